@@ -1,0 +1,19 @@
+/** Ethereum's execution rules, each including those before it. OP chains run from Paris on; earlier ones exist for no chain of ours. */
+export const evmForks = ['paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
+export type EvmFork = (typeof evmForks)[number]
+
+/** What OP forks change in the precompiles: sizes in bytes, an input above the limit fails the call with all its gas. */
+export type PrecompileLimits = {
+  readonly bn254PairingBytes?: number
+  readonly blsG1MsmBytes?: number
+  readonly blsG2MsmBytes?: number
+  readonly blsPairingBytes?: number
+}
+
+/** Everything in which blocks differ for the interpreter. Built once per fork; compared by identity. */
+export type EvmRules = {
+  readonly fork: EvmFork
+  readonly precompileLimits: PrecompileLimits
+  /** gas of P256VERIFY at 0x100; absent: no such precompile */
+  readonly p256VerifyGas?: number
+}

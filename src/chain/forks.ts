@@ -1,0 +1,35 @@
+/** The forks of Base in order of activation. Delta concerns derivation only. @see specs protocol/, "superchain upgrades" */
+export const forks = [
+  'bedrock',
+  'regolith',
+  'canyon',
+  'delta',
+  'ecotone',
+  'fjord',
+  'granite',
+  'holocene',
+  'isthmus',
+  'jovian',
+  'azul',
+  'beryl',
+  'cobalt',
+  'denim',
+] as const
+export type Fork = (typeof forks)[number]
+
+/** The first fork whose rules this version does not have: a block at or after its activation is refused (UNSUPPORTED_FORK). */
+export const firstUnsupportedFork: Fork = 'azul'
+
+/** Activation times in seconds; a fork without one is not planned. */
+export type ForkSchedule = Readonly<Partial<Record<Fork, number>>>
+
+/** Whether a block of this time (seconds) follows the fork's rules. The only comparison of a time with an activation. */
+export function isActive(schedule: ForkSchedule, fork: Fork, timestamp: number): boolean {
+  const activation = schedule[fork]
+  return activation !== undefined && timestamp >= activation
+}
+
+/** Whether a block is the first one under the fork: active at its time, not at its parent's. Genesis has no parent: never. */
+export function activatesAt(schedule: ForkSchedule, fork: Fork, parentTimestamp: number, timestamp: number): boolean {
+  return isActive(schedule, fork, timestamp) && !isActive(schedule, fork, parentTimestamp)
+}

@@ -1,0 +1,64 @@
+import type { SystemConfig } from '#chain/systemConfig'
+import type { L1Ref, L2Ref } from '#types/blockRef'
+import type { Header } from '#types/header'
+import type { Hash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
+import type { Receipt } from '#types/receipt'
+
+/** A whole L1 block whose transactions and receipts were checked against the roots of its header, and the header against its hash. */
+export type L1Block = {
+  readonly ref: L1Ref
+  readonly header: Header
+  /** EIP-2718 bytes */
+  readonly transactions: readonly Uint8Array[]
+  readonly receipts: readonly Receipt[]
+}
+
+/** What derivation wants next; the driver fetches it and gives the answer with the same kind. */
+export type Want =
+  | { readonly kind: 'l1-block'; readonly number: number }
+  | { readonly kind: 'blobs'; readonly block: L1Ref; readonly hashes: readonly Hash[] }
+  | { readonly kind: 'l2-transactions'; readonly number: number }
+
+export type Answer =
+  /** the canonical block at the number, whatever its parent: derivation compares and resets */
+  | { readonly kind: 'l1-block'; readonly block: L1Block }
+  /** 131,072 bytes each, in the order of the hashes, each verified against its own; 'missing': the slot holds no such blobs any more */
+  | { readonly kind: 'blobs'; readonly blobs: readonly Uint8Array[] | 'missing' }
+  /** of the safe chain, for span batches that overlap it; undefined when unknown */
+  | { readonly kind: 'l2-transactions'; readonly number: number; readonly transactions: readonly Uint8Array[] | undefined }
+
+/** `wait`: nothing more until L1 grows past the traversed block. */
+export type Step<T> =
+  | { readonly kind: 'item'; readonly item: T }
+  | { readonly kind: 'need'; readonly want: Want }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'reset'; readonly reason: string }
+
+/** The safe head with the system config in force after it: what the next block is built on. */
+export type SafeHead = { readonly ref: L2Ref; readonly systemConfig: SystemConfig }
+
+/** Attributes of the block after the safe head, and the L1 block whose reading completed them. */
+export type DerivedAttributes = {
+  readonly parent: L2Ref
+  readonly attributes: PayloadAttributes
+  readonly derivedFrom: L1Ref
+  /** false while more blocks of the same span batch follow */
+  readonly isLastInSpan: boolean
+}
+
+/** Where derivation begins anew: `l1` is the safe head's L1 origin minus the channel timeout, with the system config of that block. */
+export type StartPoint = { readonly l1: L1Ref; readonly systemConfig: SystemConfig; readonly safe: SafeHead }
+
+/** L1 bytes → payload attributes. Synchronous; holds all state of derivation. */
+export interface Pipeline {
+  /** The next attributes on top of `safe`, or what is in the way. */
+  step(safe: SafeHead): Step<DerivedAttributes>
+  /** Answers the last `need`. */
+  provide(answer: Answer): void
+  /** Drops the current channel and span batch: Holocene, after a derived payload proved invalid. */
+  flushChannel(): void
+  reset(start: StartPoint): void
+  /** The L1 block read last. */
+  readonly origin: L1Ref
+}

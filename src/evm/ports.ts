@@ -1,0 +1,125 @@
+import type { EvmRules } from '#chain/evmRules'
+import type { Address, Hash } from '#types/ids'
+import type { Log } from '#types/log'
+import type { StateDiff } from '#types/stateDiff'
+
+export type Account = {
+  /** u64 */
+  readonly nonce: bigint
+  /** wei */
+  readonly balance: bigint
+  readonly codeHash: Hash
+  /** root of the account's storage as of the view; stale while a block runs, and only asked whether it is empty (EIP-7610) */
+  readonly storageRoot: Hash
+}
+
+/**
+ * State before the first transaction of a session, by hashed key: `addressKey` is keccak(address), `slotKey` is keccak(slot), 32 bytes each.
+ * Synchronous; implementations throw a Fault when they cannot answer.
+ */
+export interface StateView {
+  account(addressKey: Uint8Array): Account | undefined
+  /** 32 bytes big-endian; undefined is zero */
+  slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined
+  code(codeHash: Hash): Uint8Array
+  /** hash of one of the 256 blocks before the one that runs; undefined when out of reach */
+  blockHash(number: number): Hash | undefined
+}
+
+export type BlockEnv = {
+  readonly chainId: bigint
+  readonly number: number
+  /** seconds */
+  readonly timestamp: number
+  readonly beneficiary: Address
+  readonly prevRandao: Hash
+  /** gas */
+  readonly gasLimit: bigint
+  /** wei per gas */
+  readonly baseFee: bigint
+  /** wei per blob gas; 1 on OP chains */
+  readonly blobBaseFee: bigint
+}
+
+/** What the transaction gives to each of its calls, and what it has warm from the start (EIP-2929, EIP-2930, EIP-3651). */
+export type TransactionEnv = {
+  readonly origin: Address
+  /** effective, wei per gas */
+  readonly gasPrice: bigint
+  readonly blobHashes: readonly Hash[]
+  readonly warm: readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
+}
+
+export type Message = {
+  readonly caller: Address
+  /** null: a contract creation, at the address that the caller's nonce gives (the nonce *before* this message; `run` raises it) */
+  readonly to: Address | null
+  /** wei */
+  readonly value: bigint
+  readonly data: Uint8Array
+  /** gas, intrinsic gas already taken */
+  readonly gas: bigint
+}
+
+export type HaltReason =
+  | 'out of gas'
+  | 'stack underflow'
+  | 'stack overflow'
+  | 'invalid jump'
+  | 'invalid opcode'
+  | 'write protection'
+  | 'call depth'
+  | 'insufficient balance'
+  | 'address collision'
+  | 'invalid code'
+  | 'code size'
+  | 'initcode size'
+  | 'return data out of bounds'
+  | 'nonce overflow'
+  | 'precompile failure'
+
+type Ended = {
+  readonly gasLeft: bigint
+  /** refund counter (EIP-3529 not yet applied); zero unless success */
+  readonly gasRefund: bigint
+  /** return data, or the revert reason */
+  readonly output: Uint8Array
+}
+export type Outcome =
+  | (Ended & { readonly kind: 'success'; readonly logs: readonly Log[]; readonly created?: Address })
+  | (Ended & { readonly kind: 'revert' })
+  | (Ended & { readonly kind: 'halt'; readonly reason: HaltReason })
+
+/**
+ * State while one block (or one `eth_call`) runs: the view plus what has changed. Reads see all changes. Order of use for a transaction:
+ * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
+ * transactions without fees. A revert or halt inside `run` undoes what the message changed, not what was changed before it.
+ */
+export interface EvmSession {
+  /** undefined when the account does not exist */
+  account(address: Address): Account | undefined
+  /** value of a storage slot by its 32-byte number */
+  slot(address: Address, slot: Hash): bigint
+  code(address: Address): Uint8Array
+  /** Adds wei; creates the account. Zero wei touches it (EIP-161). */
+  addBalance(address: Address, wei: bigint): void
+  /** Takes wei; RangeError when there are fewer: the caller checks first. */
+  subtractBalance(address: Address, wei: bigint): void
+  setNonce(address: Address, nonce: bigint): void
+  /** Sets code as it is: delegations (EIP-7702), force-deployments. Empty code removes it. */
+  setCode(address: Address, code: Uint8Array): void
+  /** Everything changed since the checkpoint can be undone until `endTransaction`. */
+  checkpoint(): number
+  revertTo(checkpoint: number): void
+  beginTransaction(env: TransactionEnv): void
+  /** Runs a message to its end. The value moves from caller to callee inside. */
+  run(message: Message): Outcome
+  /** Removes self-destructed and touched empty accounts, forgets warm sets, transient storage and checkpoints. */
+  endTransaction(): void
+  /** All changes since the session was opened: values that came back to the view's are left out. */
+  diff(): StateDiff
+}
+
+export interface Evm {
+  open(view: StateView, block: BlockEnv, rules: EvmRules): EvmSession
+}

@@ -1,0 +1,166 @@
+import { emptyBytes } from './bytes.ts'
+
+export type RlpItem = Uint8Array | readonly RlpItem[]
+
+/** The bytes are not canonical RLP, or not of the shape asked for. */
+export class RlpError extends Error {}
+
+const maxDepth = 64
+
+/** @see Ethereum yellow paper, appendix B */
+export function encodeRlp(item: RlpItem): Uint8Array {
+  const out = new Uint8Array(encodedLength(item))
+  write(item, out, 0)
+  return out
+}
+
+/** A list whose items are encoded already. */
+export function encodeRlpList(items: readonly Uint8Array[]): Uint8Array {
+  let size = 0
+  for (const item of items) size += item.length
+  const out = new Uint8Array(headLength(size) + size)
+  let at = writeHead(out, 0, size, 0xc0)
+  for (const item of items) {
+    out.set(item, at)
+    at += item.length
+  }
+  return out
+}
+
+function contentLength(items: readonly RlpItem[]): number {
+  let size = 0
+  for (const item of items) size += encodedLength(item)
+  return size
+}
+
+function encodedLength(item: RlpItem): number {
+  if (item instanceof Uint8Array) return item.length === 1 && (item[0] ?? 0) < 0x80 ? 1 : headLength(item.length) + item.length
+  const size = contentLength(item)
+  return headLength(size) + size
+}
+
+function headLength(size: number): number {
+  if (size < 56) return 1
+  return size < 0x100 ? 2 : size < 0x10000 ? 3 : size < 0x1000000 ? 4 : 5
+}
+
+function writeHead(out: Uint8Array, at: number, size: number, base: number): number {
+  if (size < 56) {
+    out[at] = base + size
+    return at + 1
+  }
+  const bytes = headLength(size) - 1
+  out[at] = base + 55 + bytes
+  for (let i = bytes; i > 0; i--) out[at + i] = size >>> (8 * (bytes - i))
+  return at + 1 + bytes
+}
+
+function write(item: RlpItem, out: Uint8Array, start: number): number {
+  let at = start
+  if (item instanceof Uint8Array) {
+    if (item.length === 1 && (item[0] ?? 0) < 0x80) {
+      out[at] = item[0] ?? 0
+      return at + 1
+    }
+    at = writeHead(out, at, item.length, 0x80)
+    out.set(item, at)
+    return at + item.length
+  }
+  at = writeHead(out, at, contentLength(item), 0xc0)
+  for (const child of item) at = write(child, out, at)
+  return at
+}
+
+/** Where the content of the item at `at` begins and ends, and whether it is a list. Throws RlpError on anything not canonical. */
+export function rlpHead(bytes: Uint8Array, at: number): { isList: boolean; from: number; to: number } {
+  const first = bytes[at]
+  if (first === undefined) throw new RlpError('input too short')
+  if (first < 0x80) return { isList: false, from: at, to: at + 1 }
+  const isList = first >= 0xc0
+  const short = first - (isList ? 0xc0 : 0x80)
+  let from = at + 1
+  let size = short
+  if (short > 55) {
+    const width = short - 55
+    size = readSize(bytes, from, width)
+    from += width
+  }
+  const to = from + size
+  if (to > bytes.length) throw new RlpError('input too short')
+  if (!isList && size === 1 && (bytes[from] ?? 0) < 0x80) throw new RlpError('single byte below 0x80 has a length')
+  return { isList, from, to }
+}
+
+function readSize(bytes: Uint8Array, from: number, width: number): number {
+  if (width > 4) throw new RlpError('length of more than 4 bytes')
+  if (from + width > bytes.length) throw new RlpError('input too short')
+  let size = 0
+  for (let i = 0; i < width; i++) size = size * 256 + (bytes[from + i] ?? 0)
+  if (size < 56 || (bytes[from] ?? 0) === 0) throw new RlpError('length is not minimal')
+  return size
+}
+
+function read(bytes: Uint8Array, at: number, end: number, depth: number): { item: RlpItem; next: number } {
+  const { isList, from, to } = rlpHead(bytes, at)
+  if (to > end) throw new RlpError('item exceeds its list')
+  if (!isList) return { item: bytes.subarray(from, to), next: to }
+  if (depth === maxDepth) throw new RlpError('nested too deeply')
+  const items: RlpItem[] = []
+  let cursor = from
+  while (cursor < to) {
+    const { item, next } = read(bytes, cursor, to, depth + 1)
+    items.push(item)
+    cursor = next
+  }
+  return { item: items, next: to }
+}
+
+/** Exactly one canonical item; its byte strings are views of the input. Throws RlpError. */
+export function decodeRlp(bytes: Uint8Array): RlpItem {
+  const { item, next } = read(bytes, 0, bytes.length, 0)
+  if (next !== bytes.length) throw new RlpError(`${bytes.length - next} bytes after the item`)
+  return item
+}
+
+/** The first item and where it ends: for streams of items. Throws RlpError, also when it is cut off. */
+export function decodeRlpPrefix(bytes: Uint8Array, at: number): { item: RlpItem; next: number } {
+  return read(bytes, at, bytes.length, 0)
+}
+
+export function rlpList(item: RlpItem | undefined, what: string): readonly RlpItem[] {
+  if (item === undefined || item instanceof Uint8Array) throw new RlpError(`${what}: list expected`)
+  return item
+}
+
+/** A byte string, of exactly `length` bytes when given. */
+export function rlpBytes(item: RlpItem | undefined, what: string, length?: number): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw new RlpError(`${what}: bytes expected`)
+  if (length !== undefined && item.length !== length) throw new RlpError(`${what}: ${length} bytes expected, ${item.length} found`)
+  return item
+}
+
+/** A scalar of at most `maxBytes` without leading zeros. */
+export function rlpBigint(item: RlpItem | undefined, what: string, maxBytes = 32): bigint {
+  const bytes = rlpBytes(item, what)
+  if (bytes.length > maxBytes) throw new RlpError(`${what}: more than ${maxBytes} bytes`)
+  if (bytes[0] === 0) throw new RlpError(`${what}: leading zero`)
+  let value = 0n
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte)
+  return value
+}
+
+/** A scalar below 2^53. */
+export function rlpNumber(item: RlpItem | undefined, what: string): number {
+  const value = rlpBigint(item, what, 8)
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RlpError(`${what}: ${value} is not a safe integer`)
+  return Number(value)
+}
+
+/** An RLP scalar of a number or bigint. */
+export function rlpScalar(value: bigint | number): Uint8Array {
+  if (value === 0 || value === 0n) return emptyBytes
+  const hex = value.toString(16)
+  const out = new Uint8Array((hex.length + 1) >> 1)
+  for (let i = out.length, end = hex.length; i-- > 0; end -= 2) out[i] = Number.parseInt(hex.slice(Math.max(0, end - 2), end), 16)
+  return out
+}

@@ -1,0 +1,27 @@
+/** A consistent view of all tables. Values are copies the caller may keep. */
+export interface KvReader {
+  get(table: number, key: Uint8Array): Uint8Array | undefined
+  /** Entries with `from` ≤ key < `to`, ascending, or descending when `reverse`; at most `limit`. */
+  range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+}
+
+export type KvRange = {
+  readonly from?: Uint8Array
+  readonly to?: Uint8Array
+  readonly reverse?: boolean
+  readonly limit?: number
+}
+
+/** Reads see the writes of the same transaction. */
+export interface KvWriter extends KvReader {
+  put(table: number, key: Uint8Array, value: Uint8Array): void
+  delete(table: number, key: Uint8Array): void
+}
+
+/** Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`. */
+export interface Kv extends AsyncDisposable {
+  /** Runs the function in one transaction: all of it is durable in the end, or none. */
+  write<T>(run: (tx: KvWriter) => T): T
+  /** A snapshot that later writes do not change; dispose of it soon. */
+  snapshot(): KvReader & Disposable
+}

@@ -1,0 +1,61 @@
+import { concatBytes } from '#lib/bytes'
+import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { bloomOf, type Log, logFromRlp, logToRlp } from './log.ts'
+import { depositType } from './transaction.ts'
+
+/** The consensus part of a receipt. */
+export type Receipt = {
+  /** EIP-2718 type; 0 is legacy, 0x7e a deposit */
+  readonly type: number
+  readonly succeeded: boolean
+  /** before Byzantium: the state root after the transaction, in place of the status (32 bytes) */
+  readonly postState?: Uint8Array
+  /** gas of this and all earlier transactions of the block */
+  readonly cumulativeGasUsed: bigint
+  readonly logsBloom: Uint8Array
+  readonly logs: readonly Log[]
+  /** deposits from Regolith: the sender's nonce before execution; u64 */
+  readonly depositNonce?: bigint
+  /** deposits from Canyon: 1 */
+  readonly depositReceiptVersion?: bigint
+}
+
+export function createReceipt(fields: Omit<Receipt, 'logsBloom'>): Receipt {
+  return { ...fields, logsBloom: bloomOf(fields.logs) }
+}
+
+/**
+ * EIP-2718 encoding. Deposit fields follow the logs when they are present; what the receipts root of a block covers is the caller's choice
+ * (between Regolith and Canyon it leaves the deposit nonce out).
+ */
+export function encodeReceipt(receipt: Receipt): Uint8Array {
+  const fields: RlpItem[] = [
+    receipt.postState ?? rlpScalar(receipt.succeeded ? 1 : 0),
+    rlpScalar(receipt.cumulativeGasUsed),
+    receipt.logsBloom,
+    receipt.logs.map(logToRlp),
+  ]
+  if (receipt.depositNonce !== undefined) fields.push(rlpScalar(receipt.depositNonce))
+  if (receipt.depositReceiptVersion !== undefined) fields.push(rlpScalar(receipt.depositReceiptVersion))
+  const body = encodeRlp(fields)
+  return receipt.type === 0 ? body : concatBytes(Uint8Array.of(receipt.type), body)
+}
+
+/** RlpError when the bytes are not a receipt. */
+export function decodeReceipt(bytes: Uint8Array): Receipt {
+  const first = bytes[0] ?? 0
+  const type = first < 0x80 ? first : 0
+  const fields = rlpList(decodeRlp(type === 0 ? bytes : bytes.subarray(1)), 'receipt')
+  const status = rlpBytes(fields[0], 'status')
+  const isDeposit = type === depositType
+  return {
+    type,
+    succeeded: status.length === 1 && status[0] === 1,
+    ...(status.length === 32 && { postState: status }),
+    cumulativeGasUsed: rlpBigint(fields[1], 'cumulative gas used', 8),
+    logsBloom: rlpBytes(fields[2], 'logs bloom', 256),
+    logs: rlpList(fields[3], 'logs').map(logFromRlp),
+    ...(isDeposit && fields.length > 4 && { depositNonce: rlpBigint(fields[4], 'deposit nonce', 8) }),
+    ...(isDeposit && fields.length > 5 && { depositReceiptVersion: rlpBigint(fields[5], 'deposit receipt version', 8) }),
+  }
+}

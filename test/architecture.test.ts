@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { createScanner, SyntaxKind } from 'typescript/unstable/ast'
+import { describe, expect, it } from 'vitest'
+import { layers, maxLinesPerFile, synchronous } from '../layers.ts'
+
+const root = resolve(import.meta.dirname, '..')
+
+function sourceFiles(dir: string): string[] {
+  return readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(dir, name))
+}
+
+type Scan = { imports: string[]; asyncAt: number[] }
+
+/** The module specifiers of a file and the lines with the `async` keyword, by the compiler's own scanner. */
+function scan(text: string): Scan {
+  const scanner = createScanner(true, 0, text)
+  const imports: string[] = []
+  const asyncAt: number[] = []
+  const braces: ('block' | 'template')[] = []
+  let previous: SyntaxKind = SyntaxKind.Unknown
+  for (let token = scanner.scan(); token !== SyntaxKind.EndOfFile; token = scanner.scan()) {
+    if (token === SyntaxKind.OpenBraceToken) braces.push('block')
+    if (token === SyntaxKind.TemplateHead) braces.push('template')
+    if (token === SyntaxKind.CloseBraceToken) {
+      const inTemplate = braces.pop() === 'template'
+      if (inTemplate && scanner.reScanTemplateToken(false) === SyntaxKind.TemplateMiddle) braces.push('template')
+    }
+    if (token === SyntaxKind.StringLiteral && (previous === SyntaxKind.FromKeyword || previous === SyntaxKind.ImportKeyword)) {
+      imports.push(scanner.getTokenValue())
+    }
+    if (token === SyntaxKind.AsyncKeyword) asyncAt.push(text.slice(0, scanner.getTokenStart()).split('\n').length)
+    previous = token
+  }
+  return { imports, asyncAt }
+}
+
+const moduleOf = (file: string): string => relative('src', file).split('/')[0] ?? ''
+
+/** Why a file may not import a specifier, or undefined. */
+function refusal(file: string, specifier: string): string | undefined {
+  const from = moduleOf(file)
+  if (specifier.startsWith('.')) {
+    const target = moduleOf(relative(root, resolve(root, file, '..', specifier)))
+    return target === from ? undefined : `leaves ${from} by a relative path: ${specifier}`
+  }
+  if (!specifier.startsWith('#')) return undefined
+  const [to = '', name = '', ...deeper] = specifier.slice(1).split('/')
+  if (to === 'test') return file.endsWith('.test.ts') ? undefined : `imports test code: ${specifier}`
+  if (deeper.length > 0) return `imports a private folder of ${to}: ${specifier}`
+  if (to === from) return `imports its own module by '#': ${specifier}`
+  if (file.endsWith('.test.ts')) return undefined
+  const allowed = layers[from] ?? []
+  return allowed.includes(to) || allowed.includes(`${to}:${name}`) ? undefined : `${from} may not import ${specifier}`
+}
+
+const files = sourceFiles('src')
+
+describe('architecture', () => {
+  it('the scanner sees imports and async functions at all', () => {
+    expect(scan("import { a } from '#lib/a'\nimport './b.ts'\nasync function f() {}").imports).toEqual(['#lib/a', './b.ts'])
+    expect(scan('const x = 1\nasync function f() {}').asyncAt).toEqual([2])
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the source text of a template
+    expect(scan('const x = `a ${b} async ${c} `\nasync function f() {}').asyncAt).toEqual([2])
+  })
+
+  it('refuses a forbidden edge, a deep import, a relative escape', () => {
+    expect(refusal('src/evm/a.ts', '#state/x')).toBe('evm may not import #state/x')
+    expect(refusal('src/state/a.ts', '#evm/interpreter')).toBe('state may not import #evm/interpreter')
+    expect(refusal('src/state/a.ts', '#evm/ports')).toBeUndefined()
+    expect(refusal('src/node/a.ts', '#evm/reference/frame')).toMatch('private folder')
+    expect(refusal('src/evm/a.ts', '../lib/hex.ts')).toMatch('relative path')
+  })
+
+  it('every module has a row in layers.ts, and the table has no cycle', () => {
+    const present = new Set(files.map(moduleOf))
+    expect([...present].filter((name) => !(name in layers))).toEqual([])
+    const done = new Set<string>()
+    const visit = (name: string, path: string[]): void => {
+      if (path.includes(name)) throw new Error(`cycle: ${[...path, name].join(' → ')}`)
+      if (done.has(name)) return
+      for (const edge of layers[name] ?? []) if (!edge.includes(':')) visit(edge, [...path, name])
+      done.add(name)
+    }
+    for (const name of Object.keys(layers)) visit(name, [])
+  })
+
+  it('imports follow layers.ts', () => {
+    expect(files.length).toBeGreaterThan(0)
+    const bad = files.flatMap((file) =>
+      scan(readFileSync(join(root, file), 'utf8')).imports.flatMap((specifier) => {
+        const reason = refusal(file, specifier)
+        return reason ? [`${file}: ${reason}`] : []
+      }),
+    )
+    expect(bad).toEqual([])
+  })
+
+  it('the core is synchronous', () => {
+    const bad = files
+      .filter((file) => synchronous.includes(moduleOf(file)) && !file.endsWith('.test.ts'))
+      .flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).asyncAt.map((line) => `${file}:${line}`))
+    expect(bad).toEqual([])
+  })
+
+  it(`no file has more than ${maxLinesPerFile} lines`, () => {
+    const long = [...files, ...sourceFiles('test')]
+      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
+      .filter(({ lines }) => lines > maxLinesPerFile)
+    expect(long).toEqual([])
+  })
+})
