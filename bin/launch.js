@@ -1,0 +1,40 @@
+// Plain JavaScript for any Node: finds a Node >= 24 and runs a TypeScript file (or its built JavaScript) on it.
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+const wanted = 24
+
+function bundledNode() {
+  try {
+    return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Runs a module in this process when this Node is new enough, else in a child on the Node that the toolchain brought.
+ * The child ends with this process, however it ends: it watches the channel between them.
+ */
+export async function launch(file, args) {
+  if (Number(process.versions.node.split('.')[0]) >= wanted) {
+    process.argv = [process.argv[0], file, ...args]
+    await import(pathToFileURL(file).href)
+    return
+  }
+  const node = bundledNode()
+  if (!node) {
+    process.stderr.write(
+      `basalt needs Node ${wanted} or newer, this is ${process.versions.node}: install it from nodejs.org or with your version manager\n`,
+    )
+    process.exitCode = 2
+    return
+  }
+  const child = spawn(node, [file, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
+  })
+}

@@ -1,0 +1,12 @@
+// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs as committed.
+import { runNode, runTool } from './process.ts'
+
+const major = Number(process.versions.node.split('.')[0])
+if (major < 24) throw new Error(`Node ${process.versions.node} cannot run the sources: 24 or newer is needed`)
+
+const steps: readonly (() => number)[] = [
+  () => runTool('biome', ['ci', '.']),
+  () => runTool('tsc', ['--noEmit']),
+  () => runNode('scripts/docs.ts', ['--check']),
+]
+process.exitCode = steps.map((step) => step()).find((status) => status !== 0) ?? 0
