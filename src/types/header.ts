@@ -53,7 +53,7 @@ function headerFields(header: Header): RlpItem[] {
     header.requestsHash === undefined ? undefined : hash(header.requestsHash),
     ...(header.extra ?? []),
   ]
-  const present = optional.findIndex((field) => field === undefined)
+  const present = optional.indexOf(undefined)
   const tail = present < 0 ? optional : optional.slice(0, present)
   if (optional.slice(tail.length).some((field) => field !== undefined)) throw new RangeError('header: a later field without an earlier one')
   return [

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  bigintFromBytes,
+  bytesFromBigint,
+  compareBytes,
+  concatBytes,
+  equalBytes,
+  numberFromBytes,
+  padLeft,
+  scalarBytes,
+  trimLeft,
+  u64Bytes,
+  u64FromBytes,
+} from './bytes.ts'
+
+const bytes = fc.uint8Array({ maxLength: 40 })
+
+it('lib/bytes: an integer survives its bytes, at every width', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
+      expect(bigintFromBytes(bytesFromBigint(value, 32))).toBe(value)
+      expect(bigintFromBytes(scalarBytes(value))).toBe(value)
+      expect(trimLeft(bytesFromBigint(value, 32))).toEqual(scalarBytes(value))
+    }),
+  )
+})
+
+it('lib/bytes: order is that of the hex text', () => {
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => {
+      const text = (x: Uint8Array) => Buffer.from(x).toString('hex')
+      const expected = text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0
+      expect(Math.sign(compareBytes(a, b))).toBe(expected)
+      expect(equalBytes(a, b)).toBe(expected === 0)
+    }),
+  )
+})
+
+it('lib/bytes: what does not fit is refused, never cut', () => {
+  expect(() => bytesFromBigint(256n, 1)).toThrow(RangeError)
+  expect(() => bytesFromBigint(-1n, 1)).toThrow(RangeError)
+  expect(() => padLeft(new Uint8Array(3), 2)).toThrow(RangeError)
+  expect(() => numberFromBytes(new Uint8Array(7))).toThrow(RangeError)
+  expect(() => u64FromBytes(Uint8Array.of(0, 32, 0, 0, 0, 0, 0, 0))).toThrow(RangeError)
+  expect(u64FromBytes(u64Bytes(Number.MAX_SAFE_INTEGER))).toBe(Number.MAX_SAFE_INTEGER)
+})
+
+it('lib/bytes: parts are joined in order', () => {
+  expect(concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))).toEqual(Uint8Array.of(1, 2, 3))
+  expect(padLeft(Uint8Array.of(7), 3)).toEqual(Uint8Array.of(0, 0, 7))
+})

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { fromHex, fromHexFixed, toHex, toQuantity } from './hex.ts'
+
+it('lib/hex: bytes survive, capitals are read', () => {
+  expect(toHex(fromHex('0x00Ff7e'))).toBe('0x00ff7e')
+  expect(fromHex('0x')).toEqual(new Uint8Array(0))
+})
+
+it.each(['', '00', '0x0', '0xzz', '0x0g', 'x00', '0x00 '])('lib/hex: %j is refused', (text) => {
+  expect(() => fromHex(text)).toThrow(SyntaxError)
+})
+
+it('lib/hex: a wrong length is refused', () => {
+  expect(() => fromHexFixed('0x0000', 3)).toThrow('3 bytes expected, 2 found')
+})
+
+it('lib/hex: a quantity has no leading zeros', () => {
+  expect(toQuantity(0)).toBe('0x0')
+  expect(toQuantity(0x10n)).toBe('0x10')
+})
