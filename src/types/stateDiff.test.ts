@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compareBytes } from '#lib/bytes'
+import { toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { emptyCodeHash, hashFromBytes } from './ids.ts'
+import { createStateDiff, type StateDiffParts, stateDiffFromBytes } from './stateDiff.ts'
+
+const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n >> 8, n & 255))
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const uniqueBy = <T>(entries: readonly T[], name: (entry: T) => string): T[] => [
+  ...new Map(entries.map((entry) => [name(entry), entry])).values(),
+]
+
+const change = fc.record({
+  nonce: fc.bigInt(0n, (1n << 64n) - 1n),
+  balance: fc.bigInt(0n, (1n << 256n) - 1n),
+  codeHash: bytes32.map(hashFromBytes),
+})
+const accounts = fc
+  .array(fc.record({ key: fc.nat(400).map(key), change: fc.option(change, { nil: null }), wiped: fc.boolean() }), { maxLength: 60 })
+  .map((entries) => uniqueBy(entries, (entry) => toHex(entry.key)))
+const slots = fc
+  .array(fc.record({ addressKey: fc.nat(20).map((n) => key(n + 1000)), slotKey: fc.nat(60).map(key), value: bytes32 }), { maxLength: 120 })
+  .map((entries) => uniqueBy(entries, (entry) => toHex(entry.addressKey) + toHex(entry.slotKey)))
+const codes = fc
+  .array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 })
+  .map((all) => all.map((code) => ({ hash: hashFromBytes(keccak256(code)), code })))
+  .map((entries) => uniqueBy(entries, (entry) => entry.hash))
+const anyParts: fc.Arbitrary<StateDiffParts> = fc.record({ accounts, slots, codes })
+
+const normal = (parts: StateDiffParts): StateDiffParts => ({
+  accounts: parts.accounts
+    .map((entry) => ({ ...entry, wiped: entry.wiped || entry.change === null }))
+    .sort((a, b) => compareBytes(a.key, b.key)),
+  slots: [...parts.slots].sort((a, b) => compareBytes(a.addressKey, b.addressKey) || compareBytes(a.slotKey, b.slotKey)),
+  codes: [...parts.codes].sort((a, b) => (a.hash < b.hash ? -1 : 1)),
+})
+
+const one: StateDiffParts = {
+  accounts: [{ key: key(1), change: { nonce: 1n, balance: 2n, codeHash: emptyCodeHash }, wiped: false }],
+  slots: [{ addressKey: key(1), slotKey: key(2), value: key(3) }],
+  codes: [{ hash: hashFromBytes(keccak256(key(4))), code: key(4) }],
+}
+
+describe('types/stateDiff', () => {
+  it('types/stateDiff: finds each entry by key and nothing else, and lists them in ascending order, before and after shipping', () => {
+    fc.assert(
+      fc.property(anyParts, (parts) => {
+        const made = createStateDiff(parts)
+        const expected = normal(parts)
+        for (const diff of [made, stateDiffFromBytes(made.bytes)]) {
+          expect([...diff.accounts()]).toEqual(expected.accounts)
+          expect([...diff.slots()]).toEqual(expected.slots)
+          expect([...diff.codes()]).toEqual(expected.codes)
+          for (const entry of expected.accounts) {
+            expect(diff.account(entry.key)).toEqual(entry.change)
+            expect(diff.isWiped(entry.key)).toBe(entry.wiped)
+          }
+          for (const entry of expected.slots) expect(diff.slot(entry.addressKey, entry.slotKey)).toEqual(entry.value)
+          for (const entry of expected.codes) expect(diff.code(entry.hash)).toEqual(entry.code)
+          expect(diff.account(key(9999))).toBeUndefined()
+          expect(diff.isWiped(key(9999))).toBe(false)
+          expect(diff.slot(key(1000), key(9999))).toBeUndefined()
+          expect(diff.code(hashFromBytes(key(9999)))).toBeUndefined()
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('types/stateDiff: the same parts in another order are the same bytes', () => {
+    fc.assert(
+      fc.property(anyParts, (parts) => {
+        const reversed = { accounts: [...parts.accounts].reverse(), slots: [...parts.slots].reverse(), codes: [...parts.codes].reverse() }
+        expect(new Uint8Array(createStateDiff(reversed).bytes)).toEqual(new Uint8Array(createStateDiff(parts).bytes))
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it.each<[string, StateDiffParts]>([
+    ['an account that stands twice', { ...one, accounts: [...one.accounts, ...one.accounts] }],
+    ['a slot that stands twice', { ...one, slots: [...one.slots, ...one.slots] }],
+    ['a short key', { ...one, accounts: [{ key: key(1).subarray(1), change: null, wiped: false }] }],
+    ['a short value', { ...one, slots: [{ addressKey: key(1), slotKey: key(2), value: new Uint8Array(31) }] }],
+    ['a slot of an account that is gone', { ...one, accounts: [{ key: key(1), change: null, wiped: true }] }],
+    [
+      'a balance of 2^256',
+      { ...one, accounts: [{ key: key(1), change: { nonce: 0n, balance: 1n << 256n, codeHash: emptyCodeHash }, wiped: false }] },
+    ],
+    [
+      'a nonce of 2^64',
+      { ...one, accounts: [{ key: key(1), change: { nonce: 1n << 64n, balance: 0n, codeHash: emptyCodeHash }, wiped: false }] },
+    ],
+  ])('types/stateDiff: refuses %s (RangeError)', (_what, parts) => {
+    expect(() => createStateDiff(parts)).toThrow(RangeError)
+  })
+
+  it('types/stateDiff: foreign bytes are a diff that can be read, or a RangeError', () => {
+    const good = new Uint8Array(createStateDiff(one).bytes)
+    const edit = fc.record({ at: fc.nat(good.length - 1), to: fc.nat(255) })
+    const damaged = fc.tuple(fc.array(edit, { minLength: 1, maxLength: 3 }), fc.nat(good.length)).map(([edits, cut]) => {
+      const bytes = good.slice()
+      for (const { at, to } of edits) bytes[at] = to
+      return cut % 4 === 0 ? bytes.subarray(0, cut) : bytes
+    })
+    fc.assert(
+      fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 600 })), (bytes) => {
+        const shared = new SharedArrayBuffer(bytes.length)
+        new Uint8Array(shared).set(bytes)
+        try {
+          const diff = stateDiffFromBytes(shared)
+          for (const { key: account } of diff.accounts()) expect(diff.account(account)).not.toBeUndefined()
+          for (const { addressKey, slotKey } of diff.slots()) expect(diff.slot(addressKey, slotKey)).toHaveLength(32)
+          for (const { hash } of diff.codes()) expect(diff.code(hash)).not.toBeUndefined()
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
