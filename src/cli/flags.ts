@@ -1,4 +1,4 @@
-import type { LogLevel } from '#lib/log'
+import { logLevels } from '#lib/log'
 import { cliFault } from './faults.ts'
 
 /** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
@@ -10,7 +10,6 @@ export type Flag<T> = {
   readonly placeholder?: string
   /** What a good value is, for the error: `a port (0–65535)`. */
   readonly expected: string
-  readonly fallback?: T
   /** Never logged, never printed. */
   readonly secret: boolean
   /** Set: a fault, until the feature is there. */
@@ -18,30 +17,25 @@ export type Flag<T> = {
   readonly parse: (text: string) => T | undefined
 }
 
-type Options<T> = { doc: string; env: string; alsoEnv?: readonly string[]; fallback?: T; secret?: boolean; unsupported?: boolean }
+/** A flag that always has a value. */
+export type DefaultedFlag<T> = Flag<T> & { readonly fallback: T }
 
-function flag<T>(options: Options<T>, placeholder: string | undefined, expected: string, parse: (text: string) => T | undefined): Flag<T> {
-  const { doc, env, alsoEnv = [], fallback, secret = false, unsupported = false } = options
-  return {
-    doc,
-    env,
-    alsoEnv,
-    secret,
-    unsupported,
-    expected,
-    parse,
-    ...(placeholder !== undefined && { placeholder }),
-    ...(fallback !== undefined && { fallback }),
-  }
+type Options = { doc: string; env: string; alsoEnv?: readonly string[]; secret?: boolean; unsupported?: boolean }
+
+function flag<T>(options: Options, placeholder: string | undefined, expected: string, parse: (text: string) => T | undefined): Flag<T> {
+  const named = { alsoEnv: [], secret: false, unsupported: false, ...options, expected, parse }
+  return placeholder === undefined ? named : { ...named, placeholder }
 }
 
-const text = (options: Options<string>, placeholder: string): Flag<string> =>
+const defaulted = <T>(spec: Flag<T>, fallback: T): DefaultedFlag<T> => ({ ...spec, fallback })
+
+const text = (options: Options, placeholder: string): Flag<string> =>
   flag(options, placeholder, 'a text', (value) => (value === '' ? undefined : value))
 
-const choice = <T extends string>(options: Options<T>, choices: readonly T[]): Flag<T> =>
+const choice = <const T extends string>(options: Options, choices: readonly T[]): Flag<T> =>
   flag(options, choices.join('|'), `one of ${choices.join(', ')}`, (value) => choices.find((one) => one === value))
 
-function integer(options: Options<number>, placeholder: string, min: number, max: number): Flag<number> {
+function integer(options: Options, placeholder: string, min: number, max: number): Flag<number> {
   return flag(options, placeholder, `an integer from ${min} to ${max}`, (value) => {
     if (!/^\d{1,15}$/.test(value)) return undefined
     const number = Number(value)
@@ -49,17 +43,18 @@ function integer(options: Options<number>, placeholder: string, min: number, max
   })
 }
 
-const port = (options: Options<number>): Flag<number> => integer(options, 'PORT', 0, 65_535)
+const port = (options: Options): Flag<number> => integer(options, 'PORT', 0, 65_535)
 
-const urls = (options: Options<readonly string[]>): Flag<readonly string[]> =>
+const urls = (options: Options): Flag<readonly string[]> =>
   flag(options, 'URL[,URL]', 'a list of http or https URLs', (value) => {
     const list = value.split(',').map((url) => url.trim())
     return list.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) ? list : undefined
   })
 
-const onOff = (options: Options<boolean>): Flag<boolean> =>
-  flag({ fallback: false, ...options }, undefined, 'true or false', (value) =>
-    value === 'true' ? true : value === 'false' ? false : undefined,
+const onOff = (options: Options): DefaultedFlag<boolean> =>
+  defaulted(
+    flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
+    false,
   )
 
 export const networkNames = ['base', 'base-sepolia'] as const
@@ -72,7 +67,7 @@ export const flags = {
     'FILE',
   ),
   genesis: text({ env: 'BASALT_GENESIS', doc: "genesis of a chain of one's own, in geth's format" }, 'FILE'),
-  datadir: text({ env: 'BASALT_DATADIR', doc: 'where the chain is kept; one node at a time', fallback: './basalt-data' }, 'DIR'),
+  datadir: defaulted(text({ env: 'BASALT_DATADIR', doc: 'where the chain is kept; one node at a time' }, 'DIR'), './basalt-data'),
   'l1.rpc': urls({ env: 'BASALT_L1_RPC', alsoEnv: ['BASE_NODE_L1_ETH_RPC'], secret: true, doc: 'L1 JSON-RPC endpoints, best first' }),
   'l1.beacon': urls({
     env: 'BASALT_L1_BEACON',
@@ -80,50 +75,28 @@ export const flags = {
     secret: true,
     doc: 'L1 beacon API endpoints, best first',
   }),
-  'l1.poll-interval': integer(
-    { env: 'BASALT_L1_POLL_INTERVAL', doc: 'milliseconds between two looks at the head of L1', fallback: 4_000 },
-    'MS',
-    50,
-    600_000,
+  'l1.poll-interval': defaulted(
+    integer({ env: 'BASALT_L1_POLL_INTERVAL', doc: 'milliseconds between two looks at the head of L1' }, 'MS', 50, 600_000),
+    4_000,
   ),
-  'http.port': port({ env: 'BASALT_HTTP_PORT', doc: 'JSON-RPC of the L2 chain, on 127.0.0.1; 0: any free port', fallback: 8545 }),
+  'http.port': defaulted(port({ env: 'BASALT_HTTP_PORT', doc: 'JSON-RPC of the L2 chain, on 127.0.0.1; 0: any free port' }), 8545),
   'ws.port': port({ env: 'BASALT_WS_PORT', doc: 'JSON-RPC over WebSocket; not supported yet', unsupported: true }),
   'authrpc.port': port({ env: 'BASALT_AUTHRPC_PORT', doc: 'Engine API; not supported yet', unsupported: true }),
-  'rollup.port': port({
-    env: 'BASALT_ROLLUP_PORT',
-    doc: 'JSON-RPC of the rollup node, /healthz, /readyz, /metrics, on 127.0.0.1; 0: any free port',
-    fallback: 7545,
-  }),
+  'rollup.port': defaulted(
+    port({ env: 'BASALT_ROLLUP_PORT', doc: 'JSON-RPC of the rollup node, /healthz, /readyz, /metrics, on 127.0.0.1; 0: any free port' }),
+    7545,
+  ),
   'p2p.disable': onOff({ env: 'BASALT_P2P_DISABLE', doc: 'no peer-to-peer network; there is none yet, so this changes nothing' }),
-  'log.level': choice<LogLevel>({ env: 'BASALT_LOG_LEVEL', doc: 'the least severe lines to write', fallback: 'info' }, [
-    'trace',
-    'debug',
-    'info',
-    'warn',
-    'error',
-  ]),
-  'log.format': choice({ env: 'BASALT_LOG_FORMAT', doc: 'lines for people or for machines', fallback: 'pretty' }, [
-    'pretty',
-    'json',
-  ] as const),
+  'log.level': defaulted(choice({ env: 'BASALT_LOG_LEVEL', doc: 'the least severe lines to write' }, logLevels), 'info'),
+  'log.format': defaulted(choice({ env: 'BASALT_LOG_FORMAT', doc: 'lines for people or for machines' }, ['pretty', 'json']), 'pretty'),
   json: onOff({ env: 'BASALT_JSON', doc: 'print the result as one line of JSON' }),
 } as const
 
 export type FlagName = keyof typeof flags
-type ValueOf<N extends FlagName> = (typeof flags)[N] extends Flag<infer T> ? T : never
-type HasFallback<N extends FlagName> = N extends
-  | 'datadir'
-  | 'l1.poll-interval'
-  | 'http.port'
-  | 'rollup.port'
-  | 'p2p.disable'
-  | 'log.level'
-  | 'log.format'
-  | 'json'
-  ? true
-  : false
+type ValueOf<N extends FlagName> =
+  (typeof flags)[N] extends DefaultedFlag<infer T> ? T : (typeof flags)[N] extends Flag<infer T> ? T | undefined : never
 /** Values by flag name; undefined only where the table has no fallback. */
-export type FlagValues<N extends FlagName> = { readonly [K in N]: HasFallback<K> extends true ? ValueOf<K> : ValueOf<K> | undefined }
+export type FlagValues<N extends FlagName> = { readonly [K in N]: ValueOf<K> }
 
 /** What the command line said, by flag name: text, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | boolean | undefined>>
@@ -146,7 +119,7 @@ function rawValue(name: FlagName, raw: RawFlags, env: NodeJS.ProcessEnv): string
 export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
   const values: Record<string, unknown> = {}
   for (const name of names) {
-    const spec: Flag<unknown> = flags[name]
+    const spec: Flag<unknown> & { fallback?: unknown } = flags[name]
     const value = rawValue(name, raw, env)
     if (value === undefined) {
       values[name] = spec.fallback

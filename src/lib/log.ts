@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** Static message, typed fields: `log.info('block imported', { number, hash, txs, gas, ms })`. */

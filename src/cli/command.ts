@@ -1,0 +1,21 @@
+import type { Clock } from '#lib/clock'
+import type { FlagName, RawFlags } from './flags.ts'
+
+/** What a command may touch of the process it runs in. */
+export type Io = {
+  readonly out: { write(text: string): void }
+  readonly err: { write(text: string): void; readonly isTerminal: boolean }
+  readonly env: NodeJS.ProcessEnv
+  readonly clock: Clock
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal
+}
+
+export type Command = {
+  readonly name: string
+  readonly doc: string
+  readonly argument?: { readonly name: string; readonly doc: string }
+  readonly flags: readonly FlagName[]
+  /** @returns the exit code; faults that it throws become one line and exit code 2 */
+  run(io: Io, raw: RawFlags, argument: string): Promise<number>
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from '../command.ts'
+import { readFlags } from '../flags.ts'
+import { printResult } from '../output.ts'
+
+export function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url)
+  return String((JSON.parse(readFileSync(file, 'utf8')) as { version?: unknown }).version)
+}
+
+export const version: Command = {
+  name: 'version',
+  doc: 'print the version of Basalt and of Node',
+  flags: ['json'],
+  run(io, raw): Promise<number> {
+    const { json } = readFlags(version.flags, raw, io.env) as { json: boolean }
+    printResult(io, json, { basalt: packageVersion(), node: process.versions.node })
+    return Promise.resolve(0)
+  },
+}

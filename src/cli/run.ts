@@ -1,0 +1,53 @@
+import { Command as Program } from 'commander'
+import { isFault } from '#lib/fault'
+import type { Command, Io } from './command.ts'
+import { commands } from './commands.ts'
+import { flags, type RawFlags } from './flags.ts'
+import { faultLine } from './output.ts'
+
+/** commander names `--http.port` "http.port" only when told so: values are kept by the flag's own name. */
+function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
+  const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
+  if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
+  for (const name of command.flags) {
+    const { placeholder, doc, env } = flags[name]
+    const fallback = 'fallback' in flags[name] ? `, default ${String(flags[name].fallback)}` : ''
+    sub.option(placeholder === undefined ? `--${name}` : `--${name} <${placeholder}>`, `${doc} (${env}${fallback})`)
+  }
+  sub.action(async (...given: unknown[]) => {
+    const argument = command.argument ? String(given[0]) : ''
+    done(await command.run(io, optionsByName(sub, command), argument))
+  })
+}
+
+function optionsByName(sub: Program, command: Command): RawFlags {
+  const values: Record<string, string | boolean | undefined> = {}
+  for (const name of command.flags) {
+    const attribute = sub.options.find((option) => option.long === `--${name}`)?.attributeName()
+    values[name] = attribute === undefined ? undefined : (sub.opts()[attribute] as string | boolean | undefined)
+  }
+  return values
+}
+
+/** Runs one command line; never throws. @returns the exit code: 0 done, 1 the answer is no, 2 wrong use or a fault, 130 interrupted */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  let code = 0
+  const program = new Program('basalt').description('an independent node for Base and other OP-Stack chains').exitOverride()
+  program.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: (text) => io.err.write(text) })
+  for (const command of commands) {
+    addCommand(program, command, io, (result) => {
+      code = result
+    })
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof Error && 'exitCode' in error && 'code' in error && String(error.code).startsWith('commander.')) {
+      return error.exitCode === 0 ? 0 : 2
+    }
+    if (io.signal.aborted && error === io.signal.reason) return 0
+    io.err.write(faultLine(error))
+    return isFault(error) ? 2 : 70
+  }
+}
