@@ -18,17 +18,23 @@ export type L1Block = {
 export type Want =
   | { readonly kind: 'l1-block'; readonly number: number }
   | { readonly kind: 'blobs'; readonly block: L1Ref; readonly hashes: readonly Hash[] }
-  | { readonly kind: 'l2-transactions'; readonly number: number }
+  | { readonly kind: 'l2-block'; readonly number: number }
+
+/** A block of the safe chain: its place, and its EIP-2718 transactions (deposits first). */
+export type SafeBlock = { readonly ref: L2Ref; readonly transactions: readonly Uint8Array[] }
 
 export type Answer =
   /** the canonical block at the number, whatever its parent: derivation compares and resets */
   | { readonly kind: 'l1-block'; readonly block: L1Block }
   /** 131,072 bytes each, in the order of the hashes, each verified against its own; 'missing': the slot holds no such blobs any more */
   | { readonly kind: 'blobs'; readonly blobs: readonly Uint8Array[] | 'missing' }
-  /** of the safe chain, for span batches that overlap it; undefined when unknown */
-  | { readonly kind: 'l2-transactions'; readonly number: number; readonly transactions: readonly Uint8Array[] | undefined }
+  /** of the safe chain, for span batches that overlap it; undefined when unknown (derivation resets) */
+  | { readonly kind: 'l2-block'; readonly number: number; readonly block: SafeBlock | undefined }
 
-/** `wait`: nothing more until L1 grows past the traversed block. */
+/**
+ * `need`: the driver fetches it and calls `provide`, then pulls again; a wanted 'l1-block' beyond the head of L1 is what it waits for.
+ * `wait`: this L1 block holds no more; only between stages, `Pipeline.step` then wants the next one.
+ */
 export type Step<T> =
   | { readonly kind: 'item'; readonly item: T }
   | { readonly kind: 'need'; readonly want: Want }
@@ -47,7 +53,10 @@ export type DerivedAttributes = {
   readonly isLastInSpan: boolean
 }
 
-/** Where derivation begins anew: `l1` is the safe head's L1 origin minus the channel timeout, with the system config of that block. */
+/**
+ * Where derivation begins anew: `l1` is the safe head's L1 origin minus the channel timeout (never before the genesis origin), with the system
+ * config in force after that block; it is the first block that is read.
+ */
 export type StartPoint = { readonly l1: L1Ref; readonly systemConfig: SystemConfig; readonly safe: SafeHead }
 
 /** L1 bytes → payload attributes. Synchronous; holds all state of derivation. */
