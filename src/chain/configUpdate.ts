@@ -1,0 +1,139 @@
+import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
+import { type Address, addressFromBytes, parseHash, zeroHash } from '#types/ids'
+import type { Log } from '#types/log'
+import type { Receipt } from '#types/receipt'
+import { type ForkSchedule, isActive } from './forks.ts'
+import type { SystemConfig } from './systemConfig.ts'
+
+/** ConfigUpdate(uint256 indexed version, uint8 indexed updateType, bytes data) */
+const updateTopic = parseHash('0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be')
+
+/** What an event says: new fields, nothing that concerns derivation, or nothing that can be read. */
+type Update = { readonly kind: 'set'; readonly fields: Partial<SystemConfig> } | { readonly kind: 'malformed'; readonly reason: string }
+/** Reads the words of the event's argument; `isEcotone` by the time of the L1 block. */
+type Reader = (words: readonly Uint8Array[], isEcotone: boolean) => Update
+
+const set = (fields: Partial<SystemConfig>): Update => ({ kind: 'set', fields })
+const malformed = (reason: string): Update => ({ kind: 'malformed', reason })
+
+/** The low `length` bytes of a word whose other bytes must be zero; undefined otherwise. */
+function low(word: Uint8Array | undefined, length: number): Uint8Array | undefined {
+  if (word === undefined || word.subarray(0, 32 - length).some((byte) => byte !== 0)) return undefined
+  return word.subarray(32 - length)
+}
+
+/** A reader of one padded word of `length` significant bytes. */
+const oneWord =
+  (what: string, length: number, fields: (value: Uint8Array) => Partial<SystemConfig>): Reader =>
+  ([word]): Update => {
+    const value = low(word, length)
+    return value === undefined ? malformed(`${what} has more than ${length} bytes`) : set(fields(value))
+  }
+
+/** Whether a gas scalar means something under Ecotone. @see specs protocol/system-config.md, "Scalars" */
+function isEcotoneScalar(word: Uint8Array): boolean {
+  if (word[0] === 0) return low(word, 4) !== undefined
+  return word[0] === 1 && word.subarray(1, 24).every((byte) => byte === 0)
+}
+
+const gasConfig: Reader = ([overhead, scalar], isEcotone) => {
+  if (overhead === undefined || scalar === undefined) return malformed('gas config of less than two words')
+  if (!isEcotone) return set({ overhead: bigintFromBytes(overhead), scalar: bigintFromBytes(scalar) })
+  if (!isEcotoneScalar(scalar)) return malformed('scalar is neither version 0 nor 1')
+  return set({ overhead: 0n, scalar: bigintFromBytes(scalar) })
+}
+
+const u32 = (bytes: Uint8Array): number => Number(bigintFromBytes(bytes.subarray(0, 4)))
+
+const readers: readonly { readonly words: number; readonly read: Reader }[] = [
+  { words: 1, read: oneWord('batcher', 20, (value) => ({ batcher: addressFromBytes(value) })) },
+  { words: 2, read: gasConfig },
+  { words: 1, read: oneWord('gas limit', 8, (value) => ({ gasLimit: bigintFromBytes(value) })) },
+  // the signer of unsafe blocks: no matter of derivation
+  { words: 1, read: () => set({}) },
+  {
+    words: 1,
+    read: oneWord('EIP-1559 parameters', 8, (value) => ({ eip1559Denominator: u32(value), eip1559Elasticity: u32(value.subarray(4)) })),
+  },
+  {
+    words: 1,
+    read: oneWord('operator fee', 12, (value) => ({
+      operatorFeeScalar: u32(value),
+      operatorFeeConstant: bigintFromBytes(value.subarray(4)),
+    })),
+  },
+  { words: 1, read: oneWord('minimum base fee', 8, (value) => ({ minBaseFee: bigintFromBytes(value) })) },
+  {
+    words: 1,
+    read: oneWord('DA footprint gas scalar', 2, (value) => ({ daFootprintGasScalar: Number(bigintFromBytes(value)) })),
+  },
+]
+
+/** The words of the ABI's only argument of type `bytes`, which must have exactly `count` of them. */
+function argumentWords(data: Uint8Array, count: number): readonly Uint8Array[] | undefined {
+  if (data.length !== 64 + 32 * count) return undefined
+  if (bigintFromBytes(data.subarray(0, 32)) !== 32n || bigintFromBytes(data.subarray(32, 64)) !== BigInt(32 * count)) return undefined
+  return Array.from({ length: count }, (_, i) => data.subarray(64 + 32 * i, 96 + 32 * i))
+}
+
+function readUpdate(log: Log, isEcotone: boolean): Update {
+  const [, version, kind] = log.topics
+  if (version === undefined || kind === undefined || log.topics.length !== 3) return malformed(`${log.topics.length} topics`)
+  if (version !== zeroHash) return malformed(`version ${version}`)
+  const known = BigInt(kind) < BigInt(readers.length) ? readers[Number(kind)] : undefined
+  if (known === undefined) return malformed(`unknown kind ${BigInt(kind)}`)
+  const words = argumentWords(log.data, known.words)
+  return words === undefined ? malformed(`kind ${BigInt(kind)} with ${log.data.length} bytes of data`) : known.read(words, isEcotone)
+}
+
+export type ConfigUpdates = {
+  readonly systemConfig: SystemConfig
+  /** why an event of the system config contract changed nothing: for the log */
+  readonly skipped: readonly string[]
+}
+
+/**
+ * The system config after the updates of one L1 block; the same object when there are none. A malformed update is skipped.
+ * @param rollup which contract speaks, and the schedule
+ * @param l1 time in seconds and receipts of the whole block
+ * @see specs protocol/system-config.md, "ConfigUpdate event"
+ */
+export function applyConfigUpdates(
+  systemConfig: SystemConfig,
+  rollup: { readonly schedule: ForkSchedule; readonly l1SystemConfig: Address },
+  l1: { readonly timestamp: number; readonly receipts: readonly Receipt[] },
+): ConfigUpdates {
+  const isEcotone = isActive(rollup.schedule, 'ecotone', l1.timestamp)
+  const skipped: string[] = []
+  let now = systemConfig
+  for (const receipt of l1.receipts) {
+    if (!receipt.succeeded) continue
+    for (const log of receipt.logs) {
+      if (log.address !== rollup.l1SystemConfig || log.topics[0] !== updateTopic) continue
+      const update = readUpdate(log, isEcotone)
+      if (update.kind === 'malformed') skipped.push(update.reason)
+      else now = { ...now, ...update.fields }
+    }
+  }
+  return { systemConfig: now, skipped }
+}
+
+/** Base-fee and blob-base-fee scalar, u32 each, in millionths. */
+export type EcotoneScalars = { readonly baseFeeScalar: number; readonly blobBaseFeeScalar: number }
+
+const maxU32 = 0xffff_ffff
+
+/**
+ * The packed scalars of a system config. A Bedrock scalar (version 0) that does not fit 32 bits becomes the largest one.
+ * @see specs protocol/system-config.md, "Scalars"
+ */
+export function ecotoneScalars(scalar: bigint): EcotoneScalars {
+  const word = bytesFromBigint(scalar, 32)
+  if (word[0] === 0 && low(word, 4) === undefined) return { baseFeeScalar: maxU32, blobBaseFeeScalar: 0 }
+  return { baseFeeScalar: u32(word.subarray(28)), blobBaseFeeScalar: word[0] === 1 ? u32(word.subarray(24, 28)) : 0 }
+}
+
+/** The packed form (version 1) of both scalars. */
+export function packScalars({ baseFeeScalar, blobBaseFeeScalar }: EcotoneScalars): bigint {
+  return (1n << 248n) | (BigInt(blobBaseFeeScalar) << 32n) | BigInt(baseFeeScalar)
+}

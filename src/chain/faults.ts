@@ -1,0 +1,26 @@
+import { defineFaults } from '#lib/fault'
+
+export const chainFault = defineFaults({
+  INVALID_CONFIG: {
+    severity: 'fatal',
+    says: (d: { what: string; key: string; expected: string; found: string }) =>
+      `${d.what}: ${d.key} is ${d.found}, expected ${d.expected}`,
+    fix: 'correct the value in the file, or take the file that the chain publishes',
+  },
+  UNSUPPORTED_FORK: {
+    severity: 'fatal',
+    says: (d: { fork: string; activationSec: number; timestampSec: number }) =>
+      `fork ${d.fork} is active from ${d.activationSec} (block time ${d.timestampSec}), and this version does not have its rules`,
+    fix: 'install a version that supports the fork; what was derived before it stays valid',
+  },
+  MALFORMED_DEPOSIT: {
+    severity: 'fatal',
+    says: (d: { l1Block: string; logIndex: number; reason: string }) => `deposit log ${d.logIndex} of L1 block ${d.l1Block}: ${d.reason}`,
+    fix: 'check deposit_contract_address in the rollup config: the contract there is not an OptimismPortal',
+  },
+  MALFORMED_L1_ATTRIBUTES: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `L1 attributes of an L2 block cannot be read: ${d.reason}`,
+    fix: 'check that the rollup config belongs to this chain',
+  },
+})

@@ -1,0 +1,34 @@
+import type { EvmRules } from './evmRules.ts'
+import { type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
+import { refuseUnsupportedFork } from './unsupportedFork.ts'
+
+const granite = { bn254PairingBytes: 112_687 }
+const isthmus = { ...granite, blsG1MsmBytes: 513_760, blsG2MsmBytes: 488_448, blsPairingBytes: 235_008 }
+const jovian = { bn254PairingBytes: 81_984, blsG1MsmBytes: 288_960, blsG2MsmBytes: 278_784, blsPairingBytes: 156_672 }
+/** RIP-7212 */
+const p256VerifyGas = 3_450
+
+/** One object per change of rules, latest first. @see specs protocol/{canyon,ecotone,fjord,granite,isthmus,jovian}/exec-engine.md */
+const byFork: readonly (readonly [Fork, EvmRules])[] = [
+  ['jovian', { fork: 'prague', precompileLimits: jovian, p256VerifyGas }],
+  ['isthmus', { fork: 'prague', precompileLimits: isthmus, p256VerifyGas }],
+  ['granite', { fork: 'cancun', precompileLimits: granite, p256VerifyGas }],
+  ['fjord', { fork: 'cancun', precompileLimits: {}, p256VerifyGas }],
+  ['ecotone', { fork: 'cancun', precompileLimits: {} }],
+  ['canyon', { fork: 'shanghai', precompileLimits: {} }],
+]
+const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
+
+/**
+ * What the interpreter follows in a block of this time (seconds): the same object for all blocks between two changes.
+ * @throws Fault UNSUPPORTED_FORK (fatal)
+ */
+export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules {
+  refuseUnsupportedFork(schedule, timestamp)
+  return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
+}
+
+/** The last fork in order that is active at the time (seconds). */
+export function latestFork(schedule: ForkSchedule, timestamp: number): Fork {
+  return forks.findLast((fork) => isActive(schedule, fork, timestamp)) ?? 'bedrock'
+}
