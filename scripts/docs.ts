@@ -1,0 +1,59 @@
+// docs/reference/: written from the tables in the code. `--check` fails when what is committed differs.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FaultSpec } from '#lib/fault'
+import { flags } from '../src/cli/flags.ts'
+import { root } from './process.ts'
+
+const folder = join(root, 'docs/reference')
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+
+function flagsPage(): string {
+  const rows = Object.entries(flags).map(([name, flag]) => [
+    `\`--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}\``,
+    [flag.env, ...flag.alsoEnv].map((env) => `\`${env}\``).join(', '),
+    'fallback' in flag ? `\`${String(flag.fallback)}\`` : '',
+    `${flag.doc}${flag.secret ? ' (secret: never logged)' : ''}`,
+  ])
+  return `# Flags\n\nThe command line wins over the environment, that over the default.\n\n${table(['flag', 'environment', 'default', 'what it does'], rows)}\n`
+}
+
+/** The exports of one file name in every module that has it, in the order of the modules. */
+async function moduleExports(file: string): Promise<{ module: string; exports: Record<string, unknown> }[]> {
+  const modules = readdirSync(join(root, 'src')).filter((name) => existsSync(join(root, 'src', name, file)))
+  return Promise.all(
+    modules.map(async (module) => ({ module, exports: (await import(join(root, 'src', module, file))) as Record<string, unknown> })),
+  )
+}
+
+/** A fault's text as its source has it: `slot ${d.slot}` reads `slot {slot}`. */
+function saysTemplate(spec: FaultSpec): string {
+  const source = String(spec.says)
+  const text = source.slice(source.indexOf('=>') + 2).trim()
+  return text.replaceAll(/\$\{(?:\w+\.)?([^}]*)\}/g, '{$1}').replaceAll(/^[`']|[`']$/g, '')
+}
+
+async function faultsPage(): Promise<string> {
+  const rows: string[][] = []
+  for (const { module, exports } of await moduleExports('faults.ts')) {
+    for (const made of Object.values(exports)) {
+      const specs = (made as { specs?: Record<string, FaultSpec> }).specs ?? {}
+      for (const [code, spec] of Object.entries(specs)) rows.push([`\`${code}\``, module, spec.severity, saysTemplate(spec), spec.fix])
+    }
+  }
+  return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: back to a sound point, then on. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'what it says', 'what to do'], rows)}\n`
+}
+
+const pages: Readonly<Record<string, string>> = { 'flags.md': flagsPage(), 'faults.md': await faultsPage() }
+
+mkdirSync(folder, { recursive: true })
+for (const [name, text] of Object.entries(pages)) {
+  const path = join(folder, name)
+  if (!process.argv.includes('--check')) writeFileSync(path, text)
+  else if (!existsSync(path) || readFileSync(path, 'utf8') !== text) {
+    console.error(`docs/reference/${name} is not what the code says: npm run docs`)
+    process.exitCode = 1
+  }
+}
