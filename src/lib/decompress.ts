@@ -4,7 +4,7 @@ import { ZStream, zlibInflate, zlibInflateInit2 } from 'pako'
 import { concatBytes } from './bytes.ts'
 import { lazy } from './lazy.ts'
 
-/** Output is made in pieces of this size: a bomb costs one piece beyond the limit. */
+/** Output is made in pieces of this size: a bomb costs one or two pieces beyond the limit. */
 const chunkBytes = 65_536
 const sliceBytes = 16_384
 
@@ -62,12 +62,10 @@ function hasZlibHeader(bytes: Uint8Array): boolean {
 function take(chunks: Iterable<Uint8Array>, maxBytes: number): Uint8Array {
   const taken: Uint8Array[] = []
   let room = maxBytes
-  if (room > 0) {
-    for (const chunk of chunks) {
-      taken.push(chunk.subarray(0, room))
-      room -= chunk.length
-      if (room <= 0) break
-    }
+  for (const chunk of chunks) {
+    if (room <= 0) break
+    if (chunk.length > 0) taken.push(chunk.subarray(0, room))
+    room -= chunk.length
   }
   return concatBytes(...taken)
 }
@@ -87,19 +85,25 @@ function* inflateChunks(deflated: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** From `bytewiseFrom` on the input goes in byte by byte, so that the decoder hands out everything it has before it meets the fault. */
+/**
+ * From `bytewiseFrom` on the input goes in byte by byte, so that the decoder hands out everything it has before it meets the fault. A decoder
+ * that asks for more input while it fills a piece may hold more output: it gets no input until that is out.
+ */
 function* brotliChunks(bytes: Uint8Array, bytewiseFrom: number): Generator<Uint8Array> {
   const stream = new (brotli().DecompressStream)()
   try {
     let at = 0
+    let holdsMore = false
     for (;;) {
-      const to = at < bytewiseFrom ? Math.min(at + sliceBytes, bytewiseFrom) : at + 1
-      const step = decodeSlice(stream, bytes.subarray(at, to))
-      if (step === undefined && to - at > 1) throw new CorruptSlice(at)
+      const to = holdsMore ? at : at < bytewiseFrom ? Math.min(at + sliceBytes, bytewiseFrom) : at + 1
+      const slice = bytes.subarray(at, to)
+      const step = decodeSlice(stream, slice)
+      if (step === undefined && slice.length > 1) throw new CorruptSlice(at)
       if (step === undefined) return
       yield step.output
       at += step.consumed
-      const goesOn = step.code === needsMoreOutput || (step.code === needsMoreInput && at < bytes.length)
+      holdsMore = step.code === needsMoreInput && step.output.length === chunkBytes
+      const goesOn = holdsMore || step.code === needsMoreOutput || (step.code === needsMoreInput && at < bytes.length)
       if (!goesOn) return
     }
   } finally {
@@ -112,7 +116,8 @@ type BrotliStep = { readonly output: Uint8Array; readonly code: number; readonly
 function decodeSlice(stream: BrotliWasm.DecompressStream, slice: Uint8Array): BrotliStep | undefined {
   try {
     const result = stream.decompress(slice, chunkBytes)
-    const step = { code: result.code, consumed: result.input_offset, output: result.buf }
+    const step = { output: result.buf, code: result.code, consumed: result.input_offset }
+    result.free()
     return step
   } catch {
     return undefined

@@ -1,0 +1,151 @@
+import { Buffer } from 'node:buffer'
+import { brotliCompressSync, brotliDecompressSync, constants, deflateSync, inflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { concatBytes } from './bytes.ts'
+import { brotliCompress, deflate } from './compress.ts'
+import { brotliPrefix, inflatePrefix } from './decompress.ts'
+
+/** Node's own decoders (zlib and brotli in C) as the second opinion: all that a cut stream decodes to, or undefined when it is corrupt. */
+const formats = [
+  {
+    name: 'inflatePrefix',
+    prefix: inflatePrefix,
+    compress: (bytes: Uint8Array) => deflateSync(bytes),
+    oracle: (bytes: Uint8Array) => attempt(() => inflateSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH })),
+  },
+  {
+    name: 'brotliPrefix',
+    prefix: brotliPrefix,
+    compress: (bytes: Uint8Array) => brotliCompressSync(bytes),
+    oracle: (bytes: Uint8Array) => attempt(() => brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH })),
+  },
+]
+
+function attempt(decode: () => Buffer): Buffer | undefined {
+  try {
+    return decode()
+  } catch {
+    return undefined
+  }
+}
+
+/** Same bytes every time, neither random nor trivial: words from a small vocabulary. */
+function prose(length: number): Uint8Array {
+  const out = new Uint8Array(length)
+  let seed = 1
+  for (let i = 0; i < length; i++) {
+    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff
+    out[i] = seed % 7 === 0 ? 32 : 97 + ((seed >> 8) % 16)
+  }
+  return out
+}
+
+const plain = prose(300_000)
+
+describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) => {
+  const packed = compress(plain)
+
+  it(`${name}: gives min(limit, length) bytes at the limit − 1, the limit, the limit + 1, zero, and at the pieces' borders`, () => {
+    for (const limit of [0, 1, 65_535, 65_536, 65_537, 131_072, plain.length - 1, plain.length, plain.length + 1, 1e9]) {
+      expect(Buffer.compare(prefix(packed, limit), plain.subarray(0, limit))).toBe(0)
+    }
+  })
+
+  it(`${name}: ignores what follows the stream's end`, () => {
+    expect(Buffer.compare(prefix(concatBytes(packed, prose(500)), 1e9), plain)).toBe(0)
+  })
+
+  it(`${name}: a stream cut at any byte gives what the other decoder makes of it`, () => {
+    const short = compress(concatBytes(plain.subarray(0, 900), new Uint8Array(300), plain.subarray(0, 300)))
+    for (let cut = 0; cut <= short.length; cut++) {
+      expect(Buffer.from(prefix(short.subarray(0, cut), 1e9)), `cut at ${cut}`).toEqual(oracle(short.subarray(0, cut)) ?? Buffer.alloc(0))
+    }
+  })
+
+  it(`${name}: arbitrary data cut and limited anywhere gives the oracle's first bytes`, () => {
+    const samples = fc.oneof(fc.uint8Array({ maxLength: 3000 }), fc.array(fc.constantFrom(0, 1, 255), { maxLength: 9000 }))
+    fc.assert(
+      fc.property(samples, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(10_000), (data, share, limit) => {
+        const stream = compress(Uint8Array.from(data))
+        const cut = stream.subarray(0, Math.ceil(stream.length * share))
+        expect(Buffer.from(prefix(cut, limit))).toEqual((oracle(cut) ?? Buffer.alloc(0)).subarray(0, limit))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it(`${name}: a stream with one byte changed gives at least what its sound bytes give, and at most what can be decoded`, () => {
+    fc.assert(
+      fc.property(fc.nat(packed.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        const corrupt = Uint8Array.from(packed)
+        corrupt[at] = (corrupt[at] ?? 0) ^ flip
+        const got = prefix(corrupt, 1e9)
+        const sound = oracle(packed.subarray(0, at)) ?? Buffer.alloc(0)
+        expect(Buffer.compare(got.subarray(0, sound.length), sound)).toBe(0)
+        const whole = oracle(corrupt)
+        if (whole) expect(Buffer.compare(got, whole)).toBe(0)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it(`${name}: of a corrupt stream, gives what its longest valid run of bytes gives`, () => {
+    const small = compress(plain.subarray(0, 2000))
+    for (let at = 0; at < small.length; at += 29) {
+      const corrupt = Uint8Array.from(small)
+      corrupt[at] = (corrupt[at] ?? 0) ^ 0x5a
+      let end = corrupt.length
+      while (end > 0 && oracle(corrupt.subarray(0, end)) === undefined) end--
+      const valid = oracle(corrupt.subarray(0, end)) ?? Buffer.alloc(0)
+      const got = prefix(corrupt, 1e9)
+      expect(Buffer.compare(got.subarray(0, valid.length), valid), `byte ${at}`).toBe(0)
+      // symbols that end inside the faulty byte may be there or not
+      expect(got.length - valid.length, `byte ${at}`).toBeLessThanOrEqual(300)
+    }
+  })
+
+  it(`${name}: no input, and bytes that are no stream, give nothing or little and never throw`, () => {
+    expect(prefix(new Uint8Array(0), 100)).toHaveLength(0)
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+        expect(prefix(bytes, 1000).length).toBeLessThanOrEqual(1000)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it(`${name}: a bomb of 32 MiB is opened no further than the limit`, () => {
+    const bomb = compress(new Uint8Array(32 << 20))
+    const before = process.memoryUsage().arrayBuffers
+    const got = prefix(bomb, 1_000_000)
+    expect(got).toHaveLength(1_000_000)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 << 20)
+  })
+})
+
+it('lib/decompress inflatePrefix: bad check bits, another method, a window above 32 KiB and a preset dictionary give nothing', () => {
+  const packed = deflate(plain.subarray(0, 100))
+  const dictionary = deflateSync(plain.subarray(0, 100), { dictionary: Buffer.from(plain.subarray(0, 50)) })
+  const headers = [[0x78, 0xdb], [0x79, 0xda], [0x7f, 0xda], [0x88, 0x1c], [0x78]]
+  for (const head of headers) expect(inflatePrefix(Uint8Array.from([...head, ...packed.subarray(2)]), 1000)).toHaveLength(0)
+  expect(inflatePrefix(dictionary, 1000)).toHaveLength(0)
+  expect(inflatePrefix(packed, 1000)).toEqual(plain.subarray(0, 100))
+})
+
+it('lib/decompress inflatePrefix: a wrong checksum costs nothing of the output', () => {
+  const packed = deflate(plain)
+  packed[packed.length - 1] = (packed[packed.length - 1] ?? 0) ^ 1
+  expect(Buffer.compare(inflatePrefix(packed, 1e9), plain)).toBe(0)
+})
+
+it('lib/decompress brotliPrefix: a large-window stream gives nothing', () => {
+  const params = { [constants.BROTLI_PARAM_LARGE_WINDOW]: 1, [constants.BROTLI_PARAM_LGWIN]: 26 }
+  expect(brotliPrefix(brotliCompressSync(plain, { params }), 1000)).toHaveLength(0)
+})
+
+it('lib/compress: what deflate and brotliCompress write is read back whole', () => {
+  expect(Buffer.compare(inflatePrefix(deflate(plain), 1e9), plain)).toBe(0)
+  expect(Buffer.compare(brotliPrefix(brotliCompress(plain), 1e9), plain)).toBe(0)
+  expect(brotliPrefix(brotliCompress(new Uint8Array(0)), 10)).toHaveLength(0)
+})
