@@ -32,7 +32,8 @@ async function moduleExports(file: string): Promise<{ module: string; exports: R
 function saysTemplate(spec: FaultSpec): string {
   const source = String(spec.says)
   const text = source.slice(source.indexOf('=>') + 2).trim()
-  return text.replaceAll(/\$\{(?:\w+\.)?([^}]*)\}/g, '{$1}').replaceAll(/^[`']|[`']$/g, '')
+  const named = text.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, (part) => `{${/\bd\.(\w+)/.exec(part)?.[1] ?? part.slice(2, -1)}}`)
+  return named.replaceAll(/^[`']|[`']$/g, '')
 }
 
 async function faultsPage(): Promise<string> {
