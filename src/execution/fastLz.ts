@@ -1,0 +1,71 @@
+/** Positions of recent three-byte sequences by hash: 13 bits. */
+const hashBits = 13
+/** A match further back than this cannot be written. */
+const maxDistance = (1 << hashBits) - 1
+const literalRun = 32
+/** Longest match of one instruction: what is longer takes several. */
+const matchRun = 262
+/** The last bytes are always literals: no match begins there. */
+const tailBytes = 13
+
+function literalsLength(count: number): number {
+  const rest = count % literalRun
+  return Math.floor(count / literalRun) * (literalRun + 1) + (rest === 0 ? 0 : rest + 1)
+}
+
+function matchLength(count: number): number {
+  const rest = (count - 1) % matchRun
+  return Math.floor((count - 1) / matchRun) * 3 + (rest >= 6 ? 3 : 2)
+}
+
+/**
+ * Length in bytes that FastLZ (level 1, in the variant whose output the fee contracts predict) compresses the input to; nothing is written.
+ * Cost: O(bytes) and a table of 32 KB.
+ * @see specs protocol/fjord/exec-engine.md, "L1-Cost fee changes (FastLZ estimator)"
+ */
+export function fastLzLength(input: Uint8Array): number {
+  const limit = input.length - tailBytes
+  const seen = new Uint32Array(1 << hashBits)
+  const triple = (at: number): number => (input[at] ?? 0) | ((input[at + 1] ?? 0) << 8) | ((input[at + 2] ?? 0) << 16)
+  const slotOf = (value: number): number => (Math.imul(value, 0x9e3779b9) >>> 19) & maxDistance
+  const remember = (at: number): void => {
+    seen[slotOf(triple(at))] = at
+  }
+
+  let length = 0
+  let literalsFrom = 0
+  let at = 2
+  while (at < limit) {
+    const value = triple(at)
+    const slot = slotOf(value)
+    const earlier = seen[slot] ?? 0
+    seen[slot] = at
+    if (at - earlier > maxDistance || value !== triple(earlier)) {
+      at++
+      continue
+    }
+    // the last place before the limit is looked up but never begins a match
+    if (at + 1 >= limit) break
+    length += literalsLength(at - literalsFrom)
+    const matched = countMatch(input, earlier + 3, at + 3, limit + 9)
+    length += matchLength(matched)
+    at += matched
+    remember(at)
+    remember(at + 1)
+    at += 2
+    literalsFrom = at
+  }
+  return length + literalsLength(input.length - literalsFrom)
+}
+
+/** How far two places agree, plus one for the byte that differs; bounded by `end`. */
+function countMatch(input: Uint8Array, earlier: number, at: number, end: number): number {
+  const most = end - at
+  let count = 0
+  while (count < most) {
+    const differs = input[earlier + count] !== input[at + count]
+    count++
+    if (differs) break
+  }
+  return count
+}
