@@ -7,6 +7,11 @@ export const chainFault = defineFaults({
       `${d.what}: ${d.key} is ${d.found}, expected ${d.expected}`,
     fix: 'correct the value in the file, or take the file that the chain publishes',
   },
+  WRONG_GENESIS: {
+    severity: 'fatal',
+    says: (d: { expected: string; computed: string }) => `the genesis block is ${d.computed}, the rollup config names ${d.expected}`,
+    fix: 'take --rollup.config and --genesis of the same chain',
+  },
   UNSUPPORTED_FORK: {
     severity: 'fatal',
     says: (d: { fork: string; activationSec: number; timestampSec: number }) =>

@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { bytesFromBigint } from '#lib/bytes'
+import { type Address, hashFromBytes, parseAddress, zeroHash } from '#types/ids'
+import { address, bytes, count, hash, optionalCount, parseConfig, quantity, smallQuantity } from './configJson.ts'
+import { chainFault } from './faults.ts'
+import type { Fork } from './forks.ts'
+import { type Genesis, type GenesisAccount, type GenesisChain, type GenesisHeaderFields, genesisAccount } from './genesis.ts'
+import { scheduleOf } from './scheduleConfig.ts'
+
+const what = 'genesis'
+
+/** Storage slots and values are written with or without their leading zeros. */
+const shortWord = z.string().regex(/^0x[0-9a-fA-F]{0,64}$/, { error: 'up to 32 bytes (0x and hex digits)' })
+const wordValue = shortWord.transform((text) => BigInt(text === '0x' ? 0 : text))
+const storage = z
+  .record(shortWord, wordValue)
+  .transform((slots) => Object.entries(slots).map(([slot, value]) => [hashFromBytes(bytesFromBigint(BigInt(slot), 32)), value] as const))
+
+const headerShape = {
+  number: smallQuantity.optional(),
+  timestamp: smallQuantity,
+  gasLimit: quantity,
+  gasUsed: quantity.optional(),
+  difficulty: quantity.optional(),
+  mixHash: hash.optional(),
+  mixhash: hash.optional(),
+  coinbase: address.optional(),
+  extraData: bytes.optional(),
+  parentHash: hash.optional(),
+  baseFeePerGas: quantity.nullish(),
+  nonce: quantity.refine((value) => value >> 64n === 0n, { error: 'at most 8 bytes' }).optional(),
+  blobGasUsed: quantity.nullish(),
+  excessBlobGas: quantity.nullish(),
+}
+const headerSchema = z.strictObject(headerShape)
+
+/** wei per gas where a file has no base fee: that of London's first block */
+const initialBaseFee = 1_000_000_000n
+
+function headerFields(json: z.output<typeof headerSchema>): GenesisHeaderFields {
+  return {
+    number: json.number ?? 0,
+    parentHash: json.parentHash ?? zeroHash,
+    beneficiary: json.coinbase ?? parseAddress(`0x${'00'.repeat(20)}`),
+    difficulty: json.difficulty ?? 0n,
+    gasLimit: json.gasLimit,
+    gasUsed: json.gasUsed ?? 0n,
+    timestamp: json.timestamp,
+    extraData: json.extraData ?? new Uint8Array(),
+    mixHash: json.mixHash ?? json.mixhash ?? zeroHash,
+    nonce: bytesFromBigint(json.nonce ?? 0n, 8),
+    baseFeePerGas: json.baseFeePerGas ?? initialBaseFee,
+    ...(json.blobGasUsed != null && { blobGasUsed: json.blobGasUsed }),
+    ...(json.excessBlobGas != null && { excessBlobGas: json.excessBlobGas }),
+  }
+}
+
+const compactSchema = z.strictObject({
+  expected: z.strictObject({ hash, stateRoot: hash }).optional(),
+  header: headerSchema,
+  codes: z.array(bytes),
+  accounts: z.array(
+    z.strictObject({
+      address,
+      balance: quantity.optional(),
+      nonce: quantity.optional(),
+      code: count.optional(),
+      storage: storage.optional(),
+    }),
+  ),
+})
+
+/**
+ * The compact form: codes once, accounts refer to them.
+ * @throws Fault INVALID_CONFIG (fatal)
+ */
+export function parseCompactGenesis(json: unknown): Genesis {
+  const { value } = parseConfig(compactSchema, json, what)
+  const accounts = value.accounts.map(({ address: of, code, ...rest }, i): GenesisAccount => {
+    const found = code === undefined ? undefined : value.codes[code]
+    if (code !== undefined && found === undefined) {
+      throw chainFault('INVALID_CONFIG', { what, key: `accounts.${i}.code`, expected: `below ${value.codes.length}`, found: String(code) })
+    }
+    return genesisAccount(of, { ...defined(rest), ...(found && { code: found }) })
+  })
+  return { header: headerFields(value.header), accounts }
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+/** Without the fields that are undefined. */
+function defined<T extends object>(fields: T): Partial<Defined<T>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>
+}
+
+/** Block-numbered forks of Ethereum: all of them precede Bedrock and must be active at genesis. */
+const oldForkKeys = [
+  'homesteadBlock',
+  'eip150Block',
+  'eip155Block',
+  'eip158Block',
+  'byzantiumBlock',
+  'constantinopleBlock',
+  'petersburgBlock',
+  'istanbulBlock',
+  'muirGlacierBlock',
+  'berlinBlock',
+  'londonBlock',
+  'arrowGlacierBlock',
+  'grayGlacierBlock',
+  'mergeNetsplitBlock',
+  'bedrockBlock',
+] as const
+const atGenesis = z.literal(0, { error: '0: Bedrock begins at genesis' }).nullish()
+
+const chainSchema = z.strictObject({
+  chainId: z.int().positive(),
+  ...Object.fromEntries(oldForkKeys.map((key) => [key, atGenesis])),
+  terminalTotalDifficulty: quantity.nullish(),
+  terminalTotalDifficultyPassed: z.boolean().optional(),
+  regolithTime: optionalCount,
+  canyonTime: optionalCount,
+  deltaTime: optionalCount,
+  ecotoneTime: optionalCount,
+  fjordTime: optionalCount,
+  graniteTime: optionalCount,
+  holoceneTime: optionalCount,
+  isthmusTime: optionalCount,
+  jovianTime: optionalCount,
+  shanghaiTime: optionalCount,
+  cancunTime: optionalCount,
+  pragueTime: optionalCount,
+  osakaTime: optionalCount,
+  base: z.strictObject({ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount }).nullish(),
+  optimism: z.strictObject({
+    eip1559Elasticity: z.int().positive(),
+    eip1559Denominator: z.int().positive(),
+    eip1559DenominatorCanyon: z.int().positive().nullish(),
+  }),
+})
+
+/** An upgrade of Ethereum comes with one of the OP Stack, at the same time. */
+const pairs = [
+  ['shanghaiTime', 'canyon'],
+  ['cancunTime', 'ecotone'],
+  ['pragueTime', 'isthmus'],
+  ['osakaTime', 'azul'],
+] as const
+const timedForks = ['regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
+
+function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; warnings: readonly string[] } {
+  const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
+  for (const fork of timedForks) times[fork] = json[`${fork}Time`]
+  // execution clients do not know Delta: without it nothing is missing
+  times.delta ??= times.ecotone
+  const { schedule, warnings } = scheduleOf(times, what, (fork) => `config.${fork}Time`)
+  for (const [key, fork] of pairs) {
+    const found = json[key]
+    if (found == null || found === schedule[fork]) continue
+    const expected = `${schedule[fork] ?? 'absent'}, the time of ${fork}`
+    throw chainFault('INVALID_CONFIG', { what, key: `config.${key}`, expected, found: String(found) })
+  }
+  const { eip1559Elasticity, eip1559Denominator, eip1559DenominatorCanyon } = json.optimism
+  const eip1559 = {
+    elasticity: eip1559Elasticity,
+    denominator: eip1559Denominator,
+    denominatorCanyon: eip1559DenominatorCanyon ?? eip1559Denominator,
+  }
+  return { chain: { chainId: json.chainId, schedule, eip1559 }, warnings }
+}
+
+const addressKey = z.string().regex(/^(?:0x)?[0-9a-fA-F]{40}$/, { error: 'an address' })
+const gethSchema = z.strictObject({
+  ...headerShape,
+  config: chainSchema,
+  alloc: z.record(
+    addressKey,
+    z.strictObject({
+      balance: quantity.optional(),
+      nonce: quantity.optional(),
+      code: bytes.optional(),
+      storage: storage.optional(),
+    }),
+  ),
+  stateHash: hash.nullish(),
+})
+
+const addressFromKey = (key: string): Address => parseAddress(key.startsWith('0x') ? key : `0x${key}`)
+
+export type ParsedGenesis = { readonly genesis: Genesis; readonly warnings: readonly string[] }
+
+/**
+ * geth's genesis.json (`config`, `alloc` and header fields). Unknown keys are named in the warnings.
+ * @throws Fault INVALID_CONFIG (fatal) that names the key and what is expected
+ */
+export function parseGethGenesis(json: unknown): ParsedGenesis {
+  const { value, warnings } = parseConfig(gethSchema, json, what)
+  const { config, alloc, stateHash, ...header } = value
+  if (stateHash) {
+    throw chainFault('INVALID_CONFIG', { what, key: 'stateHash', expected: 'absent: the accounts must be listed', found: stateHash })
+  }
+  const { chain, warnings: ofForks } = chainOf(config)
+  const accounts = Object.entries(alloc).map(([key, fields]) => genesisAccount(addressFromKey(key), defined(fields)))
+  return { genesis: { header: headerFields(header), accounts, chain }, warnings: [...warnings, ...ofForks] }
+}
