@@ -1,0 +1,68 @@
+import { keccak256 } from '#lib/keccak'
+import { partingOf } from './nibbles.ts'
+import { type ExtensionNode, encodeNode, type LeafNode, type NodeRef, type TrieNode } from './node.ts'
+import type { NodeChange } from './ports.ts'
+
+/**
+ * A subtree whose top is not placed yet: leaf and extension may still move up into their parent, so they are encoded when the parent is
+ * known. A branch never moves: its node is placed already and only its name is left.
+ */
+export type Draft = LeafNode | ExtensionNode | { readonly kind: 'branch'; readonly ref: NodeRef }
+
+/** What stands at the end of a whole path (all nibbles from the root): a value, or a subtree that is placed. */
+export type Entry =
+  | { readonly path: Uint8Array; readonly value: Uint8Array; readonly child?: undefined }
+  | { readonly path: Uint8Array; readonly child: NodeRef; readonly value?: undefined }
+
+/** Collects nodes by path; undefined when only the root is wanted. */
+export type Sink = NodeChange[] | undefined
+
+/**
+ * Encodes a node at its final place. The root is named by its hash however short it is.
+ * @param hadNode whether a stored node stood at the path before: it is removed when the new one is embedded in its parent
+ */
+export function place(sink: Sink, path: Uint8Array, node: TrieNode, hadNode: boolean): NodeRef {
+  const rlp = encodeNode(node)
+  if (rlp.length < 32 && path.length > 0) {
+    if (hadNode) sink?.push({ path, node: null })
+    return rlp
+  }
+  sink?.push({ path, node: rlp })
+  return keccak256(rlp)
+}
+
+/** The name of a draft at its final place. */
+export function placeDraft(sink: Sink, path: Uint8Array, draft: Draft, hadNode: boolean): NodeRef {
+  return draft.kind === 'branch' ? draft.ref : place(sink, path, draft, hadNode)
+}
+
+/**
+ * A subtree from scratch.
+ * @param hadNode whether a stored node stood at the top's place before; below it none did
+ * @param entries ascending by path, none the prefix of another; the part [from, to) shares its first `depth` nibbles
+ * @throws RangeError when a path is the prefix of another
+ */
+export function draftOf(sink: Sink, entries: readonly Entry[], from: number, to: number, depth: number, hadNode: boolean): Draft {
+  const first = entries[from] as Entry
+  const { path } = first
+  if (to - from === 1) return topOf(first, depth)
+  const parting = partingOf(path, (entries[to - 1] as Entry).path, depth)
+  const children = new Array<NodeRef | undefined>(16).fill(undefined)
+  for (let start = from; start < to; ) {
+    const own = (entries[start] as Entry).path
+    const nibble = own[parting]
+    if (nibble === undefined) throw new RangeError('trie: a key is the prefix of another')
+    let end = start + 1
+    while (end < to && entries[end]?.path[parting] === nibble) end++
+    children[nibble] = placeDraft(sink, own.subarray(0, parting + 1), draftOf(sink, entries, start, end, parting + 1, false), false)
+    start = end
+  }
+  const ref = place(sink, path.subarray(0, parting), { kind: 'branch', children }, hadNode && parting === depth)
+  return parting === depth ? { kind: 'branch', ref } : { kind: 'extension', path: path.subarray(depth, parting), child: ref }
+}
+
+function topOf(entry: Entry, depth: number): Draft {
+  const path = entry.path.subarray(depth)
+  if (entry.value !== undefined) return { kind: 'leaf', path, value: entry.value }
+  return path.length === 0 ? { kind: 'branch', ref: entry.child } : { kind: 'extension', path, child: entry.child }
+}

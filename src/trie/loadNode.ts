@@ -1,0 +1,43 @@
+import { toHex } from '#lib/hex'
+import { RlpError } from '#lib/rlp'
+import { trieFault } from './faults.ts'
+import { nibbleText } from './nibbles.ts'
+import { decodeNode, type NodeRef, type TrieNode } from './node.ts'
+import type { NodeSource } from './ports.ts'
+
+/** One trie in a source: the account trie, or the storage trie of `owner` (keccak of the address). `keyNibbles`: length of its keys. */
+export type TrieAt = { readonly nodes: NodeSource; readonly owner: Uint8Array | undefined; readonly keyNibbles: number }
+
+function placeOf(trie: TrieAt, path: Uint8Array, ref: NodeRef): { owner: string; path: string; hash: string } {
+  return { owner: trie.owner ? toHex(trie.owner) : 'accounts', path: nibbleText(path), hash: toHex(ref) }
+}
+
+function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
+  if (node.kind === 'leaf') return depth + node.path.length === trie.keyNibbles
+  return depth + (node.kind === 'extension' ? node.path.length : 0) < trie.keyNibbles
+}
+
+/** RLP of the node that the reference names. Throws Fault MISSING_NODE. */
+export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef): Uint8Array {
+  if (ref.length !== 32) return ref
+  const rlp = trie.nodes.get(trie.owner, path, ref)
+  if (rlp === undefined) throw trieFault('MISSING_NODE', placeOf(trie, path, ref))
+  return rlp
+}
+
+/** The node from its RLP, checked to fit its depth. Throws Fault BAD_NODE. */
+export function nodeAt(trie: TrieAt, path: Uint8Array, ref: NodeRef, rlp: Uint8Array): TrieNode {
+  try {
+    const node = decodeNode(rlp)
+    if (fits(trie, path.length, node)) return node
+  } catch (error) {
+    if (!(error instanceof RlpError)) throw error
+    throw trieFault('BAD_NODE', placeOf(trie, path, ref), error)
+  }
+  throw trieFault('BAD_NODE', placeOf(trie, path, ref))
+}
+
+/** The node that a reference names at a path. @throws Fault MISSING_NODE, BAD_NODE */
+export function loadNode(trie: TrieAt, path: Uint8Array, ref: NodeRef): TrieNode {
+  return nodeAt(trie, path, ref, nodeRlp(trie, path, ref))
+}

@@ -1,0 +1,192 @@
+import { compareBytes, concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { type Draft, draftOf, type Entry, placeDraft, place as placeNode } from './draft.ts'
+import { loadNode, type TrieAt } from './loadNode.ts'
+import { nibblesOf, partingOf } from './nibbles.ts'
+import { type BranchNode, type ExtensionNode, type LeafNode, type NodeRef, prefixed } from './node.ts'
+import type { NodeChange, NodeSource } from './ports.ts'
+
+export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
+
+type Change = { readonly path: Uint8Array; readonly value: Uint8Array | null }
+type Update = TrieAt & { readonly changes: readonly Change[]; readonly out: NodeChange[] }
+/** The changes [from, to), which all lie under one node; `depth` nibbles lead to it. */
+type Part = { readonly from: number; readonly to: number; readonly depth: number }
+
+/** `unchanged`: no change had an effect. undefined: nothing is left. Otherwise the node at the part's place is still to be placed. */
+type Result = Draft | 'unchanged' | undefined
+
+/**
+ * Applies changes to a trie: every node on the way to a change is read, encoded and hashed once.
+ * @param owner keccak(address) for a storage trie, undefined for the account trie
+ * @param changes strictly ascending by key, keys of one length; `null` removes the key, which need not be there; values are not empty
+ * @returns the new root and what changed by path, each path at most once, leaves included; a node that was not stored may be removed
+ * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the keys do not ascend
+ */
+export function updateTrie(
+  nodes: NodeSource,
+  owner: Uint8Array | undefined,
+  root: Hash,
+  changes: readonly TrieChange[],
+): { root: Hash; changes: NodeChange[] } {
+  const first = changes[0]
+  if (first === undefined) return { root, changes: [] }
+  for (let i = 1; i < changes.length; i++) {
+    if (compareBytes(changes[i - 1]?.key ?? emptyBytes, changes[i]?.key ?? emptyBytes) >= 0)
+      throw new RangeError('trie: keys do not ascend')
+  }
+  const paths = changes.map(({ key, value }) => ({ path: nibblesOf(key), value }))
+  const update: Update = { nodes, owner, keyNibbles: first.key.length * 2, changes: paths, out: [] }
+  const isEmpty = root === emptyRoot
+  const part = { from: 0, to: paths.length, depth: 0 }
+  const result = isEmpty ? inserted(update, part) : updated(update, part, fromHex(root))
+  if (result === 'unchanged') return { root, changes: [] }
+  if (result === undefined) {
+    if (!isEmpty) update.out.push({ path: emptyBytes, node: null })
+    return { root: emptyRoot, changes: update.out }
+  }
+  return { root: hashFromBytes(placeDraft(update.out, emptyBytes, result, !isEmpty)), changes: update.out }
+}
+
+const pathOf = (update: Update, part: Part): Uint8Array => (update.changes[part.from]?.path ?? emptyBytes).subarray(0, part.depth)
+
+const isStored = (ref: NodeRef | undefined): boolean => ref?.length === 32
+
+/** What the changes make where nothing was. */
+function inserted(update: Update, part: Part): Result {
+  const entries = valuesOf(update, part.from, part.to)
+  return entries.length === 0 ? 'unchanged' : draftOf(update.out, entries, 0, entries.length, part.depth, false)
+}
+
+function valuesOf(update: Update, from: number, to: number): Entry[] {
+  const entries: Entry[] = []
+  for (let i = from; i < to; i++) {
+    const change = update.changes[i]
+    if (change && change.value !== null) entries.push({ path: change.path, value: change.value })
+  }
+  return entries
+}
+
+function updated(update: Update, part: Part, ref: NodeRef): Result {
+  const node = loadNode(update, pathOf(update, part), ref)
+  switch (node.kind) {
+    case 'leaf':
+      return updatedLeaf(update, part, node, isStored(ref))
+    case 'extension':
+      return updatedExtension(update, part, node, isStored(ref))
+    case 'branch':
+      return updatedBranch(update, part, node, isStored(ref))
+  }
+}
+
+function updatedLeaf(update: Update, part: Part, leaf: LeafNode, hadNode: boolean): Result {
+  const path = concatBytes(pathOf(update, part), leaf.path)
+  const entries: Entry[] = []
+  let isPending = true
+  for (let i = part.from; i < part.to; i++) {
+    const change = update.changes[i] as Change
+    const order = isPending ? compareBytes(path, change.path) : 1
+    if (order < 0) entries.push({ path, value: leaf.value })
+    if (order <= 0) isPending = false
+    if (change.value !== null) entries.push({ path: change.path, value: change.value })
+  }
+  if (isPending) entries.push({ path, value: leaf.value })
+  const only = entries.length === 1 ? entries[0] : undefined
+  if (only?.value && equalBytes(only.path, path) && equalBytes(only.value, leaf.value)) return 'unchanged'
+  return entries.length === 0 ? undefined : draftOf(update.out, entries, 0, entries.length, part.depth, hadNode)
+}
+
+/** Changes under the whole path go to the child; values beside it split the extension. */
+function updatedExtension(update: Update, part: Part, node: ExtensionNode, hadNode: boolean): Result {
+  const end = part.depth + node.path.length
+  const path = concatBytes(pathOf(update, part), node.path)
+  const isUnder = (i: number): boolean => partingOf(path, update.changes[i]?.path ?? emptyBytes, part.depth) === end
+  let { from } = part
+  while (from < part.to && !isUnder(from) && compareBytes(update.changes[from]?.path ?? emptyBytes, path) < 0) from++
+  let to = from
+  while (to < part.to && isUnder(to)) to++
+  const below = from === to ? 'unchanged' : updated(update, { from, to, depth: end }, node.child)
+  const before = valuesOf(update, part.from, from)
+  const after = valuesOf(update, to, part.to)
+  const isAlone = before.length + after.length === 0
+  if (below === 'unchanged' && isAlone) return 'unchanged'
+  const kept = keptUnder(node, below)
+  const mark = update.out.length
+  const entries = [...before, ...entryOf(pathOf(update, part), kept), ...after]
+  const draft = isAlone ? kept : draftOf(update.out, entries, 0, entries.length, part.depth, hadNode)
+  const isChildGone = below !== 'unchanged' && below?.kind !== 'branch' && isStored(node.child)
+  const isReplaced = update.out.slice(mark).some((change) => equalBytes(change.path, path))
+  if (isChildGone && !isReplaced) update.out.push({ path, node: null })
+  return draft
+}
+
+/** What is left of an extension whose child became `below`. */
+function keptUnder(node: ExtensionNode, below: Result): Draft | undefined {
+  if (below === undefined || below === 'unchanged') return below && node
+  return below.kind === 'branch' ? { ...node, child: below.ref } : prefixed(node.path, below)
+}
+
+function entryOf(prefix: Uint8Array, draft: Draft | undefined): Entry[] {
+  if (draft === undefined) return []
+  if (draft.kind === 'branch') return [{ path: prefix, child: draft.ref }]
+  const path = concatBytes(prefix, draft.path)
+  return [draft.kind === 'leaf' ? { path, value: draft.value } : { path, child: draft.child }]
+}
+
+function updatedBranch(update: Update, part: Part, branch: BranchNode, hadNode: boolean): Result {
+  const results = new Array<Result>(16).fill('unchanged')
+  const parts = partsBelow(update, part)
+  let isChanged = false
+  for (const [nibble, below] of parts) {
+    const child = branch.children[nibble]
+    const result = child === undefined ? inserted(update, below) : updated(update, below, child)
+    results[nibble] = result
+    isChanged ||= result !== 'unchanged'
+  }
+  if (!isChanged) return 'unchanged'
+  const isLeft = (nibble: number): boolean => (results[nibble] === 'unchanged' ? branch.children[nibble] : results[nibble]) !== undefined
+  const left = results.map((_, nibble) => nibble).filter(isLeft)
+  for (const [nibble, below] of parts) {
+    if (results[nibble] === undefined && isStored(branch.children[nibble])) update.out.push({ path: pathOf(update, below), node: null })
+  }
+  const [only] = left
+  if (only === undefined) return undefined
+  if (left.length === 1) return collapsed(update, part, branch, only, results[only])
+  const children = [...branch.children]
+  for (const [nibble, below] of parts) {
+    const result = results[nibble]
+    if (result === 'unchanged') continue
+    children[nibble] = result && placeDraft(update.out, pathOf(update, below), result, isStored(branch.children[nibble]))
+  }
+  return { kind: 'branch', ref: placeNode(update.out, pathOf(update, part), { kind: 'branch', children }, hadNode) }
+}
+
+/** The changes under each child of a branch. */
+function partsBelow(update: Update, { from, to, depth }: Part): [nibble: number, part: Part][] {
+  const parts: [number, Part][] = []
+  for (let start = from; start < to; ) {
+    const nibble = update.changes[start]?.path[depth] ?? 0
+    let end = start + 1
+    while (end < to && update.changes[end]?.path[depth] === nibble) end++
+    parts.push([nibble, { from: start, to: end, depth: depth + 1 }])
+    start = end
+  }
+  return parts
+}
+
+/** A branch with one child left joins it: the child, read if no change did, moves up unless it is a branch itself. */
+function collapsed(update: Update, part: Part, branch: BranchNode, nibble: number, result: Result): Draft {
+  const path = concatBytes(pathOf(update, part), Uint8Array.of(nibble))
+  const ref = branch.children[nibble]
+  const prefix = Uint8Array.of(nibble)
+  const child = result === 'unchanged' || result === undefined ? readDraft(update, path, ref as NodeRef) : result
+  if (child.kind === 'branch') return { kind: 'extension', path: prefix, child: child.ref }
+  if (isStored(ref)) update.out.push({ path, node: null })
+  return prefixed(prefix, child)
+}
+
+function readDraft(update: Update, path: Uint8Array, ref: NodeRef): Draft {
+  const node = loadNode(update, path, ref)
+  return node.kind === 'branch' ? { kind: 'branch', ref } : node
+}
