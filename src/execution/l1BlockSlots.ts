@@ -1,9 +1,7 @@
-import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
+import { l1BlockAddress } from '#chain/addresses'
+import { type Address, type Hash, parseHash } from '#types/ids'
 import type { L1FeeParams } from './l1DataFee.ts'
 import type { OperatorFeeParams } from './operatorFee.ts'
-
-/** The predeploy that the first transaction of each block fills with what L1 says. */
-export const l1BlockAddress: Address = parseAddress('0x4200000000000000000000000000000000000015')
 
 const slotNumber = (index: number): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
 const slots = {

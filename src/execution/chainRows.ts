@@ -1,0 +1,89 @@
+import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import type { BlockId } from '#types/blockRef'
+import { type Address, addressFromBytes, type Hash, hashFromBytes } from '#types/ids'
+import { decodeReceipt, encodeReceipt, type Receipt } from '#types/receipt'
+
+/**
+ * A row of many entries: count u32, then where each ends u32, counted from the first entry; then the entries. One entry is found without
+ * touching the others.
+ */
+export function encodeRow(entries: readonly Uint8Array[]): Uint8Array {
+  const head = new Uint8Array(4 + 4 * entries.length)
+  const view = new DataView(head.buffer)
+  view.setUint32(0, entries.length)
+  let end = 0
+  for (const [index, entry] of entries.entries()) {
+    end += entry.length
+    view.setUint32(4 + 4 * index, end)
+  }
+  return concatBytes(head, ...entries)
+}
+
+const u32At = (row: Uint8Array, at: number): number => numberFromBytes(row.subarray(at, at + 4))
+
+export function rowLength(row: Uint8Array): number {
+  return u32At(row, 0)
+}
+
+/** A view of one entry; RangeError when the row has fewer. */
+export function rowEntry(row: Uint8Array, index: number): Uint8Array {
+  const count = rowLength(row)
+  if (index < 0 || index >= count) throw new RangeError(`entry ${index} of ${count}`)
+  const base = 4 + 4 * count
+  const from = index === 0 ? 0 : u32At(row, 4 * index)
+  return row.subarray(base + from, base + u32At(row, 4 + 4 * index))
+}
+
+/** A transaction as it is stored: sender, then EIP-2718 bytes. */
+export type StoredTransaction = { readonly sender: Address; readonly raw: Uint8Array }
+
+export function encodeStoredTransaction({ sender, raw }: StoredTransaction): Uint8Array {
+  return concatBytes(fromHex(sender), raw)
+}
+
+export function decodeStoredTransaction(entry: Uint8Array): StoredTransaction {
+  return { sender: addressFromBytes(entry.subarray(0, 20)), raw: entry.subarray(20) }
+}
+
+/** A receipt as it is stored: gas used u64, index of its first log in the block u32, then its encoding. */
+export type StoredReceipt = {
+  readonly receipt: Receipt
+  /** gas of this transaction alone */
+  readonly gasUsed: bigint
+  readonly firstLogIndex: number
+}
+
+export function encodeStoredReceipt({ receipt, gasUsed, firstLogIndex }: StoredReceipt): Uint8Array {
+  return concatBytes(bytesFromBigint(gasUsed, 8), bytesFromBigint(BigInt(firstLogIndex), 4), encodeReceipt(receipt))
+}
+
+export function decodeStoredReceipt(entry: Uint8Array): StoredReceipt {
+  return {
+    gasUsed: bigintFromBytes(entry.subarray(0, 8)),
+    firstLogIndex: u32At(entry, 8),
+    receipt: decodeReceipt(entry.subarray(12)),
+  }
+}
+
+/** Key of a block's rows: number, then hash, so that rows stand in the order of the chain. */
+export function blockKey({ number, hash }: BlockId): Uint8Array {
+  return concatBytes(u64Bytes(number), fromHex(hash))
+}
+
+export function decodeBlockKey(key: Uint8Array): BlockId {
+  return { number: u64FromBytes(key), hash: hashFromBytes(key.subarray(8)) }
+}
+
+/** Where a transaction stands in the canonical chain. */
+export type TransactionPlace = { readonly number: number; readonly index: number }
+
+export function encodePlace({ number, index }: TransactionPlace): Uint8Array {
+  return concatBytes(u64Bytes(number), bytesFromBigint(BigInt(index), 4))
+}
+
+export function decodePlace(value: Uint8Array): TransactionPlace {
+  return { number: u64FromBytes(value), index: u32At(value, 8) }
+}
+
+export const hashKey = (hash: Hash): Uint8Array => fromHex(hash)

@@ -1,0 +1,35 @@
+import { defineFaults } from '#lib/fault'
+
+export const executionFault = defineFaults({
+  UNKNOWN_PARENT: {
+    severity: 'reset',
+    says: (d: { hash: string; number: number }) => `block ${d.number} ${d.hash}, to build on, is not known here`,
+    fix: 'nothing: derivation starts again from a block that is known',
+  },
+  INVALID_ATTRIBUTES: {
+    severity: 'fatal',
+    says: (d: { timestamp: number; reason: string }) => `payload attributes for time ${d.timestamp}: ${d.reason}`,
+    fix: 'check that the consensus client and this node have the same rollup config',
+  },
+  INVALID_FORKCHOICE: {
+    severity: 'reset',
+    says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,
+    fix: 'nothing: derivation starts again from heads that are known',
+  },
+  GENESIS_MISMATCH: {
+    severity: 'fatal',
+    says: (d: { stored: string; configured: string }) =>
+      `the data directory belongs to the chain with genesis ${d.stored}, the configured genesis is ${d.configured}`,
+    fix: 'choose the network of this data directory, or another --datadir',
+  },
+  CHAIN_STORE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { what: string }) => `the data directory lacks ${d.what}`,
+    fix: 'remove the data directory and let the node derive the chain again',
+  },
+  PREIMAGE_MISMATCH: {
+    severity: 'fatal',
+    says: (d: { key: string; hash: string }) => `preimage ${d.key} has the hash ${d.hash}`,
+    fix: 'get the file again: it is damaged',
+  },
+})
