@@ -14,7 +14,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   execution: ['engine', 'state', 'evm', 'trie', 'store', 'chain', 'types', 'lib'],
   derive: ['chain', 'types', 'lib'],
   consensus: ['engine', 'derive', 'chain', 'types', 'lib'],
-  l1: ['derive:ports', 'consensus:ports', 'chain', 'types', 'lib'],
+  l1: ['derive:ports', 'consensus:ports', 'trie:orderedRoot', 'chain', 'types', 'lib'],
   rpc: ['engine', 'chain', 'types', 'lib'],
   node: ['rpc', 'l1', 'consensus', 'derive', 'execution', 'engine', 'state', 'evm', 'store', 'trie', 'chain', 'types', 'lib'],
   devnet: ['node', 'derive', 'chain', 'types', 'lib'],
