@@ -1,0 +1,20 @@
+import { defineFaults } from '#lib/fault'
+import type { Hash } from '#types/ids'
+
+export const stateFault = defineFaults({
+  WITNESS_INCOMPLETE: {
+    severity: 'fatal',
+    says: (d: { hash: string }) => `the witness has no preimage of ${d.hash}`,
+    fix: 'take a witness of this very block that holds all trie nodes and codes it touches',
+  },
+  WITNESS_INVALID: {
+    severity: 'fatal',
+    says: (d: { hash: string }) => `the witness gives bytes for ${d.hash} that have another hash`,
+    fix: 'the file is damaged or forged: fetch it again',
+  },
+  CODE_MISSING: {
+    severity: 'fatal',
+    says: (d: { hash: Hash }) => `the code with hash ${d.hash} is missing`,
+    fix: 'the state in the data directory is incomplete: start again with an empty data directory or a snapshot',
+  },
+})
