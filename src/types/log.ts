@@ -22,11 +22,19 @@ export function logFromRlp(item: RlpItem): Log {
 
 export const bloomBytes = 256
 
-/** Sets the three bits of a value. @see yellow paper, 4.3.1 (M3:2048) */
-function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
+/** The three bits of a value, each a place in the filter: 0 is the lowest bit of the last byte. @see yellow paper, 4.3.1 (M3:2048) */
+export function bloomBits(value: Uint8Array): readonly number[] {
   const hash = keccak256(value)
-  for (let i = 0; i < 6; i += 2) {
-    const bit = (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047
+  return [0, 2, 4].map((i) => (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047)
+}
+
+/** Whether all the bits are set: the values behind them may be in the filter, or certainly are not. */
+export function bloomHas(bloom: Uint8Array, bits: readonly number[]): boolean {
+  return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
+}
+
+function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
+  for (const bit of bloomBits(value)) {
     const at = bloomBytes - 1 - (bit >> 3)
     bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7))
   }
