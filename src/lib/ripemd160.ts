@@ -1,0 +1,8 @@
+import { createRIPEMD160 } from 'hash-wasm'
+
+const hasher = await createRIPEMD160()
+
+/** RIPEMD-160: 20 bytes. */
+export function ripemd160(bytes: Uint8Array): Uint8Array {
+  return hasher.init().update(bytes).digest('binary')
+}
