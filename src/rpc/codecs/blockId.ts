@@ -1,0 +1,62 @@
+import { toQuantity } from '#lib/hex'
+import type { Hash } from '#types/ids'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { noticedAt, ParamError, within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { blockNumber, flag, hash, wrongType } from './values.ts'
+
+const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
+export type BlockTag = (typeof tags)[number]
+
+export type BlockParam =
+  | { readonly kind: 'tag'; readonly tag: BlockTag }
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'hash'; readonly hash: Hash; readonly mustBeCanonical: boolean }
+
+export const latest: BlockParam = { kind: 'tag', tag: 'latest' }
+
+/** The parameter as error texts name it. */
+export function describeBlock(block: BlockParam): string {
+  if (block.kind === 'tag') return block.tag
+  if (block.kind === 'number') return toQuantity(block.number)
+  return `${block.mustBeCanonical ? 'canonical hash' : 'hash'} ${block.hash}`
+}
+
+function parseNumberOrTag(value: unknown): BlockParam {
+  const tag = tags.find((each) => each === value)
+  if (tag !== undefined) return { kind: 'tag', tag }
+  return { kind: 'number', number: blockNumber(value) }
+}
+
+/** Number or tag; where a text is neither, no place is told. */
+export const blockNumberOrTag: ParamCodec<BlockParam> = {
+  doc: 'block number or tag (latest, earliest, pending, safe, finalized)',
+  parse: (value) => noticedAt('nowhere', () => parseNumberOrTag(value)),
+}
+
+/** EIP-1898. */
+function parseObject(value: JsonObject): BlockParam {
+  const known = ['blockHash', 'blockNumber', 'requireCanonical']
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined) {
+    throw new ParamError(`unknown field \`${unknown}\`, expected one of \`blockNumber\`, \`blockHash\`, \`requireCanonical\``)
+  }
+  const { blockHash, blockNumber: number, requireCanonical } = value
+  if ((blockHash === undefined) === (number === undefined)) throw new ParamError('exactly one of blockHash and blockNumber is needed')
+  if (number !== undefined) return within('blockNumber', () => parseNumberOrTag(number))
+  return {
+    kind: 'hash',
+    hash: within('blockHash', () => hash.parse(blockHash)),
+    mustBeCanonical: requireCanonical !== undefined && within('requireCanonical', () => flag.parse(requireCanonical)),
+  }
+}
+
+export const blockId: ParamCodec<BlockParam> = {
+  doc: 'block number, tag (latest, earliest, pending, safe, finalized), hash, or {blockNumber} or {blockHash, requireCanonical} (EIP-1898)',
+  parse(value): BlockParam {
+    if (isJsonObject(value)) return parseObject(value)
+    if (typeof value !== 'string') throw wrongType(value, 'a block number, tag, hash, or an object with one of them')
+    if (value.length === 66) return { kind: 'hash', hash: hash.parse(value), mustBeCanonical: false }
+    return parseNumberOrTag(value)
+  },
+}

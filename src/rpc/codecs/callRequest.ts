@@ -1,0 +1,78 @@
+import { equalBytes } from '#lib/bytes'
+import type { Address } from '#types/ids'
+import type { AccessList } from '#types/transaction'
+import { unsupported } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { ParamError, within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { address, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
+
+/** A transaction as a caller asks for it: everything may be missing. */
+export type CallRequest = {
+  readonly from?: Address | undefined
+  readonly to?: Address | undefined
+  /** gas */
+  readonly gas?: bigint | undefined
+  /** wei per gas */
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+  /** wei */
+  readonly value?: bigint | undefined
+  readonly data?: Uint8Array | undefined
+  readonly accessList?: AccessList | undefined
+}
+
+const maxAccessListEntries = 4_096
+const storageKeys = listOf(hash, maxAccessListEntries)
+
+const accessListEntry: ParamCodec<AccessList[number]> = {
+  doc: '{address, storageKeys}',
+  parse(value): AccessList[number] {
+    if (!isJsonObject(value)) throw wrongType(value, 'an access list entry')
+    const { address: account, storageKeys: slots } = value
+    return {
+      address: within('address', () => address.parse(account)),
+      slots: within('storageKeys', () => storageKeys.parse(slots)),
+    }
+  },
+}
+const accessList = listOf(accessListEntry, maxAccessListEntries)
+
+function optional<T>(request: JsonObject, key: string, codec: ParamCodec<T>): T | undefined {
+  const value = request[key]
+  return value === undefined || value === null ? undefined : within(key, () => codec.parse(value))
+}
+
+function parseData(request: JsonObject): Uint8Array | undefined {
+  const data = optional(request, 'data', bytes)
+  const input = optional(request, 'input', bytes)
+  if (data !== undefined && input !== undefined && !equalBytes(data, input)) {
+    const why = 'both "data" and "input" are set and not equal. Please use "input" to pass transaction call data'
+    throw new ParamError(why, 'senseless')
+  }
+  return input ?? data
+}
+
+/** Members that would change the outcome and that this version cannot take into account. */
+const unsupportedMembers = ['authorizationList', 'blobVersionedHashes', 'blobs', 'maxFeePerBlobGas', 'sourceHash', 'mint']
+
+export const callRequest: ParamCodec<CallRequest> = {
+  doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList}, each optional',
+  parse(value): CallRequest {
+    if (!isJsonObject(value)) throw wrongType(value, 'a transaction request object')
+    const extra = unsupportedMembers.find((key) => value[key] !== undefined && value[key] !== null)
+    if (extra !== undefined) throw unsupported(`the member ${extra} of a call`)
+    const request = {
+      from: optional(value, 'from', address),
+      to: optional(value, 'to', address),
+      gas: optional(value, 'gas', gasQuantity),
+      gasPrice: optional(value, 'gasPrice', quantity),
+      maxFeePerGas: optional(value, 'maxFeePerGas', quantity),
+      maxPriorityFeePerGas: optional(value, 'maxPriorityFeePerGas', quantity),
+      value: optional(value, 'value', quantity),
+      accessList: optional(value, 'accessList', accessList),
+    }
+    return { ...request, data: parseData(value) }
+  },
+}

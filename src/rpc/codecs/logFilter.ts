@@ -1,0 +1,63 @@
+import type { Address, Hash } from '#types/ids'
+import { isJsonObject } from '../json.ts'
+import { noticedAt, ParamError, within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { type BlockParam, blockNumberOrTag, latest } from './blockId.ts'
+import { address, hash, wrongType } from './values.ts'
+
+/** What logs are looked for, and where. An empty list matches everything. */
+export type LogFilter = {
+  readonly range:
+    | { readonly kind: 'block'; readonly hash: Hash }
+    | { readonly kind: 'blocks'; readonly from: BlockParam; readonly to: BlockParam }
+  readonly addresses: readonly Address[]
+  /** one list of alternatives for each topic position */
+  readonly topics: readonly (readonly Hash[])[]
+}
+
+const maxAddresses = 1_000
+const maxTopics = 1_000
+
+/** null, one value, or a list of alternatives in which null matches everything. */
+function parseAlternatives<T>(value: unknown, codec: ParamCodec<T>, max: number): readonly T[] {
+  if (value === null || value === undefined) return []
+  if (!Array.isArray(value)) return [codec.parse(value)]
+  if (value.length > max) throw new ParamError(`at most ${max} alternatives allowed`, 'senseless')
+  if (value.includes(null)) return []
+  return value.map((each: unknown, index) => within(index, () => codec.parse(each)))
+}
+
+function parseTopics(value: unknown): readonly (readonly Hash[])[] {
+  if (value === null || value === undefined) return []
+  if (!Array.isArray(value)) throw wrongType(value, 'a sequence')
+  if (value.length > 4) throw new ParamError('exceeds maximum topics, 4 allowed')
+  return value.map((each: unknown, index) => within(index, () => parseAlternatives(each, hash, maxTopics)))
+}
+
+function parseBound(filter: Readonly<Record<string, unknown>>, key: 'fromBlock' | 'toBlock'): BlockParam | undefined {
+  const value = filter[key]
+  return value === undefined || value === null ? undefined : within(key, () => blockNumberOrTag.parse(value))
+}
+
+function parseRange(filter: Readonly<Record<string, unknown>>): LogFilter['range'] {
+  const from = parseBound(filter, 'fromBlock')
+  const to = parseBound(filter, 'toBlock')
+  const { blockHash: block } = filter
+  if (block === undefined || block === null) return { kind: 'blocks', from: from ?? latest, to: to ?? latest }
+  if (from !== undefined || to !== undefined)
+    throw new ParamError('cannot specify both blockHash and fromBlock/toBlock, choose one or the other')
+  return { kind: 'block', hash: within('blockHash', () => hash.parse(block)) }
+}
+
+export const logFilter: ParamCodec<LogFilter> = {
+  doc: '{fromBlock, toBlock} (default latest) or {blockHash}, address (one or a list), topics (per position null, one, or a list of alternatives)',
+  parse(value): LogFilter {
+    if (!isJsonObject(value)) throw wrongType(value, 'a filter object')
+    const { address: emitters, topics } = value
+    return noticedAt('parameter', () => ({
+      range: parseRange(value),
+      addresses: within('address', () => parseAlternatives(emitters, address, maxAddresses)),
+      topics: within('topics', () => parseTopics(topics)),
+    }))
+  },
+}

@@ -1,0 +1,145 @@
+import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
+import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
+import { ParamError, within } from '../paramError.ts'
+import type { ParamCodec, ResultCodec } from '../registry.ts'
+
+/** The kind of a JSON value, for texts about a wrong one. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return 'sequence'
+  if (typeof value === 'object') return 'map'
+  if (typeof value === 'string') return `string ${JSON.stringify(value.slice(0, 80))}`
+  return `${typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value} \`${value}\``
+}
+
+export function wrongType(value: unknown, expected: string): ParamError {
+  return new ParamError(`invalid type: ${kindOf(value)}, expected ${expected}`)
+}
+
+/** A string of hex digits, `0x` optional as other clients allow; its digits without the prefix. */
+function hexDigits(value: unknown, expected: string): string {
+  if (typeof value !== 'string') throw wrongType(value, expected)
+  const digits = /^0x/i.test(value) ? value.slice(2) : value
+  const wrong = digits.search(/[^0-9a-fA-F]/)
+  if (wrong >= 0) throw new ParamError(`invalid character '${digits[wrong]}' at position ${wrong}`)
+  return digits
+}
+
+function fixedHex(value: unknown, bytes: number): Hex {
+  const digits = hexDigits(value, `${bytes} bytes, represented as a hex string of length ${bytes * 2}`)
+  if (digits.length % 2 === 1) throw new ParamError('odd number of digits')
+  if (digits.length !== bytes * 2) throw new ParamError('invalid string length')
+  return `0x${digits}`
+}
+
+export const address: ParamCodec<Address> & ResultCodec<Address> = {
+  doc: 'address, 20 bytes in hex',
+  parse: (value) => parseAddress(fixedHex(value, 20)),
+  encode: (value) => value,
+}
+
+export const hash: ParamCodec<Hash> & ResultCodec<Hash> = {
+  doc: '32 bytes in hex',
+  parse: (value) => parseHash(fixedHex(value, 32)),
+  encode: (value) => value,
+}
+
+export const bytes: ParamCodec<Uint8Array> & ResultCodec<Uint8Array> = {
+  doc: 'bytes in hex',
+  parse(value): Uint8Array {
+    const digits = hexDigits(value, 'a string of hex digits')
+    if (digits.length % 2 === 1) throw new ParamError('odd number of digits')
+    return fromHex(`0x${digits}`)
+  },
+  encode: toHex,
+}
+
+/** 32 bytes as a result: a storage value. */
+export const word: ResultCodec<bigint> = {
+  doc: '32 bytes in hex',
+  encode: (value) => `0x${value.toString(16).padStart(64, '0')}`,
+}
+
+/** An unsigned integer of at most `bits`. Leading zeros are let pass, as other clients do. */
+function unsigned(value: unknown, bits: number): bigint {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
+  if (typeof value !== 'string') throw wrongType(value, `a ${bits}-bit unsigned integer in hex`)
+  if (!/^0x/i.test(value)) throw new ParamError('hex string without 0x prefix')
+  if (value.length === 2) throw new ParamError('cannot parse integer from empty string')
+  if (!/^0x[0-9a-fA-F]+$/i.test(value)) throw new ParamError('invalid digit found in string')
+  const digits = value.slice(2).replace(/^0+(?=.)/, '')
+  const parsed = digits.length * 4 > bits + 4 ? undefined : BigInt(`0x${digits}`)
+  if (parsed === undefined || parsed >> BigInt(bits) !== 0n) throw new ParamError('number too large to fit in target type')
+  return parsed
+}
+
+export const quantity: ParamCodec<bigint> & ResultCodec<bigint | number> = {
+  doc: 'quantity: hex without leading zeros',
+  parse: (value) => unsigned(value, 256),
+  encode: toQuantity,
+}
+
+export const gasQuantity: ParamCodec<bigint> = { doc: 'quantity of at most 64 bits', parse: (value) => unsigned(value, 64) }
+
+/** A block number; above 2^53 there are no blocks, so the answer is the same for all of those: not found. */
+export function blockNumber(value: unknown): number {
+  const parsed = unsigned(value, 64)
+  return parsed > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(parsed)
+}
+
+export const flag: ParamCodec<boolean> = {
+  doc: 'true or false',
+  parse(value): boolean {
+    if (typeof value !== 'boolean') throw wrongType(value, 'a boolean')
+    return value
+  },
+}
+
+export const text: ResultCodec<string> = { doc: 'text', encode: (value) => value }
+
+/** A storage slot, and how it was written: the answer repeats a quantity as a quantity. */
+export type SlotKey = { readonly slot: Hash; readonly written: Hex }
+
+export const slotKey: ParamCodec<SlotKey> = {
+  doc: 'storage slot: 32 bytes in hex, or a quantity',
+  parse(value): SlotKey {
+    if (typeof value === 'string' && value.length === 66) {
+      const slot = hash.parse(value)
+      return { slot, written: slot }
+    }
+    const number = unsigned(value, 256)
+    return { slot: word.encode(number) as Hash, written: toQuantity(number) }
+  },
+}
+
+/** Nothing is offered under this parameter: left out, null and an empty object mean the same. */
+export function absent(what: string, refuse: (what: string) => Error): ParamCodec<undefined> {
+  return {
+    doc: `${what}: must be left out`,
+    parse(value): undefined {
+      if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return undefined
+      throw refuse(what)
+    },
+  }
+}
+
+/** A list of at most `max` items. */
+export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly T[]> {
+  return {
+    doc: `list of at most ${max}: ${item.doc}`,
+    parse(value): readonly T[] {
+      if (!Array.isArray(value)) throw wrongType(value, 'a sequence')
+      if (value.length > max) throw new ParamError(`list of ${value.length} items, at most ${max} allowed`, 'senseless')
+      return value.map((each: unknown, index) => within(index, () => item.parse(each)))
+    },
+  }
+}
+
+/** A result that may not exist. */
+export function orNull<T>(codec: ResultCodec<T>): ResultCodec<T | undefined> {
+  return { doc: `${codec.doc}; null when there is none`, encode: (value) => (value === undefined ? null : codec.encode(value)) }
+}
+
+export function resultList<T>(codec: ResultCodec<T>): ResultCodec<readonly T[]> {
+  return { doc: `list: ${codec.doc}`, encode: (values) => values.map((value) => codec.encode(value)) }
+}

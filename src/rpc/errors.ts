@@ -1,0 +1,39 @@
+import type { Json } from './json.ts'
+
+/** A JSON-RPC error that a caller sees as it is. Anything else that is thrown becomes −32603 and a line in the log. */
+export class RpcError extends Error {
+  readonly code: number
+  readonly data: Json | undefined
+
+  constructor(code: number, message: string, data?: Json) {
+    super(message)
+    this.name = 'RpcError'
+    this.code = code
+    this.data = data
+  }
+}
+
+/** Codes and texts as Base's execution client gives them. @see JSON-RPC 2.0, "Error object"; EIP-1474 */
+export const parseError = (): RpcError => new RpcError(-32700, 'Parse error')
+export const invalidRequest = (why?: string): RpcError => new RpcError(-32600, 'Invalid request', why)
+export const methodNotFound = (): RpcError => new RpcError(-32601, 'Method not found')
+/** A parameter that cannot be read at all; the reason stands in `data`. */
+export const unreadableParams = (why: string): RpcError => new RpcError(-32602, 'Invalid params', why)
+/** A parameter that can be read and makes no sense; the reason is the message. */
+export const invalidParams = (why: string): RpcError => new RpcError(-32602, why)
+export const internalError = (detail?: string): RpcError => new RpcError(-32603, 'Internal error', detail)
+export const invalidInput = (why: string): RpcError => new RpcError(-32000, why)
+export const transactionRejected = (why: string): RpcError => new RpcError(-32003, why)
+export const unsupported = (what: string): RpcError => new RpcError(-32004, `${what} is not supported by this version`)
+export const timedOut = (): RpcError => new RpcError(-32002, 'request timed out')
+export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
+
+/** @param block as asked for: a number in hex, a tag, or `hash 0x…` */
+export const blockNotFound = (block: string): RpcError => new RpcError(-32001, `block not found: ${block}`)
+
+export const requestTooBig = (maxBytes: number): RpcError => new RpcError(-32007, 'Request is too big', `Exceeded max limit of ${maxBytes}`)
+export const responseTooBig = (maxBytes: number): RpcError =>
+  new RpcError(-32008, 'Response is too big', `Exceeded max limit of ${maxBytes}`)
+export const serverBusy = (): RpcError => new RpcError(-32009, 'Server is busy, try again later')
+export const batchTooLarge = (maxItems: number): RpcError =>
+  new RpcError(-32010, 'The batch request was too large', `Exceeded max limit of ${maxItems}`)

@@ -1,0 +1,16 @@
+import type { Json } from './json.ts'
+import type { Readiness } from './ports.ts'
+
+export type Page = { readonly status: number; readonly body: Json }
+
+/** `/healthz`: the process answers. `/readyz`: it may be asked: 503 with the reasons while it may not. */
+export function healthPages(source: { readiness(): Readiness }, version: string): ReadonlyMap<string, () => Page> {
+  const ready = (): Page => {
+    const { problems } = source.readiness()
+    return problems.length === 0 ? { status: 200, body: { ready: true } } : { status: 503, body: { ready: false, problems } }
+  }
+  return new Map([
+    ['/healthz', (): Page => ({ status: 200, body: { version } })],
+    ['/readyz', ready],
+  ])
+}

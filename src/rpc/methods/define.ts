@@ -1,0 +1,5 @@
+import type { EthContext, RollupContext } from '../context.ts'
+import { methodsOf } from '../registry.ts'
+
+export const ethMethod: ReturnType<typeof methodsOf<EthContext>> = methodsOf<EthContext>()
+export const rollupMethod: ReturnType<typeof methodsOf<RollupContext>> = methodsOf<RollupContext>()

@@ -1,0 +1,41 @@
+import type { Hash } from '#types/ids'
+import { decodeTransaction, hashTransaction } from '#types/transaction'
+import { prunedHistory } from '../../errors.ts'
+import type { ChainBlock, ChainReceipt, ChainView } from '../../ports.ts'
+import type { MinedReceipt } from '../../results/receipt.ts'
+import type { MinedTransaction } from '../../results/transaction.ts'
+
+/** A block with its receipts; undefined when the block is unknown, RpcError 4444 when only the receipts are gone. */
+export function blockWithReceipts(view: ChainView, hash: Hash): { of: ChainBlock; receipts: readonly ChainReceipt[] } | undefined {
+  const of = view.block(hash)
+  if (of === undefined) return undefined
+  const receipts = view.receipts(hash)
+  if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
+  return { of, receipts }
+}
+
+/** The transaction at an index; undefined beyond the end. */
+export function minedTransaction(of: ChainBlock, receipts: readonly ChainReceipt[], index: number): MinedTransaction | undefined {
+  const { header, transactions } = of.block
+  const raw = transactions[index]
+  const from = of.senders[index]
+  if (raw === undefined || from === undefined) return undefined
+  return {
+    transaction: decodeTransaction(raw),
+    hash: hashTransaction(raw),
+    from,
+    block: { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n },
+    index,
+    receipt: receipts[index]?.receipt,
+  }
+}
+
+export function minedTransactions(of: ChainBlock, receipts: readonly ChainReceipt[]): readonly MinedTransaction[] {
+  return of.block.transactions.flatMap((_raw, index) => minedTransaction(of, receipts, index) ?? [])
+}
+
+export function minedReceipt(of: ChainBlock, receipts: readonly ChainReceipt[], index: number): MinedReceipt | undefined {
+  const mined = minedTransaction(of, receipts, index)
+  const placed = receipts[index]
+  return mined && placed && { mined, placed, timestamp: of.block.header.timestamp }
+}

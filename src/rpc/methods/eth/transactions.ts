@@ -1,0 +1,38 @@
+import type { Hash } from '#types/ids'
+import { hash, orNull } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import type { ChainBlock, ChainReceipt } from '../../ports.ts'
+import { param } from '../../registry.ts'
+import { receiptResult } from '../../results/receipt.ts'
+import { transactionResult } from '../../results/transaction.ts'
+import { ethMethod } from '../define.ts'
+import { blockWithReceipts, minedReceipt, minedTransaction } from './mined.ts'
+
+type Read<T> = (of: ChainBlock, receipts: readonly ChainReceipt[], index: number) => T | undefined
+
+function onTransaction<T>(context: EthContext, of: Hash, read: Read<T>): T | undefined {
+  using view = context.chain.view()
+  const place = view.transaction(of)
+  const found = place && blockWithReceipts(view, place.block.hash)
+  return place && found && read(found.of, found.receipts, place.index)
+}
+
+export const getTransactionByHash = ethMethod({
+  name: 'eth_getTransactionByHash',
+  doc: 'A transaction of the canonical chain.',
+  params: [param('hash', hash)],
+  result: orNull(transactionResult),
+  cost: 'block-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run: (context, of) => onTransaction(context, of, minedTransaction),
+})
+
+export const getTransactionReceipt = ethMethod({
+  name: 'eth_getTransactionReceipt',
+  doc: 'What a transaction of the canonical chain did: status, gas, logs, and what it paid for L1.',
+  params: [param('hash', hash)],
+  result: orNull(receiptResult),
+  cost: 'block-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run: (context, of) => onTransaction(context, of, minedReceipt),
+})

@@ -1,0 +1,83 @@
+import { type BlockParam, blockNumberOrTag, describeBlock } from '../../codecs/blockId.ts'
+import { blockNumber, text } from '../../codecs/values.ts'
+import { internalError, RpcError } from '../../errors.ts'
+import type { RollupNode } from '../../ports.ts'
+import { type ParamCodec, param, type ResultCodec } from '../../registry.ts'
+import { blockIdResult } from '../../results/refs.ts'
+import { type OutputAnswer, outputResult, rollupConfigResult, syncStatusResult } from '../../results/rollup.ts'
+import { rollupMethod } from '../define.ts'
+
+export const version = rollupMethod({
+  name: 'optimism_version',
+  doc: 'Version of this node.',
+  params: [],
+  result: text,
+  cost: 'instant',
+  example: { params: [], result: 'v0.1.0' },
+  run: (context) => context.version,
+})
+
+export const syncStatus = rollupMethod({
+  name: 'optimism_syncStatus',
+  doc: 'How far derivation has read L1, and the heads of L1 and L2.',
+  params: [],
+  result: syncStatusResult,
+  cost: 'instant',
+  example: { params: [] },
+  run: (context) => context.rollup.status(),
+})
+
+export const rollupConfig = rollupMethod({
+  name: 'optimism_rollupConfig',
+  doc: 'What defines this rollup.',
+  params: [],
+  result: rollupConfigResult,
+  cost: 'instant',
+  example: { params: [] },
+  run: (context) => context.rollup.config,
+})
+
+function labelOf(at: BlockParam): Parameters<RollupNode['output']>[0] {
+  if (at.kind === 'number') return at.number
+  if (at.kind === 'hash' || at.tag === 'pending' || at.tag === 'latest') return 'latest'
+  return at.tag === 'earliest' ? 0 : at.tag
+}
+
+export const outputAtBlock = rollupMethod({
+  name: 'optimism_outputAtBlock',
+  doc: 'Output root of a canonical L2 block: what a proposer claims about it on L1.',
+  params: [param('block', blockNumberOrTag)],
+  result: outputResult,
+  cost: 'point-read',
+  example: { params: ['0x0'] },
+  async run(context, at): Promise<OutputAnswer> {
+    const output = await context.rollup.output(labelOf(at))
+    if (output === undefined) throw internalError(`block not found: ${describeBlock(at)}`)
+    return { output, status: context.rollup.status() }
+  },
+})
+
+const l1BlockNumber: ParamCodec<number> = { doc: 'L1 block number', parse: blockNumber }
+
+type SafeHead = NonNullable<ReturnType<RollupNode['safeHeadAtL1']>>
+const safeHeadResult: ResultCodec<SafeHead> = {
+  doc: 'the last L1 block up to the given one that moved the safe head, and the safe L2 block after it',
+  encode: ({ l1, safe }) => ({ l1Block: blockIdResult(l1), safeHead: blockIdResult(safe) }),
+}
+
+export const safeHeadAtL1Block = rollupMethod({
+  name: 'optimism_safeHeadAtL1Block',
+  doc: 'The safe L2 head as of an L1 block.',
+  params: [param('number', l1BlockNumber)],
+  result: safeHeadResult,
+  cost: 'point-read',
+  example: {
+    params: ['0x21'],
+    result: { l1Block: { hash: `0x${'22'.repeat(32)}`, number: 31 }, safeHead: { hash: `0x${'33'.repeat(32)}`, number: 53 } },
+  },
+  run(context, number): SafeHead {
+    const found = context.rollup.safeHeadAtL1(number)
+    if (found === undefined) throw new RpcError(-32001, 'safe head not found')
+    return found
+  },
+})

@@ -1,0 +1,78 @@
+export type ParamErrorKind = 'unreadable' | 'senseless'
+/** Where the reader noticed an error: at the end of the value, at the end of the parameter, or no place is told. */
+export type NoticedAt = 'value' | 'parameter' | 'nowhere'
+
+/**
+ * A parameter that is not what its codec wants. `unreadable` values are reported with their place in the parameter's compact JSON;
+ * `senseless` ones can be read and contradict themselves: the text says it all.
+ */
+export class ParamError extends Error {
+  readonly kind: ParamErrorKind
+  /** Keys and indexes from the parameter down to the value; grows while the error leaves the parts. */
+  readonly path: (string | number)[] = []
+  noticed: NoticedAt = 'value'
+
+  constructor(message: string, kind: ParamErrorKind = 'unreadable') {
+    super(message)
+    this.name = 'ParamError'
+    this.kind = kind
+  }
+}
+
+/** Runs the codec of a part; what it throws is then about the part at `key` of the whole. */
+export function within<T>(key: string | number, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof ParamError) error.path.unshift(key)
+    throw error
+  }
+}
+
+/** Runs a codec whose errors are all noticed at one place. */
+export function noticedAt<T>(place: NoticedAt, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof ParamError) error.noticed = place
+    throw error
+  }
+}
+
+const compactLength = (value: unknown): number => JSON.stringify(value ?? null).length
+
+/** Characters before the value at `key` in the compact JSON of its container. */
+function charactersBefore(container: object, key: string | number): number {
+  const isList = Array.isArray(container)
+  let length = 1
+  for (const [name, value] of Object.entries(container)) {
+    const label = isList ? 0 : JSON.stringify(name).length + 1
+    if (name === String(key)) return length + label
+    length += label + compactLength(value) + 1
+  }
+  return length
+}
+
+/** Longer parameters are not measured: the place in them helps nobody. */
+const measuredLength = 10_000
+
+/** Column (from 1) of the last character read in the compact JSON of the parameter; undefined when no place is told. */
+export function columnOf(parameter: unknown, error: ParamError): number | undefined {
+  if (error.noticed === 'nowhere') return undefined
+  try {
+    const length = compactLength(parameter)
+    if (length > measuredLength) return undefined
+    if (error.noticed === 'parameter') return length
+    let at = 0
+    let value = parameter
+    for (const key of error.path) {
+      if (typeof value !== 'object' || value === null) break
+      at += charactersBefore(value, key)
+      value = (value as Readonly<Record<string | number, unknown>>)[key]
+    }
+    return at + compactLength(value)
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined // nested deeper than JSON.stringify goes
+    throw cause
+  }
+}

@@ -1,0 +1,114 @@
+import { invalidParams, type RpcError, unreadableParams } from './errors.ts'
+import { rpcFault } from './faults.ts'
+import type { Json } from './json.ts'
+import { columnOf, ParamError } from './paramError.ts'
+
+/** How an untrusted JSON value becomes a parameter. */
+export type ParamCodec<T> = {
+  /** what callers write, for the reference */
+  readonly doc: string
+  /** Throws ParamError when the value is not one. */
+  parse(value: unknown): T
+}
+
+/** How a result becomes JSON. */
+export type ResultCodec<T> = { readonly doc: string; encode(value: T): Json }
+
+/** How dear a call is: limits, time-out and metric label follow from it. */
+export const costClasses = {
+  /** answered from memory */
+  instant: { timeoutMs: 2_000, maxRunning: 256 },
+  /** a bounded number of point reads */
+  'point-read': { timeoutMs: 5_000, maxRunning: 128 },
+  /** a whole block with its receipts */
+  'block-read': { timeoutMs: 10_000, maxRunning: 32 },
+  /** as many blocks as the caller asks for, up to a bound */
+  'range-read': { timeoutMs: 30_000, maxRunning: 8 },
+  /** runs code */
+  execution: { timeoutMs: 10_000, maxRunning: 16 },
+} as const
+export type CostClass = keyof typeof costClasses
+
+export type Param<T> = {
+  readonly name: string
+  readonly codec: ParamCodec<T>
+  /** present: the parameter may be left out (or null), and this stands for it */
+  readonly fallback?: { readonly value: T; readonly doc: string }
+}
+
+export function param<T>(name: string, codec: ParamCodec<T>): Param<T> {
+  return { name, codec }
+}
+
+export function optionalParam<T>(name: string, codec: ParamCodec<T>, value: T, doc: string): Param<T> {
+  return { name, codec, fallback: { value, doc } }
+}
+
+type Values<P extends readonly Param<unknown>[]> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
+
+/** A request and its answer, as in the reference; the answer is left out where it would fill the page. */
+export type Example = { readonly params: readonly Json[]; readonly result?: Json }
+
+export type MethodSpec<Context, P extends readonly Param<unknown>[], R> = {
+  readonly name: string
+  readonly doc: string
+  readonly params: P
+  readonly result: ResultCodec<R>
+  readonly cost: CostClass
+  readonly example: Example
+  readonly run: (context: Context, ...params: Values<P>) => R | Promise<R>
+}
+
+/** A method as the server, the reference and the tests see it. */
+export type Method<Context> = {
+  readonly name: string
+  readonly doc: string
+  readonly params: readonly Param<unknown>[]
+  readonly result: { readonly doc: string }
+  readonly cost: CostClass
+  readonly example: Example
+  /** Parses, runs, encodes. Throws RpcError for what the caller did wrong. Only a method that waits for something gives a promise. */
+  call(context: Context, params: readonly unknown[]): Json | Promise<Json>
+}
+
+function parseParam(definition: Param<unknown>, given: readonly unknown[], index: number): unknown {
+  const value = given[index]
+  if (definition.fallback !== undefined && (value === undefined || value === null)) return definition.fallback.value
+  if (index >= given.length) throw unreadableParams('No more params')
+  try {
+    return definition.codec.parse(value)
+  } catch (error) {
+    throw error instanceof ParamError ? refusalOf(error, value) : error
+  }
+}
+
+function refusalOf(error: ParamError, parameter: unknown): RpcError {
+  if (error.kind === 'senseless') return invalidParams(error.message)
+  const column = columnOf(parameter, error)
+  return unreadableParams(column === undefined ? error.message : `${error.message} at line 1 column ${column}`)
+}
+
+/** Makes the `defineMethod` of one namespace, whose methods all get the same context. */
+export function methodsOf<Context>(): <const P extends readonly Param<unknown>[], R>(spec: MethodSpec<Context, P, R>) => Method<Context> {
+  return (spec) => ({
+    ...spec,
+    call(context, given): Json | Promise<Json> {
+      const values = spec.params.map((definition, index) => parseParam(definition, given, index)) as Values<typeof spec.params>
+      const result = spec.run(context, ...values)
+      return result instanceof Promise ? result.then((value) => spec.result.encode(value)) : spec.result.encode(result)
+    },
+  })
+}
+
+/** The methods of one server by name. */
+export type Registry<Context> = ReadonlyMap<string, Method<Context>>
+
+/** @throws Fault DUPLICATE_METHOD */
+export function createRegistry<Context>(...groups: readonly (readonly Method<Context>[])[]): Registry<Context> {
+  const registry = new Map<string, Method<Context>>()
+  for (const method of groups.flat()) {
+    if (registry.has(method.name)) throw rpcFault('DUPLICATE_METHOD', { method: method.name })
+    registry.set(method.name, method)
+  }
+  return registry
+}

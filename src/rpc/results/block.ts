@@ -1,0 +1,56 @@
+import { toHex, toQuantity } from '#lib/hex'
+import { type Block, encodeBlock } from '#types/block'
+import type { Header } from '#types/header'
+import type { Hash } from '#types/ids'
+import type { Json } from '../json.ts'
+import type { ResultCodec } from '../registry.ts'
+import { type MinedTransaction, transactionResult } from './transaction.ts'
+
+export type MinedBlock = {
+  readonly hash: Hash
+  readonly block: Block
+  readonly transactions:
+    | { readonly kind: 'hashes'; readonly hashes: readonly Hash[] }
+    | { readonly kind: 'full'; readonly full: readonly MinedTransaction[] }
+}
+
+function laterFields(header: Header): Record<string, Json> {
+  return {
+    ...(header.baseFeePerGas !== undefined && { baseFeePerGas: toQuantity(header.baseFeePerGas) }),
+    ...(header.withdrawalsRoot !== undefined && { withdrawalsRoot: header.withdrawalsRoot, withdrawals: [] }),
+    ...(header.blobGasUsed !== undefined && { blobGasUsed: toQuantity(header.blobGasUsed) }),
+    ...(header.excessBlobGas !== undefined && { excessBlobGas: toQuantity(header.excessBlobGas) }),
+    ...(header.parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
+    ...(header.requestsHash !== undefined && { requestsHash: header.requestsHash }),
+  }
+}
+
+const headerResult = (hash: Hash, header: Header): Record<string, Json> => ({
+  hash,
+  parentHash: header.parentHash,
+  sha3Uncles: header.ommersHash,
+  miner: header.beneficiary,
+  stateRoot: header.stateRoot,
+  transactionsRoot: header.transactionsRoot,
+  receiptsRoot: header.receiptsRoot,
+  logsBloom: toHex(header.logsBloom),
+  difficulty: toQuantity(header.difficulty),
+  number: toQuantity(header.number),
+  gasLimit: toQuantity(header.gasLimit),
+  gasUsed: toQuantity(header.gasUsed),
+  timestamp: toQuantity(header.timestamp),
+  extraData: toHex(header.extraData),
+  mixHash: header.mixHash,
+  nonce: toHex(header.nonce),
+  ...laterFields(header),
+})
+
+export const blockResult: ResultCodec<MinedBlock> = {
+  doc: 'block, with transaction hashes or whole transactions',
+  encode: ({ hash, block, transactions }) => ({
+    ...headerResult(hash, block.header),
+    size: toQuantity(encodeBlock(block).length),
+    uncles: [],
+    transactions: transactions.kind === 'hashes' ? transactions.hashes : transactions.full.map((each) => transactionResult.encode(each)),
+  }),
+}

@@ -1,0 +1,108 @@
+import { toHex, toQuantity } from '#lib/hex'
+import type { Deposit } from '#types/deposit'
+import type { Address, Hash } from '#types/ids'
+import type { Receipt } from '#types/receipt'
+import { type AccessList, type Authorization, depositType, legacyV, type SignedTransaction, type Transaction } from '#types/transaction'
+import type { Json } from '../json.ts'
+import type { ResultCodec } from '../registry.ts'
+
+/** A transaction of a block. */
+export type MinedTransaction = {
+  readonly transaction: Transaction
+  readonly hash: Hash
+  readonly from: Address
+  readonly block: { readonly hash: Hash; readonly number: number; readonly baseFee: bigint }
+  readonly index: number
+  /** of a deposit: nonce and version stand there */
+  readonly receipt: Receipt | undefined
+}
+
+/** What a transaction pays per gas in a block. @param baseFee wei per gas */
+export function effectiveGasPrice(transaction: Transaction, baseFee: bigint): bigint {
+  if (transaction.type === depositType) return 0n
+  if (transaction.type === 0 || transaction.type === 1) return transaction.gasPrice
+  const tipped = baseFee + transaction.maxPriorityFeePerGas
+  return tipped < transaction.maxFeePerGas ? tipped : transaction.maxFeePerGas
+}
+
+const accessListResult = (list: AccessList): Json => list.map(({ address, slots }) => ({ address, storageKeys: slots }))
+
+const authorizationResult = (authorization: Authorization): Json => ({
+  chainId: toQuantity(authorization.chainId),
+  address: authorization.address,
+  nonce: toQuantity(authorization.nonce),
+  yParity: toQuantity(authorization.yParity),
+  r: toQuantity(authorization.r),
+  s: toQuantity(authorization.s),
+})
+
+const common = (transaction: Transaction, mined: MinedTransaction): Record<string, Json> => ({
+  type: toQuantity(transaction.type),
+  hash: mined.hash,
+  from: mined.from,
+  gas: toQuantity(transaction.gasLimit),
+  value: toQuantity(transaction.value),
+  input: toHex(transaction.data),
+  blockHash: mined.block.hash,
+  blockNumber: toQuantity(mined.block.number),
+  transactionIndex: toQuantity(mined.index),
+  gasPrice: toQuantity(effectiveGasPrice(transaction, mined.block.baseFee)),
+})
+
+/** A creation has no `to` here, as Base's execution client writes deposits. */
+function depositResult(deposit: Deposit, mined: MinedTransaction): Json {
+  const { depositNonce, depositReceiptVersion } = mined.receipt ?? {}
+  return {
+    ...common(deposit, mined),
+    ...(deposit.to !== null && { to: deposit.to }),
+    sourceHash: deposit.sourceHash,
+    mint: toQuantity(deposit.mint),
+    ...(deposit.isSystemTransaction && { isSystemTx: true }),
+    nonce: toQuantity(depositNonce ?? 0n),
+    ...(depositReceiptVersion !== undefined && { depositReceiptVersion: toQuantity(depositReceiptVersion) }),
+    r: '0x0',
+    s: '0x0',
+    yParity: '0x0',
+    v: '0x0',
+  }
+}
+
+function signatureResult(transaction: SignedTransaction): Record<string, Json> {
+  const numbers = { r: toQuantity(transaction.r), s: toQuantity(transaction.s) }
+  if (transaction.type === 0) return { ...numbers, v: toQuantity(legacyV(transaction)) }
+  const parity = toQuantity(transaction.yParity)
+  return { ...numbers, yParity: parity, v: parity }
+}
+
+function feeMarketResult(transaction: SignedTransaction): Record<string, Json> {
+  if (transaction.type === 0 || transaction.type === 1) return {}
+  return {
+    maxFeePerGas: toQuantity(transaction.maxFeePerGas),
+    maxPriorityFeePerGas: toQuantity(transaction.maxPriorityFeePerGas),
+    ...(transaction.type === 3 && {
+      maxFeePerBlobGas: toQuantity(transaction.maxFeePerBlobGas),
+      blobVersionedHashes: transaction.blobVersionedHashes,
+    }),
+    ...(transaction.type === 4 && { authorizationList: transaction.authorizationList.map(authorizationResult) }),
+  }
+}
+
+function signedResult(transaction: SignedTransaction, mined: MinedTransaction): Json {
+  return {
+    ...common(transaction, mined),
+    ...(transaction.chainId !== undefined && { chainId: toQuantity(transaction.chainId) }),
+    nonce: toQuantity(transaction.nonce),
+    to: transaction.to,
+    ...feeMarketResult(transaction),
+    ...(transaction.type !== 0 && { accessList: accessListResult(transaction.accessList) }),
+    ...signatureResult(transaction),
+  }
+}
+
+export const transactionResult: ResultCodec<MinedTransaction> = {
+  doc: 'transaction',
+  encode(mined): Json {
+    const { transaction } = mined
+    return transaction.type === depositType ? depositResult(transaction, mined) : signedResult(transaction, mined)
+  },
+}

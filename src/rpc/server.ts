@@ -1,0 +1,171 @@
+import { Buffer } from 'node:buffer'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Ticket } from './context.ts'
+import { invalidRequest, parseError, type RpcError, requestTooBig } from './errors.ts'
+import { rpcFault } from './faults.ts'
+import type { Page } from './healthPages.ts'
+import type { Registry } from './registry.ts'
+import { parseJson, readBody } from './server/body.ts'
+import { createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
+import { isHostAllowed, isLoopback } from './server/hosts.ts'
+
+export type RpcServerDeps<Context> = {
+  readonly registry: Registry<Context>
+  /** The context of one call: what the methods get, with the call's ticket in it. */
+  readonly contextOf: (ticket: Ticket) => Context
+  /** answers to GET by path */
+  readonly pages: ReadonlyMap<string, () => Page>
+  readonly log: Log
+  readonly clock: Clock
+}
+
+export type RpcServerOptions = {
+  /** address to listen on: 127.0.0.1 unless the operator says otherwise */
+  readonly host: string
+  /** 0: any free one */
+  readonly port: number
+  /** the flag that sets the port, for faults */
+  readonly flag: string
+  /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
+  readonly hostNames?: readonly string[] | 'any'
+  readonly limits?: Partial<RpcServerLimits>
+}
+
+export type RpcServerLimits = {
+  readonly maxBodyBytes: number
+  readonly maxResponseBytes: number
+  readonly maxBatch: number
+  readonly maxConnections: number
+  /** calls of one cost class that wait for their turn */
+  readonly maxWaiting: number
+  /** for head and body of a request to arrive */
+  readonly requestTimeoutMs: number
+  /** for answers under way when the server closes */
+  readonly closeTimeoutMs: number
+}
+
+export const defaultServerLimits: RpcServerLimits = {
+  maxBodyBytes: 15_000_000,
+  maxResponseBytes: 160_000_000,
+  maxBatch: 100,
+  maxConnections: 500,
+  maxWaiting: 1_000,
+  requestTimeoutMs: 30_000,
+  closeTimeoutMs: 5_000,
+}
+
+/** A listening server. Disposing of it lets answers under way finish for a while, then ends all connections. */
+export interface RpcServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+}
+
+type Reply = { readonly status: number; readonly text: string; readonly type: 'application/json' | 'text/plain'; readonly isLast?: boolean }
+
+const plain = (status: number, text: string): Reply => ({ status, text: `${text}\n`, type: 'text/plain' })
+const json = (status: number, text: string): Reply => ({ status, text, type: 'application/json' })
+const refusal = (status: number, error: RpcError): Reply => ({ ...json(status, errorText(null, error)), isLast: status === 413 })
+
+/** A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we never grant it. */
+function isFromForeignPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined && !/\bjson\b/.test(headers['content-type'] ?? '')
+}
+
+async function replyToPost(request: IncomingMessage, dispatcher: Dispatcher, maxBodyBytes: number): Promise<Reply | undefined> {
+  if (isFromForeignPage(request)) return plain(415, 'content type must be application/json')
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
+  const body = await readBody(request, maxBodyBytes)
+  if (body.kind === 'cut') return undefined
+  if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
+  const parsed = parseJson(body.bytes)
+  if (parsed === undefined) return refusal(200, parseError())
+  const text = await dispatcher.answer(parsed.value)
+  return text === undefined ? json(204, '') : json(200, text)
+}
+
+function send(response: ServerResponse, reply: Reply, isClosing: boolean): void {
+  const body = Buffer.from(reply.text, 'utf8')
+  response.statusCode = reply.status
+  if (reply.status === 405) response.setHeader('allow', 'POST')
+  if (reply.isLast === true || isClosing) response.setHeader('connection', 'close')
+  if (reply.status !== 204) {
+    response.setHeader('content-type', reply.type)
+    response.setHeader('content-length', body.length)
+  }
+  response.end(body)
+}
+
+function listen(server: Server, { host, port, flag }: RpcServerOptions): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const at = { flag, host, port }
+      reject(
+        cause.code === 'EADDRINUSE'
+          ? rpcFault('PORT_IN_USE', at, cause)
+          : rpcFault('LISTEN_FAILED', { ...at, reason: cause.code ?? cause.message }, cause),
+      )
+    })
+    server.listen({ host, port }, () => {
+      server.removeAllListeners('error')
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+/**
+ * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; no CORS.
+ * @returns when it listens
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, options: RpcServerOptions): Promise<RpcServer> {
+  const { log, clock, pages } = deps
+  const limits = { ...defaultServerLimits, ...options.limits }
+  const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
+  const dispatcher = createDispatcher(deps, limits)
+  let isClosing = false
+
+  async function replyTo(request: IncomingMessage): Promise<Reply | undefined> {
+    if (!isHostAllowed(request.headers.host, hostNames)) return plain(403, 'this host name is not served here')
+    if (request.method === 'POST') return replyToPost(request, dispatcher, limits.maxBodyBytes)
+    const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
+    if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
+    const { status, body } = page()
+    return json(status, JSON.stringify(body))
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const reply = await replyTo(request)
+      if (reply === undefined) request.destroy()
+      else send(response, reply, isClosing)
+    } catch (error) {
+      log.error('rpc request failed', { error })
+      response.destroy()
+    }
+  }
+
+  const server = createServer({ requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: 65_000 }, (request, response) => {
+    void handle(request, response)
+  })
+  server.maxConnections = limits.maxConnections
+  const { port } = await listen(server, options)
+  server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
+  log.info('rpc listening', { url, methods: deps.registry.size })
+
+  return {
+    url,
+    port,
+    async [Symbol.asyncDispose](): Promise<void> {
+      if (isClosing) return
+      isClosing = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      using _timer = clock.after(limits.closeTimeoutMs, () => server.closeAllConnections())
+      await closed
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Ticket } from '../context.ts'
+import {
+  batchTooLarge,
+  internalError,
+  invalidRequest,
+  methodNotFound,
+  RpcError,
+  responseTooBig,
+  timedOut,
+  unreadableParams,
+} from '../errors.ts'
+import { isJsonObject, type Json } from '../json.ts'
+import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
+import { Gate } from './gate.ts'
+
+export type DispatchDeps<Context> = {
+  readonly registry: Registry<Context>
+  /** The context of one call. */
+  readonly contextOf: (ticket: Ticket) => Context
+  readonly log: Log
+  readonly clock: Clock
+}
+
+export type DispatchLimits = {
+  readonly maxBatch: number
+  /** bytes of one answer; in a batch, of all together */
+  readonly maxResponseBytes: number
+  /** calls of one cost class that wait for their turn */
+  readonly maxWaiting: number
+}
+
+/** Answers parsed JSON-RPC bodies. */
+export type Dispatcher = {
+  /** @returns JSON text; undefined when there were notifications only */
+  answer(body: unknown): Promise<string | undefined>
+}
+
+type RequestId = string | number | null
+type Request = { readonly id: RequestId | undefined; readonly method: string; readonly params: readonly unknown[] }
+
+export function errorText(id: RequestId, error: RpcError): string {
+  const { code, message, data } = error
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
+}
+
+const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || typeof value === 'number'
+
+/** @see JSON-RPC 2.0, "Request object" */
+function parseRequest(item: unknown): Request | { readonly id: RequestId; readonly refused: RpcError } {
+  if (!isJsonObject(item)) return { id: null, refused: invalidRequest() }
+  const { jsonrpc, id, method, params } = item
+  const knownId = isId(id) ? id : null
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) return { id: knownId, refused: invalidRequest() }
+  if (params === undefined || params === null) return { id, method, params: [] }
+  if (!Array.isArray(params)) return { id: knownId, refused: unreadableParams('parameters are a list, by position') }
+  return { id, method, params }
+}
+
+/** Costs after which others get a turn of the event loop before the next call of a batch. */
+const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution'])
+
+export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: DispatchLimits): Dispatcher {
+  const { registry, contextOf, log, clock } = deps
+  const classes = Object.entries(costClasses) as [CostClass, (typeof costClasses)[CostClass]][]
+  const gates = new Map(classes.map(([name, { maxRunning }]) => [name, new Gate(maxRunning, limits.maxWaiting)]))
+
+  async function run(method: Method<Context>, params: readonly unknown[]): Promise<Json> {
+    const ticket = { isCancelled: false }
+    const work = (): Json | Promise<Json> => method.call(contextOf(ticket), params)
+    const late = Promise.withResolvers<never>()
+    using _timer = clock.after(costClasses[method.cost].timeoutMs, () => {
+      ticket.isCancelled = true
+      late.reject(timedOut())
+    })
+    return await Promise.race([gates.get(method.cost)?.run(work) ?? work(), late.promise])
+  }
+
+  /** What the caller did wrong is his to know; anything else is ours, and only the log tells. */
+  function errorOf(error: unknown, method: string): RpcError {
+    if (error instanceof RpcError) return error
+    log.error('rpc method failed', { method, error })
+    return internalError()
+  }
+
+  async function resultText({ id, method, params }: Request): Promise<string> {
+    try {
+      const definition = registry.get(method)
+      if (definition === undefined) throw methodNotFound()
+      const result = await run(definition, params)
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null })
+      if (text.length > limits.maxResponseBytes) throw responseTooBig(limits.maxResponseBytes)
+      return text
+    } catch (error) {
+      return errorText(id ?? null, errorOf(error, method))
+    }
+  }
+
+  async function answerOne(item: unknown): Promise<string | undefined> {
+    const request = parseRequest(item)
+    if ('refused' in request) return errorText(request.id, request.refused)
+    const text = await resultText(request)
+    return request.id === undefined ? undefined : text
+  }
+
+  const costOf = (item: unknown): CostClass | undefined => {
+    if (!isJsonObject(item)) return undefined
+    const { method } = item
+    return typeof method === 'string' ? registry.get(method)?.cost : undefined
+  }
+
+  async function answerBatch(items: readonly unknown[]): Promise<string | undefined> {
+    if (items.length === 0) return errorText(null, invalidRequest())
+    if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
+    const texts: string[] = []
+    let length = 0
+    for (const item of items) {
+      const text = await answerOne(item)
+      if (text !== undefined) texts.push(text)
+      length += text?.length ?? 0
+      if (length > limits.maxResponseBytes) return errorText(null, responseTooBig(limits.maxResponseBytes))
+      const cost = costOf(item)
+      if (cost !== undefined && heavy.has(cost)) await nextTurn()
+    }
+    return texts.length === 0 ? undefined : `[${texts.join(',')}]`
+  }
+
+  return { answer: (body) => (Array.isArray(body) ? answerBatch(body) : answerOne(body)) }
+}
