@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import type { ForkSchedule } from './forks.ts'
+import { networkOf } from './networks.ts'
+import { evmRulesAt, latestFork } from './opRules.ts'
+import { approachingUnsupportedFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
+
+const schedule: ForkSchedule = {
+  bedrock: 0,
+  regolith: 10,
+  canyon: 20,
+  delta: 30,
+  ecotone: 40,
+  fjord: 50,
+  granite: 60,
+  holocene: 70,
+  isthmus: 80,
+  jovian: 90,
+}
+
+it.each([
+  [0, 'bedrock', 'paris', undefined, undefined],
+  [19, 'regolith', 'paris', undefined, undefined],
+  [20, 'canyon', 'shanghai', undefined, undefined],
+  [39, 'delta', 'shanghai', undefined, undefined],
+  [40, 'ecotone', 'cancun', undefined, undefined],
+  [50, 'fjord', 'cancun', 3_450, undefined],
+  [60, 'granite', 'cancun', 3_450, 112_687],
+  [79, 'holocene', 'cancun', 3_450, 112_687],
+  [80, 'isthmus', 'prague', 3_450, 112_687],
+  [90, 'jovian', 'prague', 3_450, 81_984],
+])('chain/opRules: a block of time %i follows %s (%s)', (time, fork, evm, p256, pairing) => {
+  const rules = evmRulesAt(schedule, time)
+  expect(latestFork(schedule, time)).toBe(fork)
+  expect(rules.fork).toBe(evm)
+  expect(rules.p256VerifyGas).toBe(p256)
+  expect(rules.precompileLimits.bn254PairingBytes).toBe(pairing)
+})
+
+it('chain/opRules: the rules are one object from one change to the next', () => {
+  expect(evmRulesAt(schedule, 60)).toBe(evmRulesAt(schedule, 79))
+  expect(evmRulesAt(schedule, 80)).not.toBe(evmRulesAt(schedule, 79))
+})
+
+it('chain/opRules: there are no rules for Base mainnet at Azul (UNSUPPORTED_FORK)', () => {
+  const { config } = networkOf('base')
+  expect(evmRulesAt(config.schedule, 1_779_991_199).fork).toBe('prague')
+  expect(() => evmRulesAt(config.schedule, 1_779_991_201)).toThrow(
+    expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('azul') }),
+  )
+})
+
+it('chain/unsupportedFork: is seen exactly at its activation, and so is a later one alone', () => {
+  const { schedule: base } = networkOf('base').config
+  expect(nextUnsupportedFork(base)).toEqual({ fork: 'azul', activationSec: 1_779_991_200 })
+  expect(unsupportedForkAt(base, 1_779_991_199)).toBeUndefined()
+  expect(unsupportedForkAt(base, 1_779_991_200)).toEqual({ fork: 'azul', activationSec: 1_779_991_200 })
+  expect(unsupportedForkAt({ ...schedule, denim: 100 }, 100)).toEqual({ fork: 'denim', activationSec: 100 })
+  expect(unsupportedForkAt(schedule, Number.MAX_SAFE_INTEGER)).toBeUndefined()
+})
+
+it('chain/unsupportedFork: is reported days ahead with the time left, not earlier', () => {
+  const planned = { ...schedule, azul: 10_000_000 }
+  expect(approachingUnsupportedFork(planned, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
+  expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'azul', activationSec: 10_000_000, leftSec: 3_600 })
+  expect(approachingUnsupportedFork(planned, 20_000_000)?.leftSec).toBe(0)
+  expect(approachingUnsupportedFork(schedule, 0)).toBeUndefined()
+})

@@ -1,0 +1,54 @@
+import { defineFaults } from '#lib/fault'
+
+export const l1Fault = defineFaults({
+  L1_UNREACHABLE: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} does not answer ${d.asked}: ${d.reason}`,
+    fix: 'check that the endpoint runs and can be reached; name more than one: --l1.rpc=URL,URL and --l1.beacon=URL,URL',
+  },
+  L1_RATE_LIMITED: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; retryAfterMs: number }) =>
+      `${d.endpoint} limits requests (${d.asked}); it is asked again in ${Math.ceil(d.retryAfterMs / 1000)} s`,
+    fix: 'raise the quota at the provider, or add an endpoint: --l1.rpc=URL,URL',
+  },
+  L1_REFUSED: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; status: number }) => `${d.endpoint} refuses ${d.asked} with HTTP ${d.status}`,
+    fix: 'check the key or password in the URL of the endpoint',
+  },
+  L1_RPC_ERROR: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; code: number; message: string }) =>
+      `${d.endpoint} answers ${d.asked} with error ${d.code}: ${d.message}`,
+    fix: 'use an endpoint that serves full blocks and eth_getBlockReceipts for the whole range',
+  },
+  L1_BAD_ANSWER: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} answers ${d.asked} with something else: ${d.reason}`,
+    fix: 'check that the URL is that of an L1 JSON-RPC (--l1.rpc) or beacon API (--l1.beacon); use another endpoint',
+  },
+  L1_BLOCK_MISMATCH: {
+    severity: 'retry',
+    says: (d: { endpoint: string; block: number | string; what: string; expected: string; computed: string }) =>
+      `${d.endpoint} gives L1 block ${d.block} whose ${d.what} is ${d.computed}, not ${d.expected}`,
+    fix: 'use another endpoint: this one mixes up blocks or serves wrong data',
+  },
+  L1_WRONG_CHAIN: {
+    severity: 'fatal',
+    says: (d: { endpoint: string; expected: number; found: number }) =>
+      `${d.endpoint} serves chain ${d.found}; the rollup's L1 is chain ${d.expected}`,
+    fix: 'name an endpoint of the right chain: --l1.rpc=URL',
+  },
+  BLOB_UNAVAILABLE: {
+    severity: 'retry',
+    says: (d: { endpoint: string; slot: number; missing: number; asked: number }) =>
+      `${d.endpoint} lacks ${d.missing} of ${d.asked} blobs of slot ${d.slot}`,
+    fix: 'add an endpoint that keeps old blobs: --l1.beacon=URL,URL',
+  },
+  BLOB_MISMATCH: {
+    severity: 'retry',
+    says: (d: { endpoint: string; slot: number; reason: string }) => `${d.endpoint} gives a wrong blob for slot ${d.slot}: ${d.reason}`,
+    fix: 'use another beacon endpoint: this one serves wrong data',
+  },
+})

@@ -1,0 +1,102 @@
+import { type Address, parseHash } from '#types/ids'
+import { type AccessList, type Authorization, encodeTransaction, type SignedTransaction } from '#types/transaction'
+import { addressField, bigintField, bytesField, type Json, listOf, numberField, objectOf, ShapeError } from './blockJson.ts'
+
+function accessList(json: Json): AccessList {
+  return listOf(json['accessList'], 'access list').map((value) => {
+    const entry = objectOf(value, 'access list entry')
+    return { address: addressField(entry, 'address'), slots: hashes(entry['storageKeys'], 'storage keys') }
+  })
+}
+
+function hashes(value: unknown, what: string): ReturnType<typeof parseHash>[] {
+  return listOf(value, what).map((item) => {
+    if (typeof item !== 'string' || item.length !== 66) throw new ShapeError(`${what} hold something else than hashes`)
+    return parseHash(item)
+  })
+}
+
+/** 0 or 1, from `yParity` or else from `v`. */
+function parityOf(json: Json, key: 'yParity' | 'v'): 0 | 1 {
+  const parity = bigintField(json, typeof json[key] === 'string' ? key : 'v')
+  if (parity > 1n) throw new ShapeError(`y parity ${parity}`)
+  return parity === 1n ? 1 : 0
+}
+
+function authorizations(json: Json): Authorization[] {
+  return listOf(json['authorizationList'], 'authorizations').map((value) => {
+    const entry = objectOf(value, 'authorization')
+    return {
+      chainId: bigintField(entry, 'chainId'),
+      address: addressField(entry, 'address'),
+      nonce: bigintField(entry, 'nonce'),
+      yParity: numberField(entry, typeof entry['yParity'] === 'string' ? 'yParity' : 'v'),
+      r: bigintField(entry, 'r'),
+      s: bigintField(entry, 's'),
+    }
+  })
+}
+
+function commonFields(json: Json): {
+  nonce: bigint
+  gasLimit: bigint
+  to: Address | null
+  value: bigint
+  data: Uint8Array
+  r: bigint
+  s: bigint
+} {
+  return {
+    nonce: bigintField(json, 'nonce'),
+    gasLimit: bigintField(json, 'gas'),
+    to: json['to'] == null ? null : addressField(json, 'to'),
+    value: bigintField(json, 'value'),
+    data: bytesField(json, 'input'),
+    r: bigintField(json, 'r'),
+    s: bigintField(json, 's'),
+  }
+}
+
+function legacyFromJson(json: Json): SignedTransaction {
+  const v = bigintField(json, 'v')
+  if (v < 27n || (v > 28n && v < 35n)) throw new ShapeError(`v ${v}`)
+  const isProtected = v >= 35n
+  const yParity = (v - (isProtected ? 35n : 27n)) % 2n === 1n ? 1 : 0
+  const chain = isProtected && { chainId: (v - 35n) / 2n }
+  return { type: 0, ...commonFields(json), gasPrice: bigintField(json, 'gasPrice'), yParity, ...chain }
+}
+
+function typedFromJson(type: number, json: Json): SignedTransaction {
+  const base = {
+    ...commonFields(json),
+    yParity: parityOf(json, 'yParity'),
+    chainId: bigintField(json, 'chainId'),
+    accessList: accessList(json),
+  }
+  if (type === 1) return { ...base, type, gasPrice: bigintField(json, 'gasPrice') }
+  const fees = { maxFeePerGas: bigintField(json, 'maxFeePerGas'), maxPriorityFeePerGas: bigintField(json, 'maxPriorityFeePerGas') }
+  if (type === 2) return { ...base, ...fees, type }
+  const { to } = base
+  if (to === null) throw new ShapeError(`transaction of type ${type} creates a contract`)
+  if (type === 4) return { ...base, ...fees, type, to, authorizationList: authorizations(json) }
+  return {
+    ...base,
+    ...fees,
+    type: 3,
+    to,
+    maxFeePerBlobGas: bigintField(json, 'maxFeePerBlobGas'),
+    blobVersionedHashes: hashes(json['blobVersionedHashes'], 'blob hashes'),
+  }
+}
+
+/**
+ * EIP-2718 bytes of a transaction in a block's JSON; undefined for a type that this version cannot encode.
+ * The result counts only once the transactions root is seen to fit. ShapeError when it is no transaction.
+ */
+export function transactionFromJson(value: unknown): Uint8Array | undefined {
+  const json = objectOf(value, 'transaction')
+  const type = json['type'] == null ? 0 : numberField(json, 'type')
+  if (type > 4) return undefined
+  const tx = type === 0 ? legacyFromJson(json) : typedFromJson(type, json)
+  return encodeTransaction(tx)
+}

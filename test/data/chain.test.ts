@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { timestampOf } from '#chain/blockTime'
+import { applyConfigUpdates } from '#chain/configUpdate'
+import { userDeposits } from '#chain/deposits'
+import { encodeL1Attributes, l1AttributesFormat } from '#chain/l1Info'
+import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
+import { parseRollupConfig, toRollupJson } from '#chain/rollupConfig'
+import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
+import type { Payload } from '#types/payload'
+import { depositType } from '#types/transaction'
+import { readRecordedL1Blocks } from '../harness/l1Blocks.ts'
+import { readRecordedL2, recordedChains } from '../harness/l2Blocks.ts'
+import { readShared, readSharedJson } from '../harness/sharedData.ts'
+
+const formats: Record<string, string[]> = {
+  'op-bedrock-to-holocene': ['bedrock', 'ecotone'],
+  'op-ecotone-to-jovian': ['bedrock', 'ecotone', 'isthmus', 'jovian'],
+}
+
+describe.each(recordedChains)('chain: %s', (name) => {
+  const { config, payloads } = readRecordedL2(name)
+  const l1 = readRecordedL1Blocks(name)
+
+  it('every block is due when its header says', () => {
+    expect(payloads.map(({ blockNumber }) => timestampOf(config, blockNumber))).toEqual(payloads.map(({ timestamp }) => timestamp))
+  })
+
+  /** Everything of a block's deposits, from its parent and L1 alone. */
+  function depositsOf(parent: Payload, payload: Payload) {
+    const [parentRef, ref] = [l2RefOf(config, parent), l2RefOf(config, payload)]
+    const origin = l1[ref.l1Origin.number]
+    if (origin?.ref.hash !== ref.l1Origin.hash) throw new Error(`no L1 block ${ref.l1Origin.number} ${ref.l1Origin.hash}`)
+    const isNewEpoch = ref.l1Origin.number !== parentRef.l1Origin.number
+    const sequenceNumber = isNewEpoch ? 0 : parentRef.sequenceNumber + 1
+    const before = systemConfigOf(config, parent)
+    const { systemConfig, skipped } = isNewEpoch
+      ? applyConfigUpdates(before, config, { timestamp: origin.ref.timestamp, receipts: origin.receipts })
+      : { systemConfig: before, skipped: [] }
+    const times = { parentTimestamp: parent.timestamp, timestamp: payload.timestamp }
+    const of = { hash: origin.ref.hash, header: origin.header }
+    const attributes = encodeL1Attributes(config, of, systemConfig, { ...times, sequenceNumber })
+    const user = isNewEpoch ? userDeposits(config.depositContract, origin.ref.hash, origin.receipts) : []
+    const upgrade = upgradeTransactionsAt(config.schedule, parent.timestamp, payload.timestamp)
+    return { attributes, user, upgrade, systemConfig, skipped, isUpdated: systemConfig !== before, mixHash: origin.header.mixHash }
+  }
+
+  it('the deposits of every block, L1 attributes first, are made from L1 byte for byte', () => {
+    const seen = { formats: new Set<string>(), user: 0, upgrade: 0, updates: 0 }
+    for (const [i, parent] of payloads.slice(0, -1).entries()) {
+      const payload = payloads[i + 1] ?? parent
+      const { attributes, user, upgrade, ...rest } = depositsOf(parent, payload)
+      expect(payload.transactions.filter((raw) => raw[0] === depositType)).toEqual([attributes, ...user, ...upgrade])
+      expect(payload.gasLimit).toBe(rest.systemConfig.gasLimit)
+      expect(payload.prevRandao).toBe(rest.mixHash)
+      expect(rest.skipped).toEqual([])
+      seen.formats.add(l1AttributesFormat(config.schedule, parent.timestamp, payload.timestamp))
+      seen.user += user.length
+      seen.upgrade += upgrade.length
+      seen.updates += rest.isUpdated ? 1 : 0
+    }
+    expect([...seen.formats]).toEqual(formats[name])
+    expect(seen.user).toBeGreaterThan(5)
+    expect(seen.upgrade).toBe(name === 'op-ecotone-to-jovian' ? 22 : 9)
+    expect(seen.updates).toBeGreaterThan(3)
+  })
+
+  it('the rollup config answers as the client that users see, and reads back to itself', () => {
+    const parsed = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
+    expect(parsed.warnings).toEqual([])
+    const [, recorded] = readShared(`chains/${name}/rpc/optimism_rollupConfig.io`).toString().split('<< ')
+    const { result } = JSON.parse(recorded ?? '')
+    const ours = toRollupJson(parsed.config)
+    // op-node's form has neither Granite's timeout nor the base-fee parameters of the chain, and packs unset fields
+    if (name === 'op-ecotone-to-jovian') expect(ours).toEqual(result)
+    const { eip1559Params, ...systemConfig } = result.genesis.system_config
+    expect(ours).toMatchObject({ ...result, genesis: { ...result.genesis, system_config: systemConfig } })
+    expect(parseRollupConfig(ours).config).toEqual(parsed.config)
+  })
+})
