@@ -1,0 +1,32 @@
+import { concatBytes } from '#lib/bytes'
+import { ByteReader } from './byteReader.ts'
+import { type Decoded, decoding, MalformedError } from './decoded.ts'
+import { encodeSingularBody, readSingularBatch, type SingularBatch } from './singularBatch.ts'
+import { encodeSpanBody, readSpanBatch, type SpanBatch } from './spanBatch.ts'
+
+export type Batch = SingularBatch | SpanBatch
+
+const singularType = 0
+const spanType = 1
+
+/**
+ * One batch; bytes after it are ignored.
+ * @param chainId of L2
+ * @see specs protocol/derivation.md, "Batch Format"
+ */
+export function decodeBatch(bytes: Uint8Array, chainId: number): Decoded<Batch> {
+  return decoding(() => {
+    const reader = new ByteReader(bytes)
+    const type = reader.byte()
+    if (type === singularType) return readSingularBatch(reader)
+    if (type === spanType) return readSpanBatch(reader, chainId)
+    throw new MalformedError(`batch of type ${type}`)
+  })
+}
+
+/** RangeError when a span cannot say it. */
+export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
+  return batch.kind === 'singular'
+    ? concatBytes(Uint8Array.of(singularType), encodeSingularBody(batch))
+    : concatBytes(Uint8Array.of(spanType), encodeSpanBody(batch, chainId))
+}

@@ -1,0 +1,70 @@
+import { type Decoded, decoding, MalformedError } from './decoded.ts'
+
+/** EIP-4844 */
+export const blobBytes = 131_072
+/** 1,024 rounds of four field elements carry 127 bytes each; version and length take four of them. */
+const rounds = 1024
+const roundBytes = 127
+export const maxBlobDataBytes: number = rounds * roundBytes - 4
+const blobEncodingVersion = 0
+
+/** Where the whole bytes of a field element begin: after the six bits that are spread over the round. */
+const elementBytes = 32
+const wholeBytes = 31
+
+/**
+ * The rollup data in a blob.
+ * @param blob 131,072 bytes
+ * @see specs protocol/ecotone/derivation.md, "Blob Encoding"
+ */
+export function decodeBlob(blob: Uint8Array): Decoded<Uint8Array> {
+  return decoding(() => {
+    if (blob.length !== blobBytes) throw new MalformedError(`blob of ${blob.length} bytes`)
+    const version = blob[1] ?? 0
+    if (version !== blobEncodingVersion) throw new MalformedError(`blob encoding version ${version}`)
+    const packed = unpack(blob)
+    const length = ((packed[1] ?? 0) << 16) | ((packed[2] ?? 0) << 8) | (packed[3] ?? 0)
+    if (length > maxBlobDataBytes) throw new MalformedError(`blob with ${length} bytes of data`)
+    if (packed.subarray(4 + length).some((byte) => byte !== 0)) throw new MalformedError('bytes after the data of a blob')
+    return packed.subarray(4, 4 + length)
+  })
+}
+
+/** @returns 131,072 bytes. RangeError on more than 130,044 bytes of data */
+export function encodeBlob(data: Uint8Array): Uint8Array {
+  if (data.length > maxBlobDataBytes) throw new RangeError(`${data.length} bytes do not fit a blob`)
+  const packed = new Uint8Array(rounds * roundBytes)
+  packed.set([blobEncodingVersion, data.length >> 16, (data.length >> 8) & 0xff, data.length & 0xff])
+  packed.set(data, 4)
+  const blob = new Uint8Array(blobBytes)
+  for (let round = 0; round < rounds; round++) {
+    const from = round * roundBytes
+    const to = round * 4 * elementBytes
+    for (let i = 0; i < 4; i++) blob.set(packed.subarray(from + i * 32, from + i * 32 + wholeBytes), to + i * elementBytes + 1)
+    const [x = 0, y = 0, z = 0] = [packed[from + 31], packed[from + 63], packed[from + 95]]
+    blob[to] = x & 0x3f
+    blob[to + elementBytes] = (y & 0x0f) | ((x & 0xc0) >> 2)
+    blob[to + 2 * elementBytes] = z & 0x3f
+    blob[to + 3 * elementBytes] = ((z & 0xc0) >> 2) | ((y & 0xf0) >> 4)
+  }
+  return blob
+}
+
+/** Version, length and data as one run of bytes. In a round, bytes 31, 63 and 95 are put together from the tops of the four elements. */
+function unpack(blob: Uint8Array): Uint8Array {
+  const packed = new Uint8Array(rounds * roundBytes)
+  for (let round = 0; round < rounds; round++) {
+    const from = round * 4 * elementBytes
+    const to = round * roundBytes
+    for (let i = 0; i < 4; i++) {
+      const element = from + i * elementBytes
+      packed.set(blob.subarray(element + 1, element + elementBytes), to + i * 32)
+    }
+    const [a = 0, b = 0, c = 0, d = 0] = [blob[from], blob[from + 32], blob[from + 64], blob[from + 96]]
+    if ((a | b | c | d) & 0xc0) throw new MalformedError('field element with more than 254 bits')
+    packed[to + 31] = a | ((b & 0x30) << 2)
+    packed[to + 63] = (b & 0x0f) | ((d & 0x0f) << 4)
+    packed[to + 95] = c | ((d & 0x30) << 2)
+  }
+  return packed
+}

@@ -1,0 +1,84 @@
+import { decodeRlpPrefix, type RlpItem } from '#lib/rlp'
+import { MalformedError } from './decoded.ts'
+
+const u64Limit = 1n << 64n
+
+/** Reads fields one after another. What it returns are views of the input. MalformedError past the end. */
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  get peeked(): number | undefined {
+    return this.#bytes[this.#at]
+  }
+
+  take(length: number): Uint8Array {
+    if (length > this.left) throw new MalformedError(`${length} bytes expected, ${this.left} left`)
+    this.#at += length
+    return this.#bytes.subarray(this.#at - length, this.#at)
+  }
+
+  byte(): number {
+    return this.take(1)[0] ?? 0
+  }
+
+  /** Big-endian, at most 6 bytes. */
+  uint(length: number): number {
+    let value = 0
+    for (const byte of this.take(length)) value = value * 256 + byte
+    return value
+  }
+
+  /** Protobuf's base-128 integer of at most 64 bits; forms longer than needed are read too. */
+  uvarint(): bigint {
+    let small = 0
+    for (let i = 0; i < 7; i++) {
+      const byte = this.byte()
+      small += (byte & 0x7f) * 2 ** (7 * i)
+      if (byte < 0x80) return BigInt(small)
+    }
+    let value = BigInt(small)
+    for (let shift = 49n; shift < 70n; shift += 7n) {
+      const byte = this.byte()
+      value |= BigInt(byte & 0x7f) << shift
+      if (value >= u64Limit) break
+      if (byte < 0x80) return value
+    }
+    throw new MalformedError('integer of more than 64 bits')
+  }
+
+  /** A base-128 integer that counts things. MalformedError above `max`. */
+  count(max: number): number {
+    const value = this.uvarint()
+    if (value > BigInt(max)) throw new MalformedError(`${value} elements, ${max} allowed`)
+    return Number(value)
+  }
+
+  /** One canonical RLP item. RlpError when it is none. */
+  rlp(): RlpItem {
+    const { item, next } = decodeRlpPrefix(this.#bytes, this.#at)
+    this.#at = next
+    return item
+  }
+}
+
+/** Protobuf's base-128 form of a u64. */
+export function encodeUvarint(value: bigint | number): Uint8Array {
+  let rest = BigInt(value)
+  if (rest < 0n || rest >= u64Limit) throw new RangeError(`${value} is not a u64`)
+  const bytes: number[] = []
+  while (rest >= 0x80n) {
+    bytes.push(Number(rest & 0x7fn) | 0x80)
+    rest >>= 7n
+  }
+  bytes.push(Number(rest))
+  return Uint8Array.from(bytes)
+}

@@ -1,0 +1,28 @@
+import { activatesAt, isActive } from '#chain/forks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { depositType } from '#types/transaction'
+
+const setCodeType = 4
+
+/**
+ * Why a block must not hold these transactions, or undefined. What else is wrong with one shows when the block is executed.
+ * @param parentTimestamp of the block before, seconds; timestamp: the block's own
+ * @see specs protocol/derivation.md, "Batch Queue"; isthmus/derivation.md, "Activation"; jovian/derivation.md, "Activation Block Rules"
+ */
+export function refuseTransactions(
+  { schedule }: RollupConfig,
+  parentTimestamp: number,
+  timestamp: number,
+  transactions: readonly Uint8Array[],
+): string | undefined {
+  if (transactions.length > 0 && activatesAt(schedule, 'jovian', parentTimestamp, timestamp))
+    return 'transactions in the first Jovian block'
+  const allowsSetCode = isActive(schedule, 'isthmus', timestamp)
+  for (const transaction of transactions) {
+    const type = transaction[0]
+    if (type === undefined) return 'empty transaction'
+    if (type === depositType) return 'deposit in a batch'
+    if (type === setCodeType && !allowsSetCode) return 'set-code transaction before Isthmus'
+  }
+  return undefined
+}

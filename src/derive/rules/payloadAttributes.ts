@@ -1,0 +1,88 @@
+import { sequencerFeeVault } from '#chain/addresses'
+import { applyConfigUpdates } from '#chain/configUpdate'
+import { isActive } from '#chain/forks'
+import { encodeL1Attributes } from '#chain/l1Info'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { SystemConfig } from '#chain/systemConfig'
+import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
+import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import type { L1Ref, L2Ref } from '#types/blockRef'
+import type { Header } from '#types/header'
+import { zeroHash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
+import type { Receipt } from '#types/receipt'
+import type { SafeHead } from '../ports.ts'
+import { nextTimestamp } from './nextTimestamp.ts'
+
+/** An L1 block as the blocks of its epoch need it. */
+export type Origin = L1Ref & {
+  readonly header: Header
+  /** EIP-2718 bytes */
+  readonly deposits: readonly Uint8Array[]
+  readonly configReceipts: readonly Receipt[]
+}
+
+/** Why the origin cannot be the next block's, or undefined. */
+function refuse(config: RollupConfig, parent: L2Ref, origin: Origin): string | undefined {
+  const isSame = parent.l1Origin.number === origin.number
+  if (isSame && parent.l1Origin.hash !== origin.hash) return `L1 origin ${origin.hash} conflicts with ${parent.l1Origin.hash}`
+  if (!isSame && parent.l1Origin.hash !== origin.parentHash) return `L1 origin ${origin.hash} does not follow ${parent.l1Origin.hash}`
+  return nextTimestamp(config, parent) < origin.timestamp ? `L2 block ${parent.number + 1} would be before its L1 origin` : undefined
+}
+
+function eip1559Params(config: RollupConfig, parent: L2Ref, systemConfig: SystemConfig): Uint8Array {
+  if (!isActive(config.schedule, 'holocene', parent.timestamp)) return new Uint8Array(8)
+  const { eip1559Denominator, eip1559Elasticity } = systemConfig
+  return concatBytes(bytesFromBigint(BigInt(eip1559Denominator), 4), bytesFromBigint(BigInt(eip1559Elasticity), 4))
+}
+
+/** The fields that came with forks. */
+function forkFields(config: RollupConfig, parent: L2Ref, origin: Origin, systemConfig: SystemConfig): Partial<PayloadAttributes> {
+  const timestamp = nextTimestamp(config, parent)
+  const has = (fork: 'canyon' | 'ecotone' | 'holocene' | 'jovian'): boolean => isActive(config.schedule, fork, timestamp)
+  return {
+    ...(has('canyon') && { withdrawals: [] as const }),
+    ...(has('ecotone') && { parentBeaconBlockRoot: origin.header.parentBeaconBlockRoot ?? zeroHash }),
+    ...(has('holocene') && { eip1559Params: eip1559Params(config, parent, systemConfig) }),
+    ...(has('jovian') && { minBaseFee: systemConfig.minBaseFee }),
+  }
+}
+
+/**
+ * What to build on the safe head.
+ * @param origin L1 origin of the new block: the safe head's own, or the block after it
+ * @param transactions of the batch, EIP-2718 bytes
+ * @returns the attributes, or why the L1 origin does not fit
+ * @see specs protocol/derivation.md, "Deriving Payload Attributes"
+ */
+export function payloadAttributes(
+  config: RollupConfig,
+  safe: SafeHead,
+  origin: Origin,
+  transactions: readonly Uint8Array[],
+): PayloadAttributes | string {
+  const parent = safe.ref
+  const refusal = refuse(config, parent, origin)
+  if (refusal !== undefined) return refusal
+  const beginsEpoch = parent.l1Origin.number !== origin.number
+  const timestamp = nextTimestamp(config, parent)
+  const l1 = { timestamp: origin.timestamp, receipts: origin.configReceipts }
+  const systemConfig = beginsEpoch ? applyConfigUpdates(safe.systemConfig, config, l1).systemConfig : safe.systemConfig
+  const sequenceNumber = beginsEpoch ? 0 : parent.sequenceNumber + 1
+  const upgrades = upgradeTransactionsAt(config.schedule, parent.timestamp, timestamp)
+  const block = { parentTimestamp: parent.timestamp, timestamp, sequenceNumber }
+  return {
+    timestamp,
+    prevRandao: origin.header.mixHash,
+    suggestedFeeRecipient: sequencerFeeVault,
+    transactions: [
+      encodeL1Attributes(config, origin, systemConfig, block),
+      ...(beginsEpoch ? origin.deposits : []),
+      ...upgrades,
+      ...transactions,
+    ],
+    noTxPool: true,
+    gasLimit: systemConfig.gasLimit,
+    ...forkFields(config, parent, origin, systemConfig),
+  }
+}

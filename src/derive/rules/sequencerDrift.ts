@@ -1,0 +1,33 @@
+import { isActive } from '#chain/forks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { L1Ref } from '#types/blockRef'
+import { accept, drop, undecided, type Validity } from './validity.ts'
+
+const fjordDriftSec = 1800
+
+/** Seconds that a block may be ahead of its L1 origin. @see specs protocol/fjord/derivation.md, "Constant Maximum Sequencer Drift" */
+export function maxSequencerDrift(config: RollupConfig, origin: L1Ref): number {
+  return isActive(config.schedule, 'fjord', origin.timestamp) ? fjordDriftSec : config.maxSequencerDriftSec
+}
+
+type DriftingBlock = {
+  readonly timestamp: number
+  readonly isEmpty: boolean
+  readonly origin: L1Ref
+  /** the origin is another than the parent's */
+  readonly advancesOrigin: boolean
+  /** the L1 block after the origin, when it is known */
+  readonly nextOrigin: L1Ref | undefined
+}
+
+/**
+ * A block too far ahead of its L1 origin must be empty, and may keep its parent's origin only while the next one would lie in its future.
+ * @see specs protocol/derivation.md, "Batch Queue", the rule on max_sequencer_drift
+ */
+export function checkSequencerDrift(config: RollupConfig, block: DriftingBlock): Validity {
+  if (block.timestamp <= block.origin.timestamp + maxSequencerDrift(config, block.origin)) return accept
+  if (!block.isEmpty) return drop('transactions beyond the sequencer drift')
+  if (block.advancesOrigin) return accept
+  if (block.nextOrigin === undefined) return undecided
+  return block.timestamp >= block.nextOrigin.timestamp ? drop('beyond the sequencer drift without taking the next origin') : accept
+}

@@ -1,0 +1,74 @@
+import { equalBytes } from '#lib/bytes'
+import type { L1Ref, L2Ref } from '#types/blockRef'
+import { depositType } from '#types/transaction'
+import type { SafeBlock } from '../ports.ts'
+import { refuseTransactions } from './batchTransactions.ts'
+import type { SpanCandidate, SpanElement } from './candidate.ts'
+import { checkSequencerDrift } from './sequencerDrift.ts'
+import { checkSpanBatchPrefix } from './spanBatchPrefix.ts'
+import { accept, type BatchContext, drop, type SafeBlocks, type Validity } from './validity.ts'
+
+function checkElement(
+  { config, epochs }: BatchContext,
+  element: SpanElement,
+  before: { readonly epochNumber: number; readonly timestamp: number },
+): Validity {
+  const at = element.epochNumber - (epochs[0]?.number ?? 0)
+  const origin: L1Ref | undefined = epochs[at]
+  if (origin === undefined) return drop('epoch too old')
+  if (element.timestamp < origin.timestamp) return drop('before its L1 origin')
+  const drift = checkSequencerDrift(config, {
+    timestamp: element.timestamp,
+    isEmpty: element.transactions.length === 0,
+    origin,
+    advancesOrigin: element.epochNumber > before.epochNumber,
+    nextOrigin: epochs[at + 1],
+  })
+  if (drift.kind !== 'accept') return drift
+  const refusal = refuseTransactions(config, before.timestamp, element.timestamp, element.transactions)
+  return refusal === undefined ? accept : drop(refusal)
+}
+
+function checkNewBlocks(context: BatchContext, span: SpanCandidate, parent: L2Ref): Validity {
+  let before = { epochNumber: parent.l1Origin.number, timestamp: parent.timestamp }
+  for (const element of span.elements) {
+    if (element.timestamp > context.safe.timestamp) {
+      const validity = checkElement(context, element, before)
+      if (validity.kind !== 'accept') return validity
+    }
+    before = element
+  }
+  return accept
+}
+
+function refuseOverlap(element: SpanElement, safe: SafeBlock): string | undefined {
+  const own = safe.transactions.filter((transaction) => transaction[0] !== depositType)
+  if (own.length !== element.transactions.length) return 'overlapped block has another number of transactions'
+  if (own.some((transaction, i) => !equalBytes(transaction, element.transactions[i] ?? transaction.subarray(1)))) {
+    return 'overlapped block has other transactions'
+  }
+  return safe.ref.l1Origin.number === element.epochNumber ? undefined : 'overlapped block has another L1 origin'
+}
+
+function checkOverlap({ safe }: BatchContext, span: SpanCandidate, parent: L2Ref, blocks: SafeBlocks): Validity {
+  for (let number = parent.number + 1; number <= safe.number; number++) {
+    const element = span.elements[number - parent.number - 1]
+    const block = blocks.read(number)
+    if (block === undefined) return { kind: 'need', l2Number: number }
+    const refusal = element === undefined ? 'ends before the safe head' : refuseOverlap(element, block)
+    if (refusal !== undefined) return drop(refusal)
+  }
+  return accept
+}
+
+/**
+ * All rules on a span batch before Holocene: it is valid as a whole or not at all.
+ * @param blocks safe blocks at hand, for a span that overlaps them
+ * @see specs protocol/delta/span-batches.md, "Batch Queue"
+ */
+export function checkSpanBatch(context: BatchContext, span: SpanCandidate, blocks: SafeBlocks): Validity {
+  const prefix = checkSpanBatchPrefix(context, span, blocks)
+  if (prefix.kind !== 'fits') return prefix
+  const fresh = checkNewBlocks(context, span, prefix.parent)
+  return fresh.kind === 'accept' ? checkOverlap(context, span, prefix.parent, blocks) : fresh
+}

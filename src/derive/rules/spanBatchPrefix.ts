@@ -1,0 +1,64 @@
+import { isActive } from '#chain/forks'
+import { toHex } from '#lib/hex'
+import type { L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { SpanCandidate } from './candidate.ts'
+import { nextTimestamp } from './nextTimestamp.ts'
+import { type BatchContext, drop, future, past, type Rejection, type SafeBlocks, undecided } from './validity.ts'
+
+/** `parent`: the safe block before the first one of the span. */
+export type PrefixVerdict = { readonly kind: 'fits'; readonly parent: L2Ref } | Rejection
+
+const matches = (check: Uint8Array, hash: Hash): boolean => hash.startsWith(toHex(check))
+
+/** Whether span batches are allowed at the origin of the first block. */
+function checkDelta({ config, epochs }: BatchContext, span: SpanCandidate): Rejection | undefined {
+  const [epoch, following] = epochs
+  if (epoch === undefined) return undecided
+  const origin = span.first.epochNumber === epoch.number + 1 ? following : epoch
+  if (origin === undefined) return undecided
+  return isActive(config.schedule, 'delta', origin.timestamp) ? undefined : drop('span batch before Delta')
+}
+
+function checkTime({ config, safe, inclusion }: BatchContext, span: SpanCandidate): Rejection | undefined {
+  const isHolocene = isActive(config.schedule, 'holocene', inclusion.timestamp)
+  const next = nextTimestamp(config, safe)
+  if (span.first.timestamp > next) return isHolocene ? drop('after a gap') : future
+  if (span.last.timestamp < next) return isHolocene ? past : drop('in the past')
+  return undefined
+}
+
+/** The safe block at the block time before the first block of the span. */
+function findParent({ config, safe }: BatchContext, span: SpanCandidate, blocks: SafeBlocks): L2Ref | Rejection {
+  if (span.first.timestamp === nextTimestamp(config, safe)) return safe
+  const overlapSec = safe.timestamp - span.first.timestamp
+  if (overlapSec < 0) return drop('between two block times')
+  if (overlapSec % config.blockTimeSec !== 0) return drop('not aligned with the blocks it overlaps')
+  const number = safe.number - overlapSec / config.blockTimeSec - 1
+  if (number < config.genesis.l2.number) return drop('begins before the second block of the chain')
+  return blocks.read(number)?.ref ?? { kind: 'need', l2Number: number }
+}
+
+function checkOrigins({ config, epochs, inclusion }: BatchContext, span: SpanCandidate, parent: L2Ref): Rejection | undefined {
+  const start = span.first.epochNumber
+  if (start + config.sequencingWindowBlocks < inclusion.number) return drop('included after the sequencing window')
+  if (start > parent.l1Origin.number + 1) return drop('epoch too far in the future')
+  const end = epochs.find(({ number }) => number === span.last.epochNumber)
+  if (end === undefined) return undecided
+  if (!matches(span.l1OriginCheck, end.hash)) return drop('epoch hash does not match')
+  return start < parent.l1Origin.number ? drop('epoch too old') : undefined
+}
+
+/**
+ * The rules on a span as a whole: all of them from Holocene on, when its blocks are judged one by one.
+ * @param blocks safe blocks at hand, for a span that overlaps them
+ * @see specs protocol/delta/span-batches.md, "Batch Queue"; holocene/derivation.md, "Span Batches"
+ */
+export function checkSpanBatchPrefix(context: BatchContext, span: SpanCandidate, blocks: SafeBlocks): PrefixVerdict {
+  const early = checkDelta(context, span) ?? checkTime(context, span)
+  if (early !== undefined) return early
+  const parent = findParent(context, span, blocks)
+  if ('kind' in parent) return parent
+  if (!matches(span.parentCheck, parent.hash)) return drop('parent check does not match')
+  return checkOrigins(context, span, parent) ?? { kind: 'fits', parent }
+}

@@ -1,0 +1,65 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Log } from '#lib/log'
+import type { L2Ref } from '#types/blockRef'
+import type { Step } from '../ports.ts'
+import { forceBatch } from '../rules/forcedBatch.ts'
+import { checkSingularBatch } from '../rules/singularBatch.ts'
+import { item, reset, wait } from '../stage.ts'
+import type { BatchDecider, NextBatch } from './batchQueue.ts'
+import type { BatchStream } from './batchStream.ts'
+import { type Epochs, refuseSafeHead } from './epochs.ts'
+import type { L1Traversal } from './l1Traversal.ts'
+
+/**
+ * Holocene: takes batches strictly in order and keeps none back. An invalid one takes the rest of its channel with it.
+ * @see specs protocol/holocene/derivation.md, "Batch Queue"
+ */
+export function createBatchStage(
+  config: RollupConfig,
+  parts: { traversal: L1Traversal; epochs: Epochs; stream: BatchStream },
+  log: Log,
+): BatchDecider {
+  const { traversal, epochs, stream } = parts
+
+  const drain = (): Step<never> => {
+    for (;;) {
+      const step = stream.skip()
+      if (step.kind !== 'item') return step
+    }
+  }
+
+  const force = (safe: L2Ref): Step<NextBatch> => {
+    const forced = forceBatch(config, epochs.blocks, safe, { number: traversal.origin.number, isDrained: true })
+    if (forced.kind === 'next-epoch') epochs.dropFirst()
+    return forced.kind === 'batch' ? item({ batch: forced.batch, isLastInSpan: true }) : wait
+  }
+
+  /** undefined: look at the next batch */
+  const round = (safe: L2Ref): Step<NextBatch> | undefined => {
+    const step = stream.next(safe)
+    if (step.kind === 'wait') return force(safe)
+    if (step.kind !== 'item') return step
+    const batch = step.item
+    const validity = checkSingularBatch({ config, epochs: epochs.blocks, safe, inclusion: traversal.origin }, batch)
+    if (validity.kind === 'accept') return item({ batch, isLastInSpan: true })
+    if (validity.kind !== 'drop') return undefined
+    log.warn('batch dropped, and its channel', { l1: traversal.origin.number, timestamp: batch.timestamp, reason: validity.reason })
+    stream.flush()
+    return undefined
+  }
+
+  return {
+    flush: () => stream.flush(),
+    next(safe: L2Ref): Step<NextBatch> {
+      epochs.update(safe)
+      // a batch in the safe head's own origin, or before it, is of the past
+      if (traversal.origin.number <= safe.l1Origin.number) return drain()
+      const refusal = refuseSafeHead(epochs, safe)
+      if (refusal !== undefined) return reset(refusal)
+      for (;;) {
+        const step = round(safe)
+        if (step !== undefined) return step
+      }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Log } from '#lib/log'
+import type { L2Ref } from '#types/blockRef'
+import type { Step } from '../ports.ts'
+import type { SingularCandidate, SpanCandidate } from '../rules/candidate.ts'
+import { checkSpanBatchPrefix } from '../rules/spanBatchPrefix.ts'
+import { unrollSpan } from '../rules/unrollSpan.ts'
+import type { SafeBlocks } from '../rules/validity.ts'
+import { item, type SafeHeadStage } from '../stage.ts'
+import type { ChannelReader } from './channelReader.ts'
+import type { Epochs } from './epochs.ts'
+import type { L1Traversal } from './l1Traversal.ts'
+import { createSpanCursor } from './spanCursor.ts'
+
+export type BatchStream = SafeHeadStage<SingularCandidate> & {
+  /** Reads a batch and forgets it: it stands in an L1 block whose batches are all of the past. */
+  skip(): Step<unknown>
+  /** Drops what is left of the current span batch and its channel. */
+  flush(): void
+}
+
+/**
+ * Holocene: makes singular batches of span batches. A span is judged as a whole by its prefix only, then block by block further on.
+ * @see specs protocol/holocene/derivation.md, "Span Batches"
+ */
+export function createBatchStream(
+  config: RollupConfig,
+  parts: { traversal: L1Traversal; epochs: Epochs; reader: ChannelReader; safeBlocks: SafeBlocks },
+  log: Log,
+): BatchStream {
+  const { traversal, epochs, reader, safeBlocks } = parts
+  const current = createSpanCursor(config)
+  let unjudged: SpanCandidate | undefined
+
+  const flush = (): void => {
+    current.clear()
+    unjudged = undefined
+    reader.flush()
+  }
+
+  const drop = (reason: string): void => {
+    log.warn('span batch dropped, and its channel', { l1: traversal.origin.number, reason })
+    flush()
+  }
+
+  /** @returns the safe block that is needed, or undefined when the span is opened or dropped */
+  const judge = (span: SpanCandidate, safe: L2Ref): Step<never> | undefined => {
+    const verdict = checkSpanBatchPrefix({ config, epochs: epochs.blocks, safe, inclusion: traversal.origin }, span, safeBlocks)
+    if (verdict.kind === 'need') return { kind: 'need', want: { kind: 'l2-block', number: verdict.l2Number } }
+    unjudged = undefined
+    if (verdict.kind === 'drop') drop(verdict.reason)
+    // 'undecided': its last origin is not read yet, so it was posted before that block was there; it is passed over, its channel goes on
+    if (verdict.kind !== 'fits') return undefined
+    const unrolled = unrollSpan(span, epochs.blocks, safe)
+    if (unrolled === undefined) drop('epoch too old')
+    else current.open(unrolled)
+    return undefined
+  }
+
+  return {
+    flush,
+    skip: () => reader.next(),
+    next(safe: L2Ref): Step<SingularCandidate> {
+      for (;;) {
+        const block = current.take(safe)
+        if (block !== undefined) return item(block)
+        if (unjudged === undefined) {
+          const step = reader.next()
+          if (step.kind !== 'item') return step
+          if (step.item.kind === 'singular') return item(step.item)
+          unjudged = step.item
+        }
+        const blocked = judge(unjudged, safe)
+        if (blocked !== undefined) return blocked
+      }
+    },
+  }
+}
