@@ -1,0 +1,32 @@
+import { type ForkSchedule, isActive } from '#chain/forks'
+import type { DerivedAttributes } from '#derive/ports'
+import type { Engine } from '#engine/port'
+import type { Payload } from '#types/payload'
+import { depositsOnly, hasDepositsOnly } from './depositsOnly.ts'
+import { consensusFault } from './faults.ts'
+
+/** `replaced`: by its deposits alone; the channel is to be flushed. `dropped`: the next batch may yield the block instead. */
+export type Derived =
+  | { readonly kind: 'built'; readonly payload: Payload }
+  | { readonly kind: 'replaced'; readonly payload: Payload; readonly reason: string }
+  | { readonly kind: 'dropped'; readonly reason: string }
+
+/**
+ * Builds one derived block; no head moves. Which rule an invalid batch falls under is decided by the time of the L1 block it was read from.
+ * @throws Fault DEPOSITS_INVALID (fatal) when not even the deposits make a block, and those of the engine
+ * @see specs protocol/derivation.md, "Engine Queue"; protocol/holocene/derivation.md, "Engine Queue"
+ */
+export async function buildDerived(engine: Pick<Engine, 'build'>, schedule: ForkSchedule, item: DerivedAttributes): Promise<Derived> {
+  const { parent, attributes, derivedFrom } = item
+  const result = await engine.build(parent, attributes)
+  if (result.kind === 'built') return result
+  if (hasDepositsOnly(attributes)) throw depositsInvalid(item, result.reason)
+  if (!isActive(schedule, 'holocene', derivedFrom.timestamp)) return { kind: 'dropped', reason: result.reason }
+  const replacement = await engine.build(parent, depositsOnly(attributes))
+  if (replacement.kind === 'invalid') throw depositsInvalid(item, replacement.reason)
+  return { kind: 'replaced', payload: replacement.payload, reason: result.reason }
+}
+
+function depositsInvalid({ parent }: DerivedAttributes, reason: string): Error {
+  return consensusFault('DEPOSITS_INVALID', { number: parent.number + 1, parent: parent.hash, reason })
+}

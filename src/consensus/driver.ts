@@ -1,0 +1,358 @@
+import { isActive } from '#chain/forks'
+import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { approachingUnsupportedFork, refuseUnsupportedFork, unsupportedForkAt } from '#chain/unsupportedFork'
+import type { DerivedAttributes, Pipeline, Step, Want } from '#derive/ports'
+import type { Engine } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { Fault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
+import { buildDerived } from './buildDerived.ts'
+import { findFinalized } from './finality.ts'
+import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
+import type { ConsensusMetrics } from './metrics.ts'
+import type { L1Source, SafeHeadStore } from './ports.ts'
+import { SafeChain } from './safeChain.ts'
+import { findStart, type Start } from './startPoint.ts'
+import type { DriverStatus, Wait, WaitReason } from './status.ts'
+
+export type DriverDeps = {
+  readonly engine: Engine
+  readonly pipeline: Pipeline
+  readonly l1: L1Source
+  readonly store: SafeHeadStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: ConsensusMetrics
+}
+
+export type DriverOptions = L1WatchOptions & {
+  readonly config: RollupConfig
+  /** derived blocks become the safe head after this many … */
+  readonly commitBlocks: number
+  /** … or when the last time is this long ago, and always before the driver waits for anything */
+  readonly commitMs: number
+  readonly backoff: Backoff
+}
+
+export const defaultDriverOptions: Omit<DriverOptions, 'config'> = {
+  headPollMs: 4_000,
+  labelPollMs: 60_000,
+  commitBlocks: 256,
+  commitMs: 500,
+  backoff: defaultBackoff,
+}
+
+/** Derives the safe chain from L1 and keeps the execution half on it. */
+export interface Driver {
+  /**
+   * Runs until the signal is aborted; once.
+   * @throws the fatal Fault that stopped it (UNSUPPORTED_FORK, L1_CHAIN_MISMATCH, DEPOSITS_INVALID, those of the ports); `status` keeps it
+   */
+  run(signal: AbortSignal): Promise<void>
+  status(): DriverStatus
+}
+
+export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
+  return new DerivationDriver(deps, options)
+}
+
+type ResetBy = 'pipeline' | 'engine' | 'l1-head'
+type Try = Exclude<WaitReason, 'l1-head' | 'reset'>
+
+/** At most this long without letting other tasks of the thread run. */
+const breathMs = 20
+const warnEveryMs = 86_400_000
+
+class DerivationDriver implements Driver {
+  readonly #deps: DriverDeps
+  readonly #options: DriverOptions
+  readonly #watch: L1Watch
+  #running: { readonly chain: SafeChain; readonly start: Start } | undefined
+  #phase: DriverStatus['phase'] = 'starting'
+  #wait: Wait | undefined
+  #fault: Fault | undefined
+  #wantedReset: { readonly by: ResetBy; readonly reason: string } | undefined
+  #resets = 0
+  #resetsInVain = 0
+  #committedMs = 0
+  #breathedMs = 0
+  #warnedMs = 0
+
+  constructor(deps: DriverDeps, options: DriverOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#watch = createL1Watch(deps, options)
+  }
+
+  status(): DriverStatus {
+    return Object.freeze({
+      phase: this.#phase,
+      l1: this.#watch.heads,
+      origin: this.#running && this.#deps.pipeline.origin,
+      heads: this.#running?.chain.heads,
+      wait: this.#wait,
+      resets: this.#resets,
+      fault: this.#fault,
+    })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) await this.#turn(signal)
+    } catch (error) {
+      if (signal.aborted && !(error instanceof Fault && error.severity === 'fatal')) return
+      if (error instanceof Fault) this.#fault = error
+      throw error
+    } finally {
+      this.#phase = 'stopped'
+    }
+  }
+
+  /** One step of derivation, or what has to come before it. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    try {
+      signal.throwIfAborted()
+      if (this.#watch.dueInMs() === 0) await this.#poll(signal)
+      const running = this.#wantedReset ? undefined : this.#running
+      if (running === undefined) return await this.#begin(signal)
+      await this.#breathe(signal)
+      await this.#act(running, this.#deps.pipeline.step(running.chain.tip), signal)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.severity !== 'reset') throw error
+      this.#wantReset('engine', error.message)
+    }
+  }
+
+  async #act({ chain, start }: { chain: SafeChain; start: Start }, step: Step<DerivedAttributes>, signal: AbortSignal): Promise<void> {
+    switch (step.kind) {
+      case 'item':
+        return this.#derive(chain, start, step.item, signal)
+      case 'need':
+        return this.#answer(chain, step.want, signal)
+      case 'wait':
+        return this.#awaitL1(this.#deps.pipeline.origin.number + 1, signal)
+      case 'reset':
+        this.#wantReset('pipeline', step.reason)
+    }
+  }
+
+  /**
+   * Goes to a sound start point, at first and after each reset. What was derived but not labelled is forgotten: it may come from an L1 block
+   * that is no more.
+   */
+  async #begin(signal: AbortSignal): Promise<void> {
+    const { engine, store, pipeline, log } = this.#deps
+    const wanted = this.#wantedReset
+    if (wanted) await this.#pauseBeforeReset(signal)
+    const { heads, start } = await this.#try('start-point', signal, async () => {
+      const now = await engine.heads()
+      return { heads: now, start: await findStart({ ...this.#deps, config: this.#options.config }, now, signal) }
+    })
+    const chain = new SafeChain(engine, store, heads, start.point.safe)
+    await this.#try('engine', signal, () => chain.restart(start))
+    pipeline.reset(start.point)
+    this.#running = { chain, start }
+    this.#wantedReset = undefined
+    this.#phase = 'deriving'
+    this.#committedMs = this.#deps.clock.nowMs()
+    const { ref } = start.point.safe
+    log.info('derivation starts', {
+      l2Block: ref.number,
+      hash: ref.hash,
+      l1Block: start.point.l1.number,
+      ...(wanted && { after: wanted.reason }),
+    })
+  }
+
+  #wantReset(by: ResetBy, reason: string): void {
+    this.#wantedReset = { by, reason }
+    this.#wait = undefined
+    this.#resets++
+    this.#deps.metrics.resets.inc({ by })
+    this.#deps.log.warn('derivation is reset', { by, reason })
+  }
+
+  /** The first reset is free; those that follow without progress between them wait longer and longer. */
+  async #pauseBeforeReset(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#deps
+    const vain = this.#resetsInVain++
+    if (vain === 0) return
+    this.#wait = { reason: 'reset', sinceMs: clock.nowMs(), failures: vain }
+    await clock.delay(backoffMs(this.#options.backoff, vain, random()), signal)
+    this.#wait = undefined
+  }
+
+  async #derive(chain: SafeChain, start: Start, item: DerivedAttributes, signal: AbortSignal): Promise<void> {
+    const { pipeline, metrics, log, clock, engine } = this.#deps
+    const { config, commitBlocks, commitMs } = this.#options
+    const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
+    const isReadAgain = item.derivedFrom.number < start.derivedFrom.number
+    // The first reading of this L1 block did not yield the block after the safe head: its batch came too early and voided its channel.
+    if (isReadAgain && isHolocene) return pipeline.flushChannel()
+    await this.#refuseUnsupportedFork(chain, item, signal)
+    const derived = await this.#try('engine', signal, () => buildDerived(engine, config.schedule, item))
+    metrics.blocks.inc({ outcome: derived.kind })
+    if (derived.kind !== 'built')
+      log.warn('derived block is invalid', { number: item.parent.number + 1, outcome: derived.kind, reason: derived.reason })
+    if (derived.kind === 'dropped') return chain.dropIncomplete()
+    if (derived.kind === 'replaced') pipeline.flushChannel()
+    chain.extend({
+      safe: { ref: l2RefOf(config, derived.payload), systemConfig: systemConfigOf(config, derived.payload) },
+      derivedFrom: isReadAgain ? start.derivedFrom : item.derivedFrom,
+      isFinal: item.isLastInSpan || isHolocene,
+    })
+    if (chain.pendingBlocks >= commitBlocks || clock.nowMs() - this.#committedMs >= commitMs) await this.#commit(signal)
+  }
+
+  async #refuseUnsupportedFork(chain: SafeChain, { attributes }: DerivedAttributes, signal: AbortSignal): Promise<void> {
+    const { schedule } = this.#options.config
+    if (unsupportedForkAt(schedule, attributes.timestamp) === undefined) return
+    if (chain.pendingBlocks > 0) await this.#commit(signal)
+    refuseUnsupportedFork(schedule, attributes.timestamp)
+  }
+
+  async #answer(chain: SafeChain, want: Want, signal: AbortSignal): Promise<void> {
+    const { l1, engine, pipeline } = this.#deps
+    switch (want.kind) {
+      case 'l1-block': {
+        if ((this.#watch.heads.latest?.number ?? -1) < want.number) return this.#awaitL1(want.number, signal)
+        const block = await this.#try('l1-block', signal, () => l1.block(want.number, signal))
+        if (block === undefined) return this.#pauseForBlock(signal)
+        this.#wait = undefined
+        return pipeline.provide({ kind: 'l1-block', block })
+      }
+      case 'blobs': {
+        const blobs = await this.#try('l1-blobs', signal, () => l1.blobs(want.block, want.hashes, signal))
+        return pipeline.provide({ kind: 'blobs', blobs })
+      }
+      case 'l2-block': {
+        const at = chain.pendingAt(want.number)?.hash ?? want.number
+        const payload = await this.#try('engine', signal, () => engine.payload(at))
+        const block = payload && { ref: l2RefOf(this.#options.config, payload), transactions: payload.transactions }
+        return pipeline.provide({ kind: 'l2-block', number: want.number, block })
+      }
+    }
+  }
+
+  /** L1 has announced a head at or above a block that it then does not have: another endpoint answered, or a reorg made it shorter. */
+  async #pauseForBlock(signal: AbortSignal): Promise<void> {
+    await this.#commit(signal)
+    await this.#delayAs('l1-block', signal)
+    await this.#poll(signal)
+  }
+
+  /** At the tip: labels what there is, then waits until L1 has the block or has replaced the one read last. */
+  async #awaitL1(number: number, signal: AbortSignal): Promise<void> {
+    await this.#commit(signal)
+    await this.#finalize(signal)
+    while ((this.#watch.heads.latest?.number ?? -1) < number) {
+      await this.#delayAs('l1-head', signal)
+      await this.#poll(signal)
+      const { latest } = this.#watch.heads
+      const { origin } = this.#deps.pipeline
+      if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#wantReset('l1-head', 'L1 head was replaced')
+    }
+    this.#wait = undefined
+  }
+
+  /** Waits until the next poll; a wait for the same reason goes on. */
+  async #delayAs(reason: WaitReason, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    if (this.#wait?.reason !== reason) this.#wait = { reason, sinceMs: clock.nowMs(), failures: 0 }
+    await clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { metrics } = this.#deps
+    const before = this.#watch.heads.finalized
+    await this.#try('l1-poll', signal, () => this.#watch.poll(signal))
+    const { latest, safe, finalized } = this.#watch.heads
+    for (const [label, ref] of Object.entries({ latest, safe, finalized } as const)) {
+      if (ref) metrics.l1Heads.set({ label: label as 'latest' | 'safe' | 'finalized' }, ref.number)
+    }
+    this.#warnOfFork()
+    if (finalized?.hash !== before?.hash) await this.#finalize(signal)
+  }
+
+  #warnOfFork(): void {
+    const { clock, log } = this.#deps
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#warnedMs < warnEveryMs) return
+    const coming = approachingUnsupportedFork(this.#options.config.schedule, Math.floor(nowMs / 1000))
+    if (coming === undefined) return
+    this.#warnedMs = nowMs
+    log.warn('a fork that this version does not support is coming: the node will stop before it', coming)
+  }
+
+  /** Labels derived blocks. Before any wait, so that nothing is kept back while nothing happens. */
+  async #commit(signal: AbortSignal): Promise<void> {
+    const chain = this.#running?.chain
+    const { clock, metrics, log, pipeline } = this.#deps
+    this.#committedMs = clock.nowMs()
+    if (chain === undefined || !(await this.#try('engine', signal, () => chain.commit()))) return
+    this.#resetsInVain = 0
+    this.#publishHeads(chain)
+    metrics.commits.inc({})
+    metrics.l1Heads.set({ label: 'derived' }, pipeline.origin.number)
+    const { number, hash, timestamp } = chain.heads.safe
+    log.info('safe head', { number, hash, timestamp, l1Block: pipeline.origin.number })
+  }
+
+  async #finalize(signal: AbortSignal): Promise<void> {
+    const chain = this.#running?.chain
+    const finalizedL1 = this.#watch.heads.finalized
+    if (chain === undefined || finalizedL1 === undefined || this.#wantedReset) return
+    const deps = { ...this.#deps, config: this.#options.config }
+    const found = await this.#try('l1-poll', signal, () => findFinalized(deps, chain.heads, finalizedL1, signal))
+    if (found === undefined) return
+    await this.#try('engine', signal, () => chain.finalize(found))
+    this.#publishHeads(chain)
+    this.#deps.log.info('finalized head', { number: found.number, hash: found.hash, l1Block: finalizedL1.number })
+  }
+
+  #publishHeads(chain: SafeChain): void {
+    const { unsafe, safe, finalized } = chain.heads
+    for (const [label, ref] of Object.entries({ unsafe, safe, finalized } as const)) {
+      this.#deps.metrics.heads.set({ label: label as 'unsafe' | 'safe' | 'finalized' }, ref.number)
+    }
+  }
+
+  /**
+   * Tries until it works, with back-off; other severities come through. While L1 fails, what is derived is labelled first, and the reason
+   * stands in the status.
+   */
+  async #try<T>(doing: Try, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    const { clock, random, log, metrics } = this.#deps
+    const outer = this.#wait
+    const sinceMs = clock.nowMs()
+    try {
+      return await retry(
+        { clock, random },
+        {
+          backoff: this.#options.backoff,
+          signal,
+          onFailure: async ({ failures, delayMs, error }) => {
+            metrics.failures.inc({ doing })
+            log.warn('failed, will try again', { doing, failures, delayMs, error })
+            if (doing === 'l1-block' || doing === 'l1-blobs') await this.#commit(signal)
+            this.#wait = { reason: doing, sinceMs, failures, ...(error instanceof Fault && { fault: error }) }
+          },
+        },
+        run,
+      )
+    } finally {
+      this.#wait = outer
+    }
+  }
+
+  async #breathe(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#breathedMs < breathMs) return
+    await clock.delay(0, signal)
+    this.#breathedMs = clock.nowMs()
+  }
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '#lib/clock'
+import type { L1Ref } from '#types/blockRef'
+import type { L1Source } from './ports.ts'
+
+/** The heads of L1 as last seen; undefined: L1 has none yet. */
+export type L1Heads = { readonly latest: L1Ref | undefined; readonly safe: L1Ref | undefined; readonly finalized: L1Ref | undefined }
+
+export type L1WatchOptions = {
+  /** how often `latest` is asked for */
+  readonly headPollMs: number
+  /** how often `safe` and `finalized` are */
+  readonly labelPollMs: number
+}
+
+export interface L1Watch {
+  readonly heads: L1Heads
+  /** Until the next poll is due; 0 when it is. */
+  dueInMs(): number
+  /** Asks for `latest`, and for the other labels when theirs is due. A finalized block older than the one known is passed over. */
+  poll(signal: AbortSignal): Promise<void>
+}
+
+export function createL1Watch(deps: { readonly l1: Pick<L1Source, 'head'>; readonly clock: Clock }, options: L1WatchOptions): L1Watch {
+  const { l1, clock } = deps
+  let heads: L1Heads = { latest: undefined, safe: undefined, finalized: undefined }
+  let headDueMs = 0
+  let labelsDueMs = 0
+
+  async function pollLabels(signal: AbortSignal): Promise<void> {
+    const safe = await l1.head('safe', signal)
+    const finalized = await l1.head('finalized', signal)
+    const isNewer = finalized !== undefined && finalized.number >= (heads.finalized?.number ?? 0)
+    heads = { ...heads, safe, finalized: isNewer ? finalized : heads.finalized }
+    labelsDueMs = clock.nowMs() + options.labelPollMs
+  }
+
+  return {
+    get heads(): L1Heads {
+      return heads
+    },
+    dueInMs: () => Math.max(0, headDueMs - clock.nowMs()),
+    async poll(signal): Promise<void> {
+      const latest = await l1.head('latest', signal)
+      heads = { ...heads, latest }
+      if (clock.nowMs() >= labelsDueMs) await pollLabels(signal)
+      headDueMs = clock.nowMs() + options.headPollMs
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+
+export const consensusMetrics = defineMetrics({
+  heads: gauge('basalt_consensus_l2_block_number', 'Number of the L2 head with the label', { label: ['unsafe', 'safe', 'finalized'] }),
+  l1Heads: gauge('basalt_consensus_l1_block_number', 'Number of the L1 block: head with the label, or read last by derivation', {
+    label: ['latest', 'safe', 'finalized', 'derived'],
+  }),
+  blocks: counter('basalt_consensus_derived_blocks_total', 'Derived blocks by outcome', { outcome: ['built', 'replaced', 'dropped'] }),
+  commits: counter('basalt_consensus_commits_total', 'Times that derived blocks became the safe head'),
+  resets: counter('basalt_consensus_resets_total', 'Resets of derivation by who asked', { by: ['pipeline', 'engine', 'l1-head'] }),
+  failures: counter('basalt_consensus_failures_total', 'Failed tries by what was tried', {
+    doing: ['l1-poll', 'l1-block', 'l1-blobs', 'start-point', 'engine'],
+  }),
+})
+
+export type ConsensusMetrics = Handles<(typeof consensusMetrics)['specs']>

@@ -1,0 +1,135 @@
+import { isActive } from '#chain/forks'
+import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { StartPoint } from '#derive/ports'
+import type { Engine, Heads } from '#engine/port'
+import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { consensusFault } from './faults.ts'
+import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'
+
+export type StartDeps = {
+  readonly config: RollupConfig
+  readonly engine: Pick<Engine, 'payload'>
+  readonly l1: Pick<L1Source, 'ref'>
+  readonly store: Pick<SafeHeadStore, 'last' | 'before'>
+}
+
+export type Start = {
+  readonly point: StartPoint
+  /** what the pipeline reads again up to this L1 block yielded nothing after the safe head before */
+  readonly derivedFrom: BlockId
+  /** the last entry of the store that still holds; later ones are to be dropped */
+  readonly entry: SafeHeadEntry | undefined
+}
+
+/**
+ * Where derivation can go on without changing what was right: the last recorded safe head that the execution half has and whose L1 block is
+ * still canonical, else the finalized head. Without any record (a lost store) it is the safe head less a sequencing window, never below
+ * finalized. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
+ * Cost: one L1 header per replaced L1 block, O(log n) payloads.
+ * @throws Fault L1_BEHIND, L1_MOVED (retry), L1_CHAIN_MISMATCH, BLOCK_MISSING (fatal), and those of L1
+ * @see specs protocol/derivation.md, "Resetting the Pipeline"
+ */
+export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<Start> {
+  const entry = await lastSoundEntry(deps, heads, signal)
+  const isRecorded = entry !== undefined && entry.safe.number > heads.finalized.number
+  const ref = await startHead(deps, heads, entry, signal)
+  const payload = await payloadAt(deps, ref.hash)
+  const origin = await canonicalOrigin(deps, ref, heads, signal)
+  const l1 = await readFrom(deps, origin, signal)
+  const systemConfig = await systemConfigAt(deps, l1.number, ref)
+  return {
+    point: { l1, systemConfig, safe: { ref, systemConfig: systemConfigOf(deps.config, payload) } },
+    derivedFrom: isRecorded ? entry.l1 : l1,
+    entry,
+  }
+}
+
+async function startHead(deps: StartDeps, heads: Heads, entry: SafeHeadEntry | undefined, signal: AbortSignal): Promise<L2Ref> {
+  if (entry === undefined && deps.store.last() === undefined) return unrecordedHead(deps, heads, signal)
+  if (entry === undefined || entry.safe.number <= heads.finalized.number) return heads.finalized
+  return l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
+}
+
+/**
+ * The last entry above the finalized head that holds; failing that, the last one at or below it. While L1 ends below an entry and agrees with
+ * those before, it may be behind: no reason to give up the safe head.
+ */
+async function lastSoundEntry(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<SafeHeadEntry | undefined> {
+  let beyond: BlockId | undefined
+  let entry = deps.store.last()
+  for (; entry && entry.safe.number > heads.finalized.number; entry = deps.store.before(entry)) {
+    const known = await deps.engine.payload(entry.safe.number)
+    if (known?.blockHash !== entry.safe.hash) continue
+    const l1 = await deps.l1.ref(entry.l1.number, signal)
+    if (l1 === undefined) {
+      beyond ??= entry.l1
+    } else if (l1.hash === entry.l1.hash) {
+      break
+    } else {
+      beyond = undefined
+    }
+  }
+  if (beyond) throw consensusFault('L1_BEHIND', { l1Block: beyond.number })
+  return entry
+}
+
+async function payloadAt(deps: StartDeps, at: number | Hash): Promise<Payload> {
+  const payload = await deps.engine.payload(at)
+  if (payload === undefined) throw consensusFault('BLOCK_MISSING', { block: `${at}` })
+  return payload
+}
+
+const refAt = async (deps: StartDeps, number: number): Promise<L2Ref> => l2RefOf(deps.config, await payloadAt(deps, number))
+
+async function canonicalOrigin(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortSignal): Promise<L1Ref> {
+  const { number, hash } = ref.l1Origin
+  const origin = await deps.l1.ref(number, signal)
+  if (origin === undefined) throw consensusFault('L1_BEHIND', { l1Block: number })
+  if (origin.hash === hash) return origin
+  if (ref.hash !== heads.finalized.hash) throw consensusFault('L1_MOVED', { l1Block: number })
+  throw consensusFault('L1_CHAIN_MISMATCH', { l2Block: ref.number, l1Block: number, expected: hash, found: origin.hash })
+}
+
+/** The L1 block a channel timeout before the origin, by the timeout in force there; never before L1 genesis of the rollup. */
+async function readFrom({ config, l1 }: StartDeps, origin: L1Ref, signal: AbortSignal): Promise<L1Ref> {
+  const isGranite = isActive(config.schedule, 'granite', origin.timestamp)
+  const timeoutBlocks = isGranite ? config.channelTimeoutGraniteBlocks : config.channelTimeoutBlocks
+  const number = Math.max(config.genesis.l1.number, origin.number - timeoutBlocks)
+  if (number === origin.number) return origin
+  const found = await l1.ref(number, signal)
+  if (found === undefined) throw consensusFault('L1_MOVED', { l1Block: number })
+  return found
+}
+
+/** The system config as of an L1 block, from the last L2 block that builds on it. */
+async function systemConfigAt(deps: StartDeps, l1Number: number, safe: L2Ref): Promise<StartPoint['systemConfig']> {
+  const ref = await lastBlockOfOrigin(deps, l1Number, safe, deps.config.genesis.l2.number)
+  return systemConfigOf(deps.config, await payloadAt(deps, ref.hash))
+}
+
+/** The safe head less a sequencing window, whatever became of the L1 blocks it was derived from; finalized when even its origin was replaced. */
+async function unrecordedHead(deps: StartDeps, { safe, finalized }: Heads, signal: AbortSignal): Promise<L2Ref> {
+  const head = await lastBlockOfOrigin(deps, safe.l1Origin.number - deps.config.sequencingWindowBlocks, safe, finalized.number)
+  const origin = await deps.l1.ref(head.l1Origin.number, signal)
+  if (origin === undefined) throw consensusFault('L1_BEHIND', { l1Block: head.l1Origin.number })
+  return origin.hash === head.l1Origin.hash ? head : finalized
+}
+
+/** The last block up to `from` whose L1 origin is at most `l1Number`, `lowest` when none is. Steps back in doubled strides, then halves. */
+async function lastBlockOfOrigin(deps: StartDeps, l1Number: number, from: L2Ref, lowest: number): Promise<L2Ref> {
+  let above = from
+  let below = from
+  for (let stride = 1; below.l1Origin.number > l1Number && below.number > lowest; stride *= 2) {
+    above = below
+    below = await refAt(deps, Math.max(lowest, below.number - stride))
+  }
+  while (above.number - below.number > 1) {
+    const middle = await refAt(deps, (above.number + below.number) >>> 1)
+    if (middle.l1Origin.number > l1Number) above = middle
+    else below = middle
+  }
+  return below
+}
