@@ -1,3 +1,4 @@
+import { networkNames } from '#chain/networks'
 import { logLevels } from '#lib/log'
 import { cliFault } from './faults.ts'
 
@@ -56,8 +57,6 @@ const onOff = (options: Options): DefaultedFlag<boolean> =>
     flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
     false,
   )
-
-export const networkNames = ['base', 'base-sepolia'] as const
 
 /** Every flag of every command. */
 export const flags = {

@@ -1,0 +1,39 @@
+import { agreeWithGenesis, type Genesis } from '#chain/genesis'
+import { parseGethGenesis } from '#chain/genesisJson'
+import { networkOf } from '#chain/networks'
+import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
+import { cliFault } from './faults.ts'
+import { readJsonFile } from './files.ts'
+import { type FlagValues, flags } from './flags.ts'
+
+export type ChosenChain = {
+  readonly name: string
+  readonly config: RollupConfig
+  readonly genesis: Genesis
+  /** what in the files is not understood */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * The chain that --network, or --rollup.config with --genesis, names.
+ * @throws Fault CONFLICTING_FLAGS, MISSING_FLAG, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (all fatal)
+ */
+export function chooseChain(given: FlagValues<'network' | 'rollup.config' | 'genesis'>): ChosenChain {
+  const { network, 'rollup.config': rollupPath, genesis: genesisPath } = given
+  if (network !== undefined) {
+    if (rollupPath !== undefined || genesisPath !== undefined) {
+      throw cliFault('CONFLICTING_FLAGS', { flags: ['network', 'rollup.config', 'genesis'], rule: 'a built-in chain has its own' })
+    }
+    const known = networkOf(network)
+    return { name: network, config: known.config, genesis: known.genesis(), warnings: [] }
+  }
+  if (rollupPath === undefined && genesisPath === undefined) throw missing('network')
+  if (rollupPath === undefined) throw missing('rollup.config')
+  if (genesisPath === undefined) throw missing('genesis')
+  const rollup = parseRollupConfig(readJsonFile(rollupPath))
+  const genesis = parseGethGenesis(readJsonFile(genesisPath))
+  const config = agreeWithGenesis(rollup, genesis.genesis)
+  return { name: `chain ${config.l2ChainId}`, config, genesis: genesis.genesis, warnings: [...rollup.warnings, ...genesis.warnings] }
+}
+
+const missing = (flag: 'network' | 'rollup.config' | 'genesis'): Error => cliFault('MISSING_FLAG', { flag, doc: flags[flag].doc })

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { zstdDecompressSync } from 'node:zlib'
+import { cliFault } from './faults.ts'
+
+/** zstd output beyond this is refused: no file that we read comes near. */
+const maxOutputBytes = 2 ** 31 - 1
+
+/**
+ * A whole file; one named .zst is decompressed.
+ * @throws Fault UNREADABLE_FILE, BAD_FILE (fatal)
+ */
+export function readFileText(path: string): string {
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    throw cliFault('UNREADABLE_FILE', { path, reason: error instanceof Error ? error.message : String(error) }, error)
+  }
+  if (!path.endsWith('.zst')) return Buffer.from(bytes).toString('utf8')
+  try {
+    return zstdDecompressSync(bytes, { maxOutputLength: maxOutputBytes }).toString('utf8')
+  } catch (error) {
+    throw cliFault('BAD_FILE', { path, expected: 'a zstd file', reason: error instanceof Error ? error.message : String(error) }, error)
+  }
+}
+
+/** @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
+export function readJsonFile(path: string): unknown {
+  const text = readFileText(path)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw cliFault('BAD_FILE', { path, expected: 'JSON', reason: error instanceof Error ? error.message : String(error) }, error)
+  }
+}
