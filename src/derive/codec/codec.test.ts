@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { concatBytes } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { encodeRlp } from '#lib/rlp'
+import { codecProperties } from '#test/harness/codecProperties'
+import { decodeBatch } from './batch.ts'
+import { readBitlist } from './bitlist.ts'
+import { decodeBlob, encodeBlob, maxBlobDataBytes } from './blob.ts'
+import { ByteReader } from './byteReader.ts'
+import { decompressChannel, encodeChannel, readBatches } from './channel.ts'
+import { decoding } from './decoded.ts'
+import { decodeFrames, encodeFrames, type Frame } from './frame.ts'
+
+const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
+const zeros = (length: number): Uint8Array => new Uint8Array(length)
+
+describe('derive/codec: properties', () => {
+  it.each(codecProperties)('$name', ({ property }) => fc.assert(property, { numRuns: 40 }))
+})
+
+const frame: Frame = { channelId: `0x${'ab'.repeat(16)}`, number: 3, data: bytes(1, 2, 3), isLast: true }
+const encoded = encodeFrames([frame])
+
+it('derive/codec/frame: is written as version, id, number, length, data, last mark', () => {
+  expect(toHex(encoded)).toBe(`0x00${'ab'.repeat(16)}00030000000301020301`)
+  expect(decodeFrames(encoded)).toEqual({ kind: 'decoded', value: [frame] })
+})
+
+it.each([
+  ['no bytes', bytes()],
+  ['a version without frames', bytes(0)],
+  ['another version', concatBytes(bytes(1), encoded.subarray(1))],
+  ['a last mark of 2', concatBytes(encoded.subarray(0, -1), bytes(2))],
+  ['a missing last mark', encoded.subarray(0, -1)],
+  ['a second frame cut off', concatBytes(encoded, encoded.subarray(1, 20))],
+  ['one byte too many', concatBytes(encoded, bytes(0))],
+  ['a length beyond the input', concatBytes(encoded.subarray(0, 19), bytes(0, 0, 0, 9), encoded.subarray(23))],
+  ['more than 1,000,000 bytes of data', concatBytes(encoded.subarray(0, 19), bytes(0, 15, 66, 65), zeros(1_000_001), bytes(1))],
+])('derive/codec/frame: %s voids the transaction', (_what, data) => {
+  expect(decodeFrames(data).kind).toBe('malformed')
+})
+
+it('derive/codec/frame: 1,000,000 bytes of data are allowed, and not one more is written', () => {
+  const largest = { ...frame, data: zeros(1_000_000) }
+  expect(decodeFrames(encodeFrames([largest])).kind).toBe('decoded')
+  expect(() => encodeFrames([{ ...frame, data: zeros(1_000_001) }])).toThrow(RangeError)
+  expect(() => encodeFrames([])).toThrow(RangeError)
+})
+
+it.each([
+  ['2^64 - 1', bytes(255, 255, 255, 255, 255, 255, 255, 255, 255, 1), 2n ** 64n - 1n],
+  ['2^53 + 1', bytes(129, 128, 128, 128, 128, 128, 128, 16), 2n ** 53n + 1n],
+  ['a form longer than needed', bytes(128, 0), 0n],
+])('derive/codec/byteReader: reads %s', (_what, input, value) => {
+  expect(new ByteReader(input).uvarint()).toBe(value)
+})
+
+it.each([
+  ['2^64', bytes(128, 128, 128, 128, 128, 128, 128, 128, 128, 2)],
+  ['eleven bytes', bytes(128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0)],
+  ['a form without end', bytes(128)],
+])('derive/codec/byteReader: refuses %s', (_what, input) => {
+  expect(decoding(() => new ByteReader(input).uvarint()).kind).toBe('malformed')
+})
+
+it('derive/codec/bitlist: bit 0 is the lowest bit of the last byte, and there is none beyond the list', () => {
+  const list = readBitlist(new ByteReader(bytes(0b10, 0b1000_0001)), 10)
+  expect([0, 1, 7, 8, 9].map((index) => list.has(index))).toEqual([true, false, true, false, true])
+  expect(list.ones).toBe(3)
+  expect(decoding(() => readBitlist(new ByteReader(bytes(0b100, 0)), 10)).kind).toBe('malformed')
+})
+
+describe('derive/codec/blob', () => {
+  const blob = encodeBlob(bytes(1, 2, 3))
+  const changed = (at: number, value: number): Uint8Array => {
+    const copy = blob.slice()
+    copy[at] = value
+    return copy
+  }
+
+  it('holds 130,044 bytes and no more', () => {
+    const full = new Uint8Array(maxBlobDataBytes).fill(0xff)
+    const decoded = decodeBlob(encodeBlob(full))
+    expect(decoded.kind === 'decoded' && toHex(decoded.value) === toHex(full)).toBe(true)
+    expect(() => encodeBlob(zeros(maxBlobDataBytes + 1))).toThrow(RangeError)
+  })
+
+  it.each([
+    ['another version', changed(1, 1)],
+    ['a high bit in a field element', changed(32, 0x40)],
+    ['a byte after the data', changed(40, 1)],
+    ['a byte in the last field element', changed(131_071, 1)],
+    ['a bit in the top of an element after the data', changed(64, 1)],
+    ['a length beyond the room', changed(2, 2)],
+    ['a missing byte', blob.subarray(1)],
+  ])('%s voids the blob', (_what, spoilt) => {
+    expect(decodeBlob(spoilt).kind).toBe('malformed')
+  })
+})
+
+describe('derive/codec/batch', () => {
+  const hash = zeros(32).fill(7)
+  const body = [hash, bytes(1), hash, bytes(2), [bytes(2, 3)]]
+  const singular = concatBytes(bytes(0), encodeRlp(body))
+  /** time 0, origin 0, checks, then what is given */
+  const span = (...rest: number[]): Uint8Array => concatBytes(bytes(1, 0, 0), zeros(40), bytes(...rest))
+
+  it('takes a singular batch whose integers exceed 2^53', () => {
+    const largest = fromHex('0xffffffffffffffff')
+    const decoded = decodeBatch(concatBytes(bytes(0), encodeRlp([hash, largest, hash, largest, []])), 1)
+    expect(decoded).toMatchObject({ kind: 'decoded', value: { epochNumber: 2n ** 64n - 1n, timestamp: 2n ** 64n - 1n } })
+  })
+
+  it('leaves bytes after a batch alone', () => {
+    expect(decodeBatch(concatBytes(singular, bytes(9)), 1).kind).toBe('decoded')
+    expect(decodeBatch(span(1, 0, 0, 9, 9), 1)).toMatchObject({ kind: 'decoded', value: { blocks: [{ transactions: [] }] } })
+  })
+
+  it.each([
+    ['no bytes', bytes()],
+    ['an unknown type', concatBytes(bytes(2), singular.subarray(1))],
+    ['a sixth field', concatBytes(bytes(0), encodeRlp([...body, bytes(1)]))],
+    ['a missing field', concatBytes(bytes(0), encodeRlp(body.slice(0, 4)))],
+    ['a timestamp of 9 bytes', concatBytes(bytes(0), encodeRlp([hash, bytes(1), hash, zeros(9).fill(1), []]))],
+    ['a transaction that is a list', concatBytes(bytes(0), encodeRlp([hash, bytes(1), hash, bytes(1), [[]]]))],
+    ['a span without blocks', span(0)],
+    ['a span of 10,000,001 blocks', concatBytes(span(129, 173, 226, 4), zeros(12_000_000))],
+    ['a span of 10,000,001 transactions', concatBytes(span(2, 0, 128, 173, 226, 4, 1), zeros(2_000_000))],
+    ['origin bits beyond the blocks', span(1, 2, 0)],
+    ['a span that is cut in its transactions', span(1, 0, 1)],
+    ['a transaction of type 3 in a span', concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(3, 0xc5, 1, 1, 1, 1, 0xc0, 0, 0))],
+  ])('%s is malformed', (_what, input) => {
+    expect(decodeBatch(input, 1).kind).toBe('malformed')
+  })
+})
+
+describe('derive/codec/channel', () => {
+  const rules = { maxRlpBytes: 10_000, allowsBrotli: true }
+  const read = (rlp: Uint8Array): number => {
+    const reader = readBatches(rlp, 1)
+    let count = 0
+    while (reader.next() !== undefined) count++
+    return count
+  }
+  const one = decodeBatch(concatBytes(bytes(0), encodeRlp([zeros(32), bytes(1), zeros(32), bytes(2), []])), 1)
+  if (one.kind !== 'decoded') throw new Error(one.reason)
+  const three = [one.value, one.value, one.value]
+  const size = decompressChannel(encodeChannel([one.value], 1, 'zlib'), rules).length
+
+  it.each(['zlib', 'brotli'] as const)('%s: what lies beyond the limit is cut off, the batches before it count', (compression) => {
+    const channel = encodeChannel(three, 1, compression)
+    const within = (maxRlpBytes: number): number => read(decompressChannel(channel, { ...rules, maxRlpBytes }))
+    expect([3 * size, 3 * size - 1, 2 * size, 2 * size - 1, 0].map(within)).toEqual([3, 2, 2, 1, 0])
+  })
+
+  it('brotli counts only where it is allowed', () => {
+    const channel = encodeChannel(three, 1, 'brotli')
+    expect(read(decompressChannel(channel, { ...rules, allowsBrotli: false }))).toBe(0)
+  })
+
+  it.each([
+    ['no bytes', bytes()],
+    ['an unknown version', bytes(2, 1, 1)],
+    ['a zlib header of another method', bytes(0x7f, 0x85, 1)],
+    ['a brotli stream of garbage', bytes(1, 0xff, 0xff, 0xff)],
+  ])('%s: no batches', (_what, channel) => {
+    expect(read(decompressChannel(channel, rules))).toBe(0)
+  })
+
+  it('a batch that cannot be read ends the channel', () => {
+    const rlp = decompressChannel(encodeChannel([one.value], 1, 'zlib'), rules)
+    expect(read(concatBytes(rlp, encodeRlp(bytes(9, 9)), rlp))).toBe(1)
+    expect(read(concatBytes(rlp, encodeRlp([bytes(0)]), rlp))).toBe(1)
+  })
+})
