@@ -11,6 +11,11 @@ export const executionFault = defineFaults({
     says: (d: { timestamp: number; reason: string }) => `payload attributes for time ${d.timestamp}: ${d.reason}`,
     fix: 'check that the consensus client and this node have the same rollup config',
   },
+  INVALID_BLOCK: {
+    severity: 'fatal',
+    says: (d: { number: number; reason: string }) => `block ${d.number} is invalid: ${d.reason}`,
+    fix: 'check that the file belongs to the chain of this genesis and is complete',
+  },
   INVALID_FORKCHOICE: {
     severity: 'reset',
     says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,
@@ -26,10 +31,5 @@ export const executionFault = defineFaults({
     severity: 'fatal',
     says: (d: { what: string }) => `the data directory lacks ${d.what}`,
     fix: 'remove the data directory and let the node derive the chain again',
-  },
-  PREIMAGE_MISMATCH: {
-    severity: 'fatal',
-    says: (d: { key: string; hash: string }) => `preimage ${d.key} has the hash ${d.hash}`,
-    fix: 'get the file again: it is damaged',
   },
 })

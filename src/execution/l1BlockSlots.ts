@@ -1,6 +1,7 @@
 import { l1BlockAddress } from '#chain/addresses'
+import { type ForkSchedule, isActive } from '#chain/forks'
 import { type Address, type Hash, parseHash } from '#types/ids'
-import type { L1FeeParams } from './l1DataFee.ts'
+import { hasEcotoneValues, type L1FeeParams } from './l1DataFee.ts'
 import type { OperatorFeeParams } from './operatorFee.ts'
 
 const slotNumber = (index: number): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
@@ -30,21 +31,27 @@ function bytesOf(value: bigint, from: number, to: number): bigint {
 }
 
 /**
- * Reads L1Block's storage. Fields of forks that are not active yet read as zero.
- * @see specs protocol/l1-attributes (storage layout of L1Block), protocol/isthmus and protocol/jovian of the same page
+ * Reads L1Block's storage, and of it only what the fork's rules use: a witness of the block has no more. All else is zero.
+ * @param timestamp of the block, seconds
+ * @see specs protocol/predeploys.md, "L1Block"; the pages of Ecotone, Isthmus and Jovian
  */
-export function readL1BlockFees(state: SlotReader): L1BlockFees {
+export function readL1BlockFees(state: SlotReader, schedule: ForkSchedule, timestamp: number): L1BlockFees {
   const read = (slot: Hash): bigint => state.slot(l1BlockAddress, slot)
-  const packed = read(slots.packedScalars)
-  const operator = read(slots.operatorFee)
+  const isEcotone = isActive(schedule, 'ecotone', timestamp)
+  const packed = isEcotone ? read(slots.packedScalars) : 0n
+  const ecotone = {
+    blobBaseFee: isEcotone ? read(slots.blobBaseFee) : 0n,
+    baseFeeScalar: bytesOf(packed, 16, 20),
+    blobBaseFeeScalar: bytesOf(packed, 20, 24),
+  }
+  const usesBedrock = !hasEcotoneValues(ecotone)
+  const operator = isActive(schedule, 'isthmus', timestamp) ? read(slots.operatorFee) : 0n
   return {
     dataFee: {
+      ...ecotone,
       baseFee: read(slots.baseFee),
-      blobBaseFee: read(slots.blobBaseFee),
-      overhead: read(slots.overhead),
-      scalar: read(slots.scalar),
-      baseFeeScalar: bytesOf(packed, 16, 20),
-      blobBaseFeeScalar: bytesOf(packed, 20, 24),
+      overhead: usesBedrock ? read(slots.overhead) : 0n,
+      scalar: usesBedrock ? read(slots.scalar) : 0n,
     },
     operatorFee: { scalar: bytesOf(operator, 20, 24), constant: bytesOf(operator, 24, 32) },
     daFootprintGasScalar: bytesOf(operator, 18, 20),

@@ -76,14 +76,20 @@ describe('execution/l1DataFee', () => {
     expect(l1FeeRuleAt(schedule, time, params)).toBe(rule)
   })
 
-  it('the packed slots of L1Block are cut at their bytes', () => {
-    const packed = BigInt(`0x${'ff'.repeat(16)}0000055800000c5fffffffffffffffff`)
-    const operator = BigInt(`0x${'ff'.repeat(18)}01900000138800000000000f4240`)
-    const state = { slot: (_address: string, slot: string) => [0n, 11n, 0n, packed, 0n, 15n, 16n, 17n, operator][Number(slot)] ?? 0n }
-    expect(readL1BlockFees(state)).toEqual({
-      dataFee: { baseFee: 11n, blobBaseFee: 17n, overhead: 15n, scalar: 16n, baseFeeScalar: 0x558n, blobBaseFeeScalar: 0xc5fn },
-      operatorFee: { scalar: 5000n, constant: 1_000_000n },
-      daFootprintGasScalar: 400n,
-    })
+  const packed = BigInt(`0x${'ff'.repeat(16)}0000055800000c5fffffffffffffffff`)
+  const operator = BigInt(`0x${'ff'.repeat(18)}01900000138800000000000f4240`)
+  const slots = [0n, 11n, 0n, packed, 0n, 15n, 16n, 17n, operator]
+  const ecotone = { ...none, baseFee: 11n, blobBaseFee: 17n, baseFeeScalar: 0x558n, blobBaseFeeScalar: 0xc5fn }
+  const noOperator = { operatorFee: { scalar: 0n, constant: 0n }, daFootprintGasScalar: 0n }
+
+  it.each([
+    ['Bedrock', 29, [1, 5, 6], { dataFee: { ...none, baseFee: 11n, overhead: 15n, scalar: 16n }, ...noOperator }],
+    ['Ecotone', 30, [1, 3, 7], { dataFee: ecotone, ...noOperator }],
+    ['Isthmus', 50, [1, 3, 7, 8], { dataFee: ecotone, operatorFee: { scalar: 5000n, constant: 1_000_000n }, daFootprintGasScalar: 400n }],
+  ] as const)('%s reads its own slots of L1Block and no other', (_what, time, read, fees) => {
+    const asked = new Set<number>()
+    const state = { slot: (_address: string, slot: string) => slots[asked.add(Number(slot)) && Number(slot)] ?? 0n }
+    expect(readL1BlockFees(state, { ...schedule, isthmus: 50 }, time)).toEqual(fees)
+    expect([...asked].sort()).toEqual(read)
   })
 })

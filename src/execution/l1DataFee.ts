@@ -22,15 +22,19 @@ export type L1FeeRule = 'beforeRegolith' | 'bedrock' | 'ecotone' | 'fjord'
 
 const million = 1_000_000n
 
+/** Whether L1Block has been filled by Ecotone's rules already. */
+export function hasEcotoneValues(params: Pick<L1FeeParams, 'blobBaseFee' | 'baseFeeScalar' | 'blobBaseFeeScalar'>): boolean {
+  return params.blobBaseFee !== 0n || params.baseFeeScalar !== 0n || params.blobBaseFeeScalar !== 0n
+}
+
 /**
  * The formula for a block of this time. The first Ecotone block still has Bedrock's values in L1Block, and so Bedrock's formula, also when
  * Fjord begins with the same block.
  * @see specs protocol/exec-engine.md, "Ecotone L1-Cost fee changes (EIP-4844 DA)"
  */
 export function l1FeeRuleAt(schedule: ForkSchedule, timestamp: number, params: L1FeeParams): L1FeeRule {
-  const hasEcotoneValues = params.blobBaseFee !== 0n || params.baseFeeScalar !== 0n || params.blobBaseFeeScalar !== 0n
-  if (hasEcotoneValues && isActive(schedule, 'fjord', timestamp)) return 'fjord'
-  if (hasEcotoneValues && isActive(schedule, 'ecotone', timestamp)) return 'ecotone'
+  if (hasEcotoneValues(params) && isActive(schedule, 'fjord', timestamp)) return 'fjord'
+  if (hasEcotoneValues(params) && isActive(schedule, 'ecotone', timestamp)) return 'ecotone'
   return isActive(schedule, 'regolith', timestamp) ? 'bedrock' : 'beforeRegolith'
 }
 

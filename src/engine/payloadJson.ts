@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { type Hex, toHex, toQuantity } from '#lib/hex'
+import type { Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import {
+  addressField,
+  bloomField,
+  bytes8Field,
+  bytesField,
+  hashField,
+  parseFields,
+  quantityField,
+  safeField,
+  withoutNulls,
+} from './jsonFields.ts'
+
+/** More withdrawals than none cannot be valid: they are refused here. */
+const noWithdrawals = z
+  .array(z.unknown())
+  .max(0, { error: 'withdrawals are not empty' })
+  .transform((): readonly [] => [])
+
+const payloadFields = z.object({
+  parentHash: hashField,
+  feeRecipient: addressField,
+  stateRoot: hashField,
+  receiptsRoot: hashField,
+  logsBloom: bloomField,
+  prevRandao: hashField,
+  blockNumber: safeField,
+  gasLimit: quantityField(8),
+  gasUsed: quantityField(8),
+  timestamp: safeField,
+  extraData: bytesField,
+  baseFeePerGas: quantityField(32),
+  blockHash: hashField,
+  transactions: z.array(bytesField),
+  withdrawals: noWithdrawals.nullish(),
+  blobGasUsed: quantityField(8).nullish(),
+  excessBlobGas: quantityField(8).nullish(),
+  withdrawalsRoot: hashField.nullish(),
+})
+
+/**
+ * An execution payload of the Engine API, any version. Unknown fields are passed over.
+ * @param parentBeaconBlockRoot travels beside the payload
+ * @throws Fault MALFORMED_PAYLOAD (fatal)
+ */
+export function parsePayload(json: unknown, parentBeaconBlockRoot?: Hash): Payload {
+  const { withdrawals, blobGasUsed, excessBlobGas, withdrawalsRoot, ...common } = parseFields(payloadFields, json, 'payload')
+  const optional = withoutNulls({ withdrawals, blobGasUsed, excessBlobGas, withdrawalsRoot, parentBeaconBlockRoot })
+  return { ...common, ...optional }
+}
+
+/** The payload as the Engine API writes it; the parent beacon block root travels beside it. */
+export function encodePayload(payload: Payload): Readonly<Record<string, Hex | readonly Hex[]>> {
+  const { blobGasUsed, excessBlobGas } = payload
+  return {
+    parentHash: payload.parentHash,
+    feeRecipient: payload.feeRecipient,
+    stateRoot: payload.stateRoot,
+    receiptsRoot: payload.receiptsRoot,
+    logsBloom: toHex(payload.logsBloom),
+    prevRandao: payload.prevRandao,
+    blockNumber: toQuantity(payload.blockNumber),
+    gasLimit: toQuantity(payload.gasLimit),
+    gasUsed: toQuantity(payload.gasUsed),
+    timestamp: toQuantity(payload.timestamp),
+    extraData: toHex(payload.extraData),
+    baseFeePerGas: toQuantity(payload.baseFeePerGas),
+    blockHash: payload.blockHash,
+    transactions: payload.transactions.map(toHex),
+    ...(payload.withdrawals !== undefined && { withdrawals: [] }),
+    ...(blobGasUsed !== undefined && { blobGasUsed: toQuantity(blobGasUsed) }),
+    ...(excessBlobGas !== undefined && { excessBlobGas: toQuantity(excessBlobGas) }),
+    ...(payload.withdrawalsRoot !== undefined && { withdrawalsRoot: payload.withdrawalsRoot }),
+  }
+}
+
+const attributesFields = z.object({
+  timestamp: safeField,
+  prevRandao: hashField,
+  suggestedFeeRecipient: addressField,
+  withdrawals: noWithdrawals.nullish(),
+  parentBeaconBlockRoot: hashField.nullish(),
+  transactions: z.array(bytesField).nullish(),
+  noTxPool: z.boolean().nullish(),
+  gasLimit: quantityField(8),
+  eip1559Params: bytes8Field.nullish(),
+  minBaseFee: z.union([z.int().nonnegative().transform(BigInt), quantityField(8)]).nullish(),
+})
+
+/**
+ * Payload attributes of the Engine API with the OP fields.
+ * @throws Fault MALFORMED_PAYLOAD (fatal)
+ */
+export function parseAttributes(json: unknown): PayloadAttributes {
+  const fields = parseFields(attributesFields, json, 'payload attributes')
+  const { withdrawals, parentBeaconBlockRoot, transactions, noTxPool, eip1559Params, minBaseFee, ...common } = fields
+  return {
+    ...common,
+    transactions: transactions ?? [],
+    noTxPool: noTxPool ?? false,
+    ...withoutNulls({ withdrawals, parentBeaconBlockRoot, eip1559Params, minBaseFee }),
+  }
+}

@@ -1,0 +1,59 @@
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { ExecutedBlock } from './executedBlock.ts'
+
+/** How a known block hangs on the committed chain: the youngest committed ancestor (or itself), then the blocks above it, oldest first. */
+export type Branch = { readonly ancestor: BlockId; readonly blocks: readonly ExecutedBlock[] }
+
+/** What a search for a branch asks. */
+export type KnownBlocks = {
+  /** blocks in memory, of any branch */
+  executed(hash: Hash): ExecutedBlock | undefined
+  /** committed and canonical blocks */
+  committed(hash: Hash): BlockId | undefined
+}
+
+/** The branch that ends with a block; undefined when the block, or one on the way down, is not known. */
+export function branchTo(known: KnownBlocks, tip: Hash): Branch | undefined {
+  const blocks: ExecutedBlock[] = []
+  let hash = tip
+  for (;;) {
+    const ancestor = known.committed(hash)
+    if (ancestor !== undefined) return { ancestor, blocks: blocks.reverse() }
+    const block = known.executed(hash)
+    if (block === undefined) return undefined
+    blocks.push(block)
+    hash = block.header.parentHash
+  }
+}
+
+/** Number and hash of the branch's last block. */
+export function tipOf(branch: Branch): BlockId {
+  const last = branch.blocks.at(-1)
+  return last ? { number: last.header.number, hash: last.hash } : branch.ancestor
+}
+
+/** Whether a block is on the branch: one of its blocks, or committed at or below its ancestor. */
+export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): boolean {
+  if (block.number > branch.ancestor.number) {
+    return branch.blocks.some(({ hash, header }) => hash === block.hash && header.number === block.number)
+  }
+  return known.committed(block.hash)?.number === block.number
+}
+
+/**
+ * Why these heads are refused, or undefined: each must be known, on the branch of the unsafe head, and none above the one before it.
+ * @param branch of the unsafe head
+ */
+export function headsRefusal(
+  known: KnownBlocks,
+  branch: Branch,
+  heads: { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId },
+): { readonly label: 'unsafe' | 'safe' | 'finalized'; readonly reason: string } | undefined {
+  const tip = tipOf(branch)
+  if (tip.number !== heads.unsafe.number) return { label: 'unsafe', reason: `its number is ${tip.number}, not ${heads.unsafe.number}` }
+  if (!isOnBranch(known, branch, heads.safe)) return { label: 'safe', reason: 'not an ancestor of the unsafe head' }
+  if (!isOnBranch(known, branch, heads.finalized)) return { label: 'finalized', reason: 'not an ancestor of the unsafe head' }
+  if (heads.finalized.number > heads.safe.number) return { label: 'finalized', reason: `above the safe head ${heads.safe.number}` }
+  return undefined
+}

@@ -1,0 +1,68 @@
+import { toHex } from '#lib/hex'
+import { type Header, hashHeader } from '#types/header'
+import type { Payload } from '#types/payload'
+import { type BlockDeps, type BlockResult, executeBlock, type ParentBlock } from './executeBlock.ts'
+import type { BlockInput, InvalidBlock } from './executedBlock.ts'
+import { headerOfPayload, payloadShapeRefusal } from './payloadBlock.ts'
+
+const invalid = (reason: string): InvalidBlock => ({ kind: 'invalid', reason })
+
+/** What a payload's block decides for itself. */
+function inputOfPayload(payload: Payload): BlockInput {
+  const { parentBeaconBlockRoot } = payload
+  return {
+    timestamp: payload.timestamp,
+    beneficiary: payload.feeRecipient,
+    prevRandao: payload.prevRandao,
+    gasLimit: payload.gasLimit,
+    extraData: payload.extraData,
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
+    transactions: payload.transactions,
+  }
+}
+
+/** In the order in which a difference explains most. */
+const comparedFields = [
+  'parentHash',
+  'number',
+  'baseFeePerGas',
+  'transactionsRoot',
+  'gasUsed',
+  'blobGasUsed',
+  'excessBlobGas',
+  'logsBloom',
+  'receiptsRoot',
+  'withdrawalsRoot',
+  'stateRoot',
+] as const
+
+const shown = (value: unknown): string => (value instanceof Uint8Array ? toHex(value) : String(value))
+
+/** The first field in which two headers differ, with both values; undefined when they agree in all that execution decides. */
+export function headerDifference(claimed: Header, computed: Header): string | undefined {
+  for (const field of comparedFields) {
+    const [a, b] = [shown(claimed[field]), shown(computed[field])]
+    if (a !== b) return `${field} is ${a}, ${b} expected`
+  }
+  return undefined
+}
+
+/**
+ * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
+ * @returns 'invalid' with the first rule or field that does not hold
+ * @throws Fault UNSUPPORTED_FORK (fatal)
+ */
+export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
+  const shape = payloadShapeRefusal(deps.config.schedule, payload)
+  if (shape !== undefined) return invalid(shape)
+  const claimed = headerOfPayload(deps.config.schedule, payload)
+  const hash = hashHeader(claimed)
+  if (hash !== payload.blockHash) return invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+  if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
+  if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
+  const result = executeBlock(deps, parent, inputOfPayload(payload))
+  if (result.kind === 'invalid') return result
+  const difference = headerDifference(claimed, result.block.header)
+  if (difference !== undefined) return invalid(difference)
+  return result.block.hash === hash ? result : invalid(`blockHash is ${hash}, ${result.block.hash} expected`)
+}
