@@ -8,7 +8,7 @@ import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
-import { buildDerived } from './buildDerived.ts'
+import { buildDerived, recallDerived } from './buildDerived.ts'
 import { findFinalized } from './finality.ts'
 import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
 import type { ConsensusMetrics } from './metrics.ts'
@@ -59,7 +59,8 @@ export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
   return new DerivationDriver(deps, options)
 }
 
-type ResetBy = 'pipeline' | 'engine' | 'l1-head'
+type Running = { readonly chain: SafeChain; readonly start: Start }
+type ResetBy = 'pipeline' | 'engine' | 'l1-head' | 'records'
 type Try = Exclude<WaitReason, 'l1-head' | 'reset'>
 
 /** At most this long without letting other tasks of the thread run. */
@@ -70,7 +71,7 @@ class DerivationDriver implements Driver {
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
   readonly #watch: L1Watch
-  #running: { readonly chain: SafeChain; readonly start: Start } | undefined
+  #running: Running | undefined
   #phase: DriverStatus['phase'] = 'starting'
   #wait: Wait | undefined
   #fault: Fault | undefined
@@ -126,7 +127,9 @@ class DerivationDriver implements Driver {
     }
   }
 
-  async #act({ chain, start }: { chain: SafeChain; start: Start }, step: Step<DerivedAttributes>, signal: AbortSignal): Promise<void> {
+  async #act({ chain, start }: Running, step: Step<DerivedAttributes>, signal: AbortSignal): Promise<void> {
+    const isPastSettled = step.kind === 'need' && step.want.kind === 'l1-block' && step.want.number > start.derivedFrom.number
+    if (isPastSettled && chain.tip.ref.number < start.settled.number) return this.#distrust(start)
     switch (step.kind) {
       case 'item':
         return this.#derive(chain, start, step.item, signal)
@@ -139,19 +142,18 @@ class DerivationDriver implements Driver {
     }
   }
 
-  /**
-   * Goes to a sound start point, at first and after each reset. What was derived but not labelled is forgotten: it may come from an L1 block
-   * that is no more.
-   */
+  /** Goes to a sound start point, at first and after each reset. */
   async #begin(signal: AbortSignal): Promise<void> {
     const { engine, store, pipeline, log } = this.#deps
+    const { config } = this.#options
     const wanted = this.#wantedReset
+    if (wanted) await this.#settlePending(wanted.by, signal)
     if (wanted) await this.#pauseBeforeReset(signal)
     const { heads, start } = await this.#try('start-point', signal, async () => {
       const now = await engine.heads()
-      return { heads: now, start: await findStart({ ...this.#deps, config: this.#options.config }, now, signal) }
+      return { heads: now, start: await findStart({ ...this.#deps, config }, now, signal) }
     })
-    const chain = new SafeChain(engine, store, heads, start.point.safe)
+    const chain = new SafeChain({ engine, store, config }, heads, start.point.safe)
     await this.#try('engine', signal, () => chain.restart(start))
     pipeline.reset(start.point)
     this.#running = { chain, start }
@@ -167,12 +169,30 @@ class DerivationDriver implements Driver {
     })
   }
 
+  /** Derivation, repeated, does not come to the recorded safe head (another version derived it): goes back by one L1 block. */
+  #distrust({ entry, settled, derivedFrom }: Start): void {
+    const { store, log } = this.#deps
+    log.error('the recorded safe head is not what L1 says', { number: settled.number, hash: settled.hash, l1Block: derivedFrom.number })
+    if (entry) store.dropAfter(store.atOrBelow(entry.l1.number - 1))
+    this.#wantReset('records', 'the recorded safe head is not what L1 says')
+  }
+
   #wantReset(by: ResetBy, reason: string): void {
     this.#wantedReset = { by, reason }
     this.#wait = undefined
     this.#resets++
     this.#deps.metrics.resets.inc({ by })
     this.#deps.log.warn('derivation is reset', { by, reason })
+  }
+
+  /** Before a reset: labels what was derived when it comes from L1 blocks that are still canonical, forgets it otherwise. */
+  async #settlePending(by: ResetBy, signal: AbortSignal): Promise<void> {
+    const chain = this.#running?.chain
+    const from = chain?.pendingFrom
+    if (chain === undefined || from === undefined) return
+    const l1 = by === 'engine' ? undefined : await this.#try('start-point', signal, () => this.#deps.l1.ref(from.number, signal))
+    if (l1?.hash === from.hash) await this.#commit(signal)
+    chain.dropPending()
   }
 
   /** The first reset is free; those that follow without progress between them wait longer and longer. */
@@ -190,11 +210,13 @@ class DerivationDriver implements Driver {
     const { config, commitBlocks, commitMs } = this.#options
     const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
     const isReadAgain = item.derivedFrom.number < start.derivedFrom.number
-    // The first reading of this L1 block did not yield the block after the safe head: its batch came too early and voided its channel.
+    // The first reading of this L1 block did not yield this block: its batch came too early and voided its channel.
     if (isReadAgain && isHolocene) return pipeline.flushChannel()
     await this.#refuseUnsupportedFork(chain, item, signal)
-    const derived = await this.#try('engine', signal, () => buildDerived(engine, config.schedule, item))
-    metrics.blocks.inc({ outcome: derived.kind })
+    const isSettled = item.parent.number < chain.heads.safe.number
+    const derive = isSettled ? recallDerived : buildDerived
+    const derived = await this.#try('engine', signal, () => derive(engine, config.schedule, item))
+    if (!isSettled) metrics.blocks.inc({ outcome: derived.kind })
     if (derived.kind !== 'built')
       log.warn('derived block is invalid', { number: item.parent.number + 1, outcome: derived.kind, reason: derived.reason })
     if (derived.kind === 'dropped') return chain.dropIncomplete()

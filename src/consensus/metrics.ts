@@ -7,7 +7,9 @@ export const consensusMetrics = defineMetrics({
   }),
   blocks: counter('basalt_consensus_derived_blocks_total', 'Derived blocks by outcome', { outcome: ['built', 'replaced', 'dropped'] }),
   commits: counter('basalt_consensus_commits_total', 'Times that derived blocks became the safe head'),
-  resets: counter('basalt_consensus_resets_total', 'Resets of derivation by who asked', { by: ['pipeline', 'engine', 'l1-head'] }),
+  resets: counter('basalt_consensus_resets_total', 'Resets of derivation by who asked', {
+    by: ['pipeline', 'engine', 'l1-head', 'records'],
+  }),
   failures: counter('basalt_consensus_failures_total', 'Failed tries by what was tried', {
     doing: ['l1-poll', 'l1-block', 'l1-blobs', 'start-point', 'engine'],
   }),

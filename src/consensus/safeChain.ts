@@ -1,3 +1,4 @@
+import type { RollupConfig } from '#chain/rollupConfig'
 import type { SafeHead } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
 import type { BlockId, L2Ref } from '#types/blockRef'
@@ -22,22 +23,31 @@ export function entriesOf(extensions: readonly Extension[]): SafeHeadEntry[] {
   return entries
 }
 
+export type SafeChainDeps = {
+  readonly engine: Pick<Engine, 'setHeads'>
+  readonly store: Pick<SafeHeadStore, 'append' | 'dropAfter' | 'last'>
+  readonly config: RollupConfig
+}
+
 /**
- * Owner of the heads: what is labelled safe, and what was derived on top of it but is not labelled yet. Unsafe equals safe: nothing is
- * followed but L1.
+ * Owner of the heads: what is labelled safe, and what was derived but is not labelled yet. Unsafe equals safe: nothing is followed but L1. After
+ * a start the tip may be below the safe head: what is derived then are the labelled blocks once more.
  */
 export class SafeChain {
-  readonly #engine: Pick<Engine, 'setHeads'>
-  readonly #store: Pick<SafeHeadStore, 'append' | 'dropAfter'>
+  readonly #engine: SafeChainDeps['engine']
+  readonly #store: SafeChainDeps['store']
+  readonly #genesis: RollupConfig['genesis']
   #heads: Heads
   #base: SafeHead
   #pending: Extension[] = []
   /** the last block with an entry in the store */
   #recorded: Extension | undefined
 
-  constructor(engine: Pick<Engine, 'setHeads'>, store: Pick<SafeHeadStore, 'append' | 'dropAfter'>, heads: Heads, base: SafeHead) {
+  /** @param base what derivation builds on first: the safe head, or a block below it */
+  constructor({ engine, store, config }: SafeChainDeps, heads: Heads, base: SafeHead) {
     this.#engine = engine
     this.#store = store
+    this.#genesis = config.genesis
     this.#heads = heads
     this.#base = base
   }
@@ -54,6 +64,11 @@ export class SafeChain {
 
   get pendingBlocks(): number {
     return this.#pending.length
+  }
+
+  /** The L1 block that the tip was derived from, while the tip is not labelled. */
+  get pendingFrom(): BlockId | undefined {
+    return this.#pending.at(-1)?.derivedFrom
   }
 
   /** A block above the labelled ones. */
@@ -84,9 +99,10 @@ export class SafeChain {
   async commit(): Promise<boolean> {
     const count = this.#finalCount()
     const last = this.#pending[count - 1]
-    if (last === undefined) return false
+    if (last === undefined || last.safe.ref.number <= this.#heads.safe.number) return false
     const heads = { unsafe: last.safe.ref, safe: last.safe.ref, finalized: this.#heads.finalized }
-    if (this.#recorded !== last) this.#store.append(entriesOf(this.#pending.slice(0, count)))
+    const news = this.#pending.slice(0, count).filter(({ safe }) => safe.ref.number > this.#heads.safe.number)
+    if (this.#recorded !== last) this.#store.append(entriesOf(news))
     this.#recorded = last
     await this.#engine.setHeads(heads)
     this.#heads = heads
@@ -103,19 +119,19 @@ export class SafeChain {
   }
 
   /**
-   * Goes back (or stays) to a start point. Effects, in order: 1 entries after it are dropped, 2 `setHeads`. A crash between them leaves heads
-   * that no entry backs; the next start goes back to the same point.
+   * Goes back to (or stays at) the settled head of a start. Effects, in order: 1 entries that do not hold are dropped, 2 `setHeads`. A crash
+   * between them leaves heads that no entry backs; the next start goes back to the same head. Genesis gets its entry at the first start.
    */
-  async restart(start: Start): Promise<void> {
-    const { ref } = start.point.safe
-    this.#pending = []
-    this.#store.dropAfter(start.entry)
-    if (ref.hash !== this.#heads.safe.hash || ref.hash !== this.#heads.unsafe.hash) {
-      const heads = { unsafe: ref, safe: ref, finalized: this.#heads.finalized }
-      await this.#engine.setHeads(heads)
-      this.#heads = heads
+  async restart({ entry, settled }: Start): Promise<void> {
+    const last = this.#store.last()
+    if (last?.safe.hash !== entry?.safe.hash || last?.l1.hash !== entry?.l1.hash) this.#store.dropAfter(entry)
+    if (entry === undefined && settled.number === this.#genesis.l2.number) {
+      this.#store.append([{ l1: this.#genesis.l1, safe: this.#genesis.l2 }])
     }
-    this.#base = start.point.safe
+    if (settled.hash === this.#heads.safe.hash && settled.hash === this.#heads.unsafe.hash) return
+    const heads = { unsafe: settled, safe: settled, finalized: this.#heads.finalized }
+    await this.#engine.setHeads(heads)
+    this.#heads = heads
   }
 
   #finalCount(): number {

@@ -13,54 +13,63 @@ export type StartDeps = {
   readonly config: RollupConfig
   readonly engine: Pick<Engine, 'payload'>
   readonly l1: Pick<L1Source, 'ref'>
-  readonly store: Pick<SafeHeadStore, 'last' | 'before'>
+  readonly store: Pick<SafeHeadStore, 'last' | 'before' | 'atOrBelow'>
 }
 
 export type Start = {
+  /** from its safe head on, derivation is repeated up to the settled head, then goes on */
   readonly point: StartPoint
-  /** what the pipeline reads again up to this L1 block yielded nothing after the safe head before */
+  /** the safe head that stays */
+  readonly settled: L2Ref
+  /** the L1 block from which the settled head was derived, and the first that made anything after the point's safe head safe */
   readonly derivedFrom: BlockId
   /** the last entry of the store that still holds; later ones are to be dropped */
   readonly entry: SafeHeadEntry | undefined
 }
 
 /**
- * Where derivation can go on without changing what was right: the last recorded safe head that the execution half has and whose L1 block is
- * still canonical, else the finalized head. Without any record (a lost store) it is the safe head less a sequencing window, never below
- * finalized. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
+ * Where derivation can go on without changing what was right. The settled head is the last recorded safe head that the execution half has and
+ * whose L1 block is still canonical, else the finalized head; without any record (a lost store) the safe head less a sequencing window, never
+ * below finalized. Derivation is repeated from the safe head before that L1 block, because only so it is known whether a channel there was
+ * flushed in the middle. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
  * Cost: one L1 header per replaced L1 block, O(log n) payloads.
  * @throws Fault L1_BEHIND, L1_MOVED (retry), L1_CHAIN_MISMATCH, BLOCK_MISSING (fatal), and those of L1
  * @see specs protocol/derivation.md, "Resetting the Pipeline"
  */
 export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<Start> {
   const entry = await lastSoundEntry(deps, heads, signal)
-  const isRecorded = entry !== undefined && entry.safe.number > heads.finalized.number
-  const ref = await startHead(deps, heads, entry, signal)
-  const payload = await payloadAt(deps, ref.hash)
-  const origin = await canonicalOrigin(deps, ref, heads, signal)
-  const l1 = await readFrom(deps, origin, signal)
-  const systemConfig = await systemConfigAt(deps, l1.number, ref)
-  return {
-    point: { l1, systemConfig, safe: { ref, systemConfig: systemConfigOf(deps.config, payload) } },
-    derivedFrom: isRecorded ? entry.l1 : l1,
-    entry,
+  if (entry && entry.safe.number >= heads.finalized.number) {
+    const settled = l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
+    const from = (await safeHeadBefore(deps, entry)) ?? settled
+    return { point: await pointAt(deps, from, heads, signal), settled, derivedFrom: entry.l1, entry }
   }
+  const head = deps.store.last() === undefined ? await unrecordedHead(deps, heads, signal) : heads.finalized
+  const point = await pointAt(deps, head, heads, signal)
+  return { point, settled: head, derivedFrom: point.l1, entry }
 }
 
-async function startHead(deps: StartDeps, heads: Heads, entry: SafeHeadEntry | undefined, signal: AbortSignal): Promise<L2Ref> {
-  if (entry === undefined && deps.store.last() === undefined) return unrecordedHead(deps, heads, signal)
-  if (entry === undefined || entry.safe.number <= heads.finalized.number) return heads.finalized
-  return l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
+async function pointAt(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortSignal): Promise<StartPoint> {
+  const origin = await canonicalOrigin(deps, ref, heads, signal)
+  const l1 = await readFrom(deps, origin, signal)
+  const safe = { ref, systemConfig: systemConfigOf(deps.config, await payloadAt(deps, ref.hash)) }
+  return { l1, systemConfig: await systemConfigAt(deps, l1.number, ref), safe }
+}
+
+/** The recorded safe head before the L1 block of the entry was read. */
+async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeHeadEntry): Promise<L2Ref | undefined> {
+  const before = store.atOrBelow(entry.l1.number - 1)
+  const payload = before && (await engine.payload(before.safe.number))
+  return payload?.blockHash === before?.safe.hash && payload ? l2RefOf(config, payload) : undefined
 }
 
 /**
- * The last entry above the finalized head that holds; failing that, the last one at or below it. While L1 ends below an entry and agrees with
- * those before, it may be behind: no reason to give up the safe head.
+ * The last entry that holds and is not below the finalized head; failing that, the last one below it. While L1 ends below an entry and agrees
+ * with those before, it may be behind: no reason to give up the safe head.
  */
 async function lastSoundEntry(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<SafeHeadEntry | undefined> {
   let beyond: BlockId | undefined
   let entry = deps.store.last()
-  for (; entry && entry.safe.number > heads.finalized.number; entry = deps.store.before(entry)) {
+  for (; entry && entry.safe.number >= heads.finalized.number; entry = deps.store.before(entry)) {
     const known = await deps.engine.payload(entry.safe.number)
     if (known?.blockHash !== entry.safe.hash) continue
     const l1 = await deps.l1.ref(entry.l1.number, signal)

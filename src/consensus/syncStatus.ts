@@ -1,0 +1,82 @@
+import { isActive } from '#chain/forks'
+import { l2OutputRoot } from '#chain/l2OutputRoot'
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Engine } from '#engine/port'
+import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
+import type { DriverStatus } from './status.ts'
+
+/** What `optimism_syncStatus` tells; undefined: not known yet (zeros on the wire). */
+export type SyncStatus = {
+  /** the L1 block that derivation read last */
+  readonly currentL1: L1Ref | undefined
+  readonly currentL1Finalized: L1Ref | undefined
+  readonly headL1: L1Ref | undefined
+  readonly safeL1: L1Ref | undefined
+  readonly finalizedL1: L1Ref | undefined
+  readonly unsafeL2: L2Ref | undefined
+  readonly safeL2: L2Ref | undefined
+  readonly finalizedL2: L2Ref | undefined
+  /** without interop: the unsafe and the safe head */
+  readonly crossUnsafeL2: L2Ref | undefined
+  readonly localSafeL2: L2Ref | undefined
+}
+
+export function syncStatusOf({ origin, l1, heads }: DriverStatus): SyncStatus {
+  return {
+    currentL1: origin,
+    currentL1Finalized: l1.finalized,
+    headL1: l1.latest,
+    safeL1: l1.safe,
+    finalizedL1: l1.finalized,
+    unsafeL2: heads?.unsafe,
+    safeL2: heads?.safe,
+    finalizedL2: heads?.finalized,
+    crossUnsafeL2: heads?.unsafe,
+    localSafeL2: heads?.safe,
+  }
+}
+
+/**
+ * What `optimism_safeHeadAtL1Block` tells: the last L1 block up to this one that made anything safe, and the safe head after it. Entries whose
+ * labels are still on the way are passed over. undefined: nothing is recorded as early as that.
+ */
+export function safeHeadAtL1Block(
+  store: Pick<SafeHeadStore, 'atOrBelow' | 'before'>,
+  status: DriverStatus,
+  l1Number: number,
+): SafeHeadEntry | undefined {
+  let entry = store.atOrBelow(l1Number)
+  while (entry && status.heads && entry.safe.number > status.heads.safe.number) entry = store.before(entry)
+  return entry
+}
+
+/** What `optimism_outputAtBlock` tells, beside the sync status. */
+export type Output = {
+  readonly outputRoot: Hash
+  readonly block: L2Ref
+  readonly stateRoot: Hash
+  /** storage root of the L2ToL1MessagePasser after the block */
+  readonly messagePasserStorageRoot: Hash
+}
+
+export type OutputDeps = {
+  readonly config: RollupConfig
+  readonly engine: Pick<Engine, 'payload'>
+  /** Before Isthmus the header does not hold it: asked of the state after a known block. */
+  readonly messagePasserStorageRoot: (block: BlockId) => Promise<Hash>
+}
+
+/** The output of the canonical block at a number; undefined when there is none. @see specs protocol/proposals.md; isthmus/exec-engine.md */
+export async function outputAtBlock(deps: OutputDeps, number: number): Promise<Output | undefined> {
+  const { config, engine } = deps
+  const payload = await engine.payload(number)
+  if (payload === undefined) return undefined
+  const block = l2RefOf(config, payload)
+  const inHeader = isActive(config.schedule, 'isthmus', payload.timestamp) ? payload.withdrawalsRoot : undefined
+  const messagePasserStorageRoot = inHeader ?? (await deps.messagePasserStorageRoot(block))
+  const { stateRoot, blockHash: hash } = payload
+  return { outputRoot: l2OutputRoot({ stateRoot, messagePasserStorageRoot, hash }), block, stateRoot, messagePasserStorageRoot }
+}

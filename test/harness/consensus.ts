@@ -1,0 +1,175 @@
+import { Registry } from 'prom-client'
+import type { ForkSchedule } from '#chain/forks'
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { SystemConfig } from '#chain/systemConfig'
+import { createDriver, type Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
+import { consensusMetrics } from '#consensus/metrics'
+import type { OrderedTable, SafeHeadStore } from '#consensus/ports'
+import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import { compareBytes } from '#lib/bytes'
+import { silentLog } from '#lib/log'
+import { zeroAddress, zeroHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { createManualClock, type ManualClock, settle } from './clock.ts'
+import { createMemoryL1, type MemoryL1 } from './consensusL1.ts'
+import { ScriptedPipeline } from './consensusPipeline.ts'
+import { createMemoryEngine, type Durable, type MemoryEngine, payloadOf } from './engine.ts'
+
+type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+
+/** A durable table in memory. @param effect called before and after each write; it may throw, which is the kill */
+export function createMemoryTable(effect: (name: string) => void = () => {}, rows: Row[] = []): OrderedTable {
+  return {
+    floor: (key) => rows.findLast((row) => compareBytes(row.key, key) <= 0),
+    write({ deleteAfter, puts }) {
+      effect('write')
+      if (deleteAfter) rows.splice(0, rows.length, ...rows.filter((row) => compareBytes(row.key, deleteAfter) <= 0))
+      rows.push(...puts)
+      rows.sort((a, b) => compareBytes(a.key, b.key))
+      effect('written')
+    },
+  }
+}
+
+export const l1GenesisTime = 1_000_000
+/** number of the L1 block on which the rollup begins */
+export const rollupGenesisL1 = 2
+
+const systemConfig: SystemConfig = {
+  batcher: zeroAddress,
+  overhead: 0n,
+  scalar: 0n,
+  gasLimit: 30_000_000n,
+  eip1559Denominator: 0,
+  eip1559Elasticity: 0,
+  operatorFeeScalar: 0,
+  operatorFeeConstant: 0n,
+  minBaseFee: 0n,
+  daFootprintGasScalar: 0,
+}
+
+/** L2 block n at 2 n seconds after L1 block 2; all forks to Granite from the start, later ones as the schedule says. */
+export function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly config: RollupConfig; readonly genesis: Payload } {
+  const origin = l1.at(rollupGenesisL1)
+  const genesis = payloadOf({ number: -1, hash: zeroHash }, { timestamp: origin.timestamp, transactions: [] })
+  const config: RollupConfig = {
+    genesis: {
+      l1: { number: origin.number, hash: origin.hash },
+      l2: { number: 0, hash: genesis.blockHash },
+      l2TimeSec: origin.timestamp,
+      systemConfig,
+    },
+    blockTimeSec: 2,
+    maxSequencerDriftSec: 600,
+    sequencingWindowBlocks: 20,
+    channelTimeoutBlocks: 6,
+    channelTimeoutGraniteBlocks: 4,
+    l1ChainId: 1,
+    l2ChainId: 10,
+    schedule: { bedrock: 0, regolith: 0, canyon: 0, delta: 0, ecotone: 0, fjord: 0, granite: 0, ...schedule },
+    batchInbox: zeroAddress,
+    depositContract: zeroAddress,
+    l1SystemConfig: zeroAddress,
+    eip1559: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
+  }
+  return { config, genesis }
+}
+
+/** One run of the driver between a start and a stop (or a kill). */
+export type Session = {
+  readonly driver: Driver
+  readonly engine: MemoryEngine
+  readonly pipeline: ScriptedPipeline
+  readonly store: SafeHeadStore
+  /** Lets the driver go on, moving time where it waits, until the condition holds; fails when it never does, or with what stopped the driver. */
+  until(condition: () => boolean): Promise<void>
+  /** Until the driver has read all of L1 and waits for more. */
+  toTip(): Promise<void>
+  /** What stopped the driver. */
+  readonly stopped: Promise<unknown>
+  stop(): Promise<void>
+}
+
+export type World = {
+  readonly l1: MemoryL1
+  readonly clock: ManualClock
+  readonly config: RollupConfig
+  readonly genesis: Payload
+  /** A new process on what the last one left. @param effect see `createMemoryEngine` */
+  start(effect?: (name: string) => void, options?: Partial<DriverOptions>): Session
+  /** Loses the safe head store. */
+  loseStore(): void
+}
+
+/** An L1 of three blocks and a rollup that begins on the last of them. */
+export function createWorld(schedule: ForkSchedule = {}): World {
+  const l1 = createMemoryL1(l1GenesisTime)
+  l1.mine()
+  l1.mine()
+  const clock = createManualClock()
+  const { config, genesis } = testRollup(l1, schedule)
+  const ref = l2RefOf(config, genesis)
+  let durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
+  let rows: Row[] = []
+  let last: MemoryEngine | undefined
+
+  return {
+    l1,
+    clock,
+    config,
+    genesis,
+    loseStore: () => {
+      rows = []
+    },
+    start(effect, options): Session {
+      durable = last?.durable ?? durable
+      const engine = createMemoryEngine(durable, effect)
+      last = engine
+      const store = createSafeHeadStore(createMemoryTable(effect, rows))
+      const pipeline = new ScriptedPipeline(config)
+      const metrics = consensusMetrics.register(new Registry())
+      const driver = createDriver(
+        { engine, pipeline, l1, store, clock, random: () => 0, log: silentLog, metrics },
+        { ...defaultDriverOptions, config, ...options },
+      )
+      const control = new AbortController()
+      let end: { readonly error: unknown } | undefined
+      const stopped = driver.run(control.signal).then(
+        () => {
+          end = { error: undefined }
+        },
+        (error: unknown) => {
+          end = { error }
+          return error
+        },
+      )
+      async function until(condition: () => boolean): Promise<void> {
+        for (let turn = 0; turn < 500; turn++) {
+          await settle()
+          if (condition()) return
+          if (end) throw end.error ?? new Error('the driver has stopped')
+          if (!(await clock.advanceToNext())) throw new Error('the driver waits for nothing')
+        }
+        throw new Error(`not reached: ${JSON.stringify(driver.status())}`)
+      }
+      return {
+        driver,
+        engine,
+        pipeline,
+        store,
+        until,
+        stopped,
+        toTip: () =>
+          until(() => {
+            const { wait, origin } = driver.status()
+            return wait?.reason === 'l1-head' && origin?.hash === l1.tip.hash
+          }),
+        async stop() {
+          control.abort(new Error('stopped by the test'))
+          await stopped
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import type { BuildResult, Engine, Heads } from '#engine/port'
+import { concatBytes, u64Bytes } from '#lib/bytes'
+import { defineFaults } from '#lib/fault'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import type { BlockId } from '#types/blockRef'
+import { type Hash, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+
+export const engineFault = defineFaults({
+  UNKNOWN_PARENT: { severity: 'reset', says: (d: { hash: Hash }) => `unknown parent ${d.hash}`, fix: 'none' },
+  INVALID_FORKCHOICE: { severity: 'reset', says: (d: { hash: Hash }) => `unknown head ${d.hash}`, fix: 'none' },
+  ENGINE_BUSY: { severity: 'retry', says: (_: Record<never, never>) => 'busy', fix: 'none' },
+})
+
+/** A transaction that no engine here accepts. */
+export const badTransaction = Uint8Array.of(2, 0xba, 0xd)
+
+const isBad = (raw: Uint8Array): boolean => raw.length === 3 && raw.every((byte, at) => byte === badTransaction[at])
+
+/** A block without execution: the hash covers parent, time and transactions. */
+export function payloadOf(parent: BlockId, attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'>): Payload {
+  const { timestamp, transactions } = attributes
+  return {
+    parentHash: parent.hash,
+    feeRecipient: zeroAddress,
+    stateRoot: zeroHash,
+    receiptsRoot: zeroHash,
+    logsBloom: new Uint8Array(256),
+    prevRandao: zeroHash,
+    blockNumber: parent.number + 1,
+    gasLimit: 30_000_000n,
+    gasUsed: 0n,
+    timestamp,
+    extraData: new Uint8Array(17),
+    baseFeePerGas: 1n,
+    blockHash: hashFromBytes(keccak256(concatBytes(fromHex(parent.hash), u64Bytes(timestamp), ...transactions))),
+    transactions,
+  }
+}
+
+/** What survives a kill. */
+export type Durable = { readonly chain: readonly Payload[]; readonly heads: Heads }
+
+export type MemoryEngine = Engine & {
+  readonly durable: Durable
+  /** all heads ever set here, in order */
+  readonly history: readonly Heads[]
+  /** hashes of the canonical chain, genesis first */
+  hashes(): Hash[]
+  /** The next calls of the method fail with these errors, in order. */
+  failNext(method: 'build' | 'setHeads', ...errors: readonly unknown[]): void
+}
+
+/**
+ * An engine that executes nothing. Built blocks are forgotten by a kill until they are below the unsafe head.
+ * @param effect called before and after each effect; it may throw, which is the kill
+ */
+export function createMemoryEngine(durable: Durable, effect: (name: string) => void = () => {}): MemoryEngine {
+  let state = durable
+  const known = new Map(durable.chain.map((payload) => [payload.blockHash, payload]))
+  const history: Heads[] = []
+  const failures = { build: [] as unknown[], setHeads: [] as unknown[] }
+
+  function fail(method: 'build' | 'setHeads'): void {
+    if (failures[method].length > 0) throw failures[method].shift()
+  }
+
+  /** Genesis to head. */
+  function chainTo(head: BlockId): Payload[] {
+    const chain: Payload[] = []
+    const genesis = state.chain[0]?.blockHash
+    for (let hash = head.hash; ; ) {
+      const payload = known.get(hash)
+      if (!payload) throw engineFault('INVALID_FORKCHOICE', { hash })
+      chain.unshift(payload)
+      if (hash === genesis) return chain
+      hash = payload.parentHash
+    }
+  }
+
+  return {
+    get durable() {
+      return state
+    },
+    history,
+    hashes: () => state.chain.map((payload) => payload.blockHash),
+    failNext: (method, ...errors) => void failures[method].push(...errors),
+    async build(parent, attributes): Promise<BuildResult> {
+      fail('build')
+      if (!known.has(parent.hash)) throw engineFault('UNKNOWN_PARENT', { hash: parent.hash })
+      if (attributes.transactions.some(isBad)) return { kind: 'invalid', reason: 'bad transaction' }
+      effect('build')
+      const payload = payloadOf(parent, attributes)
+      known.set(payload.blockHash, payload)
+      effect('built')
+      return { kind: 'built', payload }
+    },
+    async setHeads(heads) {
+      fail('setHeads')
+      const chain = chainTo(heads.unsafe)
+      const isOrdered = heads.finalized.number <= heads.safe.number && heads.safe.number <= heads.unsafe.number
+      const arePresent = [heads.safe, heads.finalized].every((head) => chain.some((payload) => payload.blockHash === head.hash))
+      if (!isOrdered || !arePresent) throw engineFault('INVALID_FORKCHOICE', { hash: heads.safe.hash })
+      effect('set heads')
+      state = { chain, heads }
+      history.push(heads)
+      effect('heads set')
+    },
+    heads: async () => state.heads,
+    payload: async (at) => (typeof at === 'number' ? state.chain.find((payload) => payload.blockNumber === at) : known.get(at)),
+  }
+}
