@@ -8,7 +8,7 @@ type Lengths = { readonly base: bigint; readonly exponent: bigint; readonly modu
 /**
  * 0x05: length of base ‖ of exponent ‖ of modulus (32 bytes each) ‖ base ‖ exponent ‖ modulus → base^exponent mod modulus.
  * Cost: a squaring of the modulus's size for each exponent bit. The price follows the square of the size in words, so the slowest gas is
- * that of a long exponent over a modulus of one word, where a bit costs a third of a gas and, with BigInt, some 0.1 µs.
+ * that of a long exponent over a modulus of one word, where a bit costs a third of a gas and, with BigInt, 0.065 µs: 5 million gas a second.
  * @see EIP-198, EIP-2565
  */
 export const modexp: Precompile = {
