@@ -16,4 +16,9 @@ export type EvmRules = {
   readonly precompileLimits: PrecompileLimits
   /** gas of P256VERIFY at 0x100; absent: no such precompile */
   readonly p256VerifyGas?: number
+  /**
+   * What a creation does where there is storage but neither nonce nor code, which no chain of ours has. Absent: it fails (EIP-7610).
+   * 'allow': it goes on over the old slots, as go-ethereum since 1.17, which refuses a list of mainnet addresses instead.
+   */
+  readonly creationOverStorage?: 'allow'
 }
