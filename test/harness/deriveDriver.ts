@@ -62,6 +62,17 @@ export class DeriveDriver {
     this.#tip = this.safe
   }
 
+  /** What the next block is built on: ahead of `safe` in the middle of a span. */
+  get tip(): SafeHead {
+    return this.#tip
+  }
+
+  /** Another block was built in place of the derived one. */
+  moveTo(head: SafeHead): void {
+    this.safe = head
+    this.#tip = head
+  }
+
   #take(derived: DerivedAttributes): Halt | undefined {
     this.derived.push(derived)
     const next = this.#world.build(derived, this.#tip)

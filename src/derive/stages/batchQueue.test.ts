@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest'
+import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+
+const span = { batches: 'span', compression: 'zlib' } as const
+const fork = forksTo('granite')
+
+it('derive/batchQueue: puts batches in order that were posted in reverse', () => {
+  const world = new DeriveWorld(fork)
+  const [a = [], b = [], c = []] = [world.sequence(2), world.sequence(2), world.sequence(2)]
+  world.mine({ transactions: world.post(c) })
+  expect(world.derive()).toBe(0)
+  world.mine({ transactions: [...world.post(b), ...world.post(a)] })
+  expect([world.derive(), world.agrees]).toEqual([6, true])
+})
+
+it('derive/batchQueue: of two batches for one block the one posted first counts', () => {
+  const world = new DeriveWorld(fork)
+  const first = world.sequence(1, () => [userTransaction(1)])
+  world.blocks.length = 1
+  const second = world.sequence(1, () => [userTransaction(2)])
+  world.mine({ transactions: [...world.post(first), ...world.post(second)] })
+  expect([world.derive(), world.safe.hash]).toEqual([1, first[0]?.ref.hash])
+})
+
+it('derive/batchQueue: an invalid block drops its batch, the next batch for its time is taken', () => {
+  const world = new DeriveWorld(fork)
+  const bad = world.sequence(1, () => [badTransaction])
+  world.blocks.length = 1
+  const good = world.sequence(1, () => [userTransaction(1)])
+  world.mine({ transactions: [...world.post(bad), ...world.post(good)] })
+  expect([world.derive(), world.safe.hash]).toEqual([1, good[0]?.ref.hash])
+})
+
+it('derive/batchQueue: a span with an invalid block is void as a whole', () => {
+  const world = new DeriveWorld(fork)
+  const bad = world.sequence(3, (number) => [number === 2 ? badTransaction : userTransaction(number)])
+  world.blocks.length = 1
+  const good = world.sequence(3, (number) => [userTransaction(number + 100)])
+  world.mine({ transactions: [...world.post(bad, span), ...world.post(good, span)] })
+  expect([world.derive(), world.safe.hash]).toEqual([3, good[2]?.ref.hash])
+})
+
+it('derive/batchQueue: a span that fits is emitted block by block, only the last one moves the safe head', () => {
+  const world = new DeriveWorld(fork)
+  world.mine({ transactions: world.post(world.sequence(3), span) })
+  world.derive()
+  expect(world.driver.derived.map(({ isLastInSpan }) => isLastInSpan)).toEqual([false, false, true])
+})
+
+it('derive/batchQueue: a span may repeat safe blocks exactly, and go on after them', () => {
+  const world = new DeriveWorld(fork)
+  const blocks = [...world.sequence(4, (number) => [userTransaction(number)])]
+  world.mine({ transactions: world.post(blocks.slice(0, 2)) })
+  expect(world.derive()).toBe(2)
+  world.mine({ transactions: world.post(blocks.slice(1), span) })
+  expect([world.derive(), world.agrees]).toEqual([4, true])
+})
+
+it.each([
+  ['other transactions', (number: number) => [userTransaction(number + 50)]],
+  ['fewer transactions', () => []],
+])('derive/batchQueue: a span that repeats a safe block with %s is dropped', (_what, transactions) => {
+  const world = new DeriveWorld(fork)
+  const safe = world.sequence(2, (number) => [userTransaction(number)])
+  world.mine({ transactions: world.post(safe) })
+  expect(world.derive()).toBe(2)
+  const [, second] = safe
+  if (second === undefined) throw new Error('no block')
+  const other = { ...second, transactions: transactions(2) }
+  world.mine({ transactions: world.post([other, ...world.sequence(2)], span) })
+  expect(world.derive()).toBe(2)
+})
+
+it('derive/batchQueue: empty blocks fill an epoch whose window went by, and each epoch gets one', () => {
+  const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
+  world.mineEmpty(3)
+  expect(world.derive()).toBe(0)
+  world.mine()
+  // epoch 0 ends with block 5 at second 10; the block at second 12 is of epoch 1
+  expect(world.derive()).toBe(5)
+  world.mine()
+  expect([world.derive(), world.safe.l1Origin.number]).toEqual([11, 1])
+  expect(world.driver.derived.every(({ attributes }) => attributes.transactions.length === 1)).toBe(true)
+})
+
+it.each([
+  ['in the last block of the window is accepted', 4, 7, true],
+  ['one block later is rejected', 5, 11, false],
+])('derive/batchQueue: a batch posted %s', (_what, at, head, agrees) => {
+  const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
+  world.mine()
+  const transactions = world.post(world.sequence(7, (number) => [userTransaction(number)]))
+  world.mineEmpty(at - 2)
+  world.mine({ transactions })
+  expect([world.derive(), world.agrees && world.safe.number === 7]).toEqual([head, agrees])
+})
+
+it('derive/batchQueue: after the drift a block must be empty, and take the next origin once it can', () => {
+  const world = new DeriveWorld(forksTo('ecotone'), { maxSequencerDriftSec: 10 })
+  // L1 block 1 comes late: at second 40
+  const early = world.sequence(5, (number) => [userTransaction(number)])
+  const late = world.sequence(2)
+  world.mine({}, 40)
+  world.mine({ transactions: world.post([...early, ...late]) })
+  expect([world.derive(), world.agrees]).toEqual([7, true])
+  world.mine({ transactions: world.post(world.sequence(1, () => [userTransaction(9)])) })
+  expect(world.derive()).toBe(7)
+  world.blocks.length = 8
+  world.mine({ transactions: world.post(world.sequence(12)) })
+  expect([world.derive(), world.agrees]).toEqual([19, true])
+  // block 20 at second 40 may stand in origin 1 and must
+  world.mine({ transactions: world.post(world.sequence(1, () => [], true)) })
+  expect(world.derive()).toBe(19)
+  world.blocks.length = 20
+  world.mine({ transactions: world.post(world.sequence(1, () => [userTransaction(20)])) })
+  expect([world.derive(), world.agrees]).toEqual([20, true])
+})
+
+it('derive/batchQueue: the drift of Fjord is 1,800 s, whatever the chain is configured to', () => {
+  const world = new DeriveWorld(fork, { maxSequencerDriftSec: 10 })
+  world.mine({ transactions: world.post(world.sequence(5, (number) => [userTransaction(number)])) })
+  expect(world.derive()).toBe(5)
+  world.mine({ transactions: world.post(world.sequence(5, (number) => [userTransaction(number)], true)) })
+  expect([world.derive(), world.agrees]).toEqual([10, true])
+})
