@@ -10,9 +10,12 @@ const { run, gas } = p256Verify(3450)
 const yes = bytesFromBigint(1n, 32)
 const no = new Uint8Array(0)
 
-function signed(): { digest: Uint8Array; r: bigint; s: bigint; x: bigint; y: bigint } {
-  const key = bytesFromBigint((next() % (order - 1n)) + 1n, 32)
-  const digest = bytesFromBigint(next(), 32)
+function signed(
+  privateKey = (next() % (order - 1n)) + 1n,
+  hash = next(),
+): { digest: Uint8Array; r: bigint; s: bigint; x: bigint; y: bigint } {
+  const key = bytesFromBigint(privateKey, 32)
+  const digest = bytesFromBigint(hash, 32)
   const signature = p256.sign(digest, key, { prehash: false, lowS: false, format: 'compact' })
   const { r, s } = p256.Signature.fromBytes(signature, 'compact')
   return { digest, r, s, ...p256.Point.fromBytes(p256.getPublicKey(key)).toAffine() }
@@ -30,6 +33,23 @@ it('evm/p256Verify: signatures of the oracle hold, with either s; not for anothe
     expect(run(concatBytes(digest, encodeNumbers(32, r, s ^ 1n, x, y)))).toEqual(no)
     expect(run(concatBytes(digest, encodeNumbers(32, r, s, x, prime - y)))).toEqual(no)
   }
+})
+
+it('evm/p256Verify: the base point and its opposite as keys, and a digest of zero or of the order, are like others', () => {
+  for (const key of [1n, 2n, order - 1n, order - 2n]) {
+    for (const hash of [0n, 1n, order, 2n ** 256n - 1n]) {
+      const { digest, r, s, x, y } = signed(key, hash)
+      expect(run(concatBytes(digest, encodeNumbers(32, r, s, x, y)))).toEqual(yes)
+      expect(run(concatBytes(digest, encodeNumbers(32, r, s, x, prime - y)))).toEqual(hash % order === 0n ? yes : no)
+    }
+  }
+})
+
+it('evm/p256Verify: a sum at infinity is no signature', () => {
+  const { x, y } = p256.Point.BASE.toAffine()
+  const r = 5n
+  // digest + r = 0 in the scalars: (digest / s) G + (r / s) G is nothing
+  expect(run(encodeNumbers(32, order - r, r, 3n, x, y))).toEqual(no)
 })
 
 it('evm/p256Verify: numbers out of range, points off the curve and other lengths give no bytes', () => {

@@ -18,24 +18,23 @@ export function p256Verify(gas: number): Precompile {
 /** ECDSA as in FIPS 186-5, section 6.4.2: R = (digest / s) G + (r / s) Q, and r is the x of R. */
 function verify(mcl: Mcl, input: Uint8Array): boolean {
   const { fn } = mcl
-  const key = mcl.scratch(2 * g1 + 4 * fr)
-  const base = key + g1
-  const [r, s, u, x] = [0, 1, 2, 3].map((i) => base + g1 + i * fr) as [number, number, number, number]
+  const points = mcl.scratch(3 * g1 + 4 * fr)
+  const [base, key, sum] = [points, points + g1, points + 2 * g1]
+  const scalars = points + 3 * g1
+  const [ofBase, ofKey, r, s] = [scalars, scalars + fr, scalars + 2 * fr, scalars + 3 * fr]
   if (!readKey(mcl, key, input.subarray(96))) return false
   if (!mcl.setFr(r, input.subarray(32, 64)) || !mcl.setFr(s, input.subarray(64, 96))) return false
   if (fn.mclBnFr_isZero(r) === 1 || fn.mclBnFr_isZero(s) === 1) return false
   fn.mclBnFr_inv(s, s)
-  mcl.setFrMod(u, input.subarray(0, 32))
-  fn.mclBnFr_mul(u, u, s)
+  mcl.setFrMod(ofBase, input.subarray(0, 32))
+  fn.mclBnFr_mul(ofBase, ofBase, s)
+  fn.mclBnFr_mul(ofKey, r, s)
   fn.mclBnG1_getBasePoint(base)
-  fn.mclBnG1_mul(base, base, u)
-  fn.mclBnFr_mul(u, r, s)
-  fn.mclBnG1_mul(key, key, u)
-  fn.mclBnG1_add(base, base, key)
-  if (fn.mclBnG1_isZero(base) === 1) return false
-  fn.mclBnG1_normalize(base, base)
-  mcl.setFrMod(x, mcl.fpBytes(base))
-  return fn.mclBnFr_isEqual(x, r) === 1
+  fn.mclBnG1_mulVec(sum, points, scalars, 2)
+  if (fn.mclBnG1_isZero(sum) === 1) return false
+  fn.mclBnG1_normalize(sum, sum)
+  mcl.setFrMod(s, mcl.fpBytes(sum))
+  return fn.mclBnFr_isEqual(s, r) === 1
 }
 
 function readKey(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
