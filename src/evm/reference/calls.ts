@@ -1,0 +1,186 @@
+import { emptyBytes } from '#lib/bytes'
+import type { Code } from './code.ts'
+import { charge, ensure, type Frame, pop, push, refund, setGas, totalGas } from './frame.ts'
+import { gas, maxDepth } from './gas.ts'
+import { type AccountState, isEmpty } from './journal.ts'
+import { accessAccount, codeOf, createFrame, type Ended, type Machine, type Operation, precompileOf } from './machine.ts'
+import { copyPadded, memorySlice, touchMemory } from './memory.ts'
+import { addressWord, sizeOf, type Word, wordFromBytes } from './words.ts'
+
+/** A message call, paid for. */
+export type Call = {
+  /** whose storage and balance the code works on */
+  readonly self: AccountState
+  readonly caller: Word
+  /** what CALLVALUE says */
+  readonly value: Word
+  /** who pays the value, where value moves at all */
+  readonly payer: AccountState | undefined
+  /** where the code comes from */
+  readonly codeAddress: Word
+  readonly code: Code
+  readonly input: Uint8Array
+  readonly isStatic: boolean
+  readonly gas: number
+  readonly reserve: bigint
+  readonly depth: number
+  readonly outputTo: number
+  readonly outputSize: number
+}
+
+const delegationSize = 23
+
+/** Whom an account delegates its code to (EIP-7702). */
+export function delegateOf(machine: Machine, code: Code): Word | undefined {
+  if (!machine.isPrague || code.length !== delegationSize) return undefined
+  const { bytes } = code
+  return bytes[0] === 0xef && bytes[1] === 1 && bytes[2] === 0 ? wordFromBytes(bytes.subarray(3, delegationSize)) : undefined
+}
+
+/** Starts a call: a frame to run, or the end of a call that needs none. A refused call gives its gas back. */
+export function beginCall(machine: Machine, call: Call): Frame | Ended {
+  const { journal } = machine
+  if (call.depth > maxDepth) return { state: 'call depth', gas: call.gas, reserve: call.reserve, output: emptyBytes }
+  if (call.payer && call.payer.balance < call.value) {
+    return { state: 'insufficient balance', gas: call.gas, reserve: call.reserve, output: emptyBytes }
+  }
+  const checkpoint = journal.checkpoint()
+  if (call.payer) journal.transfer(call.payer, call.self, call.value)
+  const precompile = precompileOf(machine, call.codeAddress)
+  if (precompile) {
+    const ended = runPrecompile(precompile, call)
+    if (ended.state !== 'success') journal.revertTo(checkpoint)
+    return ended
+  }
+  if (call.code.length === 0) return { state: 'success', gas: call.gas, reserve: call.reserve, output: emptyBytes }
+  return createFrame(machine, { ...call, kind: 'call', checkpoint })
+}
+
+function runPrecompile(precompile: NonNullable<ReturnType<typeof precompileOf>>, call: Call): Ended {
+  const input = call.input.slice()
+  const left = totalGas(call) - precompile.gas(input)
+  if (left < 0n) return { state: 'out of gas', gas: 0, reserve: 0n, output: emptyBytes }
+  const output = precompile.run(input)
+  if (!output) return { state: 'precompile failure', gas: 0, reserve: 0n, output: emptyBytes }
+  const rest = { gas: 0, reserve: 0n }
+  setGas(rest, left)
+  return { state: 'success', ...rest, output }
+}
+
+/** Gives a call's end to the frame that made it. */
+export function deliverCall(frame: Frame, ended: Ended, outputTo: number, outputSize: number): void {
+  refund(frame, ended)
+  frame.returnData = ended.output
+  const size = Math.min(outputSize, ended.output.length)
+  if (size > 0) copyPadded(frame, outputTo, ended.output, 0, size)
+  push(frame, ended.state === 'success' ? 1n : 0n)
+}
+
+/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150). */
+export function takeGas(frame: Frame, wanted: Word): { gas: number; reserve: bigint } {
+  if (frame.reserve === 0n) {
+    const most = frame.gas - Math.floor(frame.gas / 64)
+    const given = wanted < BigInt(most) ? Number(wanted) : most
+    frame.gas -= given
+    return { gas: given, reserve: 0n }
+  }
+  const total = totalGas(frame)
+  const most = total - total / 64n
+  const given = { gas: 0, reserve: 0n }
+  const exact = wanted < most ? wanted : most
+  setGas(given, exact)
+  setGas(frame, total - exact)
+  return given
+}
+
+/** Pays for the account that the code comes from in the end; undefined when out of gas. */
+function accessCode(frame: Frame, machine: Machine, target: AccountState): Code | undefined {
+  const code = codeOf(machine, target)
+  const delegate = delegateOf(machine, code)
+  if (delegate === undefined) return code
+  const account = accessAccount(frame, machine, delegate)
+  return account && codeOf(machine, account)
+}
+
+type CallKind = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+
+/** What a call finds on the stack, its memory paid for. */
+type CallWords = {
+  readonly wanted: Word
+  readonly address: Word
+  readonly value: Word
+  readonly inputFrom: number
+  readonly inputSize: number
+  readonly outputTo: number
+  readonly outputSize: number
+}
+
+/** Undefined when the frame has halted. */
+function takeCallWords(frame: Frame, kind: CallKind): CallWords | undefined {
+  const wanted = pop(frame)
+  const address = addressWord(pop(frame))
+  const value = kind === 'call' || kind === 'callcode' ? pop(frame) : 0n
+  const inputOffset = pop(frame)
+  const inputSize = sizeOf(pop(frame))
+  const outputOffset = pop(frame)
+  const outputSize = sizeOf(pop(frame))
+  if (kind === 'call' && !ensure(frame, value === 0n || !frame.isStatic, 'write protection')) return undefined
+  const inputFrom = touchMemory(frame, inputOffset, inputSize)
+  if (inputFrom === undefined) return undefined
+  const outputTo = touchMemory(frame, outputOffset, outputSize)
+  if (outputTo === undefined) return undefined
+  return { wanted, address, value, inputFrom, inputSize, outputTo, outputSize }
+}
+
+/** The account that is called, paid for. */
+function payForCall(frame: Frame, machine: Machine, kind: CallKind, { address, value }: CallWords): AccountState | undefined {
+  if (value !== 0n && !charge(frame, gas.callValue)) return undefined
+  const target = accessAccount(frame, machine, address)
+  if (!target) return undefined
+  if (kind === 'call' && value !== 0n && isEmpty(target) && !charge(frame, gas.newAccount)) return undefined
+  return target
+}
+
+/** In whose name the code runs: DELEGATECALL goes on in the caller's, CALLCODE on the caller's storage. */
+function rolesOf(frame: Frame, kind: CallKind, target: AccountState, value: Word): Pick<Call, 'self' | 'caller' | 'value' | 'payer'> {
+  if (kind === 'delegatecall') return { self: frame.self, caller: frame.caller, value: frame.value, payer: undefined }
+  const self = kind === 'callcode' ? frame.self : target
+  return { self, caller: frame.self.address, value, payer: frame.self }
+}
+
+function callOperation(kind: CallKind): Operation {
+  return (frame, machine) => {
+    const words = takeCallWords(frame, kind)
+    const target = words && payForCall(frame, machine, kind, words)
+    const code = target && accessCode(frame, machine, target)
+    if (!code) return
+    const { wanted, address, value, inputFrom, inputSize, outputTo, outputSize } = words
+    const given = takeGas(frame, wanted)
+    const next = beginCall(machine, {
+      ...rolesOf(frame, kind, target, value),
+      codeAddress: address,
+      code,
+      input: memorySlice(frame, inputFrom, inputSize),
+      isStatic: kind === 'staticcall' || frame.isStatic,
+      gas: value === 0n ? given.gas : given.gas + gas.callStipend,
+      reserve: given.reserve,
+      depth: frame.depth + 1,
+      outputTo,
+      outputSize,
+    })
+    enter(frame, machine, next, (ended) => deliverCall(frame, ended, outputTo, outputSize))
+  }
+}
+
+/** Goes on in the new frame, or in this one when there is none. */
+export function enter(frame: Frame, machine: Machine, next: Frame | Ended, deliver: (ended: Ended) => void): void {
+  if ('stack' in next) {
+    frame.state = 'waiting'
+    machine.frames.push(next)
+  } else deliver(next)
+}
+
+export const call: Operation = callOperation('call')
+export const callcode: Operation = callOperation('callcode')
+export const delegatecall: Operation = callOperation('delegatecall')
+export const staticcall: Operation = callOperation('staticcall')

@@ -1,0 +1,48 @@
+import { deliverCall } from './calls.ts'
+import { deliverCreate, depositCode } from './create.ts'
+import { type Frame, halt, refill } from './frame.ts'
+import { closeFrame, type Ended, type Machine } from './machine.ts'
+
+/** Runs one frame until it ends or waits for a frame of its own. */
+function runFrame(frame: Frame, machine: Machine): void {
+  const { run, gas, atLeast, atMost } = machine.operations
+  const { bytes } = frame.code
+  while (frame.state === 'running') {
+    const opcode = bytes[frame.pc] as number
+    const { sp } = frame
+    if (sp < (atLeast[opcode] as number) || sp > (atMost[opcode] as number)) {
+      halt(frame, sp < (atLeast[opcode] as number) ? 'stack underflow' : 'stack overflow')
+      return
+    }
+    frame.pc++
+    frame.gas -= gas[opcode] as number
+    if (frame.gas < 0 && !refill(frame)) return
+    ;(run[opcode] as (typeof run)[number])(frame, machine)
+  }
+}
+
+function endOf(machine: Machine, frame: Frame): Ended {
+  if (frame.kind === 'create' && frame.state === 'success') depositCode(machine, frame)
+  closeFrame(machine, frame)
+  const { gas, reserve, output } = frame
+  const state = frame.state as Ended['state']
+  return { state, gas, reserve, output, ...(frame.kind === 'create' && state === 'success' && { created: frame.self.address }) }
+}
+
+/** Runs a message and all it calls, frame by frame: the depth of calls is not that of the JavaScript stack. */
+export function interpret(machine: Machine, first: Frame): Ended {
+  const { frames } = machine
+  frames.push(first)
+  for (;;) {
+    const frame = frames[frames.length - 1] as Frame
+    runFrame(frame, machine)
+    if (frame.state === 'waiting') continue
+    frames.pop()
+    const ended = endOf(machine, frame)
+    const parent = frames[frames.length - 1]
+    if (!parent) return ended
+    parent.state = 'running'
+    if (frame.kind === 'create') deliverCreate(parent, ended)
+    else deliverCall(parent, ended, frame.outputTo, frame.outputSize)
+  }
+}

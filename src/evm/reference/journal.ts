@@ -1,0 +1,332 @@
+import { emptyBytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import { Lru } from '#lib/lru'
+import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import type { Log } from '#types/log'
+import type { Account, StateView } from '../ports.ts'
+import { addressBytes, type Word, wordBytes, wordFromBytes } from './words.ts'
+
+/** An account as it stands now. Numbers named `…In` say in which transaction of the session something last held; `never` is before all. */
+export type AccountState = {
+  readonly address: Word
+  /** keccak of the address */
+  readonly key: Uint8Array
+  /** as of the view */
+  readonly before: Account | undefined
+  exists: boolean
+  nonce: bigint
+  balance: bigint
+  codeHash: Hash
+  /** the view's slots do not count any more */
+  isWiped: boolean
+  slots: Map<Word, SlotState>
+  warmIn: number
+  touchedIn: number
+  createdIn: number
+  destroyedIn: number
+}
+
+export type SlotState = {
+  readonly number: Word
+  /** the state below the diff: the view's value, zero after a wipe */
+  readonly before: Word
+  value: Word
+  /** at the start of transaction `seenIn` (EIP-2200) */
+  original: Word
+  seenIn: number
+  warmIn: number
+}
+
+const never = -1
+
+type Undo =
+  | {
+      readonly kind: 'account'
+      readonly account: AccountState
+      readonly exists: boolean
+      readonly nonce: bigint
+      readonly balance: bigint
+      readonly codeHash: Hash
+      readonly createdIn: number
+    }
+  | { readonly kind: 'slot'; readonly slot: SlotState; readonly value: Word }
+  | { readonly kind: 'warm'; readonly of: { warmIn: number }; readonly warmIn: number }
+  | { readonly kind: 'transient'; readonly slots: Map<Word, Word>; readonly number: Word; readonly value: Word }
+  | { readonly kind: 'touched' | 'destroyed' | 'log' }
+
+const addressKeys = new Lru<Word, Uint8Array>(200 * 50_000)
+
+function addressKeyOf(address: Word): Uint8Array {
+  const known = addressKeys.get(address)
+  if (known) return known
+  const key = keccak256(addressBytes(address))
+  addressKeys.set(address, key, 200)
+  return key
+}
+
+/** Nothing to see there: nonce, balance and code are empty (EIP-161). */
+export function isEmpty(account: AccountState): boolean {
+  return account.nonce === 0n && account.balance === 0n && account.codeHash === emptyCodeHash
+}
+
+/** The world while a session is open: what the view has, changed in place, with an undo log for reverts. */
+export class Journal {
+  readonly #view: StateView
+  readonly #accounts = new Map<Word, AccountState>()
+  readonly #codes = new Map<Hash, Uint8Array>()
+  readonly #undo: Undo[] = []
+  #transaction = 0
+  #transient = new Map<Word, Map<Word, Word>>()
+  #touched: AccountState[] = []
+  #destroyed: AccountState[] = []
+  #logs: Log[] = []
+
+  constructor(view: StateView) {
+    this.#view = view
+  }
+
+  /** The account if it was asked for before: the view is not troubled. */
+  known(address: Word): AccountState | undefined {
+    return this.#accounts.get(address)
+  }
+
+  account(address: Word): AccountState {
+    return this.#accounts.get(address) ?? this.#load(address)
+  }
+
+  #load(address: Word): AccountState {
+    const key = addressKeyOf(address)
+    const before = this.#view.account(key)
+    const account: AccountState = {
+      address,
+      key,
+      before,
+      exists: before !== undefined,
+      nonce: before?.nonce ?? 0n,
+      balance: before?.balance ?? 0n,
+      codeHash: before?.codeHash ?? emptyCodeHash,
+      isWiped: false,
+      slots: new Map(),
+      warmIn: never,
+      touchedIn: never,
+      createdIn: never,
+      destroyedIn: never,
+    }
+    this.#accounts.set(address, account)
+    return account
+  }
+
+  accounts(): Iterable<AccountState> {
+    return this.#accounts.values()
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    if (codeHash === emptyCodeHash) return emptyBytes
+    return this.#codes.get(codeHash) ?? this.#view.code(codeHash)
+  }
+
+  /** Code that was set in this session. */
+  newCode(codeHash: Hash): Uint8Array | undefined {
+    return this.#codes.get(codeHash)
+  }
+
+  blockHash(number: number): Hash | undefined {
+    return this.#view.blockHash(number)
+  }
+
+  #save(account: AccountState): void {
+    const { exists, nonce, balance, codeHash, createdIn } = account
+    this.#undo.push({ kind: 'account', account, exists, nonce, balance, codeHash, createdIn })
+  }
+
+  /** EIP-161: an account that is touched and empty goes away at the end of the transaction. */
+  touch(account: AccountState): void {
+    if (account.touchedIn === this.#transaction) return
+    account.touchedIn = this.#transaction
+    this.#touched.push(account)
+    this.#undo.push({ kind: 'touched' })
+  }
+
+  setBalance(account: AccountState, balance: bigint): void {
+    this.#save(account)
+    account.balance = balance
+    account.exists = true
+    this.touch(account)
+  }
+
+  setNonce(account: AccountState, nonce: bigint): void {
+    this.#save(account)
+    account.nonce = nonce
+    account.exists = true
+    this.touch(account)
+  }
+
+  setCode(account: AccountState, code: Uint8Array): void {
+    this.#save(account)
+    const codeHash = code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code))
+    this.#codes.set(codeHash, code)
+    account.codeHash = codeHash
+    account.exists = true
+    this.touch(account)
+  }
+
+  /** Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists. */
+  transfer(from: AccountState, to: AccountState, wei: bigint): void {
+    if (wei === 0n) {
+      if (to.exists) this.touch(to)
+      return
+    }
+    this.setBalance(from, from.balance - wei)
+    this.setBalance(to, to.balance + wei)
+  }
+
+  /** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */
+  create(account: AccountState): void {
+    this.setNonce(account, 1n)
+    account.createdIn = this.#transaction
+  }
+
+  isCreatedNow(account: AccountState): boolean {
+    return account.createdIn === this.#transaction
+  }
+
+  /** Whether the account had storage before the session, and has not lost it since. */
+  hasOldStorage({ before, isWiped }: AccountState): boolean {
+    return !isWiped && before !== undefined && before.storageRoot !== emptyRoot
+  }
+
+  /** Marks the account for removal at the end of the transaction. */
+  destroy(account: AccountState): void {
+    if (account.destroyedIn === this.#transaction) return
+    account.destroyedIn = this.#transaction
+    this.#destroyed.push(account)
+    this.#undo.push({ kind: 'destroyed' })
+  }
+
+  /** The slot if it was asked for in this session. */
+  knownSlot(account: AccountState, number: Word): SlotState | undefined {
+    return account.slots.get(number)
+  }
+
+  slot(account: AccountState, number: Word): SlotState {
+    const slot = account.slots.get(number) ?? this.#loadSlot(account, number)
+    if (slot.seenIn !== this.#transaction) {
+      slot.seenIn = this.#transaction
+      slot.original = slot.value
+    }
+    return slot
+  }
+
+  #loadSlot(account: AccountState, number: Word): SlotState {
+    const isBelow = account.before !== undefined && !account.isWiped
+    const bytes = isBelow ? this.#view.slot(account.key, keccak256(wordBytes(number))) : undefined
+    const before = bytes ? wordFromBytes(bytes) : 0n
+    const slot = { number, before, value: before, original: before, seenIn: this.#transaction, warmIn: never }
+    account.slots.set(number, slot)
+    return slot
+  }
+
+  setSlot(slot: SlotState, value: Word): void {
+    this.#undo.push({ kind: 'slot', slot, value: slot.value })
+    slot.value = value
+  }
+
+  transient(address: Word, number: Word): Word {
+    return this.#transient.get(address)?.get(number) ?? 0n
+  }
+
+  setTransient(address: Word, number: Word, value: Word): void {
+    let slots = this.#transient.get(address)
+    if (!slots) {
+      slots = new Map()
+      this.#transient.set(address, slots)
+    }
+    this.#undo.push({ kind: 'transient', slots, number, value: slots.get(number) ?? 0n })
+    slots.set(number, value)
+  }
+
+  isWarm(of: { readonly warmIn: number } | undefined): boolean {
+    return of?.warmIn === this.#transaction
+  }
+
+  /** Until the transaction ends or the checkpoint is reverted (EIP-2929). */
+  warm(of: { warmIn: number }): void {
+    if (of.warmIn === this.#transaction) return
+    this.#undo.push({ kind: 'warm', of, warmIn: of.warmIn })
+    of.warmIn = this.#transaction
+  }
+
+  log(log: Log): void {
+    this.#logs.push(log)
+    this.#undo.push({ kind: 'log' })
+  }
+
+  /** Logs of the transaction so far. */
+  logs(): readonly Log[] {
+    return this.#logs
+  }
+
+  checkpoint(): number {
+    return this.#undo.length
+  }
+
+  revertTo(checkpoint: number): void {
+    while (this.#undo.length > checkpoint) {
+      const undo = this.#undo.pop()
+      if (undo) this.#revert(undo)
+    }
+  }
+
+  #revert(undo: Undo): void {
+    switch (undo.kind) {
+      case 'account': {
+        const { account, exists, nonce, balance, codeHash, createdIn } = undo
+        Object.assign(account, { exists, nonce, balance, codeHash, createdIn })
+        return
+      }
+      case 'slot':
+        undo.slot.value = undo.value
+        return
+      case 'warm':
+        undo.of.warmIn = undo.warmIn
+        return
+      case 'transient':
+        undo.slots.set(undo.number, undo.value)
+        return
+      case 'touched':
+        restore(this.#touched.pop(), 'touchedIn')
+        return
+      case 'destroyed':
+        restore(this.#destroyed.pop(), 'destroyedIn')
+        return
+      case 'log':
+        this.#logs.pop()
+        return
+    }
+  }
+
+  /** Removes what destroyed itself and what is touched and empty; the next transaction starts with nothing warm. */
+  endTransaction(): void {
+    for (const account of this.#destroyed) remove(account)
+    for (const account of this.#touched) if (account.exists && isEmpty(account)) remove(account)
+    this.#transaction++
+    this.#undo.length = 0
+    this.#transient = new Map()
+    this.#touched = []
+    this.#destroyed = []
+    this.#logs = []
+  }
+}
+
+function restore(account: AccountState | undefined, mark: 'touchedIn' | 'destroyedIn'): void {
+  if (account) account[mark] = never
+}
+
+function remove(account: AccountState): void {
+  account.exists = false
+  account.nonce = 0n
+  account.balance = 0n
+  account.codeHash = emptyCodeHash
+  account.isWiped = true
+  account.slots = new Map()
+}

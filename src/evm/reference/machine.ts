@@ -1,0 +1,152 @@
+import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { Precompile } from '../precompiles/precompile.ts'
+import { precompileAt } from '../precompiles/precompileAt.ts'
+import type { Code, CodeCache } from './code.ts'
+import { charge, type Frame } from './frame.ts'
+import { gas } from './gas.ts'
+import type { AccountState, Journal } from './journal.ts'
+import { clearMemory, createMemory, type Memory } from './memory.ts'
+import type { Word } from './words.ts'
+
+export type Operation = (frame: Frame, machine: Machine) => void
+
+/** What each opcode does and needs under one fork: arrays of 256. */
+export type OperationTable = {
+  readonly run: readonly Operation[]
+  readonly gas: readonly number[]
+  /** words on the stack before: at least, at most */
+  readonly atLeast: readonly number[]
+  readonly atMost: readonly number[]
+}
+
+export type BlockWords = {
+  readonly chainId: Word
+  readonly number: Word
+  readonly timestamp: Word
+  readonly beneficiary: Word
+  readonly prevRandao: Word
+  readonly gasLimit: Word
+  readonly baseFee: Word
+  readonly blobBaseFee: Word
+}
+
+export type TransactionWords = {
+  readonly origin: Word
+  readonly gasPrice: Word
+  readonly blobHashes: readonly Word[]
+  readonly warmAccounts: ReadonlySet<Word>
+  readonly warmSlots: ReadonlyMap<Word, ReadonlySet<Word>>
+}
+
+/** What the operations of one session share. */
+export type Machine = {
+  readonly fork: EvmFork
+  /** EIP-3860, EIP-3651 */
+  readonly isShanghai: boolean
+  /** EIP-6780 */
+  readonly isCancun: boolean
+  /** EIP-7702 */
+  readonly isPrague: boolean
+  readonly rules: EvmRules
+  readonly operations: OperationTable
+  readonly journal: Journal
+  readonly codes: CodeCache
+  readonly block: BlockWords
+  transaction: TransactionWords
+  /** EIP-3529's counter */
+  refund: number
+  /** those that run or wait, the innermost last */
+  readonly frames: Frame[]
+  /** by depth, for the next frame there */
+  readonly stacks: Word[][]
+  readonly memories: Memory[]
+}
+
+/** A message that came to its end. */
+export type Ended = {
+  readonly state: Exclude<Frame['state'], 'running' | 'waiting'>
+  readonly gas: number
+  readonly reserve: bigint
+  readonly output: Uint8Array
+  readonly created?: Word
+}
+
+const precompileLimit = 0x1_0000n
+
+export function precompileOf(machine: Machine, address: Word): Precompile | undefined {
+  return address < precompileLimit ? precompileAt(machine.rules, address) : undefined
+}
+
+export function codeOf(machine: Machine, account: AccountState): Code {
+  const { codeHash } = account
+  return machine.codes.get(codeHash, () => machine.journal.code(codeHash))
+}
+
+export function isWarmAccount(machine: Machine, address: Word): boolean {
+  return (
+    machine.journal.isWarm(machine.journal.known(address)) ||
+    machine.transaction.warmAccounts.has(address) ||
+    precompileOf(machine, address) !== undefined
+  )
+}
+
+/**
+ * Pays for an account (EIP-2929), then loads it: one that is not paid for is not asked of the view.
+ * @returns undefined when the frame ran out of gas
+ */
+export function accessAccount(frame: Frame, machine: Machine, address: Word, warmCost: number = gas.warm): AccountState | undefined {
+  if (!charge(frame, isWarmAccount(machine, address) ? warmCost : gas.coldAccount)) return undefined
+  const account = machine.journal.account(address)
+  machine.journal.warm(account)
+  return account
+}
+
+export function isWarmSlot(machine: Machine, account: AccountState, number: Word): boolean {
+  return (
+    machine.journal.isWarm(machine.journal.knownSlot(account, number)) ||
+    machine.transaction.warmSlots.get(account.address)?.has(number) === true
+  )
+}
+
+type FrameParts = Omit<Frame, 'stack' | 'memory' | 'refundBefore' | 'pc' | 'sp' | 'returnData' | 'state' | 'output'>
+
+const nothing = new Uint8Array(0)
+
+/** A frame at its first instruction, with a stack and a memory that another frame of its depth may have used. */
+export function createFrame(machine: Machine, parts: FrameParts): Frame {
+  const { depth } = parts
+  machine.stacks[depth] ??= []
+  machine.memories[depth] ??= createMemory()
+  return {
+    kind: parts.kind,
+    code: parts.code,
+    self: parts.self,
+    caller: parts.caller,
+    value: parts.value,
+    input: parts.input,
+    isStatic: parts.isStatic,
+    depth,
+    checkpoint: parts.checkpoint,
+    refundBefore: machine.refund,
+    stack: machine.stacks[depth],
+    memory: machine.memories[depth],
+    outputTo: parts.outputTo,
+    outputSize: parts.outputSize,
+    pc: 0,
+    sp: 0,
+    gas: parts.gas,
+    reserve: parts.reserve,
+    returnData: nothing,
+    state: 'running',
+    output: nothing,
+  }
+}
+
+/** Undoes what a failed frame did, and gives its memory back. */
+export function closeFrame(machine: Machine, frame: Frame): void {
+  if (frame.state !== 'success') {
+    machine.journal.revertTo(frame.checkpoint)
+    machine.refund = frame.refundBefore
+  }
+  clearMemory(frame.memory)
+}

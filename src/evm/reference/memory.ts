@@ -1,0 +1,110 @@
+import { charge, type Frame, halt, pop, push, replace, top } from './frame.ts'
+import { gas } from './gas.ts'
+import { readWord, sizeOf, writeWord } from './words.ts'
+
+/** Linear memory of one frame: `size` counts in whole words, `bytes` may be longer and is zero from there on. */
+export type Memory = { bytes: Uint8Array; view: DataView; size: number }
+
+/** More than this costs 2^45 gas, a million blocks' worth: it ends as out of gas whatever gas there is. */
+const maxMemoryBytes = 2 ** 32
+const keptBytes = 2 ** 18
+
+export function createMemory(): Memory {
+  const bytes = new Uint8Array(1024)
+  return { bytes, view: new DataView(bytes.buffer), size: 0 }
+}
+
+/** Makes the memory of a frame that ended fit for the next one. */
+export function clearMemory(memory: Memory): void {
+  if (memory.bytes.length > keptBytes) Object.assign(memory, createMemory())
+  else memory.bytes.fill(0, 0, memory.size)
+  memory.size = 0
+}
+
+function wordsCost(words: number): number {
+  return words * 3 + Math.floor((words * words) / 512)
+}
+
+function grow(memory: Memory, size: number): void {
+  memory.size = size
+  if (size <= memory.bytes.length) return
+  const bytes = new Uint8Array(Math.min(maxMemoryBytes, Math.max(size, memory.bytes.length * 2)))
+  bytes.set(memory.bytes)
+  memory.bytes = bytes
+  memory.view = new DataView(bytes.buffer)
+}
+
+/**
+ * Pays for memory up to `offset + size` and makes it.
+ * @returns the offset as a number (0 when there is nothing to touch); undefined when the frame ran out of gas
+ */
+export function touchMemory(frame: Frame, offset: bigint, size: number): number | undefined {
+  if (size === 0) return 0
+  const from = sizeOf(offset)
+  const end = from + size
+  const { memory } = frame
+  if (end <= memory.size) return from
+  if (end > maxMemoryBytes) return halt(frame, 'out of gas')
+  const words = Math.ceil(end / 32)
+  if (!charge(frame, wordsCost(words) - wordsCost(memory.size / 32))) return undefined
+  grow(memory, words * 32)
+  return from
+}
+
+/** A view of the memory: good until the frame goes on. */
+export function memorySlice(frame: Frame, from: number, size: number): Uint8Array {
+  return frame.memory.bytes.subarray(from, from + size)
+}
+
+/** Copies `size` bytes from an array into memory that was paid for; zeros where the array ends. */
+export function copyPadded(frame: Frame, to: number, source: Uint8Array, from: number, size: number): void {
+  const available = Math.max(0, Math.min(size, source.length - from))
+  if (available > 0) frame.memory.bytes.set(source.subarray(from, from + available), to)
+  frame.memory.bytes.fill(0, to + available, to + size)
+}
+
+/** CALLDATACOPY and its kin: memory offset, source offset and size from the stack. */
+export function copyToMemory(frame: Frame, source: Uint8Array, length: number): void {
+  const offset = pop(frame)
+  const from = sizeOf(pop(frame))
+  const size = sizeOf(pop(frame))
+  if (!charge(frame, Math.ceil(size / 32) * gas.copyWord)) return
+  const to = touchMemory(frame, offset, size)
+  if (to === undefined || size === 0) return
+  copyPadded(frame, to, length === source.length ? source : source.subarray(0, length), from, size)
+}
+
+export function mload(frame: Frame): void {
+  const from = touchMemory(frame, top(frame), 32)
+  if (from !== undefined) replace(frame, readWord(frame.memory.view, from))
+}
+
+export function mstore(frame: Frame): void {
+  const offset = pop(frame)
+  const word = pop(frame)
+  const to = touchMemory(frame, offset, 32)
+  if (to !== undefined) writeWord(frame.memory.view, to, word)
+}
+
+export function mstore8(frame: Frame): void {
+  const offset = pop(frame)
+  const word = pop(frame)
+  const to = touchMemory(frame, offset, 1)
+  if (to !== undefined) frame.memory.bytes[to] = Number(word & 0xffn)
+}
+
+export function msize(frame: Frame): void {
+  push(frame, BigInt(frame.memory.size))
+}
+
+/** EIP-5656 */
+export function mcopy(frame: Frame): void {
+  const to = pop(frame)
+  const from = pop(frame)
+  const size = sizeOf(pop(frame))
+  if (!charge(frame, Math.ceil(size / 32) * gas.copyWord)) return
+  const target = touchMemory(frame, to, size)
+  const source = touchMemory(frame, from, size)
+  if (target === undefined || source === undefined) return
+  frame.memory.bytes.copyWithin(target, source, source + size)
+}

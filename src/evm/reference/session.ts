@@ -1,0 +1,191 @@
+import type { EvmRules } from '#chain/evmRules'
+import { evmForks } from '#chain/evmRules'
+import { emptyBytes } from '#lib/bytes'
+import { type Address, emptyRoot, type Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import type { Account, BlockEnv, EvmSession, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
+import { beginCall, delegateOf } from './calls.ts'
+import type { CodeCache } from './code.ts'
+import { beginCreate } from './create.ts'
+import { diffOf } from './diff.ts'
+import { type Frame, setGas, totalGas } from './frame.ts'
+import { interpret } from './interpreter.ts'
+import { type AccountState, Journal } from './journal.ts'
+import { type BlockWords, codeOf, type Ended, type Machine, type TransactionWords } from './machine.ts'
+import { operationsOf } from './opcodes.ts'
+import { addressOf, type Word } from './words.ts'
+
+function blockWords(block: BlockEnv): BlockWords {
+  return {
+    chainId: block.chainId,
+    number: BigInt(block.number),
+    timestamp: BigInt(block.timestamp),
+    beneficiary: BigInt(block.beneficiary),
+    prevRandao: BigInt(block.prevRandao),
+    gasLimit: block.gasLimit,
+    baseFee: block.baseFee,
+    blobBaseFee: block.blobBaseFee,
+  }
+}
+
+const noTransaction: TransactionWords = { origin: 0n, gasPrice: 0n, blobHashes: [], warmAccounts: new Set(), warmSlots: new Map() }
+
+/** EIP-2929's start: the sender, what the transaction names, and from Shanghai the beneficiary (EIP-3651). */
+function transactionWords(env: TransactionEnv, machine: Machine): TransactionWords {
+  const origin = BigInt(env.origin)
+  const warmAccounts = new Set<Word>([origin])
+  if (machine.isShanghai) warmAccounts.add(machine.block.beneficiary)
+  const warmSlots = new Map<Word, Set<Word>>()
+  for (const { address, slots } of env.warm) {
+    const word = BigInt(address)
+    warmAccounts.add(word)
+    const warm = warmSlots.get(word) ?? new Set()
+    for (const slot of slots) warm.add(BigInt(slot))
+    warmSlots.set(word, warm)
+  }
+  return { origin, gasPrice: env.gasPrice, blobHashes: env.blobHashes.map(BigInt), warmAccounts, warmSlots }
+}
+
+function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache): Machine {
+  const { fork } = rules
+  const order = evmForks.indexOf(fork)
+  return {
+    fork,
+    isShanghai: order >= evmForks.indexOf('shanghai'),
+    isCancun: order >= evmForks.indexOf('cancun'),
+    isPrague: order >= evmForks.indexOf('prague'),
+    rules,
+    operations: operationsOf(fork),
+    journal: new Journal(view),
+    codes,
+    block: blockWords(block),
+    transaction: noTransaction,
+    refund: 0,
+    frames: [],
+    stacks: [],
+    memories: [],
+  }
+}
+
+function beginMessage(machine: Machine, message: Message): Frame | Ended {
+  const { journal } = machine
+  const caller = journal.account(BigInt(message.caller))
+  const gas = { gas: 0, reserve: 0n }
+  setGas(gas, message.gas)
+  if (message.to === null) {
+    return beginCreate(machine, { creator: caller, value: message.value, initcode: message.data, salt: undefined, ...gas, depth: 0 })
+  }
+  const self = journal.account(BigInt(message.to))
+  journal.warm(self)
+  return beginCall(machine, {
+    self,
+    caller: caller.address,
+    value: message.value,
+    payer: caller,
+    codeAddress: self.address,
+    code: runnableCode(machine, self),
+    input: message.data,
+    isStatic: false,
+    ...gas,
+    depth: 0,
+    outputTo: 0,
+    outputSize: 0,
+  })
+}
+
+/** The code that a call of the account runs; a delegate is warm without being paid for (EIP-7702). */
+function runnableCode(machine: Machine, account: AccountState): ReturnType<typeof codeOf> {
+  const code = codeOf(machine, account)
+  const delegate = delegateOf(machine, code)
+  if (delegate === undefined) return code
+  const target = machine.journal.account(delegate)
+  machine.journal.warm(target)
+  return codeOf(machine, target)
+}
+
+function outcomeOf(machine: Machine, ended: Ended): Outcome {
+  const { state, output } = ended
+  const gasLeft = totalGas(ended)
+  if (state === 'revert') return { kind: 'revert', gasLeft, gasRefund: 0n, output }
+  if (state !== 'success') return { kind: 'halt', reason: state, gasLeft, gasRefund: 0n, output: emptyBytes }
+  const created = ended.created === undefined ? {} : { created: addressOf(ended.created) }
+  return { kind: 'success', gasLeft, gasRefund: BigInt(machine.refund), output, logs: [...machine.journal.logs()], ...created }
+}
+
+/** The state of one block while it runs: the public face of journal and machine. */
+export class ReferenceSession implements EvmSession {
+  readonly #machine: Machine
+  readonly #journal: Journal
+
+  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache) {
+    this.#machine = createMachine(view, block, rules, codes)
+    this.#journal = this.#machine.journal
+  }
+
+  #of(address: Address): AccountState {
+    return this.#journal.account(BigInt(address))
+  }
+
+  account(address: Address): Account | undefined {
+    const { exists, nonce, balance, codeHash, before, isWiped } = this.#of(address)
+    if (!exists) return undefined
+    const storageRoot = before && !isWiped ? before.storageRoot : emptyRoot
+    return { nonce, balance, codeHash, storageRoot }
+  }
+
+  slot(address: Address, slot: Hash): bigint {
+    return this.#journal.slot(this.#of(address), BigInt(slot)).value
+  }
+
+  code(address: Address): Uint8Array {
+    return this.#journal.code(this.#of(address).codeHash)
+  }
+
+  addBalance(address: Address, wei: bigint): void {
+    const account = this.#of(address)
+    this.#journal.setBalance(account, account.balance + wei)
+  }
+
+  subtractBalance(address: Address, wei: bigint): void {
+    const account = this.#of(address)
+    if (account.balance < wei) throw new RangeError(`${address} has ${account.balance} wei, not ${wei}`)
+    this.#journal.setBalance(account, account.balance - wei)
+  }
+
+  setNonce(address: Address, nonce: bigint): void {
+    this.#journal.setNonce(this.#of(address), nonce)
+  }
+
+  setCode(address: Address, code: Uint8Array): void {
+    this.#journal.setCode(this.#of(address), code)
+  }
+
+  checkpoint(): number {
+    return this.#journal.checkpoint()
+  }
+
+  revertTo(checkpoint: number): void {
+    this.#journal.revertTo(checkpoint)
+  }
+
+  beginTransaction(env: TransactionEnv): void {
+    this.#machine.transaction = transactionWords(env, this.#machine)
+    this.#machine.refund = 0
+  }
+
+  run(message: Message): Outcome {
+    const machine = this.#machine
+    machine.frames.length = 0
+    const next = beginMessage(machine, message)
+    return outcomeOf(machine, 'stack' in next ? interpret(machine, next) : next)
+  }
+
+  endTransaction(): void {
+    this.#journal.endTransaction()
+    this.#machine.transaction = noTransaction
+  }
+
+  diff(): StateDiff {
+    return diffOf(this.#journal)
+  }
+}

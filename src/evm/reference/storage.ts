@@ -1,0 +1,55 @@
+import { charge, ensure, type Frame, pop, replace, top } from './frame.ts'
+import { gas } from './gas.ts'
+import type { SlotState } from './journal.ts'
+import { isWarmSlot, type Machine } from './machine.ts'
+import type { Word } from './words.ts'
+
+export function sload(frame: Frame, machine: Machine): void {
+  const number = top(frame)
+  if (!charge(frame, isWarmSlot(machine, frame.self, number) ? gas.warm : gas.coldSlot)) return
+  const slot = machine.journal.slot(frame.self, number)
+  machine.journal.warm(slot)
+  replace(frame, slot.value)
+}
+
+/** EIP-2200 with the prices of EIP-2929: a slot that still has its first value costs, a dirty one hardly. */
+function storeCost(slot: SlotState, value: Word): number {
+  if (value === slot.value || slot.value !== slot.original) return gas.warm
+  return slot.original === 0n ? gas.storeSet : gas.storeReset
+}
+
+/** EIP-3529 */
+function storeRefund(slot: SlotState, value: Word): number {
+  const { original, value: current } = slot
+  if (value === current) return 0
+  if (current === original) return original !== 0n && value === 0n ? gas.storeClearRefund : 0
+  let change = 0
+  if (original !== 0n && current === 0n) change -= gas.storeClearRefund
+  if (original !== 0n && value === 0n) change += gas.storeClearRefund
+  if (value === original) change += (original === 0n ? gas.storeSet : gas.storeReset) - gas.warm
+  return change
+}
+
+export function sstore(frame: Frame, machine: Machine): void {
+  if (!ensure(frame, !frame.isStatic, 'write protection')) return
+  const number = pop(frame)
+  const value = pop(frame)
+  if (!ensure(frame, frame.reserve > 0n || frame.gas > gas.storeSentry, 'out of gas')) return
+  if (!isWarmSlot(machine, frame.self, number) && !charge(frame, gas.coldSlot)) return
+  const slot = machine.journal.slot(frame.self, number)
+  machine.journal.warm(slot)
+  if (!charge(frame, storeCost(slot, value))) return
+  machine.refund += storeRefund(slot, value)
+  if (value !== slot.value) machine.journal.setSlot(slot, value)
+}
+
+/** EIP-1153 */
+export function tload(frame: Frame, machine: Machine): void {
+  replace(frame, machine.journal.transient(frame.self.address, top(frame)))
+}
+
+export function tstore(frame: Frame, machine: Machine): void {
+  if (!ensure(frame, !frame.isStatic, 'write protection')) return
+  const number = pop(frame)
+  machine.journal.setTransient(frame.self.address, number, pop(frame))
+}

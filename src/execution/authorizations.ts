@@ -1,0 +1,58 @@
+import type { EvmSession } from '#evm/ports'
+import { concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp, rlpScalar } from '#lib/rlp'
+import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
+import { type Address, addressFromBytes, emptyCodeHash, zeroAddress } from '#types/ids'
+import { type Authorization, signatureBytes } from '#types/transaction'
+
+const delegationPrefix = Uint8Array.of(0xef, 0x01, 0x00)
+const delegationSize = 23
+const maxNonce = 2n ** 64n - 1n
+/** Gas that comes back when the authority exists already: 25,000 was paid for a new one. */
+const existingAuthorityRefund = 12_500n
+
+/** An authorization whose signature and chain are right; whether it takes effect, the authority's account says. */
+export type SignedAuthorization = { readonly authority: Address; readonly delegate: Address; readonly nonce: bigint }
+
+/** Whether code is a delegation to another account's (EIP-7702). */
+export function isDelegation(code: Uint8Array): boolean {
+  return code.length === delegationSize && delegationPrefix.every((byte, i) => code[i] === byte)
+}
+
+function authorityOf(authorization: Authorization): Address | undefined {
+  const { chainId, address, nonce, yParity, s } = authorization
+  const signature = signatureBytes(authorization)
+  if (!signature || s > secp256k1HalfOrder || (yParity !== 0 && yParity !== 1)) return undefined
+  const message = concatBytes(Uint8Array.of(0x05), encodeRlp([rlpScalar(chainId), fromHex(address), rlpScalar(nonce)]))
+  const signer = recoverAddress(keccak256(message), signature, yParity)
+  return signer && addressFromBytes(signer)
+}
+
+/** Steps 1 to 3 of EIP-7702 for each entry, which need no state. An entry that fails them is passed over. */
+export function signedAuthorizations(list: readonly Authorization[], chainId: bigint): SignedAuthorization[] {
+  return list.flatMap((authorization) => {
+    const isHere = authorization.chainId === 0n || authorization.chainId === chainId
+    const authority = isHere && authorization.nonce < maxNonce ? authorityOf(authorization) : undefined
+    return authority ? [{ authority, delegate: authorization.address, nonce: authorization.nonce }] : []
+  })
+}
+
+/**
+ * Sets the delegations, in order; one that does not fit its account is passed over. Stays when the transaction fails.
+ * @returns gas for the refund counter
+ * @see EIP-7702, "Behavior", steps 5 to 9
+ */
+export function applyAuthorizations(session: EvmSession, authorizations: readonly SignedAuthorization[]): bigint {
+  let refund = 0n
+  for (const { authority, delegate, nonce } of authorizations) {
+    const account = session.account(authority)
+    const isFree = !account || account.codeHash === emptyCodeHash || isDelegation(session.code(authority))
+    if (!isFree || (account?.nonce ?? 0n) !== nonce) continue
+    if (account) refund += existingAuthorityRefund
+    session.setCode(authority, delegate === zeroAddress ? new Uint8Array(0) : concatBytes(delegationPrefix, fromHex(delegate)))
+    session.setNonce(authority, nonce + 1n)
+  }
+  return refund
+}

@@ -1,0 +1,78 @@
+import { type EvmFork, type EvmRules, evmForks } from '#chain/evmRules'
+import type { Outcome } from '#evm/ports'
+import type { Address } from '#types/ids'
+import type { AccessList } from '#types/transaction'
+
+/** Gas; EIP-2028, EIP-2930, EIP-3860, EIP-7623 and EIP-7702 name the prices. */
+const price = {
+  transaction: 21_000,
+  creation: 32_000,
+  zeroByte: 4,
+  otherByte: 16,
+  initcodeWord: 2,
+  listedAddress: 2_400,
+  listedSlot: 1_900,
+  authorization: 25_000,
+  floorToken: 10,
+} as const
+
+/** Bytes; EIP-3860. */
+const maxInitcodeSize = 49_152
+/** EIP-3529 */
+const maxRefundQuotient = 5n
+
+/** What the price of a transaction depends on; a deposit is one too. */
+export type Priced = {
+  readonly to: Address | null
+  readonly data: Uint8Array
+  readonly gasLimit: bigint
+  readonly accessList?: AccessList
+  readonly authorizationList?: readonly unknown[]
+}
+
+export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
+  return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
+}
+
+function zeroBytes(data: Uint8Array): number {
+  let zeros = 0
+  for (const byte of data) if (byte === 0) zeros++
+  return zeros
+}
+
+/** Gas that is gone before the first instruction. */
+export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
+  const zeros = zeroBytes(tx.data)
+  let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * price.otherByte
+  if (tx.to === null) sum += price.creation
+  if (tx.to === null && hasFork(rules, 'shanghai')) sum += Math.ceil(tx.data.length / 32) * price.initcodeWord
+  for (const { slots } of tx.accessList ?? []) sum += price.listedAddress + slots.length * price.listedSlot
+  sum += (tx.authorizationList?.length ?? 0) * price.authorization
+  return BigInt(sum)
+}
+
+/** The least gas that a transaction pays for in the end; zero before Prague (EIP-7623). */
+export function floorGas(rules: EvmRules, tx: Priced): bigint {
+  if (!hasFork(rules, 'prague')) return 0n
+  const zeros = zeroBytes(tx.data)
+  return BigInt(price.transaction + (zeros + 4 * (tx.data.length - zeros)) * price.floorToken)
+}
+
+/** EIP-3860 */
+export function initcodeRefusal(rules: EvmRules, tx: Priced): string | undefined {
+  const isTooLong = tx.to === null && tx.data.length > maxInitcodeSize && hasFork(rules, 'shanghai')
+  return isTooLong ? `max initcode size exceeded: ${tx.data.length} > ${maxInitcodeSize}` : undefined
+}
+
+/**
+ * Gas to pay for: what ran, less the refund (a fifth at most, EIP-3529), and not below the floor (EIP-7623).
+ * @param earlierRefund gas for the refund counter from before the message ran (EIP-7702)
+ */
+export function gasAfterRefund(rules: EvmRules, tx: Priced, outcome: Outcome, earlierRefund = 0n): bigint {
+  const ran = tx.gasLimit - outcome.gasLeft
+  const most = ran / maxRefundQuotient
+  const refund = outcome.gasRefund + earlierRefund
+  const used = ran - (refund < most ? refund : most)
+  const floor = floorGas(rules, tx)
+  return used > floor ? used : floor
+}

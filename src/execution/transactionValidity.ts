@@ -1,0 +1,102 @@
+import type { EvmRules } from '#chain/evmRules'
+import type { BlockEnv, EvmSession } from '#evm/ports'
+import { type Address, emptyCodeHash } from '#types/ids'
+import type { BlobTransaction, SignedTransaction } from '#types/transaction'
+import { isDelegation } from './authorizations.ts'
+import { floorGas, hasFork, initcodeRefusal, intrinsicGas } from './intrinsicGas.ts'
+
+const maxNonce = 2n ** 64n - 1n
+const gasPerBlob = 131_072n
+const blobHashVersion = '0x01'
+
+/** A transaction and all that decides whether it may stand in the block at this point. */
+export type Candidate = {
+  readonly session: EvmSession
+  readonly block: BlockEnv
+  readonly rules: EvmRules
+  /** blobs that one transaction may carry; undefined: no blob transactions at all */
+  readonly maxBlobs: number | undefined
+  readonly tx: SignedTransaction
+  readonly sender: Address
+  /** wei that the fee rules take beside the gas */
+  readonly upfront: bigint
+  /** gas left in the block */
+  readonly gasAvailable: bigint
+}
+
+/** The most that a transaction pays per gas, in wei. */
+const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
+
+const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
+
+/** What the beneficiary gets per gas, in wei, of a transaction whose fee cap reaches the base fee. */
+export function tipPerGas(tx: SignedTransaction, baseFee: bigint): bigint {
+  const room = feeCapOf(tx) - baseFee
+  const tip = tipCapOf(tx)
+  return tip < room ? tip : room
+}
+
+export const blobGasOf = (tx: SignedTransaction): bigint => (tx.type === 3 ? BigInt(tx.blobVersionedHashes.length) * gasPerBlob : 0n)
+
+function refuseBlobs(tx: BlobTransaction, block: BlockEnv, maxBlobs: number): string | undefined {
+  const hashes = tx.blobVersionedHashes
+  if (hashes.length === 0) return 'blob transaction missing blob hashes'
+  if (hashes.length > maxBlobs) return `blob transaction has too many blobs: ${hashes.length}, at most ${maxBlobs}`
+  const wrong = hashes.findIndex((hash) => !hash.startsWith(blobHashVersion))
+  if (wrong >= 0) return `blob ${wrong} has invalid hash version`
+  if (tx.maxFeePerBlobGas < block.blobBaseFee) return 'max fee per blob gas less than block blob gas fee'
+  return undefined
+}
+
+function refuseKind({ tx, block, rules, maxBlobs }: Candidate): string | undefined {
+  if (tx.type === 3 && (maxBlobs === undefined || !hasFork(rules, 'cancun'))) return 'transaction type not supported: 3'
+  if (tx.type === 4 && !hasFork(rules, 'prague')) return 'transaction type not supported: 4'
+  if (tx.chainId !== undefined && tx.chainId !== block.chainId) return `chain id ${tx.chainId}, not ${block.chainId}`
+  if (tx.type === 4 && tx.authorizationList.length === 0) return 'EIP-7702 transaction with empty authorization list'
+  return tx.type === 3 && maxBlobs !== undefined ? refuseBlobs(tx, block, maxBlobs) : undefined
+}
+
+function refuseFees({ tx, block }: Candidate): string | undefined {
+  if (tipCapOf(tx) > feeCapOf(tx)) return 'max priority fee per gas higher than max fee per gas'
+  if (feeCapOf(tx) < block.baseFee) return `max fee per gas less than block base fee: ${feeCapOf(tx)} < ${block.baseFee}`
+  return undefined
+}
+
+function refuseGas({ tx, rules, gasAvailable }: Candidate): string | undefined {
+  if (tx.gasLimit > gasAvailable) return `gas limit reached: ${gasAvailable} left, ${tx.gasLimit} wanted`
+  const intrinsic = intrinsicGas(rules, tx)
+  if (tx.gasLimit < intrinsic) return `intrinsic gas too low: have ${tx.gasLimit}, want ${intrinsic}`
+  const floor = floorGas(rules, tx)
+  if (tx.gasLimit < floor) return `insufficient gas for floor data gas cost: have ${tx.gasLimit}, want ${floor}`
+  return undefined
+}
+
+/** EIP-3607, which EIP-7702 opens for delegated accounts. */
+function hasForeignCode({ session, rules, sender }: Candidate): boolean {
+  const account = session.account(sender)
+  if (!account || account.codeHash === emptyCodeHash) return false
+  return !(hasFork(rules, 'prague') && isDelegation(session.code(sender)))
+}
+
+function refuseSender(candidate: Candidate): string | undefined {
+  const { session, tx, sender, upfront } = candidate
+  const { nonce, balance } = session.account(sender) ?? { nonce: 0n, balance: 0n }
+  if (tx.nonce < nonce) return `nonce too low: transaction ${tx.nonce}, state ${nonce}`
+  if (tx.nonce > nonce) return `nonce too high: transaction ${tx.nonce}, state ${nonce}`
+  if (nonce === maxNonce) return 'nonce has max value'
+  if (hasForeignCode(candidate)) return 'sender not an eoa'
+  const blobCost = tx.type === 3 ? blobGasOf(tx) * tx.maxFeePerBlobGas : 0n
+  const cost = tx.gasLimit * feeCapOf(tx) + tx.value + blobCost + upfront
+  return balance < cost ? `insufficient funds for gas * price + value: have ${balance}, want ${cost}` : undefined
+}
+
+/** Why a transaction may not stand in the block at this point, or undefined. Changes nothing. */
+export function refuseTransaction(candidate: Candidate): string | undefined {
+  return (
+    refuseKind(candidate) ??
+    refuseFees(candidate) ??
+    initcodeRefusal(candidate.rules, candidate.tx) ??
+    refuseGas(candidate) ??
+    refuseSender(candidate)
+  )
+}

@@ -1,0 +1,37 @@
+import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { FeeRules } from '#execution/applyTransaction'
+
+const maxBlobs: Readonly<Partial<Record<EvmFork, number>>> = { cancun: 6, prague: 9 }
+
+/** Ethereum's own rules at transaction level, for the public tests only: the base fee is burnt, blobs are paid for, no other fees. */
+export function ethereumFees(fork: EvmFork): FeeRules {
+  const blobs = maxBlobs[fork]
+  return {
+    ...(blobs !== undefined && { maxBlobs: blobs }),
+    upfront: () => 0n,
+    settle: (session, { beneficiary, tipPerGas, gasUsed }) => session.addBalance(beneficiary, tipPerGas * gasUsed),
+  }
+}
+
+/** The post states of Prague were computed by go-ethereum 1.17, which lets a contract come into being over storage. */
+export const ethereumRules: Readonly<Record<EvmFork, EvmRules>> = {
+  paris: { fork: 'paris', precompileLimits: {} },
+  shanghai: { fork: 'shanghai', precompileLimits: {} },
+  cancun: { fork: 'cancun', precompileLimits: {} },
+  prague: { fork: 'prague', precompileLimits: {}, creationOverStorage: 'allow' },
+  osaka: { fork: 'osaka', precompileLimits: {}, p256VerifyGas: 6_900 },
+}
+
+const updateFraction: Readonly<Partial<Record<EvmFork, bigint>>> = { prague: 5_007_716n }
+
+/** Wei per blob gas. @see EIP-4844, "fake_exponential"; EIP-7691 */
+export function blobBaseFee(fork: EvmFork, excessBlobGas: bigint): bigint {
+  const denominator = updateFraction[fork] ?? 3_338_477n
+  let sum = 0n
+  let term = denominator
+  for (let i = 1n; term > 0n; i++) {
+    sum += term
+    term = (term * excessBlobGas) / (denominator * i)
+  }
+  return sum / denominator
+}

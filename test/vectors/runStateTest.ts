@@ -1,0 +1,86 @@
+import type { EvmFork } from '#chain/evmRules'
+import type { BlockEnv, Evm } from '#evm/ports'
+import { applyTransaction } from '#execution/applyTransaction'
+import { bytesFromBigint } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp, RlpError } from '#lib/rlp'
+import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
+import { type Address, addressFromBytes, hashFromBytes, parseAddress } from '#types/ids'
+import { type Log, logToRlp } from '#types/log'
+import { decodeTransaction, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
+import { blobBaseFee, ethereumFees, ethereumRules } from './ethereumFees.ts'
+import { caseId, type StateTest, type StateTestCase, type StateTestEnv } from './stateTestCases.ts'
+import { applyDiff, createWorld, type World, worldRoot, worldView } from './stateTestWorld.ts'
+
+/** What is wrong with a case; an empty list of them is a pass. */
+export type StateTestFailure = { readonly id: string; readonly reason: string }
+
+function blockEnv(env: StateTestEnv, fork: EvmFork): BlockEnv {
+  const number = (name: string, otherwise = '0x0'): bigint => BigInt(env[name] ?? otherwise)
+  return {
+    chainId: 1n,
+    number: Number(number('currentNumber')),
+    timestamp: Number(number('currentTimestamp')),
+    beneficiary: parseAddress(env['currentCoinbase'] ?? ''),
+    prevRandao: hashFromBytes(bytesFromBigint(number('currentRandom'), 32)),
+    gasLimit: number('currentGasLimit'),
+    baseFee: number('currentBaseFee', '0xa'),
+    blobBaseFee: blobBaseFee(fork, number('currentExcessBlobGas')),
+  }
+}
+
+function senderOf(tx: SignedTransaction): Address | undefined {
+  const signature = signatureBytes(tx)
+  if (!signature || tx.s > secp256k1HalfOrder) return undefined
+  const sender = recoverAddress(signingDigest(tx), signature, tx.yParity)
+  return sender && addressFromBytes(sender)
+}
+
+function decodedTransaction(raw: Uint8Array): SignedTransaction | undefined {
+  try {
+    const tx = decodeTransaction(raw)
+    return tx.type === 0x7e ? undefined : tx
+  } catch (error) {
+    if (error instanceof RlpError) return undefined
+    throw error
+  }
+}
+
+const logsHash = (logs: readonly Log[]): string => hashFromBytes(keccak256(encodeRlp(logs.map(logToRlp))))
+
+function failureOf(evm: Evm, world: World, test: StateTest, stateTestCase: StateTestCase): string | undefined {
+  const { fork, root, logs } = stateTestCase
+  const raw = fromHex(stateTestCase.raw)
+  const tx = decodedTransaction(raw)
+  const sender = tx && senderOf(tx)
+  if (!tx || !sender) return root === null ? undefined : 'the transaction does not decode'
+  if (sender !== test.sender) return `sender ${sender}, not ${test.sender}`
+  const block = blockEnv(test.env, fork)
+  const session = evm.open(worldView(world), block, ethereumRules[fork])
+  const result = applyTransaction(session, block, ethereumRules[fork], ethereumFees(fork), tx, raw, sender, block.gasLimit)
+  if (result.kind === 'refused') return root === null ? undefined : `refused: ${result.reason}`
+  if (root === null) return `executed (${result.outcome.kind}) what is to be refused`
+  const gotLogs = logsHash(result.outcome.kind === 'success' ? result.outcome.logs : [])
+  const gotRoot = worldRoot(applyDiff(world, session.diff()))
+  const ran = `${result.outcome.kind}${result.outcome.kind === 'halt' ? ` ${result.outcome.reason}` : ''}, gas ${result.gasUsed}`
+  if (gotRoot !== root) return `state root ${gotRoot}, not ${root} (${ran})`
+  return gotLogs === logs ? undefined : `logs hash ${gotLogs}, not ${logs} (${ran})`
+}
+
+/** Runs the cases of a test that `wants` names. */
+export function runStateTest(evm: Evm, test: StateTest, wants: (id: string) => boolean = () => true): StateTestFailure[] {
+  const world = createWorld(test.pre)
+  const failures: StateTestFailure[] = []
+  for (const stateTestCase of test.cases) {
+    const id = caseId(test, stateTestCase)
+    if (!wants(id)) continue
+    try {
+      const reason = failureOf(evm, world, test, stateTestCase)
+      if (reason !== undefined) failures.push({ id, reason })
+    } catch (error) {
+      failures.push({ id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    }
+  }
+  return failures
+}
