@@ -24,7 +24,7 @@ export const invalidParams = (why: string): RpcError => new RpcError(-32602, why
 export const internalError = (detail?: string): RpcError => new RpcError(-32603, 'Internal error', detail)
 export const invalidInput = (why: string): RpcError => new RpcError(-32000, why)
 export const transactionRejected = (why: string): RpcError => new RpcError(-32003, why)
-export const unsupported = (what: string): RpcError => new RpcError(-32004, `${what} is not supported by this version`)
+export const unsupported = (what: string): RpcError => new RpcError(-32004, `not supported by this version: ${what}`)
 export const timedOut = (): RpcError => new RpcError(-32002, 'request timed out')
 export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
 

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { account } from '#test/harness/rpcFakes'
+import { zeroAddress } from '#types/ids'
+import { planCall } from './planCall.ts'
+
+const basis = { baseFee: 100n, balance: 1_000_000n, gasCap: 50_000_000n }
+
+it('rpc/planCall: an empty request comes from nobody, pays nothing and may use all the gas there is', () => {
+  expect(planCall({}, basis)).toEqual({
+    ...{ from: zeroAddress, to: null, value: 0n, data: new Uint8Array(0), gasLimit: 50_000_000n, gasPrice: 0n, accessList: [] },
+  })
+})
+
+it.each([
+  ['a legacy price is taken as it is', { gasPrice: 7n, gas: 1n }, 7n],
+  ['the base fee and the tip', { maxPriorityFeePerGas: 7n, gas: 1n }, 107n],
+  ['base fee and tip below the maximum', { maxFeePerGas: 200n, maxPriorityFeePerGas: 7n, gas: 1n }, 107n],
+  ['at most the maximum', { maxFeePerGas: 103n, maxPriorityFeePerGas: 7n, gas: 1n }, 103n],
+  ['a maximum of zero asks nothing of the base fee', { maxFeePerGas: 0n, gas: 1n }, 0n],
+])('rpc/planCall: price: %s', (_what, request, gasPrice) => {
+  expect(planCall(request, basis).gasPrice).toBe(gasPrice)
+})
+
+it('rpc/planCall: with a price and no limit, the gas is what the sender can pay after the value', () => {
+  expect(planCall({ gasPrice: 10n, value: 500_000n }, basis).gasLimit).toBe(50_000n)
+  expect(planCall({ gasPrice: 10n }, { ...basis, gasCap: 99n }).gasLimit).toBe(99n)
+})
+
+it.each([
+  ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n }],
+  ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n }],
+  ['max priority fee per gas higher than max fee per gas', -32003, { maxFeePerGas: 100n, maxPriorityFeePerGas: 101n }],
+  ['both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified', -32602, { gasPrice: 1n, maxPriorityFeePerGas: 0n }],
+  ['gas limit too high', -32000, { gas: 50_000_001n }],
+  ['insufficient funds for gas * price + value: have 1000000 want 1000001', -32003, { from: account(1), gasPrice: 1n, value: 1_000_001n }],
+])('rpc/planCall: %s (%i)', (message, code, request) => {
+  expect(() => planCall(request, basis)).toThrow(expect.objectContaining({ message, code }))
+})

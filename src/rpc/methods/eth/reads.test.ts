@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import { account, fakeChain, fakeContext, fakeSender, topic } from '#test/harness/rpcFakes'
+import { ethRegistry } from '../../methods.ts'
+
+const rich = { nonce: 3n, balance: 255n, code: Uint8Array.of(0x60, 1), slots: { [topic(0)]: 42n } }
+const chain = fakeChain([[], [[{ address: account(9), topics: [topic(1)], data: new Uint8Array(0) }], []], []], { [account(1)]: rich }, 1)
+const context = fakeContext(chain)
+const ask = async (method: string, ...params: readonly unknown[]) => ethRegistry.get(method)?.call(context, params)
+
+it.each([
+  ['eth_chainId', [], '0x2105'],
+  ['net_version', [], '8453'],
+  ['eth_blockNumber', [], '0x2'],
+  ['eth_syncing', [], false],
+  ['web3_clientVersion', [], 'basalt/v0.1.0/linux-x64/node-v24'],
+  ['eth_getBalance', [account(1), 'latest'], '0xff'],
+  ['eth_getBalance', [account(2)], '0x0'],
+  ['eth_getTransactionCount', [account(1), '0x1'], '0x3'],
+  ['eth_getCode', [account(1), { blockNumber: '0x2' }], '0x6001'],
+  ['eth_getCode', [account(2), 'safe'], '0x'],
+  ['eth_getStorageAt', [account(1), '0x0', 'pending'], `0x${'2a'.padStart(64, '0')}`],
+  ['eth_getStorageAt', [account(1), topic(1)], `0x${'0'.repeat(64)}`],
+])('rpc/state: %s %j is %j', async (method, params, expected) => {
+  expect(await ask(method, ...params)).toEqual(expected)
+  expect(chain.views.open).toBe(0)
+})
+
+it('rpc/state: a block by its hash is a block by its number', async () => {
+  expect(await ask('eth_getBalance', account(1), chain.blocks[1]?.hash)).toBe('0xff')
+  expect(await ask('eth_getBalance', account(1), { blockHash: chain.blocks[1]?.hash, requireCanonical: true })).toBe('0xff')
+})
+
+it('rpc/state: a state that is not retained any more is pruned, not empty (4444)', async () => {
+  await expect(ask('eth_getBalance', account(1), 'earliest')).rejects.toMatchObject({ code: 4444 })
+  expect(chain.views.open).toBe(0)
+})
+
+it('rpc/getProof: repeats a slot as it was written; no storage is one empty node', async () => {
+  expect(await ask('eth_getProof', account(1), ['0x0', topic(1)])).toMatchObject({
+    ...{ nonce: '0x3', balance: '0xff', accountProof: ['0x80'] },
+    storageProof: [
+      { key: '0x0', value: '0x2a', proof: ['0x80'] },
+      { key: topic(1), value: '0x0', proof: ['0x80'] },
+    ],
+  })
+})
+
+it('rpc/blocks: latest, pending, safe, finalized and earliest', async () => {
+  const numbers = ['latest', 'pending', 'safe', 'finalized', 'earliest'].map(
+    async (tag) => ((await ask('eth_getBlockByNumber', tag)) as { number: string }).number,
+  )
+  expect(await Promise.all(numbers)).toEqual(['0x2', '0x2', '0x1', '0x0', '0x0'])
+})
+
+it('rpc/blocks: the same transactions as hashes and in full', async () => {
+  const hashes = (await ask('eth_getBlockByNumber', '0x1', false)) as { transactions: string[]; hash: string }
+  const full = (await ask('eth_getBlockByHash', hashes.hash, true)) as { transactions: { hash: string; from: string; gasPrice: string }[] }
+  expect(hashes.transactions).toEqual([chain.transactionHash(1, 0), chain.transactionHash(1, 1)])
+  expect(full.transactions.map(({ hash }) => hash)).toEqual(hashes.transactions)
+  expect(full.transactions[0]).toMatchObject({ from: fakeSender, gasPrice: '0x3ed', transactionIndex: '0x0', blockNumber: '0x1' })
+})
+
+it('rpc/transactions: receipts of a block are the receipts of its transactions', async () => {
+  const receipts = (await ask('eth_getBlockReceipts', '0x1')) as object[]
+  const one = await ask('eth_getTransactionReceipt', chain.transactionHash(1, 1))
+  expect(receipts).toHaveLength(2)
+  expect(receipts[1]).toEqual(one)
+  expect(one).toMatchObject({
+    gasUsed: '0x5208',
+    cumulativeGasUsed: '0xa410',
+    effectiveGasPrice: '0x3ed',
+    status: '0x1',
+    contractAddress: null,
+  })
+})
+
+it.each([
+  ['eth_getBlockByNumber', ['0xffffff', false]],
+  ['eth_getBlockByNumber', ['0xffffffffffffffff', false]],
+  ['eth_getBlockByHash', [topic(1), false]],
+  ['eth_getBlockReceipts', ['0xffffff']],
+  ['eth_getTransactionByHash', [topic(1)]],
+  ['eth_getTransactionReceipt', [topic(1)]],
+])('rpc/blocks: %s of what does not exist is null', async (method, params) => {
+  expect(await ask(method, ...params)).toBeNull()
+})

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { ethRegistry, rollupRegistry } from './methods.ts'
+import { methodsReference } from './methodsReference.ts'
+
+const reference = methodsReference([
+  { title: 'Execution', methods: ethRegistry.values() },
+  { title: 'Consensus', methods: rollupRegistry.values() },
+])
+
+it('rpc/methodsReference: every method has a section with its parameters, result, cost and an example', () => {
+  for (const method of [...ethRegistry.values(), ...rollupRegistry.values()]) {
+    const section = reference.split('\n### ').find((each) => each.startsWith(`${method.name}\n`)) ?? ''
+    expect(section).toContain(method.doc)
+    expect(section).toContain(`Result: ${method.result.doc}. Cost: ${method.cost}.`)
+    for (const { name } of method.params) expect(section).toContain(`| \`${name}\` |`)
+    expect(section).toContain(`"method":"${method.name}"`)
+  }
+})
+
+it('rpc/methodsReference: a default is named, and a table cell holds no bar', () => {
+  expect(reference).toContain('| `block` | block number, tag')
+  expect(reference).toContain('default: latest')
+  for (const row of reference.split('\n').filter((line) => line.startsWith('| `'))) expect(row.split('|')).toHaveLength(5)
+})

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { Gate } from './gate.ts'
+
+const later = () => Promise.withResolvers<void>()
+
+it('rpc/gate: runs as many as it may, the rest in order of arrival', async () => {
+  const gate = new Gate(1, 10)
+  const order: string[] = []
+  const first = later()
+  const task = (name: string, until?: Promise<void>) =>
+    gate.run(async () => {
+      order.push(`${name} begins`)
+      await until
+      order.push(`${name} ends`)
+    })
+  const all = [task('a', first.promise), task('b'), task('c')]
+  await Promise.resolve()
+  expect(order).toEqual(['a begins'])
+  first.resolve()
+  await Promise.all(all)
+  expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+})
+
+it('rpc/gate: refuses when too many wait (−32009), and is open again afterwards', async () => {
+  const gate = new Gate(1, 1)
+  const first = later()
+  const running = gate.run(() => first.promise)
+  const waiting = gate.run(() => 'waited')
+  await expect(gate.run(() => 'refused')).rejects.toMatchObject({ code: -32009 })
+  first.resolve()
+  await running
+  expect(await waiting).toBe('waited')
+  expect(await gate.run(() => 'open')).toBe('open')
+})
+
+it('rpc/gate: a task that throws gives its place back', async () => {
+  const gate = new Gate(1, 0)
+  for (let i = 0; i < 3; i++) {
+    await expect(
+      gate.run(() => {
+        throw new TypeError('broken')
+      }),
+    ).rejects.toThrow('broken')
+  }
+})
