@@ -1,0 +1,173 @@
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { addressOfKey, signDigest } from '#lib/secp256k1'
+import { defaultEthLimits, type EthContext } from '#rpc/context'
+import type { AccountFacts, CallMessage, CallOutcome, ChainBlock, ChainReader, ChainReceipt, ChainView, WorldReads } from '#rpc/ports'
+import { type Header, hashHeader } from '#types/header'
+import {
+  type Address,
+  addressFromBytes,
+  emptyCodeHash,
+  emptyOmmersHash,
+  emptyRoot,
+  type Hash,
+  hashFromBytes,
+  parseAddress,
+  zeroHash,
+} from '#types/ids'
+import type { Log } from '#types/log'
+import { createReceipt } from '#types/receipt'
+import { encodeTransaction, type FeeMarketTransaction, hashTransaction, signingDigest } from '#types/transaction'
+
+export const account = (last: number): Address => parseAddress(`0x${last.toString(16).padStart(40, '0')}`)
+export const topic = (last: number): Hash => `0x${last.toString(16).padStart(64, '0')}` as Hash
+
+const key = new Uint8Array(32).fill(7)
+/** Who signed every transaction of a fake chain. */
+export const fakeSender: Address = addressFromBytes(addressOfKey(key))
+
+function signedTransaction(nonce: number): Uint8Array {
+  const unsigned: FeeMarketTransaction = {
+    ...{ type: 2, chainId: 8453n, nonce: BigInt(nonce), gasLimit: 100_000n, to: account(0xcc), value: 1n, data: Uint8Array.of(1, 2) },
+    ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 5n, accessList: [], yParity: 0, r: 0n, s: 0n },
+  }
+  const { signature, yParity } = signDigest(signingDigest(unsigned), key)
+  const half = (from: number): bigint => BigInt(`0x${Buffer.from(signature.subarray(from, from + 32)).toString('hex')}`)
+  return encodeTransaction({ ...unsigned, yParity, r: half(0), s: half(32) })
+}
+
+function header(number: number, parentHash: Hash, logsBloom: Uint8Array): Header {
+  return {
+    ...{ parentHash, ommersHash: emptyOmmersHash, beneficiary: account(0x11), stateRoot: zeroHash, transactionsRoot: emptyRoot },
+    ...{
+      receiptsRoot: emptyRoot,
+      logsBloom,
+      difficulty: 0n,
+      number,
+      gasLimit: 30_000_000n,
+      gasUsed: 21_000n,
+      timestamp: 1_700_000_000 + 2 * number,
+    },
+    ...{ extraData: new Uint8Array(0), mixHash: zeroHash, nonce: new Uint8Array(8), baseFeePerGas: 1_000n },
+  }
+}
+
+/** What is in a block, one list of logs for each transaction. */
+export type FakeBlock = readonly (readonly Log[])[]
+type StoredBlock = { readonly of: ChainBlock; readonly receipts: readonly ChainReceipt[] }
+
+function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash): StoredBlock {
+  const raws = transactions.map((_logs, index) => signedTransaction(number * 1_000 + index))
+  const receipts = transactions.map((logs, index) => ({
+    receipt: createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 21_000n * BigInt(index + 1), logs }),
+    gasUsed: 21_000n,
+    firstLogIndex: transactions.slice(0, index).flat().length,
+  }))
+  const bloom = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs: transactions.flat() }).logsBloom
+  const block = { header: header(number, parentHash, bloom), transactions: raws }
+  return { of: { hash: hashHeader(block.header), block, senders: raws.map(() => fakeSender) }, receipts }
+}
+
+export type FakeAccount = {
+  readonly nonce?: bigint
+  readonly balance?: bigint
+  readonly code?: Uint8Array
+  readonly slots?: Readonly<Record<Hash, bigint>>
+}
+export type FakeState = Readonly<Record<Address, FakeAccount>>
+
+function factsOf({ nonce = 0n, balance = 0n, code }: FakeAccount): AccountFacts {
+  return { nonce, balance, codeHash: code === undefined ? emptyCodeHash : hashFromBytes(keccak256(code)), storageRoot: emptyRoot }
+}
+
+function fakeState(state: FakeState): WorldReads {
+  return {
+    account: (address) => state[address] && factsOf(state[address]),
+    code: (address) => state[address]?.code ?? new Uint8Array(0),
+    slot: (address, slot) => state[address]?.slots?.[slot] ?? 0n,
+    prove: (address, slots) => ({
+      account: state[address] && factsOf(state[address]),
+      proof: [fromHex('0x80')],
+      slots: slots.map((slot) => ({ value: state[address]?.slots?.[slot] ?? 0n, proof: [] })),
+    }),
+  }
+}
+
+export type FakeChain = ChainReader & {
+  readonly blocks: readonly ChainBlock[]
+  /** hash of a transaction */
+  transactionHash(block: number, index: number): Hash
+  /** Replaces the blocks from a number on. */
+  reorganise(from: number, blocks: readonly FakeBlock[]): void
+  /** How many views are open now, and how many were opened. */
+  readonly views: { open: number; opened: number }
+}
+
+/**
+ * A chain in memory whose blocks hold one signed transaction for each list of logs. All blocks have the same state.
+ * @param prunedBelow states of earlier blocks are not retained
+ */
+export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {}, prunedBelow = 0): FakeChain {
+  const stored: StoredBlock[] = []
+  const append = (blocks: readonly FakeBlock[]): void => {
+    for (const transactions of blocks) stored.push(storedBlock(transactions, stored.length, stored.at(-1)?.of.hash ?? zeroHash))
+  }
+  append(contents)
+  const views = { open: 0, opened: 0 }
+  const idOf = (number: number) => ({ hash: stored[number]?.of.hash ?? zeroHash, number })
+  const byHash = (hash: Hash): StoredBlock | undefined => stored.find(({ of }) => of.hash === hash)
+  const place = (hash: Hash) =>
+    stored.flatMap(({ of }, number) => {
+      const index = of.block.transactions.findIndex((raw) => hashTransaction(raw) === hash)
+      return index < 0 ? [] : { block: idOf(number), index }
+    })[0]
+
+  function view(): ChainView {
+    views.open++
+    views.opened++
+    return {
+      heads: { latest: idOf(stored.length - 1), safe: idOf(Math.min(1, stored.length - 1)), finalized: idOf(0) },
+      canonicalHash: (number) => stored[number]?.of.hash,
+      header: (hash) => byHash(hash)?.of.block.header,
+      block: (hash) => byHash(hash)?.of,
+      receipts: (hash) => byHash(hash)?.receipts,
+      transaction: place,
+      state: ({ number }) => (number < prunedBelow ? undefined : fakeState(state)),
+      [Symbol.dispose]: () => void views.open--,
+    }
+  }
+  return {
+    view,
+    views,
+    sync: () => undefined,
+    get blocks() {
+      return stored.map(({ of }) => of)
+    },
+    transactionHash: (block, index) => hashTransaction(stored[block]?.of.block.transactions[index] ?? new Uint8Array(0)),
+    reorganise(from, blocks) {
+      stored.length = from
+      append(blocks)
+    },
+  }
+}
+
+/** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
+export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
+  const asked: CallMessage[] = []
+  const executor = {
+    call: (_at: unknown, message: CallMessage) => {
+      asked.push(message)
+      return outcome
+    },
+  }
+  const limits = { ...defaultEthLimits }
+  return {
+    chain,
+    executor,
+    asked,
+    chainId: 8453,
+    clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
+    limits,
+    ticket: { isCancelled: false },
+  }
+}
