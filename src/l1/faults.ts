@@ -40,6 +40,11 @@ export const l1Fault = defineFaults({
       `${d.endpoint} serves chain ${d.found}; the rollup's L1 is chain ${d.expected}`,
     fix: 'name an endpoint of the right chain: --l1.rpc=URL',
   },
+  L1_NO_BEACON: {
+    severity: 'fatal',
+    says: (d: { block: number }) => `L1 block ${d.block} refers to blobs, and no beacon endpoint is configured`,
+    fix: 'name a beacon API endpoint: --l1.beacon=URL',
+  },
   BLOB_UNAVAILABLE: {
     severity: 'retry',
     says: (d: { endpoint: string; slot: number; missing: number; asked: number }) =>
