@@ -138,6 +138,24 @@ it('consensus/driver: a reorg of 20 blocks that reposts the same batches changes
   expect(session.engine.history.map((heads) => heads.safe.number)).toContain(18)
 })
 
+it('consensus/driver: blocks of an L1 block that a reorg replaced meanwhile are never labelled', async () => {
+  const world = createWorld(holocene)
+  mineSix(world)
+  const session = world.start()
+  const block = world.l1.block.bind(world.l1)
+  world.l1.block = (at, signal) => {
+    if (at === 7) {
+      world.l1.rollBack(3)
+      for (let missing = 0; missing < 4; missing++) world.l1.mine(channel(10 + missing, 10 + missing, 5, 'b'))
+      world.l1.block = block
+    }
+    return block(at, signal)
+  }
+  await session.toTip()
+  expect(session.driver.status()).toMatchObject({ resets: 1, heads: { safe: { number: 13 } } })
+  for (const heads of session.engine.history) expect(session.engine.hashes()).toContain(heads.safe.hash)
+})
+
 it('consensus/driver: a head of the same number with another hash resets at once, without a further block', async () => {
   const world = createWorld(holocene)
   mineSix(world)
@@ -215,6 +233,7 @@ it('consensus/driver: before Holocene an invalid block takes back its whole span
   world.l1.mine({ span: true, batches: batches(2, 4, 2, 'good') })
   await session.toTip()
   expect(session.engine.history.map((heads) => heads.safe.number)).toEqual([1, 4])
+  expect((await session.engine.payload(2))?.transactions[1]).toEqual(new TextEncoder().encode('\u0002good2'))
 })
 
 it('consensus/driver: a block that is invalid though it has deposits only stops the node (DEPOSITS_INVALID)', async () => {
