@@ -1,4 +1,4 @@
-/** A consistent view of all tables. Values are copies the caller may keep. */
+/** Keys have 1 to 500 bytes. A consistent view of all tables; values and keys that come out are copies the caller may keep. */
 export interface KvReader {
   get(table: number, key: Uint8Array): Uint8Array | undefined
   /** Entries with `from` ≤ key < `to`, ascending, or descending when `reverse`; at most `limit`. */
@@ -12,15 +12,19 @@ export type KvRange = {
   readonly limit?: number
 }
 
-/** Reads see the writes of the same transaction. */
+/** Reads see the writes of the same transaction; entries written to a range while it is walked may or may not come. */
 export interface KvWriter extends KvReader {
+  /** The value is copied. */
   put(table: number, key: Uint8Array, value: Uint8Array): void
   delete(table: number, key: Uint8Array): void
 }
 
 /** Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`. */
 export interface Kv extends AsyncDisposable {
-  /** Runs the function in one transaction: all of it is durable in the end, or none. */
+  /**
+   * Runs the function in one transaction: all of it is kept, or, when it throws, none. What is kept survives a kill of the process at any
+   * instant; a loss of power may cost the last transactions, in order. Not to be nested; snapshots are not read inside.
+   */
   write<T>(run: (tx: KvWriter) => T): T
   /** A snapshot that later writes do not change; dispose of it soon. */
   snapshot(): KvReader & Disposable

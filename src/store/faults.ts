@@ -1,0 +1,45 @@
+import { defineFaults } from '#lib/fault'
+
+export const storeFault = defineFaults({
+  DATADIR_LOCKED: {
+    severity: 'fatal',
+    says: (d: { dir: string }) => `another process uses the data directory ${d.dir}`,
+    fix: 'stop the other node, or give this one a directory of its own: --datadir DIR',
+  },
+  DATADIR_UNWRITABLE: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `the data directory ${d.dir} cannot be written: ${d.reason}`,
+    fix: 'let this user write there (chown, chmod, mount options), or give another directory: --datadir DIR',
+  },
+  DATADIR_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `the database in ${d.dir} cannot be opened: ${d.reason}`,
+    fix: 'free space or check the disk; if that does not help, start again with an empty data directory or a snapshot',
+  },
+  DISK_FULL: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `no room to write to ${d.dir}: ${d.reason}`,
+    fix: 'free space on that disk and start again: nothing that was committed is lost',
+  },
+  DISK_LOW: {
+    severity: 'fatal',
+    says: (d: { dir: string; freeBytes: number; minFreeBytes: number }) =>
+      `only ${d.freeBytes} bytes are free where ${d.dir} is, less than ${d.minFreeBytes}: nothing more is written`,
+    fix: 'free space on that disk, or lower --db.min-free',
+  },
+  STORE_FAILED: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `the database in ${d.dir} failed: ${d.reason}`,
+    fix: 'check the disk, its mount and limits on file size (ulimit -f); nothing that was committed is lost, start again',
+  },
+  SCHEMA_NEWER: {
+    severity: 'fatal',
+    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, this version knows ${d.known}`,
+    fix: 'run the newer version that wrote it, or start with an empty data directory',
+  },
+  SCHEMA_TOO_OLD: {
+    severity: 'fatal',
+    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, which cannot be brought to ${d.known}`,
+    fix: 'start with an empty data directory or a snapshot',
+  },
+})

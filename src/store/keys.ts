@@ -1,0 +1,21 @@
+/** Longest key of a table. */
+export const maxKeyBytes = 500
+
+/** RangeError unless the key has 1 to 500 bytes. */
+export function requireKey(key: Uint8Array): Uint8Array {
+  if (key.length === 0 || key.length > maxKeyBytes) throw new RangeError(`kv: a key of ${key.length} bytes`)
+  return key
+}
+
+/** The first key after all that begin with the prefix; undefined when there is none. */
+export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
+  const end = prefix.slice()
+  for (let i = end.length - 1; i >= 0; i--) {
+    const byte = end[i] ?? 0
+    if (byte < 0xff) {
+      end[i] = byte + 1
+      return end.subarray(0, i + 1)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { kvContract } from '#test/contract/kv'
+import { freeBytes, requireFreeSpace } from './freeSpace.ts'
+import { storeFailure } from './lmdb/failure.ts'
+import { openLmdbKv } from './lmdbKv.ts'
+import { createMemoryKv } from './memoryKv.ts'
+import type { Kv } from './ports.ts'
+import { tables } from './tables.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-kv-'))
+let dirs = 0
+const newDir = (): string => join(base, String(dirs++))
+const specs = Object.values(tables)
+const openLmdb = (dir = newDir()): Kv => openLmdbKv(dir, specs)
+const key = Uint8Array.of(1)
+const table = tables.accounts.id
+
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+kvContract('memory', createMemoryKv)
+kvContract('lmdb', () => openLmdb())
+
+describe('store/lmdbKv', () => {
+  it('store/lmdbKv: what was written is there after it is opened again', async () => {
+    const dir = newDir()
+    {
+      await using kv = openLmdb(dir)
+      kv.write((tx) => tx.put(table, key, key))
+    }
+    await using again = openLmdb(dir)
+    using snapshot = again.snapshot()
+    expect(snapshot.get(table, key)).toEqual(key)
+  })
+
+  it('store/lmdbKv: one directory has one writer (DATADIR_LOCKED)', async () => {
+    const dir = newDir()
+    await using kv = openLmdb(dir)
+    expect(() => openLmdb(dir)).toThrow(expect.objectContaining({ code: 'DATADIR_LOCKED', data: { dir } }))
+    expect(kv.write((tx) => tx.get(table, key))).toBeUndefined()
+  })
+
+  it('store/lmdbKv: another process is refused while the first lives, and none is after it was killed (DATADIR_LOCKED)', async () => {
+    const dir = newDir()
+    mkdirSync(dir)
+    const script = `
+      import { openLmdbKv } from '#store/lmdbKv'
+      import { tables } from '#store/tables'
+      const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
+      kv.write((tx) => tx.put(${table}, Uint8Array.of(1), Uint8Array.of(7)))
+      process.stdout.write('open')
+      setInterval(() => kv, 1000)`
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    expect(() => openLmdb(dir)).toThrow(expect.objectContaining({ code: 'DATADIR_LOCKED' }))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await using kv = openLmdb(dir)
+    using snapshot = kv.snapshot()
+    expect(snapshot.get(table, key)).toEqual(Uint8Array.of(7))
+  })
+
+  it('store/lmdbKv: names a directory it cannot write (DATADIR_UNWRITABLE)', () => {
+    const file = newDir()
+    writeFileSync(file, '')
+    expect(() => openLmdb(file)).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE', severity: 'fatal' }))
+    expect(() => openLmdb(join(file, 'below'))).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE' }))
+    expect(() => openLmdb('/proc/basalt')).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE' }))
+  })
+
+  it('store/lmdbKv: names a directory whose database is not one (DATADIR_DAMAGED)', async () => {
+    const dir = newDir()
+    mkdirSync(dir)
+    writeFileSync(join(dir, 'data.mdb'), new Uint8Array(100_000).fill(7))
+    expect(() => openLmdb(dir)).toThrow(expect.objectContaining({ code: 'DATADIR_DAMAGED' }))
+    rmSync(join(dir, 'data.mdb'))
+    await using kv = openLmdb(dir)
+    expect(kv.write((tx) => tx.get(table, key))).toBeUndefined()
+  })
+
+  it('store/lmdbKv: a commit that finds no room leaves what was there before (STORE_FAILED)', async () => {
+    const dir = newDir()
+    const script = `
+      import { openLmdbKv } from '#store/lmdbKv'
+      import { tables } from '#store/tables'
+      const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
+      kv.write((tx) => tx.put(${table}, Uint8Array.of(1), Uint8Array.of(7)))
+      const many = () => kv.write((tx) => {
+        for (let i = 0; i < 60; i++) tx.put(${table}, Uint8Array.of(2, i), new Uint8Array(100_000))
+      })
+      let said = ''
+      for (let round = 0; round < 2; round++) {
+        try { many() } catch (error) { said += error.code + ' ' }
+      }
+      process.stdout.write(said)
+      kv.write((tx) => tx.put(${table}, Uint8Array.of(3), Uint8Array.of(3)))
+      await kv[Symbol.asyncDispose]()`
+    const command = `ulimit -f 2000; exec "$0" --input-type=module-typescript -e "$1"`
+    const child = spawn('bash', ['-c', command, process.execPath, script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = await once(child.stdout, 'data')
+    await once(child, 'exit')
+    expect(String(said)).toBe('STORE_FAILED STORE_FAILED ')
+    await using kv = openLmdb(dir)
+    using snapshot = kv.snapshot()
+    expect([...snapshot.range(table, {})].map((row) => [...row.key])).toEqual([[1], [3]])
+  })
+})
+
+describe('store/lmdb/failure', () => {
+  it.each([
+    ['No space left on device', 2 ** 40, 'DISK_FULL'],
+    ['Input/output error', 2 ** 20, 'DISK_FULL'],
+    ['Input/output error', 2 ** 40, 'STORE_FAILED'],
+    ['Disk quota exceeded', 2 ** 40, 'DISK_FULL'],
+  ])('store/lmdb/failure: %s with %i bytes free is %s', (reason, free, code) => {
+    expect(storeFailure('dir', new Error(reason), free)).toMatchObject({ code, severity: 'fatal', data: { dir: 'dir', reason } })
+  })
+})
+
+describe('store/freeSpace', () => {
+  it('store/freeSpace: asks for the minimum and no more (DISK_LOW)', () => {
+    const free = freeBytes(base)
+    expect(free).toBeGreaterThan(0)
+    expect(() => requireFreeSpace(base, 0)).not.toThrow()
+    expect(() => requireFreeSpace(base, free * 2)).toThrow(
+      expect.objectContaining({ code: 'DISK_LOW', data: expect.objectContaining({ dir: base }) }),
+    )
+  })
+})
+
+describe('store/tables', () => {
+  it('store/tables: ids and names are given once', () => {
+    expect(new Set(specs.map(({ id }) => id)).size).toBe(specs.length)
+    expect(new Set(specs.map(({ name }) => name)).size).toBe(specs.length)
+  })
+})

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { storeFault } from '../faults.ts'
+
+const sqliteBusy = 5
+
+const hasErrorCode = (error: unknown, code: number): boolean => error instanceof Error && 'errcode' in error && error.errcode === code
+
+/**
+ * The sole right to write to a directory, as long as this process lives or until it is disposed of. The operating system holds it (SQLite's
+ * lock on an empty file), so a killed process leaves nothing behind and process ids play no part.
+ * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE
+ */
+export function lockDir(dir: string): Disposable {
+  let file: DatabaseSync | undefined
+  try {
+    file = new DatabaseSync(join(dir, 'LOCK'))
+    file.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+  } catch (error) {
+    file?.close()
+    if (hasErrorCode(error, sqliteBusy)) throw storeFault('DATADIR_LOCKED', { dir }, error)
+    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: error instanceof Error ? error.message : String(error) }, error)
+  }
+  const held = file
+  return { [Symbol.dispose]: () => held.close() }
+}

@@ -1,0 +1,252 @@
+import { type Database, open, type RootDatabase } from 'lmdb'
+import { storeFault } from './faults.ts'
+import { freeBytes } from './freeSpace.ts'
+import { requireKey } from './keys.ts'
+import { damageOf, makeDir } from './lmdb/dataFile.ts'
+import { lockDir } from './lmdb/dirLock.ts'
+import { reasonOf, storeFailure } from './lmdb/failure.ts'
+import type { Kv, KvRange, KvReader, KvWriter } from './ports.ts'
+import type { TableSpec } from './tables.ts'
+
+type Table = Database<Uint8Array, Uint8Array>
+type Root = RootDatabase<Uint8Array, Uint8Array>
+type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+type Transaction = ReturnType<Root['useReadTransaction']>
+
+/** Abortable, committed when the call returns; the flush to the disk follows behind (`#flush`). */
+const commitNow = 1 | 2 | 0x10000
+const lowest = Uint8Array.of(0)
+const highest = new Uint8Array(501).fill(0xff)
+/** Rows that a writer reads ahead of the caller, who may write to the table meanwhile. */
+const readAheadRows = 256
+
+class Tables {
+  readonly #byId: ReadonlyMap<number, Table>
+
+  constructor(byId: ReadonlyMap<number, Table>) {
+    this.#byId = byId
+  }
+
+  of(id: number): Table {
+    const table = this.#byId.get(id)
+    if (table === undefined) throw new RangeError(`kv: no table ${id}`)
+    return table
+  }
+
+  get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
+    // the typings lack the second parameter that `get` has
+    const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
+    const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
+    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length).slice()
+  }
+
+  *range(id: number, { from, to, reverse = false, limit }: KvRange, transaction?: Transaction): Generator<Row> {
+    const ends = reverse
+      ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
+      : { start: from ?? lowest, end: to ?? highest }
+    const options = { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
+    for (const { key, value } of this.of(id).getRange(options)) yield { key: new Uint8Array(key), value: new Uint8Array(value) }
+  }
+}
+
+class LmdbReader implements KvReader, Disposable {
+  readonly #tables: Tables
+  readonly #transaction: Transaction
+  readonly #mayRead: () => void
+  #isDone = false
+
+  constructor(tables: Tables, transaction: Transaction, mayRead: () => void) {
+    this.#tables = tables
+    this.#transaction = transaction
+    this.#mayRead = mayRead
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    this.#check()
+    return this.#tables.get(table, key, this.#transaction)
+  }
+
+  range(table: number, range: KvRange): Iterable<Row> {
+    this.#check()
+    return this.#tables.range(table, range, this.#transaction)
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isDone) this.#transaction.done()
+    this.#isDone = true
+  }
+
+  #check(): void {
+    if (this.#isDone) throw new Error('kv: the snapshot was disposed of')
+    this.#mayRead()
+  }
+}
+
+class LmdbWriter implements KvWriter {
+  readonly #tables: Tables
+
+  constructor(tables: Tables) {
+    this.#tables = tables
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    return this.#tables.get(table, key)
+  }
+
+  *range(table: number, { from, to, reverse = false, limit = Number.POSITIVE_INFINITY }: KvRange): Iterable<Row> {
+    let [low, high, left] = [from, to, limit]
+    while (left > 0) {
+      const ahead = Math.min(left, readAheadRows)
+      const rows = [...this.#tables.range(table, { reverse, limit: ahead, ...(low && { from: low }), ...(high && { to: high }) })]
+      yield* rows
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < ahead) return
+      left -= rows.length
+      if (reverse) high = last.key
+      else low = successor(last.key)
+    }
+  }
+
+  put(table: number, key: Uint8Array, value: Uint8Array): void {
+    // lmdb reads the address of the value's buffer: bytes shared between threads have none
+    this.#tables.of(table).putSync(requireKey(key), value.buffer instanceof SharedArrayBuffer ? value.slice() : value)
+  }
+
+  delete(table: number, key: Uint8Array): void {
+    this.#tables.of(table).removeSync(requireKey(key))
+  }
+}
+
+/** The first key after this one. */
+function successor(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1)
+  next.set(key)
+  return next
+}
+
+class LmdbKv implements Kv {
+  readonly #dir: string
+  readonly #root: Root
+  readonly #tables: Tables
+  readonly #lock: Disposable
+  #isWriting = false
+  #isClosed = false
+  #flushing: Promise<void> | undefined
+  #isDirty = false
+  #flushFailure: Error | undefined
+
+  constructor(dir: string, root: Root, tables: Tables, lock: Disposable) {
+    this.#dir = dir
+    this.#root = root
+    this.#tables = tables
+    this.#lock = lock
+  }
+
+  write<T>(run: (tx: KvWriter) => T): T {
+    this.#mayUse()
+    if (this.#flushFailure) throw this.#flushFailure
+    let ownFailure: { error: unknown } | undefined
+    this.#isWriting = true
+    try {
+      const result = this.#root.transactionSync(() => {
+        try {
+          return run(new LmdbWriter(this.#tables))
+        } catch (error) {
+          ownFailure = { error }
+          throw error
+        }
+      }, commitNow)
+      this.#isDirty = true
+      this.#flushing ??= this.#flush()
+      return result
+    } catch (error) {
+      if (ownFailure && !isLmdbError(ownFailure.error)) throw ownFailure.error
+      throw storeFailure(this.#dir, error, freeBytes(this.#dir))
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  snapshot(): KvReader & Disposable {
+    this.#mayUse()
+    this.#root.resetReadTxn()
+    return new LmdbReader(this.#tables, this.#root.useReadTransaction(), () => this.#mayUse())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      await this.#flushing
+      await this.#root.close()
+    } finally {
+      this.#lock[Symbol.dispose]()
+    }
+  }
+
+  /** Brings committed pages to the disk in the background, until nothing new was written meanwhile. */
+  async #flush(): Promise<void> {
+    try {
+      while (this.#isDirty) {
+        this.#isDirty = false
+        await syncToDisk(this.#root)
+      }
+    } catch (error) {
+      this.#flushFailure = storeFailure(this.#dir, error, freeBytes(this.#dir))
+    } finally {
+      this.#flushing = undefined
+    }
+  }
+
+  #mayUse(): void {
+    if (this.#isClosed) throw new Error('kv: closed')
+    if (this.#isWriting) throw new Error('kv: inside a write only its transaction is used')
+  }
+}
+
+/** Errors of the database carry its negative codes or the system's numbers; those of a caller's function pass through. */
+const isLmdbError = (error: unknown): boolean => error instanceof Error && 'code' in error && typeof error.code === 'number'
+
+function syncToDisk(root: Root): Promise<void> {
+  // the typings lack `sync`
+  const { sync } = root as Root & { sync(done: (error?: Error) => void): void }
+  return new Promise((resolve, reject) => sync.call(root, (error) => (error ? reject(error) : resolve())))
+}
+
+function openTables(dir: string, specs: readonly TableSpec[]): { root: Root; tables: Tables } {
+  const root = open<Uint8Array, Uint8Array>({
+    path: dir,
+    noSubdir: false,
+    maxDbs: 64,
+    maxReaders: 512,
+    overlappingSync: true,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+  })
+  const byId = new Map<number, Table>()
+  for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
+  return { root, tables: new Tables(byId) }
+}
+
+/**
+ * Opens, or creates, the tables in a directory for the one process and thread that writes them.
+ * @param dir is made when it is not there
+ * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE, DATADIR_DAMAGED; later writes: DISK_FULL, STORE_FAILED
+ */
+export function openLmdbKv(dir: string, specs: readonly TableSpec[]): Kv {
+  try {
+    makeDir(dir)
+  } catch (error) {
+    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: reasonOf(error) }, error)
+  }
+  const lock = lockDir(dir)
+  try {
+    const damage = damageOf(dir)
+    if (damage !== undefined) throw new Error(damage)
+    const { root, tables } = openTables(dir, specs)
+    return new LmdbKv(dir, root, tables, lock)
+  } catch (error) {
+    lock[Symbol.dispose]()
+    throw storeFault('DATADIR_DAMAGED', { dir, reason: reasonOf(error) }, error)
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryKv } from './memoryKv.ts'
+import type { Kv, KvWriter } from './ports.ts'
+import { agreeOnSchema, type Migration, type Schema } from './schema.ts'
+
+const key = Uint8Array.of(1)
+const schema = (version: number, migrations: readonly Migration[] = []): Schema => ({ version, metaTable: 1, migrations })
+const append = (to: number): Migration => ({
+  to,
+  name: `step ${to}`,
+  run: (tx: KvWriter) => tx.put(2, key, Uint8Array.of(...(tx.get(2, key) ?? []), to)),
+})
+const rowOf = (kv: Kv): Uint8Array | undefined => {
+  using snapshot = kv.snapshot()
+  return snapshot.get(2, key)
+}
+
+describe('store/schema', () => {
+  it('store/schema: marks new tables, and has nothing to do with its own', async () => {
+    await using kv = createMemoryKv()
+    expect(agreeOnSchema(kv, schema(3))).toEqual([])
+    expect(agreeOnSchema(kv, schema(3))).toEqual([])
+  })
+
+  it('store/schema: brings older tables step by step to the version it knows, once', async () => {
+    await using kv = createMemoryKv()
+    agreeOnSchema(kv, schema(1))
+    const steps = [append(3), append(2)]
+    expect(agreeOnSchema(kv, schema(3, steps))).toEqual(['step 2', 'step 3'])
+    expect(rowOf(kv)).toEqual(Uint8Array.of(2, 3))
+    expect(agreeOnSchema(kv, schema(3, steps))).toEqual([])
+  })
+
+  it('store/schema: a step that fails leaves the version before it', async () => {
+    await using kv = createMemoryKv()
+    agreeOnSchema(kv, schema(1))
+    const failing: Migration = {
+      to: 3,
+      name: 'fails',
+      run: (tx) => {
+        append(3).run(tx)
+        throw new Error('killed')
+      },
+    }
+    expect(() => agreeOnSchema(kv, schema(3, [append(2), failing]))).toThrow('killed')
+    expect(agreeOnSchema(kv, schema(3, [append(2), append(3)]))).toEqual(['step 3'])
+    expect(rowOf(kv)).toEqual(Uint8Array.of(2, 3))
+  })
+
+  it('store/schema: refuses what a newer version wrote (SCHEMA_NEWER) and what no step leads from (SCHEMA_TOO_OLD)', async () => {
+    await using kv = createMemoryKv()
+    agreeOnSchema(kv, schema(3))
+    expect(() => agreeOnSchema(kv, schema(2))).toThrow(expect.objectContaining({ code: 'SCHEMA_NEWER' }))
+    expect(() => agreeOnSchema(kv, schema(5, [append(5)]))).toThrow(expect.objectContaining({ code: 'SCHEMA_TOO_OLD' }))
+  })
+})

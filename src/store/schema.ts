@@ -1,0 +1,47 @@
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
+import { storeFault } from './faults.ts'
+import type { Kv, KvWriter } from './ports.ts'
+
+const encoder = new TextEncoder()
+const schemaKey = encoder.encode('schema')
+
+/** Brings the tables from the version before to this one. */
+export type Migration = { readonly to: number; readonly name: string; run(tx: KvWriter): void }
+
+export type Schema = {
+  /** of the tables that this program writes; from 1 */
+  readonly version: number
+  /** id of the table that holds the version */
+  readonly metaTable: number
+  readonly migrations: readonly Migration[]
+}
+
+/** The chain's environment. */
+export const chainSchema: Schema = { version: 1, metaTable: 1, migrations: [] }
+/** The consensus half's environment. */
+export const consensusSchema: Schema = { version: 1, metaTable: 1, migrations: [] }
+
+/**
+ * Marks new tables with the schema's version, or brings older ones to it: each step in one transaction with its mark, so a kill between two
+ * steps is repaired by the next start.
+ * @returns the names of the steps that ran
+ * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD
+ */
+export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema): readonly string[] {
+  const found = kv.write((tx) => {
+    const mark = tx.get(metaTable, schemaKey)
+    if (mark !== undefined) return u64FromBytes(mark)
+    tx.put(metaTable, schemaKey, u64Bytes(version))
+    return version
+  })
+  if (found > version) throw storeFault('SCHEMA_NEWER', { found, known: version })
+  const steps = migrations.filter(({ to }) => to > found && to <= version).sort((a, b) => a.to - b.to)
+  if (steps.length !== version - found) throw storeFault('SCHEMA_TOO_OLD', { found, known: version })
+  for (const { to, run } of steps) {
+    kv.write((tx) => {
+      run(tx)
+      tx.put(metaTable, schemaKey, u64Bytes(to))
+    })
+  }
+  return steps.map(({ name }) => name)
+}

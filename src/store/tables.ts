@@ -1,0 +1,103 @@
+/** One table on disk. Ids are for ever: a retired one stays in `retiredTables` and is never given away again. */
+export type TableSpec = {
+  readonly id: number
+  readonly name: string
+  /** shape of the key; integers are big-endian, `++` joins bytes */
+  readonly key: string
+  readonly value: string
+  readonly doc: string
+}
+
+const place = "nibble path from the root, one a byte, then 0x10 (so that no node's key is the prefix of another's)"
+
+/** The tables of the chain: one environment, written in one transaction by the one writer. */
+export const tables = {
+  meta: {
+    id: 1,
+    name: 'meta',
+    key: 'name (ASCII)',
+    value: 'by name',
+    doc: 'schema version, genesis, heads, marks of pruning and indexing',
+  },
+  headers: { id: 2, name: 'headers', key: 'number u64 ++ block hash', value: 'header RLP', doc: 'headers of canonical blocks' },
+  bodies: {
+    id: 3,
+    name: 'bodies',
+    key: 'number u64 ++ block hash',
+    value: 'offset table, then sender ++ EIP-2718 bytes of each transaction',
+    doc: 'transactions of a block: one of them costs one read',
+  },
+  receipts: {
+    id: 4,
+    name: 'receipts',
+    key: 'number u64 ++ block hash',
+    value: 'offset table, then gas used u64 ++ first log index u32 ++ EIP-2718 bytes of each receipt',
+    doc: 'receipts of a block: one of them costs one read',
+  },
+  canonical: { id: 5, name: 'canonical', key: 'number u64', value: 'block hash', doc: 'the canonical chain' },
+  blockByHash: { id: 6, name: 'blockByHash', key: 'block hash', value: 'number u64', doc: 'where a block is' },
+  txByHash: { id: 7, name: 'txByHash', key: 'transaction hash', value: 'number u64 ++ index u32', doc: 'where a canonical transaction is' },
+  accounts: {
+    id: 8,
+    name: 'accounts',
+    key: 'keccak(address)',
+    value: 'RLP [nonce, balance, storage root or empty, code hash or empty]',
+    doc: 'latest accounts; the leaves of the account trie',
+  },
+  storage: {
+    id: 9,
+    name: 'storage',
+    key: 'keccak(address) ++ keccak(slot)',
+    value: 'the value without leading zeros; never zero',
+    doc: 'latest storage; the leaves of the storage tries',
+  },
+  code: { id: 10, name: 'code', key: 'code hash', value: 'code', doc: 'contract code; never removed' },
+  accountNodes: { id: 11, name: 'accountNodes', key: place, value: 'node RLP', doc: 'latest branches and extensions of the account trie' },
+  storageNodes: {
+    id: 12,
+    name: 'storageNodes',
+    key: `keccak(address) ++ ${place}`,
+    value: 'node RLP',
+    doc: 'latest branches and extensions of the storage tries',
+  },
+  changes: {
+    id: 13,
+    name: 'changes',
+    key: 'number u64 ++ table id u8 ++ key',
+    value: '0x00: there was none; 0x01 ++ the value before the block',
+    doc: 'what each block replaced in accounts, storage, accountNodes and storageNodes: undo, and state at any retained block',
+  },
+  historyIndex: {
+    id: 14,
+    name: 'historyIndex',
+    key: 'table id u8 ++ key ++ last block of the chunk u64 (all ones: the open chunk)',
+    value: 'ascending block numbers, u64 each',
+    doc: 'which blocks changed a row; written behind in batches, the blocks after the mark in meta are searched in changes',
+  },
+  logIndex: {
+    id: 15,
+    name: 'logIndex',
+    key: 'empty so far',
+    value: 'empty so far',
+    doc: 'reserved for long log queries',
+  },
+} as const satisfies Readonly<Record<string, TableSpec>>
+
+/** The consensus half's own environment. */
+export const consensusTables = {
+  meta: { id: 1, name: 'meta', key: 'name (ASCII)', value: 'by name', doc: 'schema version' },
+  safeHeads: {
+    id: 2,
+    name: 'safeHeads',
+    key: 'L1 number u64 ++ L2 number u64',
+    value: 'L1 hash ++ L2 hash',
+    doc: 'what each L1 block made safe: restart point, finality',
+  },
+  l1Cache: { id: 3, name: 'l1Cache', key: 'empty so far', value: 'empty so far', doc: 'reserved for L1 blocks and blobs' },
+} as const satisfies Readonly<Record<string, TableSpec>>
+
+/** Tables that older versions wrote: ids and names that stay taken, per environment. */
+export const retiredTables: { readonly chain: readonly TableSpec[]; readonly consensus: readonly TableSpec[] } = {
+  chain: [],
+  consensus: [],
+}
