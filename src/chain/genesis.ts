@@ -71,7 +71,7 @@ export function genesisHeader(genesis: Genesis, schedule: ForkSchedule, roots: G
 }
 
 /** @throws Fault WRONG_GENESIS (fatal) unless the header's hash is the one in the rollup config */
-export function verifyGenesisHash(config: RollupConfig, header: Header): void {
+export function verifyGenesisHash(config: { readonly genesis: Pick<RollupConfig['genesis'], 'l2'> }, header: Header): void {
   const hash = hashHeader(header)
   if (hash !== config.genesis.l2.hash) throw chainFault('WRONG_GENESIS', { expected: config.genesis.l2.hash, computed: hash })
 }

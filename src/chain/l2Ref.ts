@@ -22,11 +22,14 @@ export function l1AttributesIn(payload: Pick<Payload, 'transactions'>): L1Attrib
   }
 }
 
+/** Where a chain begins. */
+export type KnownGenesis = { readonly genesis: Pick<RollupConfig['genesis'], 'l1' | 'l2'> }
+
 /**
  * A block with its place in the L1 chain.
  * @throws Fault INVALID_CONFIG (fatal) on a genesis block that the rollup config does not name, MALFORMED_L1_ATTRIBUTES (fatal)
  */
-export function l2RefOf(config: RollupConfig, payload: Payload): L2Ref {
+export function l2RefOf(config: KnownGenesis, payload: Payload): L2Ref {
   const { genesis } = config
   const block = { hash: payload.blockHash, number: payload.blockNumber, parentHash: payload.parentHash, timestamp: payload.timestamp }
   if (payload.blockNumber === genesis.l2.number) {
