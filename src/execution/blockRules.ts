@@ -1,10 +1,10 @@
 import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
 import type { Header } from '#types/header'
 import type { PayloadAttributes } from '#types/payload'
 import { depositType } from '#types/transaction'
 import { chainBaseFeeParams, eip1559ParamsRefusal, encodeExtraData, extraDataFormAt, extraDataRefusal } from './eip1559ExtraData.ts'
 import type { BlockInput } from './executedBlock.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
 
 /** Larger gas limits are refused (EIP-1985). */
 const maxGasLimit = (1n << 63n) - 1n
@@ -13,7 +13,7 @@ const maxGasLimit = (1n << 63n) - 1n
  * Why no block can follow the parent with this input, or undefined. The gas limit is not bound to the parent's: L1 sets it.
  * @see specs protocol/exec-engine.md, "Extended PayloadAttributesV1"; protocol/{ecotone,holocene,jovian}/exec-engine.md
  */
-export function inputRefusal(config: RollupConfig, parent: Header, input: BlockInput): string | undefined {
+export function inputRefusal(config: ExecutionConfig, parent: Header, input: BlockInput): string | undefined {
   const { timestamp } = input
   if (timestamp <= parent.timestamp) return `timestamp ${timestamp} is not after the parent's ${parent.timestamp}`
   if (input.gasLimit > maxGasLimit) return `gas limit ${input.gasLimit} is above ${maxGasLimit}`
@@ -25,7 +25,7 @@ export function inputRefusal(config: RollupConfig, parent: Header, input: BlockI
 }
 
 /** Why the attributes have not exactly the fields of their fork, or undefined. */
-export function attributesRefusal(config: RollupConfig, attributes: PayloadAttributes): string | undefined {
+export function attributesRefusal(config: ExecutionConfig, attributes: PayloadAttributes): string | undefined {
   const { timestamp, withdrawals, eip1559Params, minBaseFee } = attributes
   const isCanyon = isActive(config.schedule, 'canyon', timestamp)
   if (isCanyon && withdrawals === undefined) return 'withdrawals are missing'
@@ -39,7 +39,7 @@ export function attributesRefusal(config: RollupConfig, attributes: PayloadAttri
 }
 
 /** What a block built from attributes that `attributesRefusal` lets pass decides for itself. */
-export function inputOfAttributes(config: RollupConfig, attributes: PayloadAttributes): BlockInput {
+export function inputOfAttributes(config: ExecutionConfig, attributes: PayloadAttributes): BlockInput {
   const { timestamp, parentBeaconBlockRoot, eip1559Params, minBaseFee } = attributes
   const form = extraDataFormAt(config.schedule, timestamp)
   const own = chainBaseFeeParams(config.eip1559, config.schedule, timestamp)

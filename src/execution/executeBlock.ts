@@ -1,7 +1,6 @@
 import { messagePasser } from '#chain/addresses'
 import { isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
-import type { RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, Evm } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -13,6 +12,7 @@ import { emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import { childBaseFee } from './baseFee.ts'
 import { inputRefusal } from './blockRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
 import { constantFields } from './payloadBlock.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { runTransactions } from './runTransactions.ts'
@@ -20,7 +20,7 @@ import type { Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** What executing the blocks of a chain takes. */
-export type BlockDeps = { readonly evm: Evm; readonly config: RollupConfig; readonly senders: Senders }
+export type BlockDeps = { readonly evm: Evm; readonly config: ExecutionConfig; readonly senders: Senders }
 
 /** The block to build on and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }

@@ -16,6 +16,11 @@ export const executionFault = defineFaults({
     says: (d: { number: number; reason: string }) => `block ${d.number} is invalid: ${d.reason}`,
     fix: 'check that the file belongs to the chain of this genesis and is complete',
   },
+  BAD_LINE: {
+    severity: 'fatal',
+    says: (d: { line: number; reason: string }) => `line ${d.line} of the payload file: ${d.reason}`,
+    fix: 'give a file with one {"p": payload, "root": parent beacon block root} a line',
+  },
   INVALID_FORKCHOICE: {
     severity: 'reset',
     says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,

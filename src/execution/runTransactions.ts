@@ -1,6 +1,5 @@
 import type { EvmRules } from '#chain/evmRules'
 import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, EvmSession } from '#evm/ports'
 import { RlpError } from '#lib/rlp'
 import type { Deposit } from '#types/deposit'
@@ -9,6 +8,7 @@ import { decodeTransaction, depositType, hashTransaction, type SignedTransaction
 import { applyTransaction } from './applyTransaction.ts'
 import { applyDeposit } from './deposits.ts'
 import type { ExecutedTransaction, InvalidBlock } from './executedBlock.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
 import { createOpFees, type OpFees } from './opFees.ts'
 import type { Senders } from './senders.ts'
 
@@ -17,7 +17,7 @@ export type BlockRun = {
   readonly session: EvmSession
   readonly env: BlockEnv
   readonly rules: EvmRules
-  readonly config: RollupConfig
+  readonly config: ExecutionConfig
   readonly senders: Senders
 }
 

@@ -4,12 +4,15 @@ import type { BlockEnv, EvmSession } from '#evm/ports'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { fromHex } from '#lib/hex'
 import { genesisState } from '#state/genesisState'
-import { type Address, parseAddress, zeroHash } from '#types/ids'
+import { type Address, type Hash, parseAddress, zeroHash } from '#types/ids'
 
 /** 0x…0a0a for 0x0a: an address that is easy to read. */
 export const testAddress = (byte: number): Address => parseAddress(`0x${byte.toString(16).padStart(2, '0').repeat(20)}`)
 
-export const testAccount = (address: Address, fields: { balance?: bigint; nonce?: bigint; code?: string } = {}): GenesisAccount => {
+export const testAccount = (
+  address: Address,
+  fields: { balance?: bigint; nonce?: bigint; code?: string; storage?: Map<Hash, bigint> } = {},
+): GenesisAccount => {
   const { code, ...rest } = fields
   return genesisAccount(address, { ...rest, ...(code !== undefined && { code: fromHex(code) }) })
 }

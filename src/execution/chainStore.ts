@@ -1,0 +1,149 @@
+import { u64Bytes, u64FromBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import type { KvReader, KvWriter } from '#store/ports'
+import { tables } from '#store/tables'
+import type { Block } from '#types/block'
+import type { BlockId } from '#types/blockRef'
+import { decodeHeader, encodeHeader, type Header } from '#types/header'
+import { type Hash, hashFromBytes } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import {
+  blockKey,
+  decodeBlockKey,
+  decodePlace,
+  decodeStoredReceipt,
+  decodeStoredTransaction,
+  encodePlace,
+  encodeRow,
+  encodeStoredReceipt,
+  encodeStoredTransaction,
+  rowEntry,
+  rowLength,
+  type StoredReceipt,
+  type StoredTransaction,
+  type TransactionPlace,
+} from './chainRows.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
+
+/** The labels of the chain as they are stored. */
+export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+const metaKey = (name: string): Uint8Array => new TextEncoder().encode(name)
+const metaKeys = { unsafe: metaKey('head'), safe: metaKey('safe'), finalized: metaKey('finalized'), genesis: metaKey('genesis') }
+
+/** Receipts with what a reader of one receipt needs of those before it. */
+export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): StoredReceipt[] {
+  let firstLogIndex = 0
+  return block.executed.map(({ receipt, gasUsed }) => {
+    const stored = { receipt, gasUsed, firstLogIndex }
+    firstLogIndex += receipt.logs.length
+    return stored
+  })
+}
+
+/** Writes a block and makes it the canonical one at its number; the caller has dropped the one before. */
+export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
+  const { number } = block.header
+  const key = blockKey({ number, hash: block.hash })
+  const bodies = block.transactions.map((raw, index) => encodeStoredTransaction({ sender: senderAt(block, index), raw }))
+  tx.put(tables.headers.id, key, encodeHeader(block.header))
+  tx.put(tables.bodies.id, key, encodeRow(bodies))
+  tx.put(tables.receipts.id, key, encodeRow(storedReceipts(block).map(encodeStoredReceipt)))
+  tx.put(tables.blockByHash.id, fromHex(block.hash), u64Bytes(number))
+  tx.put(tables.canonical.id, u64Bytes(number), fromHex(block.hash))
+  for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodePlace({ number, index }))
+}
+
+function senderAt(block: ExecutedBlock, index: number): StoredTransaction['sender'] {
+  const executed = block.executed[index]
+  if (executed === undefined) throw new RangeError(`block ${block.hash}: transaction ${index} was not executed`)
+  return executed.sender
+}
+
+/** Removes a canonical block with all of its rows. */
+export function dropCanonicalBlock(tx: KvWriter, id: BlockId): void {
+  const key = blockKey(id)
+  const body = tx.get(tables.bodies.id, key)
+  for (const { raw } of body ? transactionsIn(body) : []) tx.delete(tables.txByHash.id, fromHex(hashTransaction(raw)))
+  tx.delete(tables.headers.id, key)
+  tx.delete(tables.bodies.id, key)
+  tx.delete(tables.receipts.id, key)
+  tx.delete(tables.blockByHash.id, fromHex(id.hash))
+  tx.delete(tables.canonical.id, u64Bytes(id.number))
+}
+
+export function putHeads(tx: KvWriter, heads: StoredHeads): void {
+  for (const label of ['unsafe', 'safe', 'finalized'] as const) tx.put(tables.meta.id, metaKeys[label], blockKey(heads[label]))
+}
+
+/** undefined on a store without a chain. */
+export function readHeads(reader: KvReader): StoredHeads | undefined {
+  const label = (key: Uint8Array): BlockId | undefined => {
+    const value = reader.get(tables.meta.id, key)
+    return value && decodeBlockKey(value)
+  }
+  const [unsafe, safe, finalized] = [label(metaKeys.unsafe), label(metaKeys.safe), label(metaKeys.finalized)]
+  return unsafe && safe && finalized && { unsafe, safe, finalized }
+}
+
+export function putGenesisId(tx: KvWriter, id: BlockId): void {
+  tx.put(tables.meta.id, metaKeys.genesis, blockKey(id))
+}
+
+export function readGenesisId(reader: KvReader): BlockId | undefined {
+  const value = reader.get(tables.meta.id, metaKeys.genesis)
+  return value && decodeBlockKey(value)
+}
+
+export function readCanonicalHash(reader: KvReader, number: number): Hash | undefined {
+  const value = number < 0 ? undefined : reader.get(tables.canonical.id, u64Bytes(number))
+  return value && hashFromBytes(value)
+}
+
+/** Number and hash of a stored block. */
+export function readBlockId(reader: KvReader, hash: Hash): BlockId | undefined {
+  const value = reader.get(tables.blockByHash.id, fromHex(hash))
+  return value && { number: u64FromBytes(value), hash }
+}
+
+export function readHeader(reader: KvReader, id: BlockId): Header | undefined {
+  const row = reader.get(tables.headers.id, blockKey(id))
+  return row && decodeHeader(row)
+}
+
+const transactionsIn = (row: Uint8Array): StoredTransaction[] =>
+  Array.from({ length: rowLength(row) }, (_, index) => decodeStoredTransaction(rowEntry(row, index)))
+
+export function readTransactions(reader: KvReader, id: BlockId): StoredTransaction[] | undefined {
+  const row = reader.get(tables.bodies.id, blockKey(id))
+  return row && transactionsIn(row)
+}
+
+/** One transaction of a block, without decoding the others. */
+export function readTransaction(reader: KvReader, id: BlockId, index: number): StoredTransaction | undefined {
+  const row = reader.get(tables.bodies.id, blockKey(id))
+  return row && index < rowLength(row) ? decodeStoredTransaction(rowEntry(row, index)) : undefined
+}
+
+export function readReceipts(reader: KvReader, id: BlockId): StoredReceipt[] | undefined {
+  const row = reader.get(tables.receipts.id, blockKey(id))
+  return row && Array.from({ length: rowLength(row) }, (_, index) => decodeStoredReceipt(rowEntry(row, index)))
+}
+
+/** One receipt of a block, without decoding the others. */
+export function readReceipt(reader: KvReader, id: BlockId, index: number): StoredReceipt | undefined {
+  const row = reader.get(tables.receipts.id, blockKey(id))
+  return row && index < rowLength(row) ? decodeStoredReceipt(rowEntry(row, index)) : undefined
+}
+
+/** Where a transaction of the canonical chain stands. */
+export function readPlace(reader: KvReader, hash: Hash): TransactionPlace | undefined {
+  const value = reader.get(tables.txByHash.id, fromHex(hash))
+  return value && decodePlace(value)
+}
+
+export function readBlock(reader: KvReader, id: BlockId): Block | undefined {
+  const header = readHeader(reader, id)
+  const transactions = readTransactions(reader, id)
+  return header && transactions && { header, transactions: transactions.map(({ raw }) => raw) }
+}
