@@ -49,7 +49,7 @@ export type ChainReceipt = {
   readonly gasUsed: bigint
   /** index in the block of its first log */
   readonly firstLogIndex: number
-  /** absent on a chain without L1 attributes */
+  /** absent on a chain without L1 attributes; may be computed when it is read, as long as the view is open */
   readonly fees?: L1FeeFacts
 }
 

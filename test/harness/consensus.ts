@@ -5,16 +5,18 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { SystemConfig } from '#chain/systemConfig'
 import { createDriver, type Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
-import type { OrderedTable, SafeHeadStore } from '#consensus/ports'
+import type { L1Source, OrderedTable, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import type { Pipeline, StartPoint } from '#derive/ports'
 import { compareBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
-import { zeroAddress, zeroHash } from '#types/ids'
+import type { L1Ref } from '#types/blockRef'
+import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { createManualClock, type ManualClock, settle } from './clock.ts'
 import { createMemoryL1, type MemoryL1 } from './consensusL1.ts'
 import { ScriptedPipeline } from './consensusPipeline.ts'
-import { createMemoryEngine, type Durable, type MemoryEngine, payloadOf } from './engine.ts'
+import { createMemoryEngine, type Durable, type Execute, executeNothing, type MemoryEngine, payloadOf } from './engine.ts'
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
@@ -80,96 +82,123 @@ export function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonl
 export type Session = {
   readonly driver: Driver
   readonly engine: MemoryEngine
-  readonly pipeline: ScriptedPipeline
   readonly store: SafeHeadStore
   /** Lets the driver go on, moving time where it waits, until the condition holds; fails when it never does, or with what stopped the driver. */
-  until(condition: () => boolean): Promise<void>
+  until(condition: () => boolean | Promise<boolean>): Promise<void>
   /** Until the driver has read all of L1 and waits for more. */
   toTip(): Promise<void>
-  /** What stopped the driver. */
-  readonly stopped: Promise<unknown>
   stop(): Promise<void>
 }
 
-export type World = {
-  readonly l1: MemoryL1
+/** Where processes follow one another on the same disk. */
+export type Host = {
   readonly clock: ManualClock
-  readonly config: RollupConfig
-  readonly genesis: Payload
   /** A new process on what the last one left. @param effect see `createMemoryEngine` */
   start(effect?: (name: string) => void, options?: Partial<DriverOptions>): Session
   /** Loses the safe head store. */
   loseStore(): void
 }
 
-/** An L1 of three blocks and a rollup that begins on the last of them. */
-export function createWorld(schedule: ForkSchedule = {}): World {
-  const l1 = createMemoryL1(l1GenesisTime)
-  l1.mine()
-  l1.mine()
+export type HostParts = {
+  readonly l1: L1Source
+  readonly config: RollupConfig
+  readonly genesis: Payload
+  readonly execute: Execute
+  readonly createPipeline: (start: StartPoint) => Pipeline
+}
+
+export function createHost({ l1, config, genesis, execute, createPipeline }: HostParts): Host {
   const clock = createManualClock()
-  const { config, genesis } = testRollup(l1, schedule)
   const ref = l2RefOf(config, genesis)
-  let durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
+  const durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
   let rows: Row[] = []
   let last: MemoryEngine | undefined
 
   return {
-    l1,
     clock,
-    config,
-    genesis,
     loseStore: () => {
       rows = []
     },
     start(effect, options): Session {
-      durable = last?.durable ?? durable
-      const engine = createMemoryEngine(durable, effect)
+      const engine = createMemoryEngine(last?.durable ?? durable, execute, effect)
       last = engine
       const store = createSafeHeadStore(createMemoryTable(effect, rows))
-      const pipeline = new ScriptedPipeline(config)
-      const metrics = consensusMetrics.register(new Registry())
       const driver = createDriver(
-        { engine, pipeline, l1, store, clock, random: () => 0, log: silentLog, metrics },
+        { engine, createPipeline, l1, store, clock, random: () => 0, log: silentLog, metrics: consensusMetrics.register(new Registry()) },
         { ...defaultDriverOptions, config, ...options },
       )
-      const control = new AbortController()
-      let end: { readonly error: unknown } | undefined
-      const stopped = driver.run(control.signal).then(
-        () => {
-          end = { error: undefined }
-        },
-        (error: unknown) => {
-          end = { error }
-          return error
-        },
-      )
-      async function until(condition: () => boolean): Promise<void> {
-        for (let turn = 0; turn < 500; turn++) {
-          await settle()
-          if (condition()) return
-          if (end) throw end.error ?? new Error('the driver has stopped')
-          if (!(await clock.advanceToNext())) throw new Error('the driver waits for nothing')
-        }
-        throw new Error(`not reached: ${JSON.stringify(driver.status())}`)
-      }
-      return {
-        driver,
-        engine,
-        pipeline,
-        store,
-        until,
-        stopped,
-        toTip: () =>
-          until(() => {
-            const { wait, origin } = driver.status()
-            return wait?.reason === 'l1-head' && origin?.hash === l1.tip.hash
-          }),
-        async stop() {
-          control.abort(new Error('stopped by the test'))
-          await stopped
-        },
-      }
+      return { engine, store, ...runSession(driver, clock, l1) }
+    },
+  }
+}
+
+function runSession(driver: Driver, clock: ManualClock, l1: L1Source): Omit<Session, 'engine' | 'store'> {
+  const control = new AbortController()
+  let end: { readonly error: unknown } | undefined
+  const stopped = driver.run(control.signal).then(
+    () => {
+      end = { error: undefined }
+    },
+    (error: unknown) => {
+      end = { error }
+    },
+  )
+  async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+    for (let turn = 0; turn < 500; turn++) {
+      await settle()
+      if (await condition()) return
+      if (end) throw end.error ?? new Error('the driver has stopped')
+      if (!(await clock.advanceToNext())) throw new Error('the driver waits for nothing')
+    }
+    throw new Error(`not reached: ${JSON.stringify(driver.status())}`)
+  }
+  return {
+    driver,
+    until,
+    toTip: () =>
+      until(async () => {
+        const { wait, origin } = driver.status()
+        return wait?.reason === 'l1-head' && origin?.hash === (await tipOf(l1))
+      }),
+    async stop() {
+      control.abort(new Error('stopped by the test'))
+      await stopped
+    },
+  }
+}
+
+/** Hash of the last block, asked in a way that scripted failures of `head` do not meet. */
+async function tipOf(l1: L1Source & { readonly tip?: L1Ref }): Promise<Hash | undefined> {
+  return (l1.tip ?? (await l1.head('latest', new AbortController().signal)))?.hash
+}
+
+export type World = Host & {
+  readonly l1: MemoryL1
+  readonly config: RollupConfig
+  readonly genesis: Payload
+  /** that of the last session, once it has derived */
+  readonly pipeline: ScriptedPipeline
+}
+
+/** An L1 of three blocks, and a rollup that begins on the last of them, derived by the scripted pipeline. */
+export function createWorld(schedule: ForkSchedule = {}): World {
+  const l1 = createMemoryL1(l1GenesisTime)
+  l1.mine()
+  l1.mine()
+  const { config, genesis } = testRollup(l1, schedule)
+  let pipeline = new ScriptedPipeline(config)
+  const createPipeline = (start: StartPoint): Pipeline => {
+    pipeline = new ScriptedPipeline(config)
+    pipeline.reset(start)
+    return pipeline
+  }
+  return {
+    ...createHost({ l1, config, genesis, execute: executeNothing, createPipeline }),
+    l1,
+    config,
+    genesis,
+    get pipeline() {
+      return pipeline
     },
   }
 }

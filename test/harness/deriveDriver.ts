@@ -1,7 +1,7 @@
 import { systemConfigOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Answer, DerivedAttributes, L1Block, Pipeline, SafeBlock, SafeHead, StartPoint, Want } from '#derive/ports'
-import type { L2Ref } from '#types/blockRef'
+import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
@@ -29,7 +29,7 @@ export class DeriveDriver {
   readonly #pipeline: Pipeline
   readonly #world: DriverWorld
   /** safe head after each L1 block that was read to its end */
-  readonly safeAfter = new Map<number, number>()
+  readonly history: { readonly l1: L1Ref; readonly safe: SafeHead }[] = []
   readonly derived: DerivedAttributes[] = []
   safe: SafeHead
   #tip: SafeHead
@@ -82,10 +82,20 @@ export class DeriveDriver {
     return undefined
   }
 
+  /** Safe head after an L1 block; undefined when that was not read. */
+  safeAfter(l1Number: number): number | undefined {
+    return this.history.findLast(({ l1 }) => l1.number === l1Number)?.safe.ref.number
+  }
+
+  #record(): void {
+    const l1 = this.#pipeline.origin
+    if (this.history.at(-1)?.l1.hash !== l1.hash) this.history.push({ l1, safe: this.safe })
+  }
+
   #answer(want: Want): Answer | undefined {
     switch (want.kind) {
       case 'l1-block': {
-        if (want.number > 0) this.safeAfter.set(want.number - 1, this.safe.ref.number)
+        if (want.number > this.#pipeline.origin.number) this.#record()
         const block = this.#world.l1(want.number)
         return block && { kind: 'l1-block', block }
       }

@@ -1,6 +1,7 @@
 import type { L1Block } from '#derive/ports'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
+import { keccak256Of } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { type Header, hashHeader } from '#types/header'
 import {
@@ -15,7 +16,7 @@ import {
   zeroHash,
 } from '#types/ids'
 import type { Log } from '#types/log'
-import { createReceipt, type Receipt } from '#types/receipt'
+import { createReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, type SignedTransaction, signingDigest } from '#types/transaction'
 
 const word = (value: bigint | number | Uint8Array): Uint8Array => {
@@ -64,15 +65,15 @@ export type MinedBlock = {
   readonly header?: Partial<Header>
 }
 
-/** A child of a block. Roots are empty: derivation gets verified blocks and does not look. */
+/** A child of a block. Its roots cover the content, though not as tries: derivation gets verified blocks and does not look. */
 export function mineL1(parent: L1Block | undefined, timestamp: number, { transactions = [], receipts = [], header }: MinedBlock): L1Block {
   const full: Header = {
     parentHash: parent?.ref.hash ?? zeroHash,
     ommersHash: emptyOmmersHash,
     beneficiary: zeroAddress,
     stateRoot: emptyRoot,
-    transactionsRoot: emptyRoot,
-    receiptsRoot: emptyRoot,
+    transactionsRoot: hashFromBytes(keccak256Of(...transactions)),
+    receiptsRoot: hashFromBytes(keccak256Of(...receipts.map(encodeReceipt))),
     logsBloom: new Uint8Array(256),
     difficulty: 0n,
     number: (parent?.ref.number ?? -1) + 1,

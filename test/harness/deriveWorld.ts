@@ -115,7 +115,7 @@ export class DeriveWorld {
   pipeline: Pipeline
   driver: DeriveDriver
   #channels = 0
-  readonly #heads = new Map<Hash, SafeHead>()
+  readonly #history: DeriveDriver['history'] = []
 
   constructor(schedule: ForkSchedule, changes: Partial<RollupConfig> = {}) {
     const genesis = mineL1(undefined, genesisTimeSec, {})
@@ -147,7 +147,7 @@ export class DeriveWorld {
     const head: SafeHead = { ref, systemConfig }
     this.blocks = [{ ref, head, transactions: [] }]
     this.safeBlocks.set(0, { ref, transactions: [] })
-    const start = this.startAt(0)
+    const start = this.startAt(head, 0)
     this.pipeline = createPipeline(this.config, start, silentLog)
     this.driver = this.#drive(start)
   }
@@ -239,32 +239,30 @@ export class DeriveWorld {
     return this.blocks[this.safe.number]?.ref.hash === this.safe.hash
   }
 
-  startAt(number: number): StartPoint {
-    const block = this.safeBlocks.get(number)
-    if (!block) throw new Error(`no safe block ${number}`)
-    const { l1Origin, timestamp } = block.ref
+  startAt(safe: SafeHead, accountedFor: number): StartPoint {
+    const { l1Origin, timestamp } = safe.ref
     const isGranite = isActive(this.config.schedule, 'granite', timestamp)
     const timeout = isGranite ? this.config.channelTimeoutGraniteBlocks : this.config.channelTimeoutBlocks
     const from = this.l1[Math.max(0, l1Origin.number - timeout)]
     if (!from) throw new Error('no L1 block to start from')
-    const safe = number === 0 ? this.blocks[0]?.head : this.#heads.get(block.ref.hash)
-    if (!safe) throw new Error('no safe head to start from')
-    return { l1: from.ref, systemConfig: this.#systemConfigAt(from.ref.number), safe }
+    return { l1: from.ref, systemConfig: this.#systemConfigAt(from.ref.number), safe, accountedFor }
   }
 
-  /** As a driver does after a reset: from the last safe block whose L1 origin still stands. */
+  /** As a driver does after a reset: from the safe head after the last L1 block that still stands. */
   restart(): void {
-    let number = this.safe.number
-    while (this.l1[this.#originOf(number).number]?.ref.hash !== this.#originOf(number).hash) number--
-    const start = this.startAt(number)
+    this.#history.push(...this.driver.history)
+    while (this.#history.length > 0 && this.l1[this.#history.at(-1)?.l1.number ?? 0]?.ref.hash !== this.#history.at(-1)?.l1.hash)
+      this.#history.pop()
+    const last = this.#history.at(-1)
+    const start = this.startAt(last?.safe ?? this.#genesisHead(), last?.l1.number ?? 0)
     this.pipeline.reset(start)
     this.driver = this.#drive(start)
   }
 
-  #originOf(number: number): SafeBlock['ref']['l1Origin'] {
-    const block = this.safeBlocks.get(number)
-    if (!block) throw new Error(`no safe block ${number}`)
-    return block.ref.l1Origin
+  #genesisHead(): SafeHead {
+    const [genesis] = this.blocks
+    if (!genesis) throw new Error('no genesis')
+    return genesis.head
   }
 
   #systemConfigAt(number: number): SystemConfig {
@@ -301,7 +299,6 @@ export class DeriveWorld {
     const block = stubBlock(this.config, parent, attributes)
     if (block === 'invalid') return block
     l1AttributesIn(block.payload)
-    this.#heads.set(block.head.ref.hash, block.head)
     this.safeBlocks.set(block.head.ref.number, { ref: block.head.ref, transactions: block.payload.transactions })
     return block.head
   }

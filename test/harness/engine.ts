@@ -19,7 +19,7 @@ export const badTransaction = Uint8Array.of(2, 0xba, 0xd)
 const isBad = (raw: Uint8Array): boolean => raw.length === 3 && raw.every((byte, at) => byte === badTransaction[at])
 
 /** A block without execution: the hash covers parent, time and transactions. */
-export function payloadOf(parent: BlockId, attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'>): Payload {
+export function payloadOf(parent: BlockId, attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'> & Partial<PayloadAttributes>): Payload {
   const { timestamp, transactions } = attributes
   return {
     parentHash: parent.hash,
@@ -29,7 +29,7 @@ export function payloadOf(parent: BlockId, attributes: Pick<PayloadAttributes, '
     logsBloom: new Uint8Array(256),
     prevRandao: zeroHash,
     blockNumber: parent.number + 1,
-    gasLimit: 30_000_000n,
+    gasLimit: attributes.gasLimit ?? 30_000_000n,
     gasUsed: 0n,
     timestamp,
     extraData: new Uint8Array(17),
@@ -52,11 +52,19 @@ export type MemoryEngine = Engine & {
   failNext(method: 'build' | 'setHeads', ...errors: readonly unknown[]): void
 }
 
+/** Execution as far as the consensus half notices it; undefined: the attributes cannot be executed. */
+export type Execute = (parent: Payload, attributes: PayloadAttributes) => Payload | undefined
+
+export const executeNothing: Execute = (parent, attributes) => {
+  if (attributes.transactions.some(isBad)) return undefined
+  return payloadOf({ number: parent.blockNumber, hash: parent.blockHash }, attributes)
+}
+
 /**
- * An engine that executes nothing. Built blocks are forgotten by a kill until they are below the unsafe head.
+ * An engine in memory. Built blocks are forgotten by a kill until they are below the unsafe head.
  * @param effect called before and after each effect; it may throw, which is the kill
  */
-export function createMemoryEngine(durable: Durable, effect: (name: string) => void = () => {}): MemoryEngine {
+export function createMemoryEngine(durable: Durable, execute: Execute, effect: (name: string) => void = () => {}): MemoryEngine {
   let state = durable
   const known = new Map(durable.chain.map((payload) => [payload.blockHash, payload]))
   const history: Heads[] = []
@@ -88,10 +96,11 @@ export function createMemoryEngine(durable: Durable, effect: (name: string) => v
     failNext: (method, ...errors) => void failures[method].push(...errors),
     async build(parent, attributes): Promise<BuildResult> {
       fail('build')
-      if (!known.has(parent.hash)) throw engineFault('UNKNOWN_PARENT', { hash: parent.hash })
-      if (attributes.transactions.some(isBad)) return { kind: 'invalid', reason: 'bad transaction' }
+      const below = known.get(parent.hash)
+      if (!below) throw engineFault('UNKNOWN_PARENT', { hash: parent.hash })
+      const payload = execute(below, attributes)
+      if (!payload) return { kind: 'invalid', reason: 'bad transaction' }
       effect('build')
-      const payload = payloadOf(parent, attributes)
       known.set(payload.blockHash, payload)
       effect('built')
       return { kind: 'built', payload }

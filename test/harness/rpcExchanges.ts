@@ -129,12 +129,6 @@ export async function callRpc(url: string, method: string, params: readonly Json
   return answer.error === undefined ? { result: answer.result ?? null } : { error: answer.error }
 }
 
-function dropMembers<T>(value: T, names: readonly string[]): T {
-  return names.length === 0
-    ? value
-    : (JSON.parse(JSON.stringify(value, (name, member) => (names.includes(name) ? undefined : member))) as T)
-}
-
 const isRollupMethod = (method: string): boolean => method.startsWith('optimism_')
 
 /**
@@ -143,13 +137,12 @@ const isRollupMethod = (method: string): boolean => method.startsWith('optimism_
  * @param rollupUrl of the consensus half
  * @param chainDir folder of the recorded chain, its `rpc/` in it
  * @param options.methods compare these only
- * @param options.ignoring members of objects, anywhere, that are not compared
  */
 export async function compareExchanges(
   url: string,
   rollupUrl: string,
   chainDir: string,
-  options: { readonly methods?: readonly string[]; readonly ignoring?: readonly string[] } = {},
+  options: { readonly methods?: readonly string[] } = {},
 ): Promise<Comparison> {
   const all = readExchanges(chainDir)
   const dialect = dialectOf(all)
@@ -167,8 +160,7 @@ export async function compareExchanges(
       continue
     }
     const found = await callRpc(isRollupMethod(method) ? rollupUrl : url, method, params)
-    const seen = (outcome: Outcome): Outcome => dropMembers(outcome, options.ignoring ?? [])
-    const difference = compareOutcome({ ...exchange, outcome: seen(exchange.outcome) }, seen(found), dialect, head)
+    const difference = compareOutcome(exchange, found, dialect, head)
     if (difference !== undefined) different.push(difference)
     else equalByMethod[method] = (equalByMethod[method] ?? 0) + 1
   }

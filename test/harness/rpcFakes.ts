@@ -2,7 +2,17 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
-import type { AccountFacts, CallMessage, CallOutcome, ChainBlock, ChainReader, ChainReceipt, ChainView, WorldReads } from '#rpc/ports'
+import type {
+  AccountFacts,
+  CallMessage,
+  CallOutcome,
+  ChainBlock,
+  ChainReader,
+  ChainReceipt,
+  ChainView,
+  L1FeeFacts,
+  WorldReads,
+} from '#rpc/ports'
 import { type Header, hashHeader } from '#types/header'
 import {
   type Address,
@@ -80,16 +90,18 @@ function factsOf({ nonce = 0n, balance = 0n, code }: FakeAccount): AccountFacts 
   return { nonce, balance, codeHash: code === undefined ? emptyCodeHash : hashFromBytes(keccak256(code)), storageRoot: emptyRoot }
 }
 
-function fakeState(state: FakeState): WorldReads {
+type Guard = <A extends readonly unknown[], R>(read: (...args: A) => R) => (...args: A) => R
+
+function fakeState(state: FakeState, reading: Guard): WorldReads {
   return {
-    account: (address) => state[address] && factsOf(state[address]),
-    code: (address) => state[address]?.code ?? new Uint8Array(0),
-    slot: (address, slot) => state[address]?.slots?.[slot] ?? 0n,
-    prove: (address, slots) => ({
+    account: reading((address) => state[address] && factsOf(state[address])),
+    code: reading((address) => state[address]?.code ?? new Uint8Array(0)),
+    slot: reading((address, slot) => state[address]?.slots?.[slot] ?? 0n),
+    prove: reading((address, slots) => ({
       account: state[address] && factsOf(state[address]),
       proof: [fromHex('0x80')],
       slots: slots.map((slot) => ({ value: state[address]?.slots?.[slot] ?? 0n, proof: [] })),
-    }),
+    })),
   }
 }
 
@@ -122,18 +134,31 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       return index < 0 ? [] : { block: idOf(number), index }
     })[0]
 
+  /** Every answer, and what an answer computes later, is refused once the view is closed. */
   function view(): ChainView {
+    let isOpen = true
+    const reading = <A extends readonly unknown[], R>(read: (...args: A) => R) => {
+      return (...args: A): R => {
+        if (!isOpen) throw new Error('the view is closed')
+        return read(...args)
+      }
+    }
+    const fees = reading((): L1FeeFacts => ({ l1GasPrice: 1n, l1GasUsed: 16n, l1Fee: 16n }))
+    const withFees = (receipt: ChainReceipt): ChainReceipt => Object.defineProperty({ ...receipt }, 'fees', { get: fees, enumerable: true })
     views.open++
     views.opened++
     return {
       heads: { latest: idOf(stored.length - 1), safe: idOf(Math.min(1, stored.length - 1)), finalized: idOf(0) },
-      canonicalHash: (number) => stored[number]?.of.hash,
-      header: (hash) => byHash(hash)?.of.block.header,
-      block: (hash) => byHash(hash)?.of,
-      receipts: (hash) => byHash(hash)?.receipts,
-      transaction: place,
-      state: ({ number }) => (number < prunedBelow ? undefined : fakeState(state)),
-      [Symbol.dispose]: () => void views.open--,
+      canonicalHash: reading((number) => stored[number]?.of.hash),
+      header: reading((hash) => byHash(hash)?.of.block.header),
+      block: reading((hash) => byHash(hash)?.of),
+      receipts: reading((hash) => byHash(hash)?.receipts.map(withFees)),
+      transaction: reading(place),
+      state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
+      [Symbol.dispose]: () => {
+        isOpen = false
+        views.open--
+      },
     }
   }
   return {

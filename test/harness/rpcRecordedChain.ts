@@ -1,7 +1,7 @@
 import { fromHex, type Hex } from '#lib/hex'
 import { recoverAddress } from '#lib/secp256k1'
-import type { ChainBlock, ChainReader, ChainReceipt, ChainView, TransactionPlace } from '#rpc/ports'
-import { decodeBlock } from '#types/block'
+import type { ChainBlock, ChainReader, ChainReceipt, ChainView, L1FeeFacts, TransactionPlace } from '#rpc/ports'
+import { type Block, decodeBlock } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import { type Address, addressFromBytes, type Hash } from '#types/ids'
@@ -20,28 +20,33 @@ function senderOf(raw: Uint8Array): Address {
   return addressFromBytes(address)
 }
 
-function placedReceipts(rawReceipts: readonly Hex[]): readonly ChainReceipt[] {
+/** What a transaction of a block cost on L1. */
+export type FeesOf = (block: Block, raw: Uint8Array) => L1FeeFacts
+
+function placedReceipts(block: Block, rawReceipts: readonly Hex[], feesOf: FeesOf): readonly ChainReceipt[] {
   let gasBefore = 0n
   let logsBefore = 0
-  return rawReceipts.map((raw) => {
-    const receipt = decodeReceipt(fromHex(raw))
-    const placed = { receipt, gasUsed: receipt.cumulativeGasUsed - gasBefore, firstLogIndex: logsBefore }
+  return rawReceipts.map((rawReceipt, index) => {
+    const receipt = decodeReceipt(fromHex(rawReceipt))
+    const fees = feesOf(block, block.transactions[index] ?? new Uint8Array(0))
+    const placed = { receipt, gasUsed: receipt.cumulativeGasUsed - gasBefore, firstLogIndex: logsBefore, fees }
     gasBefore = receipt.cumulativeGasUsed
     logsBefore += receipt.logs.length
     return placed
   })
 }
 
-/** A chain of blocks in memory, without state and without L1 fees, as the RPC methods read it. */
+/** A chain of blocks in memory, without state, as the RPC methods read it. */
 export function recordedChain(
   recorded: readonly RecordedBlock[],
   labels: { readonly safe: number; readonly finalized: number },
+  feesOf: FeesOf,
 ): ChainReader & { readonly blocks: readonly ChainBlock[] } {
   const blocks: ChainBlock[] = recorded.map(({ raw }) => {
     const block = decodeBlock(fromHex(raw))
     return { hash: hashHeader(block.header), block, senders: block.transactions.map(senderOf) }
   })
-  const receipts = recorded.map(({ rawReceipts }) => placedReceipts(rawReceipts))
+  const receipts = blocks.map(({ block }, number) => placedReceipts(block, recorded[number]?.rawReceipts ?? [], feesOf))
   const numbers = new Map<Hash, number>(blocks.map(({ hash }, number) => [hash, number]))
   const places = new Map<Hash, TransactionPlace>()
   const idOf = (number: number): BlockId => ({ hash: blocks[number]?.hash as Hash, number })

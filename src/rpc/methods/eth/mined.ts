@@ -34,8 +34,12 @@ export function minedTransactions(of: ChainBlock, receipts: readonly ChainReceip
   return of.block.transactions.flatMap((_raw, index) => minedTransaction(of, receipts, index) ?? [])
 }
 
+/** The receipt at an index, its fees computed while the view is open; undefined beyond the end. */
 export function minedReceipt(of: ChainBlock, receipts: readonly ChainReceipt[], index: number): MinedReceipt | undefined {
   const mined = minedTransaction(of, receipts, index)
-  const placed = receipts[index]
-  return mined && placed && { mined, placed, timestamp: of.block.header.timestamp }
+  const stored = receipts[index]
+  if (mined === undefined || stored === undefined) return undefined
+  const { receipt, gasUsed, firstLogIndex, fees } = stored
+  const placed = { receipt, gasUsed, firstLogIndex, ...(fees !== undefined && { fees }) }
+  return { mined, placed, timestamp: of.block.header.timestamp }
 }

@@ -71,6 +71,7 @@ it('rpc/transactions: receipts of a block are the receipts of its transactions',
     effectiveGasPrice: '0x3ed',
     status: '0x1',
     contractAddress: null,
+    l1Fee: '0x10',
   })
 })
 

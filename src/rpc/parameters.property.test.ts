@@ -1,0 +1,47 @@
+import { array, assert, asyncProperty, constant, constantFrom, dictionary, jsonValue, nat, oneof, string, tuple } from 'fast-check'
+import { expect, it } from 'vitest'
+import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { RpcError } from './errors.ts'
+import { ethRegistry } from './methods.ts'
+
+const log = { address: account(1), topics: [topic(1)], data: new Uint8Array(0) }
+const context = fakeContext(fakeChain([[], [[log]], []]), { kind: 'success', output: new Uint8Array(0) })
+
+/** Values that look like parameters, so that some get far. */
+const hexDigits = array(constantFrom(...'0123456789abcdefABCDEFg'), { maxLength: 70 }).map((digits) => `0x${digits.join('')}`)
+const tag = constantFrom('latest', 'pending', 'safe', 'earliest', 'finalized', '0x0', '0x1', '0x2', '0xffffffffffffffff')
+const scalar = oneof(hexDigits, tag, constant(account(1)), constant(topic(1)), string(), nat(), constantFrom(null, true, -1, 1.5))
+const member = constantFrom(
+  'address',
+  'topics',
+  'fromBlock',
+  'toBlock',
+  'blockHash',
+  'blockNumber',
+  'from',
+  'to',
+  'gas',
+  'data',
+  'input',
+  'value',
+  'accessList',
+)
+const structured = oneof(scalar, array(scalar, { maxLength: 4 }), dictionary(member, oneof(scalar, array(scalar, { maxLength: 5 }))))
+const params = oneof(array(structured, { maxLength: 4 }), array(jsonValue(), { maxLength: 4 }))
+
+it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcError', async () => {
+  const method = constantFrom(...ethRegistry.values())
+  const seed = 20_260_711
+  await assert(
+    asyncProperty(tuple(method, params), async ([{ call }, given]) => {
+      try {
+        const result = await call(context, given)
+        expect(JSON.parse(JSON.stringify(result ?? null))).toBeDefined()
+      } catch (error) {
+        expect(error).toBeInstanceOf(RpcError)
+      }
+      expect(context.asked.splice(0).length).toBeLessThanOrEqual(1)
+    }),
+    { seed, numRuns: 3_000 },
+  )
+})
