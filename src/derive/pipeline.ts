@@ -44,6 +44,7 @@ type Run = {
   readonly retrieval: L1Retrieval
   readonly epochs: Epochs
   readonly safeBlocks: FetchedSafeBlocks
+  readonly accountedFor: number
   batches: BatchDecider
   /** once set, only a reset helps */
   failure: string | undefined
@@ -52,7 +53,7 @@ type Run = {
 type Ground = Omit<Run, 'batches' | 'failure'>
 
 function createBatches(config: RollupConfig, ground: Ground, log: Log): BatchDecider {
-  const { traversal, retrieval, epochs, safeBlocks } = ground
+  const { traversal, retrieval, epochs, safeBlocks, accountedFor } = ground
   if (!isActive(config.schedule, 'holocene', traversal.origin.timestamp)) {
     const frames = createFrameQueue(retrieval, (all) => all, log)
     const reader = createChannelReader(config, traversal, createChannelBank(config, traversal, frames, log), log)
@@ -61,13 +62,14 @@ function createBatches(config: RollupConfig, ground: Ground, log: Log): BatchDec
   const frames = createFrameQueue(retrieval, orderedFrames, log)
   const reader = createChannelReader(config, traversal, createChannelAssembler(config, traversal, frames, log), log)
   const stream = createBatchStream(config, { traversal, epochs, reader, safeBlocks }, log)
-  return createBatchStage(config, { traversal, epochs, stream }, log)
+  return createBatchStage(config, { traversal, epochs, stream, accountedFor }, log)
 }
 
 function begin(config: RollupConfig, start: StartPoint, log: Log): Run {
   const traversal = createL1Traversal(config, start, log)
   const retrieval = createL1Retrieval(config, traversal, log)
-  const ground = { traversal, retrieval, epochs: createEpochs(traversal), safeBlocks: new FetchedSafeBlocks() }
+  const accountedFor = start.accountedFor ?? config.genesis.l1.number
+  const ground = { traversal, retrieval, epochs: createEpochs(traversal), safeBlocks: new FetchedSafeBlocks(), accountedFor }
   return { ...ground, batches: createBatches(config, ground, log), failure: undefined }
 }
 

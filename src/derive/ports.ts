@@ -53,11 +53,19 @@ export type DerivedAttributes = {
   readonly isLastInSpan: boolean
 }
 
-/**
- * Where derivation begins anew: `l1` is the safe head's L1 origin minus the channel timeout (never before the genesis origin), with the system
- * config in force after that block; it is the first block that is read.
- */
-export type StartPoint = { readonly l1: L1Ref; readonly systemConfig: SystemConfig; readonly safe: SafeHead }
+/** Where derivation begins anew. */
+export type StartPoint = {
+  /** The first block that is read: the safe head's L1 origin minus the channel timeout, never before the genesis origin. */
+  readonly l1: L1Ref
+  /** in force after `l1` */
+  readonly systemConfig: SystemConfig
+  readonly safe: SafeHead
+  /**
+   * Number of the last L1 block that has done all it does to the safe head. From Holocene on what it and those before it hold is not judged
+   * again: a batch that was dropped there (after a gap, or with its channel) might fit the safe head of today. Absent: not known.
+   */
+  readonly accountedFor?: number
+}
 
 /** L1 bytes → payload attributes. Synchronous; holds all state of derivation. */
 export interface Pipeline {

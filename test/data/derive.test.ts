@@ -31,7 +31,7 @@ describe.each(recordedChains)('%s', (name) => {
   it('derive/pipeline: every block and the safe head after every L1 block are those of the recording', () => {
     const driver = drive(0, config.channelTimeoutBlocks)
     expect(driver.derived).toHaveLength(payloads.length - 1)
-    const after = safeHeads.map((_, number) => (number < config.genesis.l1.number ? 0 : driver.safeAfter.get(number)))
+    const after = safeHeads.map((_, number) => (number < config.genesis.l1.number ? 0 : driver.safeAfter(number)))
     expect(after).toEqual(safeHeads)
   })
 

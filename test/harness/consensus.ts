@@ -15,7 +15,7 @@ import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { createManualClock, type ManualClock, settle } from './clock.ts'
 import { createMemoryL1, type MemoryL1 } from './consensusL1.ts'
-import { ScriptedPipeline } from './consensusPipeline.ts'
+import { type Alter, ScriptedPipeline } from './consensusPipeline.ts'
 import { createMemoryEngine, type Durable, type Execute, executeNothing, type MemoryEngine, payloadOf } from './engine.ts'
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
@@ -178,6 +178,8 @@ export type World = Host & {
   readonly genesis: Payload
   /** that of the last session, once it has derived */
   readonly pipeline: ScriptedPipeline
+  /** Sessions that follow derive otherwise. */
+  alterDerivation(alter: Alter): void
 }
 
 /** An L1 of three blocks, and a rollup that begins on the last of them, derived by the scripted pipeline. */
@@ -187,8 +189,9 @@ export function createWorld(schedule: ForkSchedule = {}): World {
   l1.mine()
   const { config, genesis } = testRollup(l1, schedule)
   let pipeline = new ScriptedPipeline(config)
+  let altered: Alter | undefined
   const createPipeline = (start: StartPoint): Pipeline => {
-    pipeline = new ScriptedPipeline(config)
+    pipeline = new ScriptedPipeline(config, altered)
     pipeline.reset(start)
     return pipeline
   }
@@ -199,6 +202,9 @@ export function createWorld(schedule: ForkSchedule = {}): World {
     genesis,
     get pipeline() {
       return pipeline
+    },
+    alterDerivation: (alter) => {
+      altered = alter
     },
   }
 }

@@ -4,10 +4,14 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { DerivedAttributes, L1Block, Pipeline, SafeHead, StartPoint, Step, Want } from '#derive/ports'
 import type { L1Ref } from '#types/blockRef'
 import { zeroAddress, zeroHash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
 import { type Batch, blobHash, decodeChannel } from './consensusL1.ts'
 import { badTransaction } from './engine.ts'
 
 type Queued = Batch & { readonly channel: number; readonly isSpan: boolean; readonly isLast: boolean; readonly from: L1Ref }
+
+/** Another version of derivation: what it makes of the attributes of a block. */
+export type Alter = (attributes: PayloadAttributes, number: number) => PayloadAttributes
 
 /**
  * Derivation in small, by the rules that matter to its driver: batches for past blocks are skipped; one that comes too early is kept before
@@ -25,8 +29,11 @@ export class ScriptedPipeline implements Pipeline {
   #reset: string | undefined
   #flushes = 0
 
-  constructor(config: RollupConfig) {
+  readonly #alter: Alter
+
+  constructor(config: RollupConfig, alter: Alter = (attributes) => attributes) {
     this.#config = config
+    this.#alter = alter
     this.#origin = { ...config.genesis.l1, parentHash: zeroHash, timestamp: 0 }
   }
 
@@ -130,16 +137,17 @@ export class ScriptedPipeline implements Pipeline {
     const info = encodeL1Attributes(this.#config, { hash: block.ref.hash, header: block.header }, systemConfig, place)
     const batch = queued.tag.startsWith('bad') ? badTransaction : new TextEncoder().encode(`\u0002${queued.tag}`)
     const isHolocene = isActive(this.#config.schedule, 'holocene', queued.from.timestamp)
+    const attributes = {
+      timestamp,
+      prevRandao: zeroHash,
+      suggestedFeeRecipient: zeroAddress,
+      transactions: [info, batch],
+      noTxPool: true,
+      gasLimit: systemConfig.gasLimit,
+    }
     return {
       parent: ref,
-      attributes: {
-        timestamp,
-        prevRandao: zeroHash,
-        suggestedFeeRecipient: zeroAddress,
-        transactions: queued.tag === '' ? [info] : [info, batch],
-        noTxPool: true,
-        gasLimit: systemConfig.gasLimit,
-      },
+      attributes: this.#alter(attributes, queued.number),
       derivedFrom: isHolocene ? queued.from : this.#origin,
       isLastInSpan: queued.isLast,
     }

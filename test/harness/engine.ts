@@ -19,7 +19,10 @@ export const badTransaction = Uint8Array.of(2, 0xba, 0xd)
 const isBad = (raw: Uint8Array): boolean => raw.length === 3 && raw.every((byte, at) => byte === badTransaction[at])
 
 /** A block without execution: the hash covers parent, time and transactions. */
-export function payloadOf(parent: BlockId, attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'> & Partial<PayloadAttributes>): Payload {
+export function payloadOf(
+  parent: BlockId,
+  attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'> & Partial<PayloadAttributes>,
+): Payload {
   const { timestamp, transactions } = attributes
   return {
     parentHash: parent.hash,

@@ -89,9 +89,8 @@ export function createBatchQueue(
   }
 
   const force = (safe: L2Ref, isDrained: boolean): Step<NextBatch> | undefined => {
-    const forced = forceBatch(config, epochs.blocks, safe, { number: traversal.origin.number, isDrained })
-    if (forced.kind === 'next-epoch') epochs.dropFirst()
-    return forced.kind === 'batch' ? item({ batch: forced.batch, isLastInSpan: true }) : undefined
+    const batch = forceBatch(config, epochs, safe, { number: traversal.origin.number, isDrained })
+    return batch && item({ batch, isLastInSpan: true })
   }
 
   const openSpan = (candidate: SpanCandidate, safe: L2Ref): Step<NextBatch> => {

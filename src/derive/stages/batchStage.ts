@@ -12,14 +12,15 @@ import type { L1Traversal } from './l1Traversal.ts'
 
 /**
  * Holocene: takes batches strictly in order and keeps none back. An invalid one takes the rest of its channel with it.
+ * @param parts.accountedFor number of the L1 block up to which nothing is judged any more
  * @see specs protocol/holocene/derivation.md, "Batch Queue"
  */
 export function createBatchStage(
   config: RollupConfig,
-  parts: { traversal: L1Traversal; epochs: Epochs; stream: BatchStream },
+  parts: { traversal: L1Traversal; epochs: Epochs; stream: BatchStream; accountedFor: number },
   log: Log,
 ): BatchDecider {
-  const { traversal, epochs, stream } = parts
+  const { traversal, epochs, stream, accountedFor } = parts
 
   const drain = (): Step<never> => {
     for (;;) {
@@ -29,9 +30,8 @@ export function createBatchStage(
   }
 
   const force = (safe: L2Ref): Step<NextBatch> => {
-    const forced = forceBatch(config, epochs.blocks, safe, { number: traversal.origin.number, isDrained: true })
-    if (forced.kind === 'next-epoch') epochs.dropFirst()
-    return forced.kind === 'batch' ? item({ batch: forced.batch, isLastInSpan: true }) : wait
+    const batch = forceBatch(config, epochs, safe, { number: traversal.origin.number, isDrained: true })
+    return batch === undefined ? wait : item({ batch, isLastInSpan: true })
   }
 
   /** undefined: look at the next batch */
@@ -53,7 +53,7 @@ export function createBatchStage(
     next(safe: L2Ref): Step<NextBatch> {
       epochs.update(safe)
       // a batch in the safe head's own origin, or before it, is of the past
-      if (traversal.origin.number <= safe.l1Origin.number) return drain()
+      if (traversal.origin.number <= Math.max(safe.l1Origin.number, accountedFor)) return drain()
       const refusal = refuseSafeHead(epochs, safe)
       if (refusal !== undefined) return reset(refusal)
       for (;;) {
