@@ -80,6 +80,7 @@ export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Fai
     const calls = unknown.map((hash): RpcCall => ({ method: 'eth_getRawTransactionByHash', params: [hash] }))
     const answers = await rpc.call(endpoint, calls, signal)
     const raws = answers.map((raw) => bytesField({ raw }, 'raw'))
+    if (raws.some((raw) => raw.length === 0)) throw new ShapeError('an empty transaction')
     return encoded.map((raw) => raw ?? raws.shift() ?? fromHex('0x'))
   }
 

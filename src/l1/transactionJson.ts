@@ -1,6 +1,6 @@
-import { type Address, parseHash } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
 import { type AccessList, type Authorization, encodeTransaction, type SignedTransaction } from '#types/transaction'
-import { addressField, bigintField, bytesField, type Json, listOf, numberField, objectOf, ShapeError } from './blockJson.ts'
+import { addressField, bigintField, bytesField, hashField, type Json, listOf, numberField, objectOf, ShapeError } from './blockJson.ts'
 
 function accessList(json: Json): AccessList {
   return listOf(json['accessList'], 'access list').map((value) => {
@@ -9,11 +9,8 @@ function accessList(json: Json): AccessList {
   })
 }
 
-function hashes(value: unknown, what: string): ReturnType<typeof parseHash>[] {
-  return listOf(value, what).map((item) => {
-    if (typeof item !== 'string' || item.length !== 66) throw new ShapeError(`${what} hold something else than hashes`)
-    return parseHash(item)
-  })
+function hashes(value: unknown, what: string): Hash[] {
+  return listOf(value, what).map((item) => hashField({ [what]: item }, what))
 }
 
 /** 0 or 1, from `yParity` or else from `v`. */

@@ -5,7 +5,7 @@ import type { L1Ref } from '#types/blockRef'
 import { type Header, hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import { encodeReceipt, type Receipt } from '#types/receipt'
-import { hashField, headerFromJson, type Json } from './blockJson.ts'
+import { hashField, headerFromJson, type Json, ShapeError } from './blockJson.ts'
 
 /** Fields of a block's JSON that are no header fields of a later fork. */
 const notHeader: ReadonlySet<string> = new Set([
@@ -70,6 +70,16 @@ function verified(hash: Hash, header: Header): Verdict<CheckedHeader> {
   return { kind: 'verified', value: { ref: { hash, number, parentHash, timestamp }, header } }
 }
 
+/** ShapeError when a field of a later fork stands without those before it. */
+function hashOf(header: Header): Hash {
+  try {
+    return hashHeader(header)
+  } catch (error) {
+    if (error instanceof RangeError) throw new ShapeError(error.message, { cause: error })
+    throw error
+  }
+}
+
 /**
  * The header in a block's JSON, held against the hash that the answer names. Header fields that this version does not know are found by trying
  * the unknown fields of the answer until the hash fits: the hash is the proof.
@@ -78,7 +88,7 @@ function verified(hash: Hash, header: Header): Verdict<CheckedHeader> {
 export function verifyHeader(json: Json): Verdict<CheckedHeader> {
   const header = headerFromJson(json)
   const hash = hashField(json, 'hash')
-  const computed = hashHeader(header)
+  const computed = hashOf(header)
   if (computed === hash) return verified(hash, header)
   // an unknown field is last in the header: all known ones must be there
   if (header.requestsHash !== undefined) {

@@ -1,0 +1,54 @@
+/**
+ * Makes the compressed files that belong to the repository from the recorded data: genesis files, upgrade transactions, the chain of the demo.
+ * usage: node scripts/fixtures.ts FOLDER_OF_RECORDED_DATA
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+
+type Json = Record<string, unknown>
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) {
+  console.error('usage: node scripts/fixtures.ts FOLDER_OF_RECORDED_DATA')
+  process.exit(2)
+}
+const root = resolve(import.meta.dirname, '..')
+
+function read(name: string): Json {
+  const bytes = readFileSync(join(folder ?? '', name))
+  return JSON.parse((name.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes).toString()) as Json
+}
+
+function write(name: string, value: unknown): void {
+  const plain = Buffer.from(JSON.stringify(value))
+  const params = {
+    [constants.ZSTD_c_compressionLevel]: 22,
+    [constants.ZSTD_c_windowLog]: 24,
+    [constants.ZSTD_c_enableLongDistanceMatching]: 1,
+  }
+  const bytes = zstdCompressSync(plain, { params, pledgedSrcSize: plain.length })
+  mkdirSync(resolve(root, name, '..'), { recursive: true })
+  writeFileSync(join(root, name), bytes)
+  console.log(`${name}: ${bytes.length} bytes`)
+}
+
+const { keccak: _, ...upgrades } = read('chain/upgrade-transactions.json')
+write('src/chain/data/upgradeTransactions.json.zst', upgrades)
+write('src/chain/data/base.genesis.json.zst', read('chain/base-mainnet.genesis.json'))
+write('src/chain/data/baseSepolia.genesis.json.zst', read('chain/base-sepolia.genesis.json'))
+
+const chain = 'chains/op-ecotone-to-jovian'
+const l2 = read(`${chain}/l2.json.zst`)
+const { note: _note, ...l1 } = read(`${chain}/l1.json.zst`)
+write('src/devnet/data/l1.json.zst', l1)
+write('src/devnet/data/l2.json.zst', {
+  recordedFrom: l2['recordedFrom'],
+  rollup: read(`${chain}/rollup.json`),
+  config: l2['config'],
+  genesisTimestamp: l2['genesisTimestamp'],
+  extraAlloc: l2['extraAlloc'],
+  contracts: l2['contracts'],
+  blocks: (l2['blocks'] as Json[]).map(({ hash, raw, rawReceipts }) => ({ hash, raw, rawReceipts })),
+  safeHeads: read(`${chain}/safe-heads.json`),
+})

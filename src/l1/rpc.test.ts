@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { endpointsOf } from './endpoint.ts'
+import type { Fetch } from './http.ts'
+import { createRpc } from './rpc.ts'
+
+const [endpoint = expect.fail()] = endpointsOf(['http://l1.example/key'])
+const { signal } = new AbortController()
+const calls = [
+  { method: 'first', params: [] },
+  { method: 'second', params: [1] },
+]
+type Call = { readonly id: number; readonly method: string }
+
+/** An rpc client whose server answers with what the function makes of each request's JSON. */
+function rpcOf(answer: (json: Call | readonly Call[]) => { status?: number; json: unknown }) {
+  const requests: unknown[] = []
+  const fetch: Fetch = async (_url, init) => {
+    const json = JSON.parse(String(init?.body)) as Call | readonly Call[]
+    requests.push(json)
+    const { status = 200, json: body } = answer(json)
+    return new Response(JSON.stringify(body), { status })
+  }
+  return { rpc: createRpc({ fetch, clock: systemClock }, { timeoutMs: 1_000, maxBodyBytes: 10_000 }), requests }
+}
+const right = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: method })
+
+describe('l1/rpc', () => {
+  it('a batch is one request, and its answers may come in any order', async () => {
+    const { rpc, requests } = rpcOf((json) => ({ json: [json].flat().map(right).toReversed() }))
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['an error object', { json: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch not allowed' } } }],
+    ['HTTP 400', { status: 400, json: { error: 'no' } }],
+  ])('an endpoint that refuses a batch with %s is asked call by call, now and later', async (_what, refusal) => {
+    const { rpc, requests } = rpcOf((json) => (Array.isArray(json) ? refusal : { json: right(json as Call) }))
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(requests).toHaveLength(5)
+  })
+
+  it.each([
+    ['an error', { error: { code: -32601, message: 'no such method' } }, 'L1_RPC_ERROR'],
+    ['a limit by its code', { error: { code: -32005, message: 'sorry' } }, 'L1_RATE_LIMITED'],
+    ['a limit by its words', { error: { code: -32000, message: 'daily request quota reached' } }, 'L1_RATE_LIMITED'],
+    ['neither result nor error', {}, 'L1_BAD_ANSWER'],
+  ])('%s in an answer (%s)', async (_what, part, code) => {
+    const { rpc } = rpcOf((json) => ({ json: [json].flat().map(({ id }) => ({ jsonrpc: '2.0', id, ...part })) }))
+    await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code, severity: 'retry' })
+  })
+
+  it('an answer that is missing in a batch (L1_BAD_ANSWER)', async () => {
+    const { rpc } = rpcOf((json) => ({ json: [json].flat().slice(1).map(right) }))
+    await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_BAD_ANSWER' })
+  })
+})
+
+describe('l1/endpoint', () => {
+  it('names hosts only, counts those that come twice, and turns a password into a header', () => {
+    const [plain, again, secret] = endpointsOf(['https://a.example/v3/key?x=1', 'https://a.example/', 'http://us%40er:pa%3Ass@b:8545/'])
+    expect([plain?.name, again?.name, secret?.name]).toEqual(['a.example', 'a.example (2)', 'b:8545'])
+    expect(again?.url).toBe('https://a.example')
+    expect(secret?.url).toBe('http://b:8545')
+    expect(secret?.headers).toEqual({ authorization: `Basic ${Buffer.from('us@er:pa:ss').toString('base64')}` })
+  })
+})

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { fromHex, toHex, toQuantity } from '#lib/hex'
+import { headerOf } from '#test/harness/headers'
+import { type Header, hashHeader } from '#types/header'
+import { emptyRequestsHash, emptyRoot, zeroHash } from '#types/ids'
+import { type Json, listOf, objectOf, receiptFromJson, ShapeError } from './blockJson.ts'
+import { transactionFromJson } from './transactionJson.ts'
+import { verifyBody, verifyHeader } from './verifyBlock.ts'
+
+const { l1 } = readRecordedChain()
+const prague: Header = headerOf({
+  withdrawalsRoot: emptyRoot,
+  blobGasUsed: 0n,
+  excessBlobGas: 131_072n,
+  parentBeaconBlockRoot: zeroHash,
+  requestsHash: emptyRequestsHash,
+})
+
+function jsonOf(header: Header): Json {
+  return {
+    ...header,
+    sha3Uncles: header.ommersHash,
+    miner: header.beneficiary,
+    logsBloom: toHex(header.logsBloom),
+    difficulty: '0x0',
+    number: toQuantity(header.number),
+    gasLimit: toQuantity(header.gasLimit),
+    gasUsed: '0x0',
+    timestamp: toQuantity(header.timestamp),
+    extraData: toHex(header.extraData),
+    nonce: toHex(header.nonce),
+    baseFeePerGas: toQuantity(header.baseFeePerGas ?? 0n),
+    blobGasUsed: '0x0',
+    excessBlobGas: '0x20000',
+    hash: hashHeader(header),
+    size: '0x25f',
+    transactions: [],
+    uncles: [],
+  }
+}
+
+/** Puts a value in place of something in a document, wherever the picks lead. */
+function damage(json: unknown, picks: Iterator<number>, value: unknown): void {
+  let at = json as Record<string, unknown>
+  for (;;) {
+    const keys = Object.keys(at)
+    const key = keys[(picks.next().value ?? 0) % keys.length] ?? ''
+    const next = at[key]
+    const isLeaf = typeof next !== 'object' || next === null || Object.keys(next).length === 0
+    if (isLeaf || (picks.next().value ?? 0) % 4 === 0) {
+      at[key] = value
+      return
+    }
+    at = next as Record<string, unknown>
+  }
+}
+
+describe('l1/verifyBlock', () => {
+  it('every block of a recorded L1 is verified, blob transactions included', () => {
+    for (const { block, receipts } of l1.blocks) {
+      const header = verifyHeader(block)
+      if (header.kind === 'mismatch') expect.fail(header.what)
+      const transactions = (block['transactions'] as unknown[]).map((tx) => transactionFromJson(tx) ?? expect.fail('unknown type'))
+      const body = verifyBody(header.value, transactions, receipts.map(receiptFromJson))
+      expect(body.kind).toBe('verified')
+    }
+  })
+
+  it.each([
+    ['a hash', { blockAccessListHash: emptyRoot }, [fromHex(emptyRoot)]],
+    ['a number', { slotNumber: '0x1b4' }, [fromHex('0x01b4')]],
+    ['a zero', { slotNumber: '0x0' }, [new Uint8Array()]],
+    [
+      'both, in another order than in the answer',
+      { slotNumber: '0x1b4', blockAccessListHash: emptyRoot },
+      [fromHex(emptyRoot), fromHex('0x01b4')],
+    ],
+  ])('fields of later forks are found by the hash: %s', (_what, fields, extra) => {
+    const header = { ...prague, extra }
+    const verdict = verifyHeader({ ...jsonOf(header), ...fields, totalDifficulty: '0x0', l1BlockNumber: '0x5' })
+    expect(verdict).toMatchObject({ kind: 'verified', value: { ref: { hash: hashHeader(header) } } })
+  })
+
+  it('a header whose hash no arrangement gives is a mismatch', () => {
+    const later = { blockAccessListHash: emptyRoot, slotNumber: '0x1b4' }
+    expect(verifyHeader({ ...jsonOf(prague), ...later, timestamp: '0x1' })).toMatchObject({ kind: 'mismatch', what: 'hash' })
+  })
+
+  it.each([
+    ['a missing field', { parentHash: undefined }],
+    ['a later field without an earlier one', { blobGasUsed: null }],
+    ['a short hash', { stateRoot: '0x12' }],
+    ['a number for a quantity', { timestamp: 5 }],
+    ['a quantity beyond u64', { timestamp: '0xffffffffffffffffff' }],
+  ])('%s is no header (ShapeError)', (_what, fields) => {
+    expect(() => verifyHeader({ ...jsonOf(prague), ...fields })).toThrow(ShapeError)
+  })
+
+  it('any damage to a block is a mismatch, a refusal, or harmless: never another block', () => {
+    const whole = l1.blocks.filter(({ receipts }) => receipts.length > 0)
+    const values = fc.oneof(
+      fc.constantFrom(null, 1, '', '0x', '0x0', `0x${'ff'.repeat(40)}`, `0x${'zz'.repeat(32)}`, [], {}, '0x1'),
+      fc.jsonValue(),
+    )
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...whole),
+        fc.array(fc.nat(), { minLength: 16, maxLength: 16 }),
+        values,
+        ({ block, receipts }, picks, value) => {
+          const damaged = structuredClone({ block, receipts })
+          damage(damaged, picks.values(), value)
+          try {
+            const header = verifyHeader(objectOf(damaged.block, 'block'))
+            if (header.kind === 'mismatch') return
+            const transactions = listOf(damaged.block['transactions'], 'transactions').map(transactionFromJson)
+            const body = verifyBody(
+              header.value,
+              transactions.filter((raw) => raw !== undefined),
+              listOf(damaged.receipts, 'receipts').map(receiptFromJson),
+            )
+            if (body.kind === 'verified') expect(body.value.ref.hash).toBe(block['hash'])
+          } catch (error) {
+            expect(error).toBeInstanceOf(ShapeError)
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    ['nothing', null],
+    ['a text', '0x02'],
+    ['no nonce', { type: '0x2' }],
+    ['a bad v', { type: '0x0', nonce: '0x0', gas: '0x1', value: '0x0', input: '0x', r: '0x1', s: '0x1', gasPrice: '0x1', v: '0x5' }],
+  ])('%s is no transaction (ShapeError)', (_what, json) => {
+    expect(() => transactionFromJson(json)).toThrow(ShapeError)
+  })
+
+  it('a transaction of a type that is not known is left to its raw bytes', () => {
+    expect(transactionFromJson({ type: '0x6', hash: zeroHash })).toBeUndefined()
+  })
+})
