@@ -1,9 +1,9 @@
 import { type ForkSchedule, isActive } from '#chain/forks'
+import { depositsOnly } from '#derive/depositsOnly'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine } from '#engine/port'
 import { emptyBytes, equalBytes } from '#lib/bytes'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { depositsOnly, hasDepositsOnly } from './depositsOnly.ts'
 import { consensusFault } from './faults.ts'
 
 /** `replaced`: by its deposits alone; the channel is to be flushed. `dropped`: the next batch may yield the block instead. */
@@ -21,7 +21,7 @@ export async function buildDerived(engine: Pick<Engine, 'build'>, schedule: Fork
   const { parent, attributes, derivedFrom } = item
   const result = await engine.build(parent, attributes)
   if (result.kind === 'built') return result
-  if (hasDepositsOnly(attributes)) throw depositsInvalid(item, result.reason)
+  if (depositsOnly(attributes).transactions.length === attributes.transactions.length) throw depositsInvalid(item, result.reason)
   if (!isActive(schedule, 'holocene', derivedFrom.timestamp)) return { kind: 'dropped', reason: result.reason }
   const replacement = await engine.build(parent, depositsOnly(attributes))
   if (replacement.kind === 'invalid') throw depositsInvalid(item, replacement.reason)

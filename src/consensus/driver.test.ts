@@ -207,7 +207,7 @@ it('consensus/driver: Holocene replaces an invalid block by its deposits and flu
   expect(session.driver.status().heads?.safe.number).toBe(2)
   const replaced = await session.engine.payload(2)
   expect(replaced?.transactions).toHaveLength(1)
-  expect(session.pipeline.flushes).toBe(1)
+  expect(world.pipeline.flushes).toBe(1)
   world.l1.mine(channel(3, 4, 3))
   await session.toTip()
   expect(session.driver.status().heads?.safe.number).toBe(4)
@@ -220,7 +220,7 @@ it('consensus/driver: before Holocene an invalid block is dropped and a later ba
   await session.toTip()
   expect(session.driver.status().heads?.safe.number).toBe(3)
   expect((await session.engine.payload(2))?.transactions).toHaveLength(2)
-  expect(session.pipeline.flushes).toBe(0)
+  expect(world.pipeline.flushes).toBe(0)
 })
 
 it('consensus/driver: before Holocene an invalid block takes back its whole span batch', async () => {

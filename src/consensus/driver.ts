@@ -2,7 +2,7 @@ import { isActive } from '#chain/forks'
 import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { approachingUnsupportedFork, refuseUnsupportedFork, unsupportedForkAt } from '#chain/unsupportedFork'
-import type { DerivedAttributes, Pipeline, Step, Want } from '#derive/ports'
+import type { DerivedAttributes, Pipeline, StartPoint, Step, Want } from '#derive/ports'
 import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
@@ -19,7 +19,8 @@ import type { DriverStatus, Wait, WaitReason } from './status.ts'
 
 export type DriverDeps = {
   readonly engine: Engine
-  readonly pipeline: Pipeline
+  /** called once, with the first start point; later ones go to its `reset` */
+  readonly createPipeline: (start: StartPoint) => Pipeline
   readonly l1: L1Source
   readonly store: SafeHeadStore
   readonly clock: Clock
@@ -59,7 +60,7 @@ export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
   return new DerivationDriver(deps, options)
 }
 
-type Running = { readonly chain: SafeChain; readonly start: Start }
+type Running = { readonly chain: SafeChain; readonly start: Start; readonly pipeline: Pipeline }
 type ResetBy = 'pipeline' | 'engine' | 'l1-head' | 'records'
 type Try = Exclude<WaitReason, 'l1-head' | 'reset'>
 
@@ -92,7 +93,7 @@ class DerivationDriver implements Driver {
     return Object.freeze({
       phase: this.#phase,
       l1: this.#watch.heads,
-      origin: this.#running && this.#deps.pipeline.origin,
+      origin: this.#running?.pipeline.origin,
       heads: this.#running?.chain.heads,
       wait: this.#wait,
       resets: this.#resets,
@@ -120,23 +121,24 @@ class DerivationDriver implements Driver {
       const running = this.#wantedReset ? undefined : this.#running
       if (running === undefined) return await this.#begin(signal)
       await this.#breathe(signal)
-      await this.#act(running, this.#deps.pipeline.step(running.chain.tip), signal)
+      await this.#act(running, running.pipeline.step(running.chain.tip), signal)
     } catch (error) {
       if (!(error instanceof Fault) || error.severity !== 'reset') throw error
       this.#wantReset('engine', error.message)
     }
   }
 
-  async #act({ chain, start }: Running, step: Step<DerivedAttributes>, signal: AbortSignal): Promise<void> {
+  async #act(running: Running, step: Step<DerivedAttributes>, signal: AbortSignal): Promise<void> {
+    const { chain, start, pipeline } = running
     const isPastSettled = step.kind === 'need' && step.want.kind === 'l1-block' && step.want.number > start.derivedFrom.number
     if (isPastSettled && chain.tip.ref.number < start.settled.number) return this.#distrust(start)
     switch (step.kind) {
       case 'item':
-        return this.#derive(chain, start, step.item, signal)
+        return this.#derive(running, step.item, signal)
       case 'need':
-        return this.#answer(chain, step.want, signal)
+        return this.#answer(running, step.want, signal)
       case 'wait':
-        return this.#awaitL1(this.#deps.pipeline.origin.number + 1, signal)
+        return this.#awaitL1(running, pipeline.origin.number + 1, signal)
       case 'reset':
         this.#wantReset('pipeline', step.reason)
     }
@@ -144,7 +146,7 @@ class DerivationDriver implements Driver {
 
   /** Goes to a sound start point, at first and after each reset. */
   async #begin(signal: AbortSignal): Promise<void> {
-    const { engine, store, pipeline, log } = this.#deps
+    const { engine, store, log } = this.#deps
     const { config } = this.#options
     const wanted = this.#wantedReset
     if (wanted) await this.#settlePending(wanted.by, signal)
@@ -155,8 +157,9 @@ class DerivationDriver implements Driver {
     })
     const chain = new SafeChain({ engine, store, config }, heads, start.point.safe)
     await this.#try('engine', signal, () => chain.restart(start))
-    pipeline.reset(start.point)
-    this.#running = { chain, start }
+    const pipeline = this.#running?.pipeline
+    pipeline?.reset(start.point)
+    this.#running = { chain, start, pipeline: pipeline ?? this.#deps.createPipeline(start.point) }
     this.#wantedReset = undefined
     this.#phase = 'deriving'
     this.#committedMs = this.#deps.clock.nowMs()
@@ -205,8 +208,8 @@ class DerivationDriver implements Driver {
     this.#wait = undefined
   }
 
-  async #derive(chain: SafeChain, start: Start, item: DerivedAttributes, signal: AbortSignal): Promise<void> {
-    const { pipeline, metrics, log, clock, engine } = this.#deps
+  async #derive({ chain, start, pipeline }: Running, item: DerivedAttributes, signal: AbortSignal): Promise<void> {
+    const { metrics, log, clock, engine } = this.#deps
     const { config, commitBlocks, commitMs } = this.#options
     const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
     const isReadAgain = item.derivedFrom.number < start.derivedFrom.number
@@ -236,11 +239,12 @@ class DerivationDriver implements Driver {
     refuseUnsupportedFork(schedule, attributes.timestamp)
   }
 
-  async #answer(chain: SafeChain, want: Want, signal: AbortSignal): Promise<void> {
-    const { l1, engine, pipeline } = this.#deps
+  async #answer(running: Running, want: Want, signal: AbortSignal): Promise<void> {
+    const { chain, pipeline } = running
+    const { l1, engine } = this.#deps
     switch (want.kind) {
       case 'l1-block': {
-        if ((this.#watch.heads.latest?.number ?? -1) < want.number) return this.#awaitL1(want.number, signal)
+        if ((this.#watch.heads.latest?.number ?? -1) < want.number) return this.#awaitL1(running, want.number, signal)
         const block = await this.#try('l1-block', signal, () => l1.block(want.number, signal))
         if (block === undefined) return this.#pauseForBlock(signal)
         this.#wait = undefined
@@ -267,14 +271,14 @@ class DerivationDriver implements Driver {
   }
 
   /** At the tip: labels what there is, then waits until L1 has the block or has replaced the one read last. */
-  async #awaitL1(number: number, signal: AbortSignal): Promise<void> {
+  async #awaitL1({ pipeline }: Running, number: number, signal: AbortSignal): Promise<void> {
     await this.#commit(signal)
     await this.#finalize(signal)
     while ((this.#watch.heads.latest?.number ?? -1) < number) {
       await this.#delayAs('l1-head', signal)
       await this.#poll(signal)
       const { latest } = this.#watch.heads
-      const { origin } = this.#deps.pipeline
+      const { origin } = pipeline
       if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#wantReset('l1-head', 'L1 head was replaced')
     }
     this.#wait = undefined
@@ -311,10 +315,11 @@ class DerivationDriver implements Driver {
 
   /** Labels derived blocks. Before any wait, so that nothing is kept back while nothing happens. */
   async #commit(signal: AbortSignal): Promise<void> {
-    const chain = this.#running?.chain
-    const { clock, metrics, log, pipeline } = this.#deps
+    const { clock, metrics, log } = this.#deps
     this.#committedMs = clock.nowMs()
-    if (chain === undefined || !(await this.#try('engine', signal, () => chain.commit()))) return
+    if (this.#running === undefined) return
+    const { chain, pipeline } = this.#running
+    if (!(await this.#try('engine', signal, () => chain.commit()))) return
     this.#resetsInVain = 0
     this.#publishHeads(chain)
     metrics.commits.inc({})
