@@ -122,6 +122,7 @@ export type CallRefusal =
   | { readonly kind: 'initcode-size' }
 
 export type CallOutcome =
+  /** return data; of a creation, the code of the new contract */
   | { readonly kind: 'success'; readonly output: Uint8Array }
   | { readonly kind: 'revert'; readonly output: Uint8Array }
   /** `reason` in the interpreter's words: 'out of gas', 'stack underflow' … */
