@@ -1,44 +1,63 @@
 import { describe, expect, it } from 'vitest'
-import { activatesAt } from '#chain/forks'
-import { createPipeline } from '#derive/pipeline'
-import { silentLog } from '#lib/log'
-import { DeriveDriver } from '../harness/deriveDriver.ts'
+import { fromHex, toHex } from '#lib/hex'
+import { decodeTransaction } from '#types/transaction'
+import { decompressChannel, encodeChannel, readBatches } from '../../src/derive/codec/channel.ts'
+import { decodeFrames } from '../../src/derive/codec/frame.ts'
 import { l1BlockOfJson, readRecordedL1 } from '../harness/l1Blocks.ts'
 import { readRecordedL2, recordedChains } from '../harness/l2Blocks.ts'
-import { attributesIn, headAt, type Recording, readableAttributes, recordedWorld, startAt } from '../harness/recordedDerivation.ts'
-import { readSharedJson } from '../harness/sharedData.ts'
+import { checkWholeChain, deriveRecorded } from '../harness/recordedChecks.ts'
+import type { Recording } from '../harness/recordedDerivation.ts'
+import { readShared, readSharedJson } from '../harness/sharedData.ts'
 
 describe.each(recordedChains)('%s', (name) => {
   const { blocks, blobs } = readRecordedL1(name)
   const recording: Recording = { ...readRecordedL2(name), l1: blocks.map(l1BlockOfJson), blobs }
-  const { config, payloads } = recording
-  const safeHeads = readSharedJson<number[]>(`chains/${name}/safe-heads.json`)
-
-  const drive = (from: number, channelTimeoutBlocks: number): DeriveDriver => {
-    const start = startAt(recording, from, channelTimeoutBlocks)
-    const world = recordedWorld(recording, ({ attributes }, safe) => {
-      const payload = payloads[safe.ref.number + 1]
-      if (!payload) return 'invalid'
-      const isFirstHolocene = activatesAt(config.schedule, 'holocene', safe.ref.timestamp, payload.timestamp)
-      expect(readableAttributes(attributes)).toEqual(attributesIn(payload, isFirstHolocene))
-      return headAt(recording, payload.blockNumber)
-    })
-    const driver = new DeriveDriver(createPipeline(config, start, silentLog), start, world)
-    expect(driver.run()).toEqual({ kind: 'l1', number: safeHeads.length })
-    return driver
-  }
+  const last = recording.payloads.length - 1
 
   it('derive/pipeline: every block and the safe head after every L1 block are those of the recording', () => {
-    const driver = drive(0, config.channelTimeoutBlocks)
-    expect(driver.derived).toHaveLength(payloads.length - 1)
-    const after = safeHeads.map((_, number) => (number < config.genesis.l1.number ? 0 : driver.safeAfter(number)))
-    expect(after).toEqual(safeHeads)
+    checkWholeChain(recording, readSharedJson<number[]>(`chains/${name}/safe-heads.json`))
   })
 
   it('derive/pipeline: from any safe block, also in the middle of a span, derivation goes on to the same head', () => {
-    for (let from = 1; from < payloads.length - 1; from++) {
-      const driver = drive(from, config.channelTimeoutBlocks)
-      expect(driver.safe.ref.number, `from block ${from}`).toBe(payloads.length - 1)
-    }
+    for (let from = 1; from < last; from++) expect(deriveRecorded(recording, from).safe.ref.number, `from block ${from}`).toBe(last)
+  })
+})
+
+describe('OP Mainnet', () => {
+  const read = (file: string): Uint8Array => {
+    const text = readShared(`derive/${file}`).toString('utf8').trim()
+    return fromHex(text.startsWith('0x') ? text : `0x${text}`)
+  }
+  const rules = { maxRlpBytes: 10_000_000, allowsBrotli: false }
+
+  it('derive/codec: a channel of the batcher is one span batch, and is written as it was', () => {
+    const channel = read('op-mainnet-span-batch-channel.hex')
+    const rlp = decompressChannel(channel, rules)
+    expect([channel.length, rlp.length]).toEqual([615_361, 1_409_463])
+    const reader = readBatches(rlp, 10)
+    const batch = reader.next()
+    if (batch?.kind !== 'span') throw new Error('no span batch')
+    expect(reader.next()).toBeUndefined()
+    expect(batch).toMatchObject({ relativeTimestamp: 32_295_734n, l1OriginNumber: 20_089_770n })
+    expect(toHex(batch.parentCheck)).toMatch(/^0xba1be7cf.*4823$/)
+    expect(toHex(batch.l1OriginCheck)).toMatch(/^0x4bd8da85.*cbcb$/)
+    const counts = [batch.blocks.length, batch.blocks.flatMap(({ transactions }) => transactions).length]
+    expect([...counts, batch.blocks.filter(({ advancesOrigin }) => advancesOrigin).length]).toEqual([143, 1766, 24])
+    expect(toHex(decompressChannel(encodeChannel([batch], 10, 'zlib'), rules))).toBe(toHex(rlp))
+  })
+
+  it('derive/codec: a batcher transaction is one frame, whose channel gives its batches although it has no end', () => {
+    const tx = decodeTransaction(read('op-mainnet-batcher-transaction.hex'))
+    expect(tx).toMatchObject({ type: 2, chainId: 1n, nonce: 1_104_454n, to: '0xff00000000000000000000000000000000000010' })
+    expect(tx.data).toHaveLength(119_823)
+    const frames = decodeFrames(tx.data)
+    if (frames.kind !== 'decoded') throw new Error(frames.reason)
+    expect(frames.value).toHaveLength(1)
+    const [frame] = frames.value
+    const reader = readBatches(decompressChannel(frame?.data ?? new Uint8Array(0), rules), 10)
+    let count = 0
+    while (reader.next()) count++
+    expect([count, frame?.isLast]).toEqual([expect.any(Number), true])
+    expect(count).toBeGreaterThan(0)
   })
 })
