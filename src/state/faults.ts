@@ -12,6 +12,11 @@ export const stateFault = defineFaults({
     says: (d: { hash: string }) => `the witness gives bytes for ${d.hash} that have another hash`,
     fix: 'the file is damaged or forged: fetch it again',
   },
+  HISTORY_PRUNED: {
+    severity: 'reset',
+    says: (d: { number: number; oldest: number }) => `the state of block ${d.number} is gone, the oldest kept is that of ${d.oldest}`,
+    fix: 'ask for a later block; to keep more from now on raise --retain.history',
+  },
   CODE_MISSING: {
     severity: 'fatal',
     says: (d: { hash: Hash }) => `the code with hash ${d.hash} is missing`,

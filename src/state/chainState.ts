@@ -1,0 +1,198 @@
+import { Buffer } from 'node:buffer'
+import { concatBytes, trimLeft } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { afterPrefix } from '#store/keys'
+import type { KvReader, KvWriter } from '#store/ports'
+import { isLeafRlp } from '#trie/node'
+import { emptyRoot, type Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { decodeAccountRow, encodeAccountRow } from './account.ts'
+import { stateFault } from './faults.ts'
+import { changesOf, dropHistory, HistoricalRows, indexHistory, popHistory } from './history.ts'
+import { rowState, topHash } from './rowState.ts'
+import {
+  accountsTable,
+  changeKey,
+  changesTable,
+  codeTable,
+  encodeBefore,
+  latestRows,
+  nodeRow,
+  readMark,
+  storageNodesTable,
+  storageTable,
+  writeMark,
+} from './rows.ts'
+import type { StateRoot } from './stateRoot.ts'
+import type { WorldState } from './worldState.ts'
+
+/** What a read of history costs at most: look-ups in as many blocks that the index does not cover yet. */
+const indexBatchBlocks = 32
+
+export type BlockHashes = (number: number) => Hash | undefined
+
+/** The state after the last block that was written. */
+export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
+  return rowState(latestRows(reader), reader, blockHash)
+}
+
+/**
+ * The state after a block at or below the last one, values and trie nodes.
+ * @throws Fault HISTORY_PRUNED when its changes are gone; RangeError above the last block
+ */
+export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes): WorldState {
+  const head = readMark(reader, 'head') ?? 0
+  if (number > head) throw new RangeError(`state of block ${number}: the last one is ${head}`)
+  const oldest = readMark(reader, 'oldest') ?? 0
+  if (number < oldest) throw stateFault('HISTORY_PRUNED', { number, oldest })
+  return number === head ? latestState(reader, blockHash) : rowState(new HistoricalRows(reader, number, head), reader, blockHash)
+}
+
+/** Number of the block whose state is the latest; undefined before a genesis was written. */
+export function stateHead(reader: KvReader): number | undefined {
+  return readMark(reader, 'head')
+}
+
+/** Number of the oldest block whose state can be put together. */
+export function oldestState(reader: KvReader): number {
+  return readMark(reader, 'oldest') ?? 0
+}
+
+/** Writes rows of the state; notes each row's value before the block, once. */
+class RowWriter {
+  readonly #tx: KvWriter
+  /** undefined: nothing is noted */
+  readonly #number: number | undefined
+  /** rows of wiped accounts, noted already */
+  readonly #noted = new Set<string>()
+
+  constructor(tx: KvWriter, number: number | undefined) {
+    this.#tx = tx
+    this.#number = number
+  }
+
+  set(table: number, key: Uint8Array, value: Uint8Array | undefined): void {
+    const before = this.#tx.get(table, key)
+    if (before === undefined && value === undefined) return
+    this.#note(table, key, before)
+    if (value === undefined) this.#tx.delete(table, key)
+    else this.#tx.put(table, key, value)
+  }
+
+  /** Removes every row whose key begins with the prefix. */
+  wipe(table: number, prefix: Uint8Array): void {
+    const to = afterPrefix(prefix)
+    for (const { key, value } of this.#tx.range(table, to ? { from: prefix, to } : { from: prefix })) {
+      this.#note(table, key, value)
+      this.#noted.add(nameOf(table, key))
+      this.#tx.delete(table, key)
+    }
+  }
+
+  #note(table: number, key: Uint8Array, before: Uint8Array | undefined): void {
+    if (this.#number === undefined || (this.#noted.size > 0 && this.#noted.has(nameOf(table, key)))) return
+    this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeBefore(before))
+  }
+}
+
+const nameOf = (table: number, key: Uint8Array): string => `${table}:${Buffer.from(key).toString('latin1')}`
+
+function applyDiff(
+  tx: KvWriter,
+  rows: RowWriter,
+  diff: StateDiff,
+  { nodes, storageRoots }: Pick<StateRoot, 'nodes' | 'storageRoots'>,
+): void {
+  const rootsLeft = new Map(storageRoots)
+  for (const { key, change, wiped } of diff.accounts()) {
+    if (wiped) {
+      rows.wipe(storageTable, key)
+      rows.wipe(storageNodesTable, key)
+    }
+    const name = toHex(key)
+    const storageRoot = rootsLeft.get(name) ?? emptyRoot
+    rootsLeft.delete(name)
+    rows.set(accountsTable, key, change === null ? undefined : encodeAccountRow({ ...change, storageRoot }))
+  }
+  for (const [name, storageRoot] of rootsLeft) {
+    const key = fromHex(name)
+    const row = tx.get(accountsTable, key)
+    if (row) rows.set(accountsTable, key, encodeAccountRow({ ...decodeAccountRow(row), storageRoot }))
+  }
+  for (const { addressKey, slotKey, value } of diff.slots()) {
+    const scalar = trimLeft(value)
+    rows.set(storageTable, concatBytes(addressKey, slotKey), scalar.length > 0 ? scalar : undefined)
+  }
+  for (const { owner, path, node } of nodes) {
+    const { table, key } = nodeRow(owner, path)
+    rows.set(table, key, node && !isLeafRlp(node) ? node : undefined)
+  }
+  for (const { hash, code } of diff.codes()) {
+    const key = fromHex(hash)
+    if (tx.get(codeTable, key) === undefined) tx.put(codeTable, key, code)
+  }
+}
+
+/**
+ * Makes a block's outcome the latest state and notes what it replaced.
+ * @param number one above the last
+ * @param result of `computeStateRoot` for this diff on the latest state
+ */
+export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>): void {
+  const head = readMark(tx, 'head')
+  if (head !== number - 1) throw new RangeError(`state of block ${number} on that of block ${head}`)
+  applyDiff(tx, new RowWriter(tx, number), diff, result)
+  writeMark(tx, 'head', number)
+  if (number - (readMark(tx, 'indexed') ?? 0) >= indexBatchBlocks) indexHistory(tx, number)
+}
+
+/** Writes the state that a chain begins with, into empty tables. */
+export function writeGenesis(tx: KvWriter, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>, number = 0): void {
+  if (readMark(tx, 'head') !== undefined) throw new RangeError('a genesis state on another state')
+  applyDiff(tx, new RowWriter(tx, undefined), diff, result)
+  writeMark(tx, 'head', number)
+  writeMark(tx, 'indexed', number)
+  writeMark(tx, 'oldest', number)
+}
+
+/**
+ * Undoes the last block: every row is what it was before it. Codes stay.
+ * @throws Fault HISTORY_PRUNED when its changes are gone; RangeError when it is not the last block
+ */
+export function unwindState(tx: KvWriter, number: number): void {
+  const head = readMark(tx, 'head')
+  if (head !== number) throw new RangeError(`unwind of block ${number}: the last one is ${head}`)
+  const oldest = oldestState(tx)
+  if (number <= oldest) throw stateFault('HISTORY_PRUNED', { number: number - 1, oldest })
+  const isIndexed = number <= (readMark(tx, 'indexed') ?? 0)
+  for (const { table, key, before } of changesOf(tx, number, number)) {
+    if (before === undefined) tx.delete(table, key)
+    else tx.put(table, key, before)
+    tx.delete(changesTable, changeKey(number, table, key))
+    if (isIndexed) popHistory(tx, table, key)
+  }
+  if (isIndexed) writeMark(tx, 'indexed', number - 1)
+  writeMark(tx, 'head', number - 1)
+}
+
+/**
+ * Forgets how to go back below a block: its own state stays the oldest. Never called above the finalized block.
+ * @returns the oldest block whose state can be put together afterwards
+ */
+export function pruneChanges(tx: KvWriter, oldest: number): number {
+  const before = oldestState(tx)
+  const target = Math.min(oldest, readMark(tx, 'head') ?? 0)
+  if (target <= before) return before
+  if (target > (readMark(tx, 'indexed') ?? 0)) indexHistory(tx, target)
+  for (const { number, table, key } of changesOf(tx, before + 1, target)) {
+    dropHistory(tx, table, key, target)
+    tx.delete(changesTable, changeKey(number, table, key))
+  }
+  writeMark(tx, 'oldest', target)
+  return target
+}
+
+/** The root of the latest state, from its top node: what the header of its block must say. */
+export function latestStateRoot(reader: KvReader): Hash {
+  return topHash(latestRows(reader))
+}

@@ -1,0 +1,142 @@
+import { Buffer } from 'node:buffer'
+import { compareBytes, concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import type { KvReader, KvWriter } from '#store/ports'
+import { changeKey, changesTable, decodeBefore, decodeChangeKey, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
+
+/** Numbers in a closed chunk: with its key it stays below half a page. */
+const chunkNumbers = 200
+const openEnd = new Uint8Array(8).fill(0xff)
+
+const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
+
+function decodeNumbers(chunk: Uint8Array): number[] {
+  return Array.from({ length: chunk.length / 8 }, (_, i) => u64FromBytes(chunk.subarray(i * 8, i * 8 + 8)))
+}
+
+const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(...numbers.map(u64Bytes))
+
+const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+const fromLatin = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'))
+
+/** The changes of blocks first … last, in order. */
+export function* changesOf(
+  reader: KvReader,
+  first: number,
+  last: number,
+): Generator<{ readonly number: number; readonly table: number; readonly key: Uint8Array; readonly before: Uint8Array | undefined }> {
+  for (const { key, value } of reader.range(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) {
+    yield { ...decodeChangeKey(key), before: decodeBefore(value) }
+  }
+}
+
+/**
+ * Brings the index of changes up to a block, in the order of its keys. Before that the newer blocks are searched one by one.
+ * @param upTo at most the head
+ */
+export function indexHistory(tx: KvWriter, upTo: number): void {
+  const indexed = readMark(tx, 'indexed') ?? 0
+  const numbers = new Map<string, number[]>()
+  for (const { number, table, key } of changesOf(tx, indexed + 1, upTo)) {
+    const name = latin(indexPrefix(table, key))
+    const known = numbers.get(name)
+    if (known) known.push(number)
+    else numbers.set(name, [number])
+  }
+  for (const name of [...numbers.keys()].sort()) append(tx, fromLatin(name), numbers.get(name) ?? [])
+  writeMark(tx, 'indexed', Math.max(indexed, upTo))
+}
+
+function append(tx: KvWriter, prefix: Uint8Array, numbers: readonly number[]): void {
+  const openKey = concatBytes(prefix, openEnd)
+  const open = tx.get(historyIndexTable, openKey)
+  const all = open ? [...decodeNumbers(open), ...numbers] : [...numbers]
+  while (all.length > chunkNumbers) {
+    const closed = all.splice(0, chunkNumbers)
+    tx.put(historyIndexTable, concatBytes(prefix, u64Bytes(closed.at(-1) ?? 0)), encodeNumbers(closed))
+  }
+  tx.put(historyIndexTable, openKey, encodeNumbers(all))
+}
+
+/** Takes the last number of a row out of the index. */
+export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
+  const prefix = indexPrefix(table, key)
+  const openKey = concatBytes(prefix, openEnd)
+  const range = { from: concatBytes(prefix, u64Bytes(0)), to: concatBytes(openKey, Uint8Array.of(0)), reverse: true, limit: 1 }
+  for (const chunk of tx.range(historyIndexTable, range)) {
+    tx.delete(historyIndexTable, chunk.key)
+    if (chunk.value.length > 8) tx.put(historyIndexTable, openKey, chunk.value.subarray(0, -8))
+  }
+}
+
+/** Takes the numbers up to a block out of a row's index. */
+export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: number): void {
+  const prefix = indexPrefix(table, key)
+  const range = { from: concatBytes(prefix, u64Bytes(0)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)) }
+  for (const chunk of tx.range(historyIndexTable, range)) {
+    const left = decodeNumbers(chunk.value).filter((number) => number > upTo)
+    if (left.length === 0) tx.delete(historyIndexTable, chunk.key)
+    else tx.put(historyIndexTable, chunk.key, encodeNumbers(left))
+    if (left.length > 0) return
+  }
+}
+
+/** The rows as they were after a block: each is the value before its first change after that block, or the latest. */
+export class HistoricalRows implements StateRows {
+  readonly #reader: KvReader
+  readonly #number: number
+  readonly #indexed: number
+  readonly #head: number
+
+  constructor(reader: KvReader, number: number, head: number) {
+    this.#reader = reader
+    this.#number = number
+    this.#head = head
+    this.#indexed = readMark(reader, 'indexed') ?? 0
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    const change = this.#firstChange(table, key)
+    return change ? decodeBefore(change) : this.#reader.get(table, key)
+  }
+
+  *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
+    for (const key of this.#keys(table, from, to)) {
+      const value = this.get(table, key)
+      if (value !== undefined) yield { key, value }
+    }
+  }
+
+  /** The keys that were there at any time since the block. */
+  #keys(table: number, from: Uint8Array, to: Uint8Array | undefined): Uint8Array[] {
+    const keys = new Map<string, Uint8Array>()
+    const add = (key: Uint8Array): void => void keys.set(latin(key), key)
+    const id = Uint8Array.of(table)
+    for (const { key } of this.#reader.range(table, to ? { from, to } : { from })) add(key)
+    const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)
+    for (const { key } of this.#reader.range(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
+    for (let number = Math.max(this.#number, this.#indexed) + 1; number <= this.#head; number++) {
+      const last = to ? changeKey(number, table, to) : changeKey(number, table + 1, new Uint8Array())
+      for (const { key } of this.#reader.range(changesTable, { from: changeKey(number, table, from), to: last })) add(key.slice(9))
+    }
+    return [...keys.values()].sort(compareBytes)
+  }
+
+  #firstChange(table: number, key: Uint8Array): Uint8Array | undefined {
+    const number = this.#number < this.#indexed ? this.#firstIndexed(table, key) : undefined
+    if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
+    for (let later = Math.max(this.#number, this.#indexed) + 1; later <= this.#head; later++) {
+      const change = this.#reader.get(changesTable, changeKey(later, table, key))
+      if (change !== undefined) return change
+    }
+    return undefined
+  }
+
+  #firstIndexed(table: number, key: Uint8Array): number | undefined {
+    const prefix = indexPrefix(table, key)
+    const range = { from: concatBytes(prefix, u64Bytes(this.#number + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
+    for (const { value } of this.#reader.range(historyIndexTable, range)) {
+      return decodeNumbers(value).find((number) => number > this.#number)
+    }
+    return undefined
+  }
+}

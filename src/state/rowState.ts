@@ -1,0 +1,117 @@
+import type { Account, StateView } from '#evm/ports'
+import { concatBytes, emptyBytes, equalBytes, padLeft } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp } from '#lib/rlp'
+import type { KvReader } from '#store/ports'
+import { nibblesOf } from '#trie/nibbles'
+import { encodeNode } from '#trie/node'
+import type { NodeSource } from '#trie/ports'
+import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { decodeAccountRow, encodeAccount } from './account.ts'
+import { stateFault } from './faults.ts'
+import { accountsTable, codeTable, nodeRow, type StateRows, storageTable } from './rows.ts'
+import type { WorldState } from './worldState.ts'
+
+class RowView implements StateView {
+  readonly #rows: StateRows
+  readonly #reader: KvReader
+  readonly #blockHash: (number: number) => Hash | undefined
+
+  constructor(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined) {
+    this.#rows = rows
+    this.#reader = reader
+    this.#blockHash = blockHash
+  }
+
+  account(addressKey: Uint8Array): Account | undefined {
+    const row = this.#rows.get(accountsTable, addressKey)
+    return row && decodeAccountRow(row)
+  }
+
+  slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
+    const row = this.#rows.get(storageTable, concatBytes(addressKey, slotKey))
+    return row && padLeft(row, 32)
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    if (codeHash === emptyCodeHash) return emptyBytes
+    const code = this.#reader.get(codeTable, fromHex(codeHash))
+    if (code === undefined) throw stateFault('CODE_MISSING', { hash: codeHash })
+    return code
+  }
+
+  blockHash(number: number): Hash | undefined {
+    return this.#blockHash(number)
+  }
+}
+
+/** The lowest key whose path begins with these nibbles. */
+function lowestWith(path: Uint8Array): Uint8Array {
+  const key = new Uint8Array((path.length + 1) >> 1)
+  for (let i = 0; i < path.length; i++) key[i >> 1] = (key[i >> 1] ?? 0) | ((path[i] ?? 0) << (i & 1 ? 0 : 4))
+  return key
+}
+
+/** The path after all that begin with these nibbles; undefined after the last. */
+function pathAfter(path: Uint8Array): Uint8Array | undefined {
+  const last = path.findLastIndex((nibble) => nibble < 15)
+  if (last < 0) return undefined
+  const next = path.slice(0, last + 1)
+  next[last] = (next[last] ?? 0) + 1
+  return next
+}
+
+/** Branches and extensions have rows of their own; a leaf is made from the flat row below its path. */
+class RowNodes implements NodeSource {
+  readonly #rows: StateRows
+
+  constructor(rows: StateRows) {
+    this.#rows = rows
+  }
+
+  get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const { table, key } = nodeRow(owner, path)
+    return this.#rows.get(table, key) ?? this.#leaf(owner, path, hash)
+  }
+
+  #leaf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const prefix = owner ?? emptyBytes
+    const next = pathAfter(path)
+    const end = next ? concatBytes(prefix, lowestWith(next)) : keyAfter(prefix)
+    const from = concatBytes(prefix, lowestWith(path))
+    const table = owner ? storageTable : accountsTable
+    for (const { key, value } of this.#rows.range(table, from.length > 0 ? from : Uint8Array.of(0), end)) {
+      const rlp = leafRlp(owner, key.subarray(prefix.length), path.length, value)
+      if (equalBytes(keccak256(rlp), hash)) return rlp
+    }
+    return undefined
+  }
+}
+
+function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, row: Uint8Array): Uint8Array {
+  const value = owner ? encodeRlp(row) : encodeAccount(decodeAccountRow(row))
+  return encodeNode({ kind: 'leaf', path: nibblesOf(key).subarray(depth), value })
+}
+
+/** Root of the account trie. */
+export function topHash(rows: StateRows): Hash {
+  const { table, key } = nodeRow(undefined, emptyBytes)
+  const top = rows.get(table, key)
+  if (top) return hashFromBytes(keccak256(top))
+  for (const only of rows.range(accountsTable, Uint8Array.of(0), undefined)) {
+    return hashFromBytes(keccak256(leafRlp(undefined, only.key, 0, only.value)))
+  }
+  return emptyRoot
+}
+
+/** The first key after all that begin with the owner. */
+function keyAfter(owner: Uint8Array): Uint8Array | undefined {
+  const nibbles = pathAfter(nibblesOf(owner))
+  return nibbles && lowestWith(nibbles)
+}
+
+/** The state that rows hold. */
+export function rowState(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined): WorldState {
+  return { view: new RowView(rows, reader, blockHash), nodes: new RowNodes(rows) }
+}

@@ -1,0 +1,78 @@
+import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import type { KvReader, KvWriter } from '#store/ports'
+import { tables } from '#store/tables'
+
+export const accountsTable: number = tables.accounts.id
+export const storageTable: number = tables.storage.id
+export const codeTable: number = tables.code.id
+export const accountNodesTable: number = tables.accountNodes.id
+export const storageNodesTable: number = tables.storageNodes.id
+export const changesTable: number = tables.changes.id
+export const historyIndexTable: number = tables.historyIndex.id
+
+const pathEnd = Uint8Array.of(0x10)
+
+/** Table and key of a stored trie node. */
+export function nodeRow(owner: Uint8Array | undefined, path: Uint8Array): { readonly table: number; readonly key: Uint8Array } {
+  if (owner === undefined) return { table: accountNodesTable, key: concatBytes(path, pathEnd) }
+  return { table: storageNodesTable, key: concatBytes(owner, path, pathEnd) }
+}
+
+/** Key of a row's change in a block. */
+export function changeKey(number: number, table: number, key: Uint8Array): Uint8Array {
+  const out = new Uint8Array(9 + key.length)
+  out.set(u64Bytes(number))
+  out[8] = table
+  out.set(key, 9)
+  return out
+}
+
+export function decodeChangeKey(changed: Uint8Array): { readonly number: number; readonly table: number; readonly key: Uint8Array } {
+  return { number: u64FromBytes(changed), table: changed[8] ?? 0, key: changed.subarray(9) }
+}
+
+const absent = Uint8Array.of(0)
+const present = Uint8Array.of(1)
+
+export function encodeBefore(before: Uint8Array | undefined): Uint8Array {
+  return before === undefined ? absent : concatBytes(present, before)
+}
+
+export function decodeBefore(change: Uint8Array): Uint8Array | undefined {
+  return change[0] === 1 ? change.subarray(1) : undefined
+}
+
+const encoder = new TextEncoder()
+const markKeys = {
+  /** the block whose state the latest rows are */
+  head: encoder.encode('state.head'),
+  /** the last block that historyIndex covers */
+  indexed: encoder.encode('state.indexed'),
+  /** the oldest block whose state can be put together */
+  oldest: encoder.encode('state.oldest'),
+}
+export type StateMark = keyof typeof markKeys
+
+/** undefined before there is a genesis. */
+export function readMark(reader: KvReader, mark: StateMark): number | undefined {
+  const value = reader.get(tables.meta.id, markKeys[mark])
+  return value && u64FromBytes(value)
+}
+
+export function writeMark(tx: KvWriter, mark: StateMark, number: number): void {
+  tx.put(tables.meta.id, markKeys[mark], u64Bytes(number))
+}
+
+/** The row as it is in one version of the state, or its absence; rows of a table in order of key. */
+export interface StateRows {
+  get(table: number, key: Uint8Array): Uint8Array | undefined
+  range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+}
+
+/** The newest version. */
+export function latestRows(reader: KvReader): StateRows {
+  return {
+    get: (table, key) => reader.get(table, key),
+    range: (table, from, to) => reader.range(table, to ? { from, to } : { from }),
+  }
+}
