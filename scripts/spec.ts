@@ -1,9 +1,10 @@
 // The public state tests under every fork: `npm run test:spec [-- --only ID-PREFIX]`. Data: see test/harness/sharedData.ts.
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import type { EvmFork } from '#chain/evmRules'
 import type { StateTestFailure } from '#test/vectors/runStateTest'
 
-export type SpecShare = { readonly first: number; readonly step: number; readonly only: string | undefined }
+export type SpecShare = { readonly forks: readonly EvmFork[]; readonly only: string | undefined }
 export type SpecReport = {
   readonly counts: Readonly<Record<string, number>>
   readonly failures: readonly StateTestFailure[]
@@ -11,7 +12,8 @@ export type SpecReport = {
 }
 
 const required = { paris: 62, shanghai: 171, cancun: 20_969, prague: 20_969 }
-const workers = 2
+/** Forks of each worker: about the same work. */
+const shares: readonly (readonly EvmFork[])[] = [['paris', 'shanghai', 'cancun'], ['prague']]
 const shownFailures = 40
 
 function runShare(share: SpecShare): Promise<SpecReport> {
@@ -31,8 +33,7 @@ function printFailures(failures: readonly StateTestFailure[]): void {
 }
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, slow: { type: 'boolean' } } })
-const step = values.only === undefined ? workers : 1
-const reports = await Promise.all(Array.from({ length: step }, (_, first) => runShare({ first, step, only: values.only })))
+const reports = await Promise.all(shares.map((forks) => runShare({ forks, only: values.only })))
 const failures = reports.flatMap((report) => report.failures)
 printFailures(failures)
 if (values.slow) for (const { name, ms } of reports.flatMap((report) => report.slow)) console.log(`${ms} ms ${name}`)
