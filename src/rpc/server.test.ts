@@ -183,6 +183,8 @@ it('rpc/server: a body of unknown length that does not end is refused at the lim
 it('rpc/server: a client that goes away in the middle of its body, or speaks no HTTP, harms nobody', async () => {
   await using server = await serve()
   await sendRaw(server, 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"jsonrpc"', 'destroy')
+  const call = JSON.stringify(request('test_big', 1))
+  await sendRaw(server, `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${call.length}\r\n\r\n${call}`, 'destroy')
   await sendRaw(server, '\x00\x01\x02 what?\r\n\r\n', 'finish')
   expect(await ask(server, request('test_echo', 1, 'still here'))).toMatchObject({ result: 'still here' })
   expect(server.lines).toEqual([])

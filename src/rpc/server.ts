@@ -138,6 +138,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
     try {
       const reply = await replyTo(request)
       if (reply === undefined) request.destroy()

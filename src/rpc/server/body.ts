@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
       if (length > maxBytes * 2) request.destroy()
     })
     request.once('end', () => resolve({ kind: 'whole', bytes: Buffer.concat(chunks) }))
-    request.once('error', () => resolve({ kind: 'cut' }))
+    request.on('error', () => resolve({ kind: 'cut' }))
     request.once('close', () => resolve({ kind: 'cut' }))
   })
 }

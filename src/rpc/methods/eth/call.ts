@@ -13,11 +13,26 @@ import { requireBlock } from './atBlock.ts'
 import { insufficientFunds, planCall } from './planCall.ts'
 import { revertReason } from './revertReason.ts'
 
-/** Texts of a frame that ended abnormally, by the interpreter's reason: 'stack underflow' → StackUnderflow. */
+/** The names that Base's execution client gives to what ends a frame, by the interpreter's reason; others are the reason in one word. */
+const haltNames: Readonly<Record<string, string>> = {
+  'invalid opcode': 'OpcodeNotFound',
+  'write protection': 'StateChangeDuringStaticCall',
+  'call depth': 'CallTooDeep',
+  'insufficient balance': 'OutOfFunds',
+  'address collision': 'CreateCollision',
+  'invalid code': 'CreateContractStartingWithEF',
+  'code size': 'CreateContractSizeLimit',
+  'initcode size': 'CreateInitCodeSizeLimit',
+  'return data out of bounds': 'OutOfOffset',
+  'precompile failure': 'PrecompileError',
+}
+
+const inOneWord = (reason: string): string =>
+  reason.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_all, first: string) => first.toUpperCase())
+
 function haltError(reason: string, message: CallMessage): RpcError {
   if (reason === 'out of gas') return transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
-  const name = reason.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase())
-  return transactionRejected(`EVM error: ${name}`)
+  return transactionRejected(`EVM error: ${haltNames[reason] ?? inOneWord(reason)}`)
 }
 
 function refusalError(refusal: CallRefusal): Error {
