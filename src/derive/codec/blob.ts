@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { type Decoded, decoding, MalformedError } from './decoded.ts'
 
 /** EIP-4844 */
@@ -12,6 +13,9 @@ const blobEncodingVersion = 0
 const elementBytes = 32
 const wholeBytes = 31
 
+const zeros: Uint8Array = new Uint8Array(blobBytes)
+const isZero = (bytes: Uint8Array): boolean => Buffer.compare(bytes, zeros.subarray(0, bytes.length)) === 0
+
 /**
  * The rollup data in a blob.
  * @param blob 131,072 bytes
@@ -20,12 +24,15 @@ const wholeBytes = 31
 export function decodeBlob(blob: Uint8Array): Decoded<Uint8Array> {
   return decoding(() => {
     if (blob.length !== blobBytes) throw new MalformedError(`blob of ${blob.length} bytes`)
-    const version = blob[1] ?? 0
+    const [, version = 0, high = 0, middle = 0, low = 0] = blob
     if (version !== blobEncodingVersion) throw new MalformedError(`blob encoding version ${version}`)
-    const packed = unpack(blob)
-    const length = ((packed[1] ?? 0) << 16) | ((packed[2] ?? 0) << 8) | (packed[3] ?? 0)
+    const length = (high << 16) | (middle << 8) | low
     if (length > maxBlobDataBytes) throw new MalformedError(`blob with ${length} bytes of data`)
-    if (packed.subarray(4 + length).some((byte) => byte !== 0)) throw new MalformedError('bytes after the data of a blob')
+    const used = Math.ceil((4 + length) / roundBytes)
+    const packed = unpack(blob, used)
+    if (!isZero(packed.subarray(4 + length)) || !isZero(blob.subarray(used * 4 * elementBytes))) {
+      throw new MalformedError('bytes after the data of a blob')
+    }
     return packed.subarray(4, 4 + length)
   })
 }
@@ -50,18 +57,21 @@ export function encodeBlob(data: Uint8Array): Uint8Array {
   return blob
 }
 
-/** Version, length and data as one run of bytes. In a round, bytes 31, 63 and 95 are put together from the tops of the four elements. */
-function unpack(blob: Uint8Array): Uint8Array {
-  const packed = new Uint8Array(rounds * roundBytes)
-  for (let round = 0; round < rounds; round++) {
+/**
+ * Version, length and data of the first rounds as one run of bytes. In a round, bytes 31, 63 and 95 are put together from the tops of the four
+ * elements.
+ */
+function unpack(blob: Uint8Array, used: number): Uint8Array {
+  const packed = new Uint8Array(used * roundBytes)
+  for (let round = 0; round < used; round++) {
     const from = round * 4 * elementBytes
     const to = round * roundBytes
+    const [a = 0, b = 0, c = 0, d = 0] = [blob[from], blob[from + 32], blob[from + 64], blob[from + 96]]
+    if ((a | b | c | d) & 0xc0) throw new MalformedError('field element with more than 254 bits')
     for (let i = 0; i < 4; i++) {
       const element = from + i * elementBytes
       packed.set(blob.subarray(element + 1, element + elementBytes), to + i * 32)
     }
-    const [a = 0, b = 0, c = 0, d = 0] = [blob[from], blob[from + 32], blob[from + 64], blob[from + 96]]
-    if ((a | b | c | d) & 0xc0) throw new MalformedError('field element with more than 254 bits')
     packed[to + 31] = a | ((b & 0x30) << 2)
     packed[to + 63] = (b & 0x0f) | ((d & 0x0f) << 4)
     packed[to + 95] = c | ((d & 0x30) << 2)
