@@ -1,5 +1,6 @@
+import { isBaseGenesisNote, parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis, type Genesis } from '#chain/genesis'
-import { parseGethGenesis } from '#chain/genesisJson'
+import { type ParsedGenesis, parseGethGenesis } from '#chain/genesisJson'
 import { networkOf } from '#chain/networks'
 import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
 import { cliFault } from './faults.ts'
@@ -31,9 +32,18 @@ export function chooseChain(given: FlagValues<'network' | 'rollup.config' | 'gen
   if (rollupPath === undefined) throw missing('rollup.config')
   if (genesisPath === undefined) throw missing('genesis')
   const rollup = parseRollupConfig(readJsonFile(rollupPath))
-  const genesis = parseGethGenesis(readJsonFile(genesisPath))
+  const genesis = readGenesisFile(genesisPath)
   const config = agreeWithGenesis(rollup, genesis.genesis)
   return { name: `chain ${config.l2ChainId}`, config, genesis: genesis.genesis, warnings: [...rollup.warnings, ...genesis.warnings] }
+}
+
+/**
+ * A genesis file, in geth's format or as the difference from Base's.
+ * @throws Fault UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
+ */
+export function readGenesisFile(path: string): ParsedGenesis {
+  const json = readJsonFile(path)
+  return isBaseGenesisNote(json) ? parseBaseGenesisNote(json) : parseGethGenesis(json)
 }
 
 const missing = (flag: 'network' | 'rollup.config' | 'genesis'): Error => cliFault('MISSING_FLAG', { flag, doc: flags[flag].doc })

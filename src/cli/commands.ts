@@ -1,5 +1,8 @@
 import type { Command } from './command.ts'
+import { execute } from './commands/execute.ts'
+import { importBlocks } from './commands/import.ts'
+import { node } from './commands/node.ts'
 import { version } from './commands/version.ts'
 
 /** Every command of `basalt`, in the order of the help. */
-export const commands: readonly Command[] = [version]
+export const commands: readonly Command[] = [node, execute, importBlocks, version]

@@ -1,0 +1,70 @@
+import { startNode } from '#node/node'
+import { chooseChain } from '../chosenChain.ts'
+import type { Command } from '../command.ts'
+import { cliFault } from '../faults.ts'
+import { type FlagName, flags, readFlags } from '../flags.ts'
+import { createLiveLine, openLog } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { packageVersion } from './version.ts'
+
+const names = [
+  'network',
+  'rollup.config',
+  'genesis',
+  'datadir',
+  'l1.rpc',
+  'l1.beacon',
+  'l1.poll-interval',
+  'http.port',
+  'ws.port',
+  'authrpc.port',
+  'rollup.port',
+  'p2p.disable',
+  'log.level',
+  'log.format',
+] as const satisfies readonly FlagName[]
+
+export const node: Command = {
+  name: 'node',
+  doc: 'derive a chain from L1, execute it, serve it',
+  flags: names,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(names, raw, io.env)
+    const l1RpcUrls = given['l1.rpc']
+    if (l1RpcUrls === undefined) throw cliFault('MISSING_FLAG', { flag: 'l1.rpc', doc: flags['l1.rpc'].doc })
+    const chain = chooseChain(given)
+    const line = createLiveLine(io, given['log.format'] === 'pretty')
+    const log = openLog(io, given['log.level'], given['log.format'], line)
+    for (const warning of chain.warnings) log.warn(warning)
+
+    const { clock } = io
+    await using running = await startNode(
+      { clock, random: Math.random, fetch, log },
+      {
+        config: chain.config,
+        genesis: () => chain.genesis,
+        datadir: given.datadir,
+        l1RpcUrls,
+        l1BeaconUrls: given['l1.beacon'] ?? [],
+        l1PollMs: given['l1.poll-interval'],
+        httpPort: given['http.port'],
+        rollupPort: given['rollup.port'],
+        version: packageVersion(),
+      },
+    )
+    log.info('node started', { chain: chain.name, rpc: running.httpUrl, rollup: running.rollupUrl, datadir: given.datadir })
+    using _progress = showProgress(clock, line, running)
+    await Promise.race([running.stopped, aborted(io.signal)])
+    line.end()
+    log.info('node stops', {})
+    return 0
+  },
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

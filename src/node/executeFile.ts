@@ -1,0 +1,10 @@
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { executeStateless, type StatelessResult } from '#execution/stateless'
+
+/**
+ * Executes the block of a stateless block file.
+ * @throws Fault MALFORMED_PAYLOAD, INVALID_CONFIG, WITNESS_INVALID, WITNESS_INCOMPLETE, INVALID_BLOCK (all fatal)
+ */
+export function executeFile(json: unknown): StatelessResult {
+  return executeStateless(createReferenceEvm(), json)
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import type { Genesis } from '#chain/genesis'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution } from '#execution/execution'
+import { configOfGenesis } from '#execution/executionConfig'
+import { type ImportResult, importPayloads } from '#execution/importPayloads'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { openLmdbKv } from '#store/lmdbKv'
+import { tables } from '#store/tables'
+import type { L2Ref } from '#types/blockRef'
+import type { Payload } from '#types/payload'
+
+export type ImportDeps = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Told right before and right after each transaction that moves the chain. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each payload that was imported, after its commit. */
+  readonly onBlock?: (payload: Payload) => void
+}
+
+/**
+ * Imports payloads into the chain of a data directory, which the genesis begins when it is empty.
+ * @returns what was imported, and the head in the end
+ * @throws Fault of the store, GENESIS_MISMATCH, and those of `importPayloads`
+ */
+export async function importFile(
+  deps: ImportDeps,
+  options: { readonly genesis: Genesis; readonly datadir: string; readonly lines: Iterable<string> },
+): Promise<ImportResult & { readonly head: L2Ref }> {
+  const { genesis, datadir, lines } = options
+  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  const config = configOfGenesis(genesis)
+  const execution = createExecution({ ...deps, kv, evm: createReferenceEvm(), config, genesis: () => genesis })
+  const result = await importPayloads(execution, config, lines, deps.onBlock)
+  return { ...result, head: execution.published.heads.unsafe }
+}

@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import type { Genesis } from '#chain/genesis'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
+import { consensusMetrics } from '#consensus/metrics'
+import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
+import { createPipeline } from '#derive/pipeline'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { createL1Source, defaultL1Options } from '#l1/l1Source'
+import { l1Metrics } from '#l1/metrics'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import { healthPages } from '#rpc/healthPages'
+import { ethRegistry, rollupRegistry } from '#rpc/methods'
+import type { SyncProgress } from '#rpc/ports'
+import { createRpcServer } from '#rpc/server'
+import { openLmdbKv } from '#store/lmdbKv'
+import { consensusTables, tables } from '#store/tables'
+import { createEthContext } from './ethContext.ts'
+import { createRollupNode } from './rollupNode.ts'
+import { safeHeadTable } from './safeHeadTable.ts'
+
+export type NodeDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  /** Told right before and right after each transaction that moves the chain. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+}
+
+export type NodeOptions = {
+  readonly config: RollupConfig
+  /** Read only when the data directory is empty. */
+  readonly genesis: () => Genesis
+  readonly datadir: string
+  readonly l1RpcUrls: readonly string[]
+  readonly l1BeaconUrls: readonly string[]
+  readonly l1PollMs: number
+  /** on 127.0.0.1; 0: any free one */
+  readonly httpPort: number
+  readonly rollupPort: number
+  readonly version: string
+}
+
+/** A running node. Disposing of it stops derivation, then the servers, then closes the stores. */
+export interface Node extends AsyncDisposable {
+  readonly httpUrl: string
+  readonly rollupUrl: string
+  readonly execution: Execution
+  status(): DriverStatus
+  progress(): Progress
+  /** Ends when derivation does: rejects with the fault that stopped it, if it was one that a running node cannot report by itself. */
+  readonly stopped: Promise<void>
+}
+
+/** Derivation that a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
+async function runDriver(driver: Driver, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    await driver.run(signal)
+  } catch (error) {
+    if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
+    log.error(error.message, { code: error.code, fix: error.fix })
+  }
+}
+
+function syncProgress(driver: Driver, config: RollupConfig, starting: number): SyncProgress | undefined {
+  const { l1Block = 0, l1Target = 0, l2Block, l2Target } = progressOf(config, driver.status())
+  if (l2Block === undefined || l2Target === undefined || l1Block >= l1Target) return undefined
+  return { starting, current: l2Block, highest: Math.max(l2Block, l2Target) }
+}
+
+/**
+ * Puts a node together and starts it: stores, execution, L1, derivation, servers, in this order; what was started is closed in reverse when a
+ * later part fails.
+ * @throws Fault of the part that cannot start (all fatal)
+ */
+export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<Node> {
+  const { clock, random, log } = deps
+  const { config, datadir, version } = options
+  await using starting = new AsyncDisposableStack()
+  const registry = new Registry()
+
+  const chainKv = starting.use(openLmdbKv(join(datadir, 'chain'), Object.values(tables)))
+  const consensusKv = starting.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
+  const evm = createReferenceEvm()
+  const execution = createExecution({ ...deps, kv: chainKv, evm, config, genesis: options.genesis, log: log.child('execution') })
+
+  const l1Urls = { rpcUrls: options.l1RpcUrls, beaconUrls: options.l1BeaconUrls, chainId: config.l1ChainId }
+  const l1Deps = { ...deps, log: log.child('l1'), metrics: l1Metrics.register(registry) }
+  const l1 = starting.use(createL1Source(l1Deps, { ...defaultL1Options, ...l1Urls }))
+  const store = createSafeHeadStore(safeHeadTable(consensusKv, consensusTables.safeHeads.id))
+  const driver = createDriver(
+    {
+      engine: execution,
+      createPipeline: (start) => createPipeline(config, start, log.child('derive')),
+      l1,
+      store,
+      clock,
+      random,
+      log: log.child('consensus'),
+      metrics: consensusMetrics.register(registry),
+    },
+    { ...defaultDriverOptions, config, headPollMs: options.l1PollMs },
+  )
+
+  const first = execution.published.heads.unsafe.number
+  const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
+  const eth = createEthContext({ execution, evm, config, clientVersion, sync: () => syncProgress(driver, config, first) })
+  const rollup = createRollupNode({ config, driver, execution, store, clock })
+  const pages = healthPages(rollup, version)
+  const serverDeps = { log: log.child('rpc'), clock, pages }
+  const http = starting.use(
+    await createRpcServer(
+      { ...serverDeps, registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) },
+      { host: '127.0.0.1', port: options.httpPort, flag: 'http.port' },
+    ),
+  )
+  const rollupHttp = starting.use(
+    await createRpcServer(
+      { ...serverDeps, registry: rollupRegistry, contextOf: (ticket) => ({ rollup, version: `v${version}`, ticket }) },
+      { host: '127.0.0.1', port: options.rollupPort, flag: 'rollup.port' },
+    ),
+  )
+
+  const stop = new AbortController()
+  const stopped = runDriver(driver, log, stop.signal)
+  starting.defer(async () => {
+    stop.abort()
+    await stopped.catch(() => {})
+  })
+  const parts = starting.move()
+  return {
+    httpUrl: http.url,
+    rollupUrl: rollupHttp.url,
+    execution,
+    status: () => driver.status(),
+    progress: () => progressOf(config, driver.status()),
+    stopped,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
+}

@@ -1,0 +1,39 @@
+import { messagePasser } from '#chain/addresses'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Driver } from '#consensus/driver'
+import type { SafeHeadStore } from '#consensus/ports'
+import { outputAtBlock, safeHeadAtL1Block, syncStatusOf } from '#consensus/syncStatus'
+import type { Execution } from '#execution/execution'
+import type { Clock } from '#lib/clock'
+import type { OutputFacts, RollupNode } from '#rpc/ports'
+import type { BlockId } from '#types/blockRef'
+import { emptyRoot, type Hash } from '#types/ids'
+import { readinessProblems } from './readiness.ts'
+
+export type RollupNodeDeps = {
+  readonly config: RollupConfig
+  readonly driver: Driver
+  readonly execution: Execution
+  readonly store: SafeHeadStore
+  readonly clock: Clock
+}
+
+/** The consensus half as its RPC sees it. */
+export function createRollupNode({ config, driver, execution, store, clock }: RollupNodeDeps): RollupNode {
+  async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
+    using view = execution.view()
+    return view.state(block)?.account(messagePasser)?.storageRoot ?? emptyRoot
+  }
+  return {
+    config,
+    status: () => syncStatusOf(driver.status()),
+    readiness: () => ({ problems: readinessProblems(driver.status(), clock.nowMs()) }),
+    async output(at): Promise<OutputFacts | undefined> {
+      const { unsafe, safe, finalized } = execution.published.heads
+      const number = typeof at === 'number' ? at : { latest: unsafe, safe, finalized }[at].number
+      const output = await outputAtBlock({ config, engine: execution, messagePasserStorageRoot }, number)
+      return output && { ref: output.block, stateRoot: output.stateRoot, messagePasserStorageRoot: output.messagePasserStorageRoot }
+    },
+    safeHeadAtL1: (number) => safeHeadAtL1Block(store, driver.status(), number),
+  }
+}
