@@ -10,7 +10,8 @@ import { executionFault } from './faults.ts'
  *   UNSUPPORTED_FORK (fatal)
  */
 export function buildBlock(deps: BlockDeps, parent: ParentBlock, attributes: PayloadAttributes): BlockResult {
-  const { timestamp } = attributes
+  const { timestamp, noTxPool } = attributes
+  if (!noTxPool) throw executionFault('UNSUPPORTED', { what: 'blocks with transactions from a pool (noTxPool is false)' })
   const reason = attributesRefusal(deps.config, attributes)
   if (reason !== undefined) throw executionFault('INVALID_ATTRIBUTES', { timestamp, reason })
   return executeBlock(deps, parent, inputOfAttributes(deps.config, attributes))

@@ -29,7 +29,12 @@ import type { ExecutedBlock } from './executedBlock.ts'
 export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
 
 const metaKey = (name: string): Uint8Array => new TextEncoder().encode(name)
-const metaKeys = { unsafe: metaKey('head'), safe: metaKey('safe'), finalized: metaKey('finalized'), genesis: metaKey('genesis') }
+const metaKeys = {
+  unsafe: metaKey('chain.unsafe'),
+  safe: metaKey('chain.safe'),
+  finalized: metaKey('chain.finalized'),
+  genesis: metaKey('chain.genesis'),
+}
 
 /** Receipts with what a reader of one receipt needs of those before it. */
 export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): StoredReceipt[] {

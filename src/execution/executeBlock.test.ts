@@ -175,6 +175,10 @@ describe('execution/buildBlock: attributes', () => {
     expect(chainOf(jovian).build({ ...good, ...fields })).toEqual({ kind: 'invalid', reason: expect.stringContaining(reason) })
   })
 
+  it('transactions from a pool are refused, there is none (UNSUPPORTED)', () => {
+    expect(() => chainOf(jovian).build({ ...good, noTxPool: false })).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }))
+  })
+
   it('a fork without rules here is refused before anything runs (UNSUPPORTED_FORK)', () => {
     const schedule = scheduleTo('jovian', { azul: chainStart + 2 })
     expect(() => chainOf(schedule).build(good)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FORK' }))

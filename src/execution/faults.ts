@@ -1,6 +1,11 @@
 import { defineFaults } from '#lib/fault'
 
 export const executionFault = defineFaults({
+  UNSUPPORTED: {
+    severity: 'fatal',
+    says: (d: { what: string }) => `this version does not do this yet: ${d.what}`,
+    fix: 'do without it, or install a version that has it',
+  },
   UNKNOWN_PARENT: {
     severity: 'reset',
     says: (d: { hash: string; number: number }) => `block ${d.number} ${d.hash}, to build on, is not known here`,

@@ -23,7 +23,7 @@ export function createOpFees(schedule: ForkSchedule, timestamp: number, session:
   const prices = readL1BlockFees(session, schedule, timestamp)
   const l1Rule = l1FeeRuleAt(schedule, timestamp, prices.dataFee)
   const operatorRule = operatorFeeRuleAt(schedule, timestamp)
-  const l1FeeOf = (raw: Uint8Array): bigint => l1DataFee(l1Rule, prices.dataFee, raw).fee
+  const l1FeeOf = rememberLast((raw) => l1DataFee(l1Rule, prices.dataFee, raw).fee)
   const operatorFeeOf = (gas: bigint): bigint => operatorFee(operatorRule, prices.operatorFee, gas)
   return {
     rules: {
@@ -39,5 +39,14 @@ export function createOpFees(schedule: ForkSchedule, timestamp: number, session:
       },
     },
     footprint: (raw) => (isActive(schedule, 'jovian', timestamp) ? daFootprint(raw, prices.daFootprintGasScalar) : 0n),
+  }
+}
+
+/** A transaction's fee is asked for when it is checked and again when it is paid. */
+function rememberLast(compute: (raw: Uint8Array) => bigint): (raw: Uint8Array) => bigint {
+  let last: { readonly raw: Uint8Array; readonly fee: bigint } | undefined
+  return (raw) => {
+    if (last?.raw !== raw) last = { raw, fee: compute(raw) }
+    return last.fee
   }
 }

@@ -1,3 +1,4 @@
+import type { ForkSchedule } from '#chain/forks'
 import { toHex } from '#lib/hex'
 import { type Header, hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
@@ -48,21 +49,39 @@ export function headerDifference(claimed: Header, computed: Header): string | un
 }
 
 /**
+ * The header that a payload claims to have: the fields of its fork and no others, and hashing to the payload's block hash.
+ * @returns 'invalid' when that does not hold
+ */
+export function claimedHeader(
+  schedule: ForkSchedule,
+  payload: Payload,
+): { readonly kind: 'claimed'; readonly header: Header } | InvalidBlock {
+  const shape = payloadShapeRefusal(schedule, payload)
+  if (shape !== undefined) return invalid(shape)
+  const header = headerOfPayload(schedule, payload)
+  const hash = hashHeader(header)
+  return hash === payload.blockHash ? { kind: 'claimed', header } : invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+}
+
+/**
  * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
+ * @param claimed the payload's header
  * @returns 'invalid' with the first rule or field that does not hold
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
-export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
-  const shape = payloadShapeRefusal(deps.config.schedule, payload)
-  if (shape !== undefined) return invalid(shape)
-  const claimed = headerOfPayload(deps.config.schedule, payload)
-  const hash = hashHeader(claimed)
-  if (hash !== payload.blockHash) return invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
   if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
   if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
   const result = executeBlock(deps, parent, inputOfPayload(payload))
   if (result.kind === 'invalid') return result
   const difference = headerDifference(claimed, result.block.header)
   if (difference !== undefined) return invalid(difference)
-  return result.block.hash === hash ? result : invalid(`blockHash is ${hash}, ${result.block.hash} expected`)
+  const { hash } = result.block
+  return hash === payload.blockHash ? result : invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+}
+
+/** `claimedHeader` and `verifyClaimed` in one. */
+export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
+  const claim = claimedHeader(deps.config.schedule, payload)
+  return claim.kind === 'invalid' ? claim : verifyClaimed(deps, parent, payload, claim.header)
 }

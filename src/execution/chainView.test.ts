@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import { createMemoryKv } from '#store/memoryKv'
+import { scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { buildChain, builtGenesis } from '#test/harness/executedBlocks'
+import { testAddress } from '#test/harness/sessions'
+import type { L2Ref } from '#types/blockRef'
+import { hashTransaction } from '#types/transaction'
+import { createChainView } from './chainView.ts'
+import { commitBranch, commitGenesis } from './commit.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
+import type { HeadRecord } from './headRecord.ts'
+import { payloadOfBlock } from './payloadBlock.ts'
+
+const chain = smallChain(scheduleTo('isthmus'))
+const { config } = chain
+const base = builtGenesis(chain)
+const transactions = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce, value: 10n }))
+const blocks = buildChain(
+  config,
+  base,
+  transactions.map((raw) => [raw]),
+).map(({ block }) => block) as [ExecutedBlock, ExecutedBlock, ExecutedBlock]
+const idOf = ({ hash, header }: ExecutedBlock) => ({ hash, number: header.number })
+const refOf = (block: ExecutedBlock): L2Ref => l2RefOf(config, payloadOfBlock(config.schedule, block, block.hash))
+const genesisId = idOf(base.block)
+
+/** A store that has the first `count` blocks. */
+function storeWith(count: number) {
+  const kv = createMemoryKv()
+  kv.write((tx) => commitGenesis(tx, base.block))
+  const head = blocks[count - 1] ?? base.block
+  kv.write((tx) => commitBranch(tx, genesisId, { ancestor: genesisId, blocks: blocks.slice(0, count) }, heads(head)))
+  return kv
+}
+const heads = (unsafe: ExecutedBlock) => ({ unsafe: refOf(unsafe), safe: refOf(base.block), finalized: refOf(base.block) })
+
+/** A record whose base is the first `count` blocks and whose head is the last one. */
+const recordAbove = (count: number): HeadRecord => ({
+  heads: heads(blocks[2]),
+  committed: idOf(blocks[count - 1] ?? base.block),
+  overlays: blocks.slice(count),
+})
+const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(count).snapshot(), config, record, () => undefined)
+
+describe('execution/chainView', () => {
+  it.each([
+    ['nothing but genesis is committed', 0, 0],
+    ['one block is committed', 1, 1],
+    ['a commit has overtaken the record', 2, 1],
+    ['a commit has overtaken all of the record', 3, 1],
+    ['everything is committed', 3, 3],
+  ])('answers the same when %s', (_what, committed, recorded) => {
+    const view = viewOf(committed, recordAbove(recorded))
+    expect(view?.heads.latest).toEqual(idOf(blocks[2]))
+    expect([0, 1, 2, 3, 4].map((number) => view?.canonicalHash(number))).toEqual([
+      genesisId.hash,
+      ...blocks.map(({ hash }) => hash),
+      undefined,
+    ])
+    for (const [index, block] of blocks.entries()) {
+      const raw = transactions[index] as Uint8Array
+      expect(view?.transaction(hashTransaction(raw))).toEqual({ block: idOf(block), index: 1 })
+      expect(view?.header(block.hash)).toEqual(block.header)
+      expect(view?.block(block.hash)?.block).toMatchObject({ header: block.header, transactions: block.transactions })
+      expect(view?.block(block.hash)?.senders).toEqual(block.executed.map(({ sender }) => sender))
+      expect(view?.receipts(block.hash)?.map(({ receipt }) => receipt)).toEqual(block.executed.map(({ receipt }) => receipt))
+      expect(view?.state(idOf(block))?.account(testAddress(0x77))?.balance).toBe(10n * BigInt(index + 1))
+      expect(view?.parent(block.hash)?.state.view.blockHash(block.header.number - 1)).toBe(block.header.parentHash)
+    }
+  })
+
+  it('a record that names neither the committed head nor a block on it is old: both are taken again', () => {
+    expect(viewOf(1, recordAbove(2))).toBeUndefined()
+  })
+
+  it('a proof of any retained block begins with the root of that block', () => {
+    const view = viewOf(2, recordAbove(2))
+    for (const block of blocks) {
+      const proved = view?.state(idOf(block))?.prove(testAddress(0x77), [])
+      expect(proved?.account?.balance).toBe(10n * BigInt(block.header.number))
+      expect(proved?.proof.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('a block that is not known is in no answer', () => {
+    const view = viewOf(2, recordAbove(2))
+    const unknown = { number: 1, hash: base.block.header.parentHash }
+    expect([view?.header(unknown.hash), view?.block(unknown.hash), view?.receipts(unknown.hash), view?.state(unknown)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('fees are absent in a block without L1 attributes', () => {
+    const view = viewOf(2, recordAbove(2))
+    expect(view?.receipts(genesisId.hash)).toEqual([])
+    expect(view?.receipts(blocks[0].hash)?.[1]?.fees).toMatchObject({ l1Fee: 0n, l1GasPrice: 7n })
+  })
+})

@@ -1,0 +1,182 @@
+import type { L1Attributes } from '#chain/l1Info'
+import { l1AttributesIn } from '#chain/l2Ref'
+import { isFault } from '#lib/fault'
+import type { KvReader } from '#store/ports'
+import type { Block } from '#types/block'
+import type { BlockId } from '#types/blockRef'
+import type { Header } from '#types/header'
+import type { Address, Hash } from '#types/ids'
+import { type Branch, branchTo, type KnownBlocks } from './branch.ts'
+import type { StoredReceipt } from './chainRows.ts'
+import * as store from './chainStore.ts'
+import { committedState, stackedState } from './committedState.ts'
+import type { ParentBlock } from './executeBlock.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
+import { type HeadRecord, overlaysAbove } from './headRecord.ts'
+import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
+import { createWorldReads, type WorldReads } from './worldReads.ts'
+
+/** A block with its hash and who sent each transaction (of a deposit: its `from`). */
+export type ViewedBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
+
+/** A stored receipt and, computed when asked for, what its transaction cost on L1; no such costs without L1 attributes in the block. */
+export type ViewedReceipt = StoredReceipt & { readonly fees?: L1FeeFacts }
+
+export type ViewedHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
+export type ChainView = Disposable & {
+  readonly heads: ViewedHeads
+  canonicalHash(number: number): Hash | undefined
+  /** By hash, any known block, canonical or not. */
+  header(hash: Hash): Header | undefined
+  block(hash: Hash): ViewedBlock | undefined
+  /** One per transaction of the block, in order. */
+  receipts(hash: Hash): readonly ViewedReceipt[] | undefined
+  /** Canonical blocks only. */
+  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined
+  /** undefined: the block is not known or its state not retained */
+  state(block: BlockId): WorldReads | undefined
+  /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
+  parent(hash: Hash): ParentBlock | undefined
+  /** How a known block hangs on the committed chain. */
+  branch(tip: Hash): Branch | undefined
+  readonly known: KnownBlocks
+}
+
+const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
+const pick = ({ number, hash }: BlockId): BlockId => ({ number, hash })
+
+class SnapshotView implements ChainView {
+  readonly #reader: KvReader & Disposable
+  readonly #config: ExecutionConfig
+  readonly #committed: BlockId
+  readonly #overlays: readonly ExecutedBlock[]
+  readonly heads: ViewedHeads
+  readonly known: KnownBlocks
+
+  constructor(
+    reader: KvReader & Disposable,
+    config: ExecutionConfig,
+    record: HeadRecord,
+    committed: BlockId,
+    overlays: readonly ExecutedBlock[],
+    executed: KnownBlocks['executed'],
+  ) {
+    this.#reader = reader
+    this.#config = config
+    this.#committed = committed
+    this.#overlays = overlays
+    const { unsafe, safe, finalized } = record.heads
+    this.heads = { latest: pick(unsafe), safe: pick(safe), finalized: pick(finalized) }
+    this.known = {
+      executed: (hash): ExecutedBlock | undefined => overlays.find((block) => block.hash === hash) ?? executed(hash),
+      committed: (hash): BlockId | undefined => store.readBlockId(reader, hash),
+    }
+  }
+
+  canonicalHash(number: number): Hash | undefined {
+    if (number > this.#committed.number) return this.#overlays.find(({ header }) => header.number === number)?.hash
+    return store.readCanonicalHash(this.#reader, number)
+  }
+
+  header(hash: Hash): Header | undefined {
+    const id = store.readBlockId(this.#reader, hash)
+    return id ? store.readHeader(this.#reader, id) : this.known.executed(hash)?.header
+  }
+
+  block(hash: Hash): ViewedBlock | undefined {
+    const id = store.readBlockId(this.#reader, hash)
+    if (id === undefined) {
+      const block = this.known.executed(hash)
+      return block && { hash, block, senders: block.executed.map(({ sender }) => sender) }
+    }
+    const header = store.readHeader(this.#reader, id)
+    const transactions = store.readTransactions(this.#reader, id)
+    if (header === undefined || transactions === undefined) return undefined
+    const block = { header, transactions: transactions.map(({ raw }) => raw) }
+    return { hash, block, senders: transactions.map(({ sender }) => sender) }
+  }
+
+  receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+    const id = store.readBlockId(this.#reader, hash)
+    const executed = id ? undefined : this.known.executed(hash)
+    const receipts = id ? store.readReceipts(this.#reader, id) : executed && store.storedReceipts(executed)
+    if (receipts === undefined) return undefined
+    let viewed: ViewedBlock | undefined
+    let info: L1Attributes | undefined
+    const feesOf = (index: number): L1FeeFacts | undefined => {
+      if (viewed === undefined) {
+        viewed = this.block(hash)
+        info = viewed && l1AttributesOrNone(viewed.block)
+      }
+      const raw = viewed?.block.transactions[index]
+      if (viewed === undefined || raw === undefined || info === undefined) return undefined
+      return l1FeeFacts(this.#config.schedule, viewed.block.header.timestamp, info, raw)
+    }
+    return receipts.map((stored, index) => withFees(stored, () => feesOf(index)))
+  }
+
+  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined {
+    for (const overlay of this.#overlays) {
+      const index = overlay.executed.findIndex((transaction) => transaction.hash === hash)
+      if (index >= 0) return { block: idOf(overlay), index }
+    }
+    const place = store.readPlace(this.#reader, hash)
+    const blockHash = place && store.readCanonicalHash(this.#reader, place.number)
+    return place && blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }
+  }
+
+  state({ hash }: BlockId): WorldReads | undefined {
+    const block = this.parent(hash)
+    return block && createWorldReads(block.state, block.header.stateRoot)
+  }
+
+  parent(hash: Hash): ParentBlock | undefined {
+    const branch = this.branch(hash)
+    const header = branch && this.header(hash)
+    if (branch === undefined || header === undefined) return undefined
+    const below = committedState(this.#reader, this.#committed, branch.ancestor)
+    return below && { header, hash, state: stackedState(below, branch.blocks) }
+  }
+
+  branch(tip: Hash): Branch | undefined {
+    return branchTo(this.known, tip)
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]()
+  }
+}
+
+function withFees(stored: StoredReceipt, fees: () => L1FeeFacts | undefined): ViewedReceipt {
+  return Object.defineProperty({ ...stored }, 'fees', { get: fees, enumerable: true })
+}
+
+/** A block need not begin with L1 attributes (a genesis, another chain's): then there is nothing to say about its fees. */
+function l1AttributesOrNone(block: Block): L1Attributes | undefined {
+  try {
+    return l1AttributesIn(block)
+  } catch (error) {
+    if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return undefined
+    throw error
+  }
+}
+
+/**
+ * The chain as a record and a snapshot taken after it show it.
+ * @param executed blocks in memory, of any branch
+ * @returns undefined when the record is older than the snapshot's base: take both again
+ */
+export function createChainView(
+  reader: KvReader & Disposable,
+  config: ExecutionConfig,
+  record: HeadRecord,
+  executed: KnownBlocks['executed'],
+): ChainView | undefined {
+  const committed = store.readHeads(reader)?.unsafe
+  const overlays = committed && overlaysAbove(record, committed)
+  if (committed === undefined || overlays === undefined) return undefined
+  return new SnapshotView(reader, config, record, committed, overlays, executed)
+}

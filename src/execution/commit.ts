@@ -1,0 +1,50 @@
+import { latestStateRoot, unwindState, writeGenesis, writeState } from '#state/chainState'
+import type { KvWriter } from '#store/ports'
+import type { BlockId } from '#types/blockRef'
+import type { Branch } from './branch.ts'
+import {
+  dropCanonicalBlock,
+  putCanonicalBlock,
+  putGenesisId,
+  putHeads,
+  readCanonicalHash,
+  readHeader,
+  type StoredHeads,
+} from './chainStore.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
+import { executionFault } from './faults.ts'
+
+/**
+ * Makes a branch the canonical chain and sets the labels, inside one transaction: 1 blocks above the ancestor are unwound, youngest first,
+ * 2 those of the branch are written, oldest first, 3 the labels. All of it is durable, or none.
+ */
+export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads: StoredHeads): void {
+  for (let number = head.number; number > branch.ancestor.number; number--) {
+    const hash = readCanonicalHash(tx, number)
+    if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
+    unwindState(tx, number)
+    dropCanonicalBlock(tx, { number, hash })
+  }
+  if (head.number > branch.ancestor.number) verifyUnwound(tx, branch.ancestor)
+  for (const block of branch.blocks) {
+    writeState(tx, block.header.number, block.diff, block.trie)
+    putCanonicalBlock(tx, block)
+  }
+  putHeads(tx, heads)
+}
+
+/** What was put back must be the state that the ancestor's header names. */
+function verifyUnwound(tx: KvWriter, ancestor: BlockId): void {
+  const [expected, found] = [readHeader(tx, ancestor)?.stateRoot, latestStateRoot(tx)]
+  if (expected !== found)
+    throw executionFault('CHAIN_STORE_DAMAGED', { what: `the state of block ${ancestor.number}: its root is ${found}` })
+}
+
+/** Begins a chain in an empty store, inside one transaction. */
+export function commitGenesis(tx: KvWriter, genesis: ExecutedBlock): void {
+  const id = { number: genesis.header.number, hash: genesis.hash }
+  writeGenesis(tx, genesis.diff, genesis.trie, id.number)
+  putCanonicalBlock(tx, genesis)
+  putGenesisId(tx, id)
+  putHeads(tx, { unsafe: id, safe: id, finalized: id })
+}

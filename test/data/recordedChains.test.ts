@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { agreeWithGenesis } from '#chain/genesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { parseRollupConfig } from '#chain/rollupConfig'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { systemClock } from '#lib/clock'
+import { fromHex, toHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
+import { readSharedJson } from '#test/harness/sharedData'
+import { decodeBlock } from '#types/block'
+import { encodeReceipt } from '#types/receipt'
+
+type Recorded = GenesisNote & {
+  readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[]
+}
+
+describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (name) => {
+  const recorded = readSharedJson<Recorded>(`chains/${name}/l2.json.zst`)
+  const genesis = recordedGenesis(recorded)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
+  const open = () =>
+    createExecution({ kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+
+  it('execution: every block executes to its recorded hash, its receipts are the recorded bytes', async () => {
+    const execution = open()
+    for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
+      const block = decodeBlock(fromHex(raw))
+      const payload = payloadOfBlock(config.schedule, block)
+      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+      using view = execution.view()
+      expect(view.heads.latest.hash).toBe(hash)
+      expect(view.receipts(view.heads.latest.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
+    }
+  })
+})
