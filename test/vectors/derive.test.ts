@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { decodeBlock } from '#types/block'
+import { l1BlockOfJson } from '../harness/l1Blocks.ts'
+import { payloadOfBlock } from '../harness/l2Blocks.ts'
+import { checkWholeChain, deriveRecorded } from '../harness/recordedChecks.ts'
+
+const chain = readRecordedChain()
+const recording = {
+  config: chain.config,
+  payloads: chain.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(raw))),
+  l1: chain.l1.blocks.map(l1BlockOfJson),
+  blobs: chain.l1.blobs,
+}
+
+it('derive/pipeline: every block of the recorded chain and the safe head after every L1 block are those of other clients', () => {
+  checkWholeChain(recording, chain.safeHeads)
+})
+
+it('derive/pipeline: from a block in the middle of the recorded chain derivation goes on to the same head', () => {
+  const last = recording.payloads.length - 1
+  for (const from of [7, 41, 90, last - 3]) expect(deriveRecorded(recording, from).safe.ref.number).toBe(last)
+})
