@@ -30,8 +30,8 @@ export type FaultyL1 = L1Server & {
   readonly l1: RecordedL1
   /** Faults hit requests in the order in which they were planned. */
   fail(fault: PlannedFault): void
-  /** No more faults. */
-  heal(): void
+  /** Kinds that have not hit anything yet. */
+  readonly waiting: readonly L1FaultKind[]
   /** Another history from now on, with its own head: a reorg. */
   replay(recording: L1Recording, head: number): void
   /** What was asked, oldest first: method names joined by commas, or the path. */
@@ -138,8 +138,8 @@ export async function startFaultyL1(recording: L1Recording, head = recording.blo
     fail(fault) {
       planned.push({ fault, left: fault.times })
     },
-    heal() {
-      planned = []
+    get waiting() {
+      return planned.map(({ fault }) => fault.kind)
     },
     replay(other, at) {
       l1 = createRecordedL1(other, { head: at })
