@@ -1,5 +1,5 @@
 /**
- * Makes the compressed files that belong to the repository from the recorded data: genesis files, upgrade transactions, the chain of the demo.
+ * Makes the compressed files that belong to the repository from the recorded data: genesis files, upgrade transactions, recorded chains.
  * usage: node scripts/fixtures.ts FOLDER_OF_RECORDED_DATA
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -38,17 +38,18 @@ write('src/chain/data/upgradeTransactions.json.zst', upgrades)
 write('src/chain/data/base.genesis.json.zst', read('chain/base-mainnet.genesis.json'))
 write('src/chain/data/baseSepolia.genesis.json.zst', read('chain/base-sepolia.genesis.json'))
 
-const chain = 'chains/op-ecotone-to-jovian'
-const l2 = read(`${chain}/l2.json.zst`)
-const { note: _note, ...l1 } = read(`${chain}/l1.json.zst`)
-write('src/devnet/data/l1.json.zst', l1)
-write('src/devnet/data/l2.json.zst', {
-  recordedFrom: l2['recordedFrom'],
-  rollup: read(`${chain}/rollup.json`),
-  config: l2['config'],
-  genesisTimestamp: l2['genesisTimestamp'],
-  extraAlloc: l2['extraAlloc'],
-  contracts: l2['contracts'],
-  blocks: (l2['blocks'] as Json[]).map(({ hash, raw, rawReceipts }) => ({ hash, raw, rawReceipts })),
-  safeHeads: read(`${chain}/safe-heads.json`),
-})
+for (const name of ['op-bedrock-to-holocene', 'op-ecotone-to-jovian']) {
+  const chain = `chains/${name}`
+  const l2 = read(`${chain}/l2.json.zst`)
+  const { note: _note, ...l1 } = read(`${chain}/l1.json.zst`)
+  write(`src/devnet/data/${name}.l1.json.zst`, l1)
+  write(`src/devnet/data/${name}.l2.json.zst`, {
+    rollup: read(`${chain}/rollup.json`),
+    config: l2['config'],
+    genesisTimestamp: l2['genesisTimestamp'],
+    extraAlloc: l2['extraAlloc'],
+    contracts: l2['contracts'],
+    blocks: (l2['blocks'] as Json[]).map(({ hash, raw, rawReceipts }) => ({ hash, raw, rawReceipts })),
+    safeHeads: read(`${chain}/safe-heads.json`),
+  })
+}

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { genesisHeader, verifyGenesisHash } from '#chain/genesis'
 import { decodeBlock } from '#types/block'
 import { hashHeader } from '#types/header'
-import { readRecordedChain } from './recordedChain.ts'
+import { type RecordedChainName, readRecordedChain, recordedChains } from './recordedChain.ts'
 
-it('devnet/recordedChain: what comes with the program is one whole chain', () => {
-  const { l1, blocks, safeHeads, config, genesis } = readRecordedChain()
+it.each(Object.keys(recordedChains) as RecordedChainName[])('devnet/recordedChain: %s is one whole chain', (name) => {
+  const { l1, blocks, safeHeads, config, genesis } = readRecordedChain(name)
   const headers = blocks.map(({ raw }) => decodeBlock(raw).header)
   expect(headers.map(hashHeader)).toEqual(blocks.map(({ hash }) => hash))
   expect(headers.slice(1).map(({ parentHash }) => parentHash)).toEqual(blocks.slice(0, -1).map(({ hash }) => hash))

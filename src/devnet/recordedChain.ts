@@ -16,13 +16,19 @@ export type RecordedL2Block = {
   readonly receipts: readonly Uint8Array[]
 }
 
+/** The chains that come with the program, and who made them. */
+export const recordedChains = {
+  'op-bedrock-to-holocene': { clients: 'op-node + op-geth' },
+  'op-ecotone-to-jovian': { clients: 'base-consensus + base-reth-node' },
+} as const
+export type RecordedChainName = keyof typeof recordedChains
+
 /**
- * A small chain from Ecotone to Jovian that other clients sequenced: its L1, and what they made of it. `rollupJson` and `genesisJson` are the
+ * A small chain that other clients sequenced: its L1, and what they made of it. `rollupJson` and `genesisJson` are the
  * files (op-node's and geth's form) that a node is started with.
  */
 export type RecordedChain = {
-  /** the clients */
-  readonly recordedFrom: string
+  readonly clients: string
   readonly l1: L1Recording
   readonly rollupJson: unknown
   readonly genesisJson: unknown
@@ -37,7 +43,6 @@ export type RecordedChain = {
 }
 
 type L2File = {
-  readonly recordedFrom: string
   readonly rollup: unknown
   readonly config: unknown
   readonly genesisTimestamp: number
@@ -80,14 +85,14 @@ function gethGenesis({ config, genesisTimestamp, extraAlloc }: L2File): unknown 
   }
 }
 
-/** Reads the chain that comes with the program. */
-export function readRecordedChain(): RecordedChain {
-  const l2 = readData('l2.json.zst') as L2File
+/** Reads one of the chains that come with the program. */
+export function readRecordedChain(name: RecordedChainName = 'op-ecotone-to-jovian'): RecordedChain {
+  const l2 = readData(`${name}.l2.json.zst`) as L2File
   const genesisJson = gethGenesis(l2)
   const { genesis } = parseGethGenesis(genesisJson)
   return {
-    recordedFrom: l2.recordedFrom,
-    l1: readData('l1.json.zst') as L1Recording,
+    clients: recordedChains[name].clients,
+    l1: readData(`${name}.l1.json.zst`) as L1Recording,
     rollupJson: l2.rollup,
     genesisJson,
     config: agreeWithGenesis(parseRollupConfig(l2.rollup), genesis),
