@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { createExecution } from '#execution/execution'
@@ -5,20 +8,42 @@ import { configOfGenesis } from '#execution/executionConfig'
 import { importPayloads } from '#execution/importPayloads'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
 import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 
-it('execution/importPayloads: the 42 blocks of two other clients import to the same hashes, a second time nothing is left to do', async () => {
-  const genesis = recordedGenesis(readSharedJson<GenesisNote>('bench/mixed-42-blocks.genesis.json'))
-  const config = configOfGenesis(genesis)
-  const kv = createMemoryKv()
-  const deps = { kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
-  const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').split('\n')
-  const last = JSON.parse(lines.findLast((line) => line !== '') ?? '')
+const genesis = recordedGenesis(readSharedJson<GenesisNote>('bench/mixed-42-blocks.genesis.json'))
+const config = configOfGenesis(genesis)
+const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
+const last = JSON.parse(lines.at(-1) ?? '')
+const open = (kv: Kv) =>
+  createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
-  expect(await importPayloads(createExecution(deps), config, lines)).toMatchObject({ imported: 42, skipped: 0 })
-  const again = createExecution(deps)
-  expect(again.published.heads.unsafe).toMatchObject({ number: 42, hash: last.p.blockHash })
-  expect(await importPayloads(again, config, lines)).toEqual({ imported: 0, skipped: 42, gas: 0n })
+it('execution/importPayloads memory: the 42 blocks of two other clients import to the same hashes', async () => {
+  await using kv = createMemoryKv()
+  const execution = open(kv)
+  expect(await importPayloads(execution, config, lines)).toMatchObject({ imported: 42, skipped: 0 })
+  expect(execution.published.heads.unsafe).toMatchObject({ number: 42, hash: last.p.blockHash })
+})
+
+it('execution/importPayloads lmdb: an import goes on after a restart and ends with the same hash', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'basalt-import-'))
+  const openStore = () => openLmdbKv(dir, Object.values(tables))
+  try {
+    {
+      await using kv = openStore()
+      expect(await importPayloads(open(kv), config, lines.slice(0, 10))).toMatchObject({ imported: 10, skipped: 0 })
+    }
+    await using kv = openStore()
+    const execution = open(kv)
+    expect(await importPayloads(execution, config, lines)).toMatchObject({ imported: 32, skipped: 10 })
+    expect(execution.published.heads.unsafe).toMatchObject({ number: 42, hash: last.p.blockHash })
+    using view = execution.view()
+    expect(view.canonicalHash(1)).toBe(JSON.parse(lines[0] ?? '').p.blockHash)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })
