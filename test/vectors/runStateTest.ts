@@ -6,12 +6,13 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, RlpError } from '#lib/rlp'
 import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
+import { computeStateRoot } from '#state/stateRoot'
 import { type Address, addressFromBytes, hashFromBytes, parseAddress } from '#types/ids'
 import { type Log, logToRlp } from '#types/log'
 import { decodeTransaction, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
 import { blobBaseFee, ethereumFees, ethereumRules } from './ethereumFees.ts'
 import { caseId, type StateTest, type StateTestCase, type StateTestEnv } from './stateTestCases.ts'
-import { applyDiff, createWorld, type World, worldRoot, worldView } from './stateTestWorld.ts'
+import { createWorld, type World } from './stateTestWorld.ts'
 
 /** What is wrong with a case; an empty list of them is a pass. */
 export type StateTestFailure = { readonly id: string; readonly reason: string }
@@ -57,12 +58,12 @@ function failureOf(evm: Evm, world: World, test: StateTest, stateTestCase: State
   if (!tx || !sender) return root === null ? undefined : 'the transaction does not decode'
   if (sender !== test.sender) return `sender ${sender}, not ${test.sender}`
   const block = blockEnv(test.env, fork)
-  const session = evm.open(worldView(world), block, ethereumRules[fork])
+  const session = evm.open(world.view, block, ethereumRules[fork])
   const result = applyTransaction(session, block, ethereumRules[fork], ethereumFees(fork), tx, raw, sender, block.gasLimit)
   if (result.kind === 'refused') return root === null ? undefined : `refused: ${result.reason}`
   if (root === null) return `executed (${result.outcome.kind}) what is to be refused`
   const gotLogs = logsHash(result.outcome.kind === 'success' ? result.outcome.logs : [])
-  const gotRoot = worldRoot(applyDiff(world, session.diff()))
+  const gotRoot = computeStateRoot(world.nodes, world.root, world.view, session.diff()).root
   const ran = `${result.outcome.kind}${result.outcome.kind === 'halt' ? ` ${result.outcome.reason}` : ''}, gas ${result.gasUsed}`
   if (gotRoot !== root) return `state root ${gotRoot}, not ${root} (${ran})`
   return gotLogs === logs ? undefined : `logs hash ${gotLogs}, not ${logs} (${ran})`

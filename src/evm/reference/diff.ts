@@ -6,16 +6,17 @@ import { wordBytes } from './words.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-/** What became of an account; undefined when it stands as the view has it. Storage is another matter. */
-function changeOf(account: AccountState): AccountChange | null | undefined {
+/** What became of an account; undefined when it stands as the view has it and has not lost its slots. */
+function changeOf(account: AccountState, wiped: boolean): AccountChange | null | undefined {
   const { before, exists, nonce, balance, codeHash } = account
   if (!exists) return before ? null : undefined
-  const isSame = before && before.nonce === nonce && before.balance === balance && before.codeHash === codeHash
+  const isSame = !wiped && before && before.nonce === nonce && before.balance === balance && before.codeHash === codeHash
   return isSame ? undefined : { nonce, balance, codeHash }
 }
 
-/** Whether slots of the view are gone. */
-const losesSlots = ({ isWiped, before }: AccountState): boolean => isWiped && before !== undefined && before.storageRoot !== emptyRoot
+/** Whether slots of the view are gone, or the account is. */
+const losesSlots = ({ isWiped, exists, before }: AccountState): boolean =>
+  isWiped && before !== undefined && (!exists || before.storageRoot !== emptyRoot)
 
 function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void {
   for (const { number, before, value } of account.slots.values()) {
@@ -23,17 +24,18 @@ function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void 
   }
 }
 
-/** All that differs from the view. An account that is wiped stands in it even when it came back the same. */
+/** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */
 export function diffOf(journal: Journal): StateDiff {
   const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
   const codes = new Map<Hash, Uint8Array>()
   for (const account of journal.accounts()) {
     const wiped = losesSlots(account)
-    const { key, nonce, balance, codeHash } = account
-    const change = changeOf(account) ?? (wiped && account.exists ? { nonce, balance, codeHash } : changeOf(account))
+    const { key, codeHash } = account
+    const change = changeOf(account, wiped)
     if (change !== undefined) parts.accounts.push({ key, change, wiped })
     addSlots(parts, account)
-    const code = change && codeHash !== emptyCodeHash && codeHash !== account.before?.codeHash ? journal.newCode(codeHash) : undefined
+    const isNewCode = change && codeHash !== emptyCodeHash && codeHash !== account.before?.codeHash
+    const code = isNewCode ? journal.newCode(codeHash) : undefined
     if (code) codes.set(codeHash, code)
   }
   for (const [hash, code] of codes) parts.codes.push({ hash, code })
