@@ -8,7 +8,7 @@ import { emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { decodeAccountRow, encodeAccountRow } from './account.ts'
 import { stateFault } from './faults.ts'
-import { changesOf, dropHistory, HistoricalRows, indexHistory, popHistory } from './history.ts'
+import { changedRows, changesOf, dropHistory, HistoricalRows, indexHistory, popHistory } from './history.ts'
 import { rowState, topHash } from './rowState.ts'
 import {
   accountsTable,
@@ -184,7 +184,7 @@ export function pruneChanges(tx: KvWriter, oldest: number): number {
   const target = Math.min(oldest, readMark(tx, 'head') ?? 0)
   if (target <= before) return before
   if (target > (readMark(tx, 'indexed') ?? 0)) indexHistory(tx, target)
-  for (const { number, table, key } of changesOf(tx, before + 1, target)) {
+  for (const { number, table, key } of changedRows(tx, before + 1, target)) {
     dropHistory(tx, table, key, target)
     tx.delete(changesTable, changeKey(number, table, key))
   }

@@ -29,6 +29,15 @@ export function* changesOf(
   }
 }
 
+/** Which rows blocks first … last changed, in order. */
+export function* changedRows(
+  reader: KvReader,
+  first: number,
+  last: number,
+): Generator<{ readonly number: number; readonly table: number; readonly key: Uint8Array }> {
+  for (const key of reader.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) yield decodeChangeKey(key)
+}
+
 /**
  * Brings the index of changes up to a block, in the order of its keys. Before that the newer blocks are searched one by one.
  * @param upTo at most the head
@@ -36,7 +45,7 @@ export function* changesOf(
 export function indexHistory(tx: KvWriter, upTo: number): void {
   const indexed = readMark(tx, 'indexed') ?? 0
   const numbers = new Map<string, number[]>()
-  for (const { number, table, key } of changesOf(tx, indexed + 1, upTo)) {
+  for (const { number, table, key } of changedRows(tx, indexed + 1, upTo)) {
     const name = latin(indexPrefix(table, key))
     const known = numbers.get(name)
     if (known) known.push(number)
@@ -111,12 +120,12 @@ export class HistoricalRows implements StateRows {
     const keys = new Map<string, Uint8Array>()
     const add = (key: Uint8Array): void => void keys.set(latin(key), key)
     const id = Uint8Array.of(table)
-    for (const { key } of this.#reader.range(table, to ? { from, to } : { from })) add(key)
+    for (const key of this.#reader.keys(table, to ? { from, to } : { from })) add(key)
     const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)
-    for (const { key } of this.#reader.range(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
+    for (const key of this.#reader.keys(historyIndexTable, { from: concatBytes(id, from), to: end })) add(key.slice(1, -8))
     for (let number = Math.max(this.#number, this.#indexed) + 1; number <= this.#head; number++) {
       const last = to ? changeKey(number, table, to) : changeKey(number, table + 1, new Uint8Array())
-      for (const { key } of this.#reader.range(changesTable, { from: changeKey(number, table, from), to: last })) add(key.slice(9))
+      for (const key of this.#reader.keys(changesTable, { from: changeKey(number, table, from), to: last })) add(key.slice(9))
     }
     return [...keys.values()].sort(compareBytes)
   }

@@ -65,11 +65,11 @@ class OverlayNodes implements NodeSource {
     this.#changed = changed
   }
 
-  get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+  get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
     this.#byPlace ??= new Map(this.#changed.map((change) => [nodeKey(change.owner, change.path), change.node]))
     const node = this.#byPlace.get(nodeKey(owner, path))
     if (node !== undefined) return node ?? undefined
-    return owner && this.#diff.isWiped(owner) ? undefined : this.#below.get(owner, path, hash)
+    return owner && this.#diff.isWiped(owner) ? undefined : this.#below.get(owner, path, hash, key)
   }
 }
 

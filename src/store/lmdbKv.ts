@@ -1,4 +1,4 @@
-import { type Database, open, type RootDatabase } from 'lmdb'
+import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
 import { storeFault } from './faults.ts'
 import { freeBytes } from './freeSpace.ts'
 import { requireKey } from './keys.ts'
@@ -40,14 +40,24 @@ class Tables {
     return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length).slice()
   }
 
-  *range(id: number, { from, to, reverse = false, limit }: KvRange, transaction?: Transaction): Generator<Row> {
-    const ends = reverse
-      ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
-      : { start: from ?? lowest, end: to ?? highest }
-    const options = { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
-    for (const { key, value } of this.of(id).getRange(options)) yield { key: new Uint8Array(key), value: new Uint8Array(value) }
+  *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
+    for (const { key, value } of this.of(id).getRange(rangeOptions(range, transaction))) yield { key: plain(key), value: plain(value) }
+  }
+
+  *keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
+    for (const key of this.of(id).getKeys(rangeOptions(range, transaction))) yield plain(key)
   }
 }
+
+function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
+  const ends = reverse
+    ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
+    : { start: from ?? lowest, end: to ?? highest }
+  return { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
+}
+
+/** The same bytes, which are the caller's alone, without Buffer's own `slice`. */
+const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 
 class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
@@ -69,6 +79,11 @@ class LmdbReader implements KvReader, Disposable {
   range(table: number, range: KvRange): Iterable<Row> {
     this.#check()
     return this.#tables.range(table, range, this.#transaction)
+  }
+
+  keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    this.#check()
+    return this.#tables.keys(table, range, this.#transaction)
   }
 
   [Symbol.dispose](): void {
@@ -93,18 +108,20 @@ class LmdbWriter implements KvWriter {
     return this.#tables.get(table, key)
   }
 
-  *range(table: number, { from, to, reverse = false, limit = Number.POSITIVE_INFINITY }: KvRange): Iterable<Row> {
-    let [low, high, left] = [from, to, limit]
-    while (left > 0) {
-      const ahead = Math.min(left, readAheadRows)
-      const rows = [...this.#tables.range(table, { reverse, limit: ahead, ...(low && { from: low }), ...(high && { to: high }) })]
-      yield* rows
-      const last = rows.at(-1)
-      if (last === undefined || rows.length < ahead) return
-      left -= rows.length
-      if (reverse) high = last.key
-      else low = successor(last.key)
-    }
+  range(table: number, range: KvRange): Iterable<Row> {
+    return inPieces(
+      range,
+      (piece) => [...this.#tables.range(table, piece)],
+      ({ key }) => key,
+    )
+  }
+
+  keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    return inPieces(
+      range,
+      (piece) => [...this.#tables.keys(table, piece)],
+      (key) => key,
+    )
   }
 
   put(table: number, key: Uint8Array, value: Uint8Array): void {
@@ -114,6 +131,19 @@ class LmdbWriter implements KvWriter {
 
   delete(table: number, key: Uint8Array): void {
     this.#tables.of(table).removeSync(requireKey(key))
+  }
+}
+
+/** Walks a range by short pieces that are read at once, so that no cursor is open while the caller writes. */
+function* inPieces<T>(range: KvRange, read: (piece: KvRange) => T[], keyOf: (item: T) => Uint8Array): Generator<T> {
+  let piece = range
+  for (let left = range.limit ?? Number.POSITIVE_INFINITY; left > 0; left -= readAheadRows) {
+    const limit = Math.min(left, readAheadRows)
+    const items = read({ ...piece, limit })
+    yield* items
+    const last = items.at(-1)
+    if (last === undefined || items.length < limit) return
+    piece = range.reverse ? { ...piece, to: keyOf(last) } : { ...piece, from: successor(keyOf(last)) }
   }
 }
 

@@ -36,6 +36,10 @@ class MemoryReader implements KvReader, Disposable {
     return rangeOf(this.#tables.get(table) ?? SortedRows.empty, range)
   }
 
+  *keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    for (const { key } of this.range(table, range)) yield key
+  }
+
   [Symbol.dispose](): void {}
 }
 
@@ -53,6 +57,10 @@ class MemoryWriter implements KvWriter {
 
   range(table: number, range: KvRange): Iterable<Row> {
     return rangeOf(this.#edits.get(table)?.done() ?? this.#before.get(table) ?? SortedRows.empty, range)
+  }
+
+  *keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    for (const { key } of this.range(table, range)) yield key
   }
 
   put(table: number, key: Uint8Array, value: Uint8Array): void {

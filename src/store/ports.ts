@@ -3,6 +3,8 @@ export interface KvReader {
   get(table: number, key: Uint8Array): Uint8Array | undefined
   /** Entries with `from` ≤ key < `to`, ascending, or descending when `reverse`; at most `limit`. */
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+  /** The keys of the same entries: cheaper than their values. */
+  keys(table: number, range: KvRange): Iterable<Uint8Array>
 }
 
 export type KvRange = {

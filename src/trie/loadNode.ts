@@ -18,9 +18,9 @@ function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
 }
 
 /** RLP of the node that the reference names. Throws Fault MISSING_NODE. */
-export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef): Uint8Array {
+export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint8Array): Uint8Array {
   if (ref.length !== 32) return ref
-  const rlp = trie.nodes.get(trie.owner, path, ref)
+  const rlp = trie.nodes.get(trie.owner, path, ref, key)
   if (rlp === undefined) throw trieFault('MISSING_NODE', placeOf(trie, path, ref))
   return rlp
 }
@@ -37,7 +37,7 @@ export function nodeAt(trie: TrieAt, path: Uint8Array, ref: NodeRef, rlp: Uint8A
   throw trieFault('BAD_NODE', placeOf(trie, path, ref))
 }
 
-/** The node that a reference names at a path. @throws Fault MISSING_NODE, BAD_NODE */
-export function loadNode(trie: TrieAt, path: Uint8Array, ref: NodeRef): TrieNode {
-  return nodeAt(trie, path, ref, nodeRlp(trie, path, ref))
+/** The node that a reference names at a path, on the way to a key if there is one. @throws Fault MISSING_NODE, BAD_NODE */
+export function loadNode(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint8Array): TrieNode {
+  return nodeAt(trie, path, ref, nodeRlp(trie, path, ref, key))
 }

@@ -17,7 +17,7 @@ import { stepTo, walk } from './readTrie.ts'
 export function createProof(nodes: NodeSource, owner: Uint8Array | undefined, root: Hash, key: Uint8Array): Uint8Array[] {
   const proof: Uint8Array[] = []
   walk({ nodes, owner, keyNibbles: key.length * 2 }, root, key, (trie, path, ref) => {
-    const rlp = nodeRlp(trie, path, ref)
+    const rlp = nodeRlp(trie, path, ref, key)
     if (ref.length === 32) proof.push(rlp)
     return nodeAt(trie, path, ref, rlp)
   })

@@ -35,14 +35,14 @@ export function walk(
   trie: TrieAt,
   root: Hash,
   key: Uint8Array,
-  load: (trie: TrieAt, path: Uint8Array, ref: NodeRef) => TrieNode,
+  load: (trie: TrieAt, path: Uint8Array, ref: NodeRef, key: Uint8Array) => TrieNode,
 ): Uint8Array | undefined {
   if (root === emptyRoot) return undefined
   const path = nibblesOf(key)
   let ref: NodeRef = fromHex(root)
   let depth = 0
   for (;;) {
-    const node = load(trie, depth === 0 ? emptyBytes : path.subarray(0, depth), ref)
+    const node = load(trie, depth === 0 ? emptyBytes : path.subarray(0, depth), ref, key)
     const step = stepTo(node, path, depth)
     if (step === undefined) return undefined
     if ('value' in step) return step.value

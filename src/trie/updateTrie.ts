@@ -9,7 +9,7 @@ import type { NodeChange, NodeSource } from './ports.ts'
 
 export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
 
-type Change = { readonly path: Uint8Array; readonly value: Uint8Array | null }
+type Change = { readonly key: Uint8Array; readonly path: Uint8Array; readonly value: Uint8Array | null }
 type Update = TrieAt & { readonly changes: readonly Change[]; readonly out: NodeChange[] }
 /** The changes [from, to), which all lie under one node; `depth` nibbles lead to it. */
 type Part = { readonly from: number; readonly to: number; readonly depth: number }
@@ -36,7 +36,7 @@ export function updateTrie(
     if (compareBytes(changes[i - 1]?.key ?? emptyBytes, changes[i]?.key ?? emptyBytes) >= 0)
       throw new RangeError('trie: keys do not ascend')
   }
-  const paths = changes.map(({ key, value }) => ({ path: nibblesOf(key), value }))
+  const paths = changes.map(({ key, value }) => ({ key, path: nibblesOf(key), value }))
   const update: Update = { nodes, owner, keyNibbles: first.key.length * 2, changes: paths, out: [] }
   const isEmpty = root === emptyRoot
   const part = { from: 0, to: paths.length, depth: 0 }
@@ -69,7 +69,7 @@ function valuesOf(update: Update, from: number, to: number): Entry[] {
 }
 
 function updated(update: Update, part: Part, ref: NodeRef): Result {
-  const node = loadNode(update, pathOf(update, part), ref)
+  const node = loadNode(update, pathOf(update, part), ref, update.changes[part.from]?.key)
   switch (node.kind) {
     case 'leaf':
       return updatedLeaf(update, part, node, isStored(ref))

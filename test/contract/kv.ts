@@ -90,7 +90,10 @@ function runOn(tx: KvWriter, command: Command): void {
 function expectSame(reader: KvReader, model: Model, ranges: readonly KvRange[]): void {
   for (const table of [one, other]) {
     expect([...reader.range(table, {})]).toEqual(model.rows(table))
-    for (const range of ranges) expect([...reader.range(table, range)]).toEqual(model.rows(table, range))
+    for (const range of ranges) {
+      expect([...reader.range(table, range)]).toEqual(model.rows(table, range))
+      expect([...reader.keys(table, range)]).toEqual(model.rows(table, range).map(({ key }) => key))
+    }
     for (const { key, value } of model.rows(table)) expect(reader.get(table, key)).toEqual(value)
   }
 }
