@@ -5,6 +5,7 @@ import { cliFault } from '../faults.ts'
 import { type FlagName, flags, readFlags } from '../flags.ts'
 import { createLiveLine, openLog } from '../output.ts'
 import { showProgress } from '../progress.ts'
+import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
 const names = [
@@ -59,12 +60,4 @@ export const node: Command = {
     log.info('node stops', {})
     return 0
   },
-}
-
-/** Resolves when the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -1,0 +1,90 @@
+import { type Demo, startDemo } from '#devnet/demo'
+import type { Command, Io } from '../command.ts'
+import { type FlagName, type RawFlags, readFlags } from '../flags.ts'
+import { createLiveLine, openLog } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { aborted } from '../signal.ts'
+import { packageVersion } from './version.ts'
+
+/** The recorded L1 is full of batches that must be refused: a line for each only when asked for. */
+const quietLevel = 'error'
+
+const names = ['http.port', 'rollup.port', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
+
+type Example = { readonly about: string; readonly url: string; readonly method: string; readonly params: readonly unknown[] }
+
+/** Requests that the finished demo answers. */
+export function exampleRequests({ chain, node }: Pick<Demo, 'chain' | 'node'>): readonly Example[] {
+  const token = chain.contracts['TOKEN']
+  return [
+    { about: 'the newest block', url: node.httpUrl, method: 'eth_getBlockByNumber', params: ['latest', false] },
+    {
+      about: 'a balance as of block 40',
+      url: node.httpUrl,
+      method: 'eth_getBalance',
+      params: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x28'],
+    },
+    {
+      about: 'a token transfer',
+      url: node.httpUrl,
+      method: 'eth_getLogs',
+      params: [{ fromBlock: '0x0', toBlock: 'latest', address: token }],
+    },
+    {
+      about: 'a token balance',
+      url: node.httpUrl,
+      method: 'eth_call',
+      params: [{ to: token, data: `0x70a08231${'70997970C51812dc3A010C7d01b50e0d17dc79C8'.padStart(64, '0')}` }, 'latest'],
+    },
+    { about: 'what L1 made safe', url: node.rollupUrl, method: 'optimism_syncStatus', params: [] },
+  ]
+}
+
+const asCurl = ({ about, url, method, params }: Example): string =>
+  `  # ${about}\n  curl -s ${url} -H 'content-type: application/json' -d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}'\n`
+
+function report(io: Io, asJson: boolean, demo: Demo, blocks: number, seconds: number): void {
+  const { chain, node } = demo
+  if (asJson) {
+    const urls = { http: node.httpUrl, rollup: node.rollupUrl }
+    io.out.write(`${JSON.stringify({ blocks, equal: true, clients: chain.clients, seconds, ...urls, examples: exampleRequests(demo) })}\n`)
+    return
+  }
+  io.out.write(`\n${blocks} blocks derived, all hashes equal those of ${chain.clients} (${seconds.toFixed(1)} s)\n\n`)
+  io.out.write(`JSON-RPC  ${node.httpUrl}\nrollup    ${node.rollupUrl}\n\n`)
+  for (const example of exampleRequests(demo)) io.out.write(asCurl(example))
+  io.out.write('\nCtrl-C stops and leaves nothing behind.\n')
+}
+
+const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined))
+
+export const demo: Command = {
+  name: 'demo',
+  doc: 'derive a recorded chain from its L1, compare it with the clients that made it, serve it',
+  flags: names,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(names, { 'log.level': io.env['BASALT_LOG_LEVEL'] ?? quietLevel, ...defined(raw) }, io.env)
+    const line = createLiveLine(io, given['log.format'] === 'pretty')
+    const log = openLog(io, given['log.level'], given['log.format'], line)
+    const startMs = io.clock.nowMs()
+    await using running = await startDemo(
+      { clock: io.clock, random: Math.random, fetch, log },
+      { httpPort: given['http.port'], rollupPort: given['rollup.port'], version: packageVersion() },
+    )
+    {
+      using _progress = showProgress(io.clock, line, running.node)
+      await running.derived(io.signal)
+    }
+    line.end()
+    if (io.signal.aborted) return 0
+    const different = running.difference()
+    if (different) {
+      const { number, expected, found } = different
+      io.err.write(`basalt: block ${number} is ${found ?? 'missing'}, ${running.chain.clients} have ${expected}\n`)
+      return 1
+    }
+    report(io, given.json, running, running.chain.blocks.length - 1, (io.clock.nowMs() - startMs) / 1000)
+    await Promise.race([running.node.stopped, aborted(io.signal)])
+    return 0
+  },
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import { type Node, startNode } from '#node/node'
+import type { Hash } from '#types/ids'
+import { type RecordedChain, readRecordedChain } from './recordedChain.ts'
+import { createRecordedL1, serveL1 } from './recordedL1.ts'
+
+export type DemoDeps = { readonly clock: Clock; readonly random: Random; readonly fetch: typeof fetch; readonly log: Log }
+export type DemoOptions = { readonly httpPort: number; readonly rollupPort: number; readonly version: string }
+
+/** The first block that is not the recorded one. */
+export type Difference = { readonly number: number; readonly expected: Hash; readonly found: Hash | undefined }
+
+/** A node that derives the recorded chain from its L1 alone, in a data directory that goes with it. */
+export interface Demo extends AsyncDisposable {
+  readonly chain: RecordedChain
+  readonly node: Node
+  /**
+   * Ends when all recorded blocks are derived, or the signal is aborted.
+   * @throws the fault that stopped derivation
+   */
+  derived(signal: AbortSignal): Promise<void>
+  /** undefined: every block hash is the recorded one */
+  difference(): Difference | undefined
+}
+
+const lookEveryMs = 20
+
+/** @throws Fault PORT_IN_USE and others of the node (fatal) */
+export async function startDemo(deps: DemoDeps, options: DemoOptions): Promise<Demo> {
+  const chain = readRecordedChain('op-bedrock-to-holocene')
+  const last = chain.blocks.length - 1
+  await using parts = new AsyncDisposableStack()
+  const datadir = await mkdtemp(join(tmpdir(), 'basalt-demo-'))
+  parts.defer(() => rm(datadir, { recursive: true, force: true }))
+  const recorded = createRecordedL1(chain.l1, { head: chain.l1.blocks.length - 1 })
+  const l1 = parts.use(await serveL1((exchange) => recorded.reply(exchange), 0))
+  const node = parts.use(
+    await startNode(deps, {
+      ...options,
+      config: chain.config,
+      genesis: () => chain.genesis,
+      datadir,
+      l1RpcUrls: [l1.url],
+      l1BeaconUrls: [l1.url],
+      l1PollMs: 1_000,
+    }),
+  )
+  const kept = parts.move()
+  return {
+    chain,
+    node,
+    async derived(signal): Promise<void> {
+      const isDone = (): boolean => signal.aborted || node.execution.published.heads.safe.number >= last
+      while (!isDone()) await Promise.race([deps.clock.delay(lookEveryMs), node.stopped])
+    },
+    difference(): Difference | undefined {
+      using view = node.execution.view()
+      for (const [number, { hash }] of chain.blocks.entries()) {
+        const found = view.canonicalHash(number)
+        if (found !== hash) return { number, expected: hash, found }
+      }
+      return undefined
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
