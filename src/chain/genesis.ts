@@ -3,9 +3,10 @@ import type { Header } from '#types/header'
 import { hashHeader } from '#types/header'
 import { type Address, emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import { bloomBytes } from '#types/log'
+import type { Eip1559Params } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
 import { type ForkSchedule, forks, isActive } from './forks.ts'
-import type { Eip1559Params, ParsedRollupConfig, RollupConfig } from './rollupConfig.ts'
+import type { ParsedRollupConfig, RollupConfig } from './rollupConfig.ts'
 
 export type GenesisAccount = {
   readonly address: Address

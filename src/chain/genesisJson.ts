@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { bytesFromBigint } from '#lib/bytes'
 import { type Address, hashFromBytes, parseAddress, zeroHash } from '#types/ids'
 import { address, bytes, count, hash, optionalCount, parseConfig, quantity, smallQuantity } from './configJson.ts'
+import { eip1559From, eip1559Schema } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
 import type { Fork } from './forks.ts'
 import { type Genesis, type GenesisAccount, type GenesisChain, type GenesisHeaderFields, genesisAccount } from './genesis.ts'
@@ -131,11 +132,7 @@ const chainSchema = z.strictObject({
   pragueTime: optionalCount,
   osakaTime: optionalCount,
   base: z.strictObject({ azul: optionalCount, beryl: optionalCount, cobalt: optionalCount, denim: optionalCount }).nullish(),
-  optimism: z.strictObject({
-    eip1559Elasticity: z.int().positive(),
-    eip1559Denominator: z.int().positive(),
-    eip1559DenominatorCanyon: z.int().positive().nullish(),
-  }),
+  optimism: eip1559Schema,
 })
 
 /** An upgrade of Ethereum comes with one of the OP Stack, at the same time. */
@@ -159,12 +156,7 @@ function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; war
     const expected = `${schedule[fork] ?? 'absent'}, the time of ${fork}`
     throw chainFault('INVALID_CONFIG', { what, key: `config.${key}`, expected, found: String(found) })
   }
-  const { eip1559Elasticity, eip1559Denominator, eip1559DenominatorCanyon } = json.optimism
-  const eip1559 = {
-    elasticity: eip1559Elasticity,
-    denominator: eip1559Denominator,
-    denominatorCanyon: eip1559DenominatorCanyon ?? eip1559Denominator,
-  }
+  const eip1559 = eip1559From(json.optimism, schedule, what, 'config.optimism')
   return { chain: { chainId: json.chainId, schedule, eip1559 }, warnings }
 }
 

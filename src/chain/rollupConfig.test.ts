@@ -70,6 +70,7 @@ describe('chain/rollupConfig', () => {
     ['genesis.system_config.gasLimit', systemConfig({ gasLimit: -1 })],
     ['canyon_time', { ...json, ecotone_time: 1_009 }],
     ['base.denim', { ...json, base: { denim: 'soon' } }],
+    ['chain_op_config.eip1559DenominatorCanyon', { ...json, chain_op_config: { eip1559Elasticity: 6, eip1559Denominator: 50 } }],
     ['alt_da', { ...json, alt_da: { da_commitment_type: 'KeccakCommitment' } }],
     ['the document', []],
     ['the document', null],

@@ -4,13 +4,11 @@ import { fromHex, toHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import { type Address, zeroAddress } from '#types/ids'
 import { address, bytes8, count, hash, optionalCount, parseConfig, word } from './configJson.ts'
+import { type Eip1559Params, eip1559From, eip1559Schema } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
 import type { Fork, ForkSchedule } from './forks.ts'
 import { scheduleOf } from './scheduleConfig.ts'
 import type { SystemConfig } from './systemConfig.ts'
-
-/** EIP-1559 parameters of the chain itself, where the system config says nothing. */
-export type Eip1559Params = { readonly elasticity: number; readonly denominator: number; readonly denominatorCanyon: number }
 
 /** What defines a rollup: op-node's rollup.json as values. */
 export type RollupConfig = {
@@ -88,13 +86,7 @@ const schema = z.strictObject({
   l1_system_config_address: address,
   protocol_versions_address: address.nullish(),
   alt_da: z.null({ error: 'absent: data outside of L1 is not supported' }).optional(),
-  chain_op_config: z
-    .strictObject({
-      eip1559Elasticity: z.int().positive(),
-      eip1559Denominator: z.int().positive(),
-      eip1559DenominatorCanyon: z.int().positive().nullish(),
-    })
-    .nullish(),
+  chain_op_config: eip1559Schema.nullish(),
 })
 type RollupJson = z.output<typeof schema>
 
@@ -121,15 +113,6 @@ function timesFrom(json: RollupJson): Partial<Record<Fork, number | null | undef
   const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
   for (const fork of ordinaryForks) times[fork] = json[`${fork}_time`]
   return times
-}
-
-function eip1559From(json: RollupJson['chain_op_config']): Eip1559Params {
-  if (!json) return defaultEip1559
-  return {
-    elasticity: json.eip1559Elasticity,
-    denominator: json.eip1559Denominator,
-    denominatorCanyon: json.eip1559DenominatorCanyon ?? json.eip1559Denominator,
-  }
 }
 
 export type ParsedRollupConfig = {
@@ -170,7 +153,7 @@ export function parseRollupConfig(json: unknown): ParsedRollupConfig {
     depositContract: value.deposit_contract_address,
     l1SystemConfig: value.l1_system_config_address,
     ...(value.protocol_versions_address && { protocolVersions: value.protocol_versions_address }),
-    eip1559: eip1559From(value.chain_op_config),
+    eip1559: value.chain_op_config ? eip1559From(value.chain_op_config, planned.schedule, what, 'chain_op_config') : defaultEip1559,
   }
   return { config, warnings: [...warnings, ...planned.warnings], hasEip1559: Boolean(value.chain_op_config) }
 }

@@ -1,5 +1,5 @@
+import type { Eip1559Params } from '#chain/eip1559Config'
 import { type ForkSchedule, isActive } from '#chain/forks'
-import type { Eip1559Params } from '#chain/rollupConfig'
 import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes } from '#lib/bytes'
 
 /** Which form a block's extra data has: free, Holocene's 9 bytes, Jovian's 17. */

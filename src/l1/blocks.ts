@@ -19,8 +19,10 @@ export interface L1Blocks {
   block(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined>
 }
 
+/** How clients say that a block is not there; a method that is not there is another matter. */
+const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)|not found.* block/i
 const isUnknownBlock = (error: unknown): boolean =>
-  isFault(error, 'L1_RPC_ERROR') && /not found|unknown block|not available/i.test(String(error.data['message']))
+  isFault(error, 'L1_RPC_ERROR') && error.data['code'] !== -32_601 && unknownBlock.test(String(error.data['message']))
 
 export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Failover }, options: { readonly chainId: number }): L1Blocks {
   const { rpc, failover } = deps
