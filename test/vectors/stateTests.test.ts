@@ -11,9 +11,13 @@ const tests = JSON.parse(zstdDecompressSync(readFileSync(file)).toString('utf8')
 const evm = createReferenceEvm()
 
 describe('evm/referenceEvm: the sample of public state tests ends in the recorded state and logs', () => {
-  it.each([...Map.groupBy(tests, (test) => dirname(test.file))])('%s', (_folder, group) => {
-    expect(group.flatMap((test) => runStateTest(evm, test))).toEqual([])
-  })
+  it.each([...Map.groupBy(tests, (test) => dirname(test.file))])(
+    '%s',
+    (_folder, group) => {
+      expect(group.flatMap((test) => runStateTest(evm, test))).toEqual([])
+    },
+    120_000,
+  )
 
   it('has 500 cases of 81 folders', () => {
     expect(tests.reduce((sum, { cases }) => sum + cases.length, 0)).toBe(500)

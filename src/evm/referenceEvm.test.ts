@@ -1,0 +1,170 @@
+import { getContractAddress } from 'viem'
+import { expect, it } from 'vitest'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { addressOf, callTo, cancun, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { createWorld } from '#test/vectors/stateTestWorld'
+import { type Address, emptyCodeHash, type Hash } from '#types/ids'
+import type { EvmSession, Message, Outcome } from './ports.ts'
+import { createReferenceEvm } from './referenceEvm.ts'
+
+const sender = addressOf(0x11)
+const contract = addressOf(0x22)
+const other = addressOf(0x33)
+const evm = createReferenceEvm()
+
+const slotOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '0')}` as Hash
+const keyOf = (address: Address): Uint8Array => keccak256(fromHex(address))
+
+function sessionOf(pre: Record<Address, Parameters<typeof testAccount>[0]>, rules = cancun): EvmSession {
+  const world = Object.entries(pre).map(([address, parts]) => [address, testAccount(parts)] as const)
+  return evm.open(createWorld(Object.fromEntries(world)).view, testBlock, rules)
+}
+
+function runOnce(session: EvmSession, message: Partial<Message>): Outcome {
+  session.beginTransaction(testTransaction(sender))
+  const outcome = session.run({ caller: sender, to: contract, value: 0n, data: new Uint8Array(0), gas: 1_000_000n, ...message })
+  session.endTransaction()
+  return outcome
+}
+
+it('evm/referenceEvm: rules that are not there yet are refused (RULES_UNSUPPORTED)', () => {
+  expect(() => sessionOf({}, { fork: 'osaka', precompileLimits: {} })).toThrowError(/osaka/)
+})
+
+it('evm/referenceEvm: calls go 1,024 deep and no deeper, without the stack of JavaScript', () => {
+  // slot 0 counts the frames; each calls itself with all gas
+  const code = `0x${push(0)}5460010180${storeIn(0)}${callTo(contract)}00`
+  const session = sessionOf({ [sender]: { balance: '0x1' }, [contract]: { code } })
+  expect(runOnce(session, { gas: 2n ** 62n }).kind).toBe('success')
+  expect(session.slot(contract, slotOf(0))).toBe(1_025n)
+})
+
+it('evm/referenceEvm: gas above 2^53 is exact', () => {
+  const session = sessionOf({ [contract]: { code: `0x5a${storeIn(0)}5a${storeIn(1)}00` } })
+  const gas = 2n ** 63n + 12_345_678_901n
+  const outcome = runOnce(session, { gas })
+  expect(session.slot(contract, slotOf(0))).toBe(gas - 2n)
+  expect(session.slot(contract, slotOf(1))).toBe(gas - 2n - 3n - 22_100n - 2n)
+  expect(outcome.gasLeft).toBe(gas - 2n * (2n + 3n + 22_100n))
+})
+
+it('evm/referenceEvm: a revert undoes the message and keeps what was changed before it', () => {
+  const code = `0x${push(7)}${storeIn(0)}${push(0)}${push(0)}fd`
+  const session = sessionOf({ [sender]: { balance: '0x64' }, [contract]: { code } })
+  session.beginTransaction(testTransaction(sender))
+  session.setNonce(sender, 1n)
+  const outcome = session.run({ caller: sender, to: contract, value: 5n, data: new Uint8Array(0), gas: 100_000n })
+  session.endTransaction()
+  expect(outcome).toMatchObject({ kind: 'revert', gasRefund: 0n })
+  expect(session.account(sender)).toMatchObject({ nonce: 1n, balance: 100n })
+  expect([...session.diff().accounts()].map(({ key }) => toHex(key))).toEqual([toHex(keyOf(sender))])
+  expect([...session.diff().slots()]).toEqual([])
+})
+
+it('evm/referenceEvm: a view that refuses to answer is passed on', () => {
+  const view = createWorld({ [contract]: testAccount({ code: '0x00' }) }).view
+  const session = evm.open({ ...view, code: () => { throw new Error('no code here') } }, testBlock, cancun) // biome-ignore format: one line
+  expect(() => runOnce(session, {})).toThrowError('no code here')
+})
+
+it('evm/referenceEvm: a value that came back to the view’s is not in the diff, nor is the account', () => {
+  const session = sessionOf({ [contract]: { code: `0x6000356000${'55'}00`, storage: { '0x0': '0x5' } } })
+  const word = (value: number): Uint8Array => fromHex(slotOf(value))
+  runOnce(session, { data: word(9) })
+  expect([...session.diff().slots()].map(({ value }) => toHex(value))).toEqual([slotOf(9)])
+  runOnce(session, { data: word(5) })
+  expect([...session.diff().slots()]).toEqual([])
+  expect([...session.diff().accounts()]).toEqual([])
+})
+
+it('evm/referenceEvm: creation raises the creator’s nonce, puts the code in place and says where', () => {
+  const session = sessionOf({ [sender]: { nonce: '0x3' } })
+  // returns one byte of memory: 0x00
+  const outcome = runOnce(session, { to: null, data: fromHex(`0x${push(1)}${push(0)}f3`) })
+  const created = getContractAddress({ from: sender, nonce: 3n }).toLowerCase() as Address
+  expect(outcome).toMatchObject({ kind: 'success', created })
+  expect(session.account(sender)?.nonce).toBe(4n)
+  expect(session.account(created)?.nonce).toBe(1n)
+  expect(session.code(created)).toEqual(Uint8Array.of(0))
+})
+
+it('evm/referenceEvm: before Cancun a contract that destroys itself is gone with its slots, also when it comes back in the same block', () => {
+  const session = sessionOf(
+    { [sender]: { balance: '0x64' }, [contract]: { balance: '0x1', code: `0x${push(other)}ff`, storage: { '0x1': '0x2' } } },
+    paris,
+  )
+  runOnce(session, {})
+  expect(session.account(contract)).toBeUndefined()
+  expect(session.slot(contract, slotOf(1))).toBe(0n)
+  expect(session.account(other)?.balance).toBe(1n)
+  const gone = session.diff()
+  expect(gone.account(keyOf(contract))).toBeNull()
+  expect(gone.isWiped(keyOf(contract))).toBe(true)
+  runOnce(session, { value: 1n })
+  const back = session.diff()
+  expect(back.account(keyOf(contract))).toEqual({ nonce: 0n, balance: 1n, codeHash: emptyCodeHash })
+  expect(back.isWiped(keyOf(contract))).toBe(true)
+})
+
+it('evm/referenceEvm: from Cancun a contract of an earlier transaction only gives its balance away', () => {
+  const session = sessionOf({ [contract]: { balance: '0x9', code: `0x${push(other)}ff`, storage: { '0x1': '0x2' } } })
+  runOnce(session, {})
+  expect(session.account(contract)?.balance).toBe(0n)
+  expect(session.slot(contract, slotOf(1))).toBe(2n)
+  expect(session.diff().isWiped(keyOf(contract))).toBe(false)
+})
+
+it('evm/referenceEvm: an empty account that is touched goes, one that is not stays', () => {
+  const session = sessionOf({ [contract]: { code: `0x${callTo(other)}00` }, [other]: {}, [addressOf(0x44)]: {} })
+  runOnce(session, {})
+  expect(session.diff().account(keyOf(other))).toBeNull()
+  expect(session.diff().account(keyOf(addressOf(0x44)))).toBeUndefined()
+})
+
+it('evm/referenceEvm: transient storage and warmth end with the transaction', () => {
+  // slot 0 := tload(0), slot 1 := gas of an sload, tstore(0, 1)
+  const code = `0x${push(0)}5c${storeIn(0)}5a${push(5)}54505a9003${storeIn(1)}${push(1)}${push(0)}5d00`
+  const session = sessionOf({ [contract]: { code } })
+  runOnce(session, {})
+  const first = session.slot(contract, slotOf(1))
+  runOnce(session, {})
+  expect(session.slot(contract, slotOf(0))).toBe(0n)
+  expect(session.slot(contract, slotOf(1))).toBe(first)
+  expect(first).toBe(2_100n + 3n + 2n + 2n)
+})
+
+it('evm/referenceEvm: a delegated account runs its delegate’s code on its own storage, and its own code stays the designator', () => {
+  const delegated = { code: `0xef0100${other.slice(2)}`, balance: '0x1' }
+  // slot 0 := codesize of self as others see it
+  const session = sessionOf({ [contract]: delegated, [other]: { code: `0x303b${storeIn(0)}00` } }, prague)
+  expect(runOnce(session, {}).kind).toBe('success')
+  expect(session.slot(contract, slotOf(0))).toBe(23n)
+  expect(session.slot(other, slotOf(0))).toBe(0n)
+})
+
+it('evm/referenceEvm: before Prague a designator is code that cannot run', () => {
+  const session = sessionOf({ [contract]: { code: `0xef0100${other.slice(2)}` }, [other]: { code: '0x00' } })
+  expect(runOnce(session, {})).toMatchObject({ kind: 'halt', reason: 'invalid opcode', gasLeft: 0n })
+})
+
+it('evm/referenceEvm: calling a delegated account pays for both accounts', () => {
+  const gasOfCall = (to: Address, rules = prague): bigint => {
+    const code = `0x5a${callTo(to)}505a9003${storeIn(0)}00`
+    const session = sessionOf(
+      { [contract]: { code }, [other]: { code: `0xef0100${sender.slice(2)}` }, [addressOf(0x44)]: { code: '0x00' } },
+      rules,
+    )
+    runOnce(session, {})
+    return session.slot(contract, slotOf(0))
+  }
+  // the delegate is the sender, which is warm
+  expect(gasOfCall(other) - gasOfCall(addressOf(0x44))).toBe(100n)
+})
+
+it('evm/referenceEvm: value that is not there halts the message before it begins', () => {
+  const session = sessionOf({ [sender]: { balance: '0x1' } })
+  expect(runOnce(session, { value: 2n })).toMatchObject({ kind: 'halt', reason: 'insufficient balance' })
+  expect(runOnce(session, { value: 2n, to: null })).toMatchObject({ kind: 'halt', reason: 'insufficient balance' })
+  expect(session.account(sender)?.nonce).toBe(0n)
+})
