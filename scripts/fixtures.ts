@@ -53,3 +53,8 @@ for (const name of ['op-bedrock-to-holocene', 'op-ecotone-to-jovian']) {
     safeHeads: read(`${chain}/safe-heads.json`),
   })
 }
+
+for (const number of [26207960, 26207962, 26208384]) {
+  const name = `op-sepolia-${number}.json.zst`
+  writeFileSync(join(root, 'test/fixtures', name), readFileSync(join(folder, 'blocks', name)))
+}

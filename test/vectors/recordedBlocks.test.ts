@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sequencerFeeVault } from '#chain/addresses'
+import { isActive } from '#chain/forks'
+import { l2RefOf } from '#chain/l2Ref'
+import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { systemClock } from '#lib/clock'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { silentLog } from '#lib/log'
+import { openLmdbKv } from '#store/lmdbKv'
+import { createMemoryKv } from '#store/memoryKv'
+import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
+import { verifyProof } from '#trie/proof'
+import { decodeBlock } from '#types/block'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { encodeReceipt } from '#types/receipt'
+
+/** The attributes that a recorded block was built from. */
+function attributesOf(isHolocene: boolean, isJovian: boolean, payload: Payload): PayloadAttributes {
+  const { withdrawals, parentBeaconBlockRoot, extraData } = payload
+  return {
+    timestamp: payload.timestamp,
+    prevRandao: payload.prevRandao,
+    suggestedFeeRecipient: payload.feeRecipient,
+    transactions: payload.transactions,
+    noTxPool: true,
+    gasLimit: payload.gasLimit,
+    ...(withdrawals && { withdrawals }),
+    ...(parentBeaconBlockRoot && { parentBeaconBlockRoot }),
+    ...(isHolocene && { eip1559Params: extraData.slice(1, 9) }),
+    ...(isJovian && { minBaseFee: BigInt(toHex(extraData.subarray(9))) }),
+  }
+}
+
+describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) => {
+  const { config, genesis, blocks } = readRecordedChain(name)
+  const { schedule } = config
+  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(schedule, decodeBlock(raw), hash))
+  const open = (kv: Kv) =>
+    createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const setUnsafe = async (execution: Execution, payload: Payload) =>
+    execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+
+  it('execution: every block executes to its recorded hash, its receipts are the recorded bytes', async () => {
+    const execution = open(createMemoryKv())
+    for (const [index, payload] of payloads.entries()) {
+      if (index === 0) continue
+      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+      await setUnsafe(execution, payload)
+      using view = execution.view()
+      const receipts = view.receipts(payload.blockHash)
+      expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
+    }
+  })
+
+  it('execution: built from attributes, the blocks are the same; unwound to genesis, every state on the way is right', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'basalt-blocks-'))
+    try {
+      await using kv = openLmdbKv(dir, Object.values(tables))
+      const execution = open(kv)
+      for (const payload of payloads.slice(1)) {
+        const isAt = (fork: 'holocene' | 'jovian') => isActive(schedule, fork, payload.timestamp)
+        const parent = { number: payload.blockNumber - 1, hash: payload.parentHash }
+        expect(await execution.build(parent, attributesOf(isAt('holocene'), isAt('jovian'), payload))).toEqual({ kind: 'built', payload })
+      }
+      await setUnsafe(execution, payloads.at(-1) as Payload)
+      checkHistory(execution, payloads)
+      for (const to of [payloads.length - 2, 40, 0]) {
+        await setUnsafe(execution, payloads[to] as Payload)
+        expect((await execution.heads()).unsafe.number).toBe(to)
+        checkHistory(execution, payloads.slice(0, to + 1))
+      }
+      await setUnsafe(execution, payloads.at(-1) as Payload)
+      checkHistory(execution, payloads)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+})
+
+/** An account's proof at each block holds against the state root of its header. */
+function checkHistory(execution: Execution, payloads: readonly Payload[]) {
+  using view = execution.view()
+  const key = keccak256(fromHex(sequencerFeeVault))
+  for (const { blockNumber, blockHash, stateRoot } of payloads) {
+    expect(view.canonicalHash(blockNumber)).toBe(blockHash)
+    const proved = view.state({ number: blockNumber, hash: blockHash })?.prove(sequencerFeeVault, [])
+    expect(verifyProof(stateRoot, key, proved?.proof ?? []).kind).toBe(proved?.account ? 'present' : 'absent')
+  }
+}
