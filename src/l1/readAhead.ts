@@ -10,11 +10,23 @@ export interface ReadAhead {
   clear(): void
 }
 
+type Entry = { readonly answer: Promise<L1Block | undefined>; readonly abort: AbortController }
+
+/** The answer; the caller's signal ends it too. The signal lives longer than the answer, so it is let go of afterwards. */
+async function untilAborted({ answer, abort }: Entry, signal: AbortSignal): Promise<L1Block | undefined> {
+  const end = (): void => abort.abort(signal.reason)
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    return await answer
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
 /**
  * @param fetchBlock fails as it likes: what failed is not kept, so the next call for the number asks anew and sees the reason
  */
 export function createReadAhead(fetchBlock: (number: number, signal: AbortSignal) => Promise<L1Block | undefined>): ReadAhead {
-  type Entry = { readonly answer: Promise<L1Block | undefined>; readonly abort: AbortController }
   const entries = new Map<number, Entry>()
 
   function begin(number: number): void {
@@ -40,8 +52,7 @@ export function createReadAhead(fetchBlock: (number: number, signal: AbortSignal
     take(number, signal): Promise<L1Block | undefined> | undefined {
       const entry = entries.get(number)
       entries.delete(number)
-      if (entry) signal.addEventListener('abort', () => entry.abort.abort(signal.reason), { once: true })
-      return entry?.answer
+      return entry && untilAborted(entry, signal)
     },
     want(from, to): void {
       for (const [number, entry] of entries) if (number < from || number > to) drop(number, entry)
