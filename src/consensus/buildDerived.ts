@@ -43,12 +43,11 @@ export async function recallDerived(engine: Pick<Engine, 'payload'>, schedule: F
   return { kind: 'dropped', reason: 'another block is safe' }
 }
 
-function isBlockOf(payload: Payload, { timestamp, prevRandao, gasLimit, parentBeaconBlockRoot, transactions }: PayloadAttributes): boolean {
+function isBlockOf(payload: Payload, { timestamp, prevRandao, gasLimit, transactions }: PayloadAttributes): boolean {
   return (
     payload.timestamp === timestamp &&
     payload.prevRandao === prevRandao &&
     payload.gasLimit === gasLimit &&
-    payload.parentBeaconBlockRoot === parentBeaconBlockRoot &&
     payload.transactions.length === transactions.length &&
     payload.transactions.every((raw, at) => equalBytes(raw, transactions[at] ?? emptyBytes))
   )

@@ -23,6 +23,7 @@ it.each([
   ['from Granite the new one', { granite: 0 }, 16],
   ['by the time of the L1 origin, though the L2 block is of Granite', { granite: l1Time(20) + 1 }, 14],
   ['by the time of the L1 origin, at its very second', { granite: l1Time(20) }, 16],
+  ['twice the timeout before Canyon', { canyon: l1Time(99), granite: l1Time(99) }, 8],
 ])('consensus/startPoint: reading begins a channel timeout before the origin: %s', async (_what, schedule, l1Number) => {
   const { deps, heads, world } = await derived(schedule)
   const start = await findStart(deps, heads, signal)

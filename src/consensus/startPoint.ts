@@ -102,11 +102,15 @@ async function canonicalOrigin(deps: StartDeps, ref: L2Ref, heads: Heads, signal
   throw consensusFault('L1_CHAIN_MISMATCH', { l2Block: ref.number, l1Block: number, expected: hash, found: origin.hash })
 }
 
-/** The L1 block a channel timeout before the origin, by the timeout in force there; never before L1 genesis of the rollup. */
+/**
+ * The L1 block a channel timeout before the origin, by the timeout in force there; never before L1 genesis of the rollup. Before Canyon a channel
+ * of which only the end is read keeps others waiting until it times out: twice as far back, so that this is over at the origin.
+ */
 async function readFrom({ config, l1 }: StartDeps, origin: L1Ref, signal: AbortSignal): Promise<L1Ref> {
-  const isGranite = isActive(config.schedule, 'granite', origin.timestamp)
-  const timeoutBlocks = isGranite ? config.channelTimeoutGraniteBlocks : config.channelTimeoutBlocks
-  const number = Math.max(config.genesis.l1.number, origin.number - timeoutBlocks)
+  const { schedule, channelTimeoutBlocks, channelTimeoutGraniteBlocks } = config
+  const timeoutBlocks = isActive(schedule, 'granite', origin.timestamp) ? channelTimeoutGraniteBlocks : channelTimeoutBlocks
+  const backBlocks = isActive(schedule, 'canyon', origin.timestamp) ? timeoutBlocks : 2 * timeoutBlocks
+  const number = Math.max(config.genesis.l1.number, origin.number - backBlocks)
   if (number === origin.number) return origin
   const found = await l1.ref(number, signal)
   if (found === undefined) throw consensusFault('L1_MOVED', { l1Block: number })
