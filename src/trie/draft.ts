@@ -1,6 +1,6 @@
 import { keccak256 } from '#lib/keccak'
 import { partingOf } from './nibbles.ts'
-import { type ExtensionNode, encodeNode, type LeafNode, type NodeRef, type TrieNode } from './node.ts'
+import { type ExtensionNode, encodeBranch, encodeNode, type LeafNode, type NodeRef } from './node.ts'
 import type { NodeChange } from './ports.ts'
 
 /**
@@ -18,11 +18,10 @@ export type Entry =
 export type Sink = NodeChange[] | undefined
 
 /**
- * Encodes a node at its final place. The root is named by its hash however short it is.
+ * Puts a node, given as RLP, at its final place. The root is named by its hash however short it is.
  * @param hadNode whether a stored node stood at the path before: it is removed when the new one is embedded in its parent
  */
-export function place(sink: Sink, path: Uint8Array, node: TrieNode, hadNode: boolean): NodeRef {
-  const rlp = encodeNode(node)
+export function place(sink: Sink, path: Uint8Array, rlp: Uint8Array, hadNode: boolean): NodeRef {
   if (rlp.length < 32 && path.length > 0) {
     if (hadNode) sink?.push({ path, node: null })
     return rlp
@@ -33,7 +32,7 @@ export function place(sink: Sink, path: Uint8Array, node: TrieNode, hadNode: boo
 
 /** The name of a draft at its final place. */
 export function placeDraft(sink: Sink, path: Uint8Array, draft: Draft, hadNode: boolean): NodeRef {
-  return draft.kind === 'branch' ? draft.ref : place(sink, path, draft, hadNode)
+  return draft.kind === 'branch' ? draft.ref : place(sink, path, encodeNode(draft), hadNode)
 }
 
 /**
@@ -57,7 +56,7 @@ export function draftOf(sink: Sink, entries: readonly Entry[], from: number, to:
     children[nibble] = placeDraft(sink, own.subarray(0, parting + 1), draftOf(sink, entries, start, end, parting + 1, false), false)
     start = end
   }
-  const ref = place(sink, path.subarray(0, parting), { kind: 'branch', children }, hadNode && parting === depth)
+  const ref = place(sink, path.subarray(0, parting), encodeBranch(children), hadNode && parting === depth)
   return parting === depth ? { kind: 'branch', ref } : { kind: 'extension', path: path.subarray(depth, parting), child: ref }
 }
 

@@ -7,8 +7,8 @@ export type NodeRef = Uint8Array
 /** Paths are nibbles, one a byte, below the node's own place. */
 export type LeafNode = { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array }
 export type ExtensionNode = { readonly kind: 'extension'; readonly path: Uint8Array; readonly child: NodeRef }
-/** 16 children. Branches hold no value here: no key is the prefix of another. */
-export type BranchNode = { readonly kind: 'branch'; readonly children: (NodeRef | undefined)[] }
+/** 16 children, left where they stand in the RLP: `starts` has their places. No value: no key is the prefix of another. */
+export type BranchNode = { readonly kind: 'branch'; readonly rlp: Uint8Array; readonly starts: readonly number[] }
 export type TrieNode = LeafNode | ExtensionNode | BranchNode
 
 /** Hex-prefix encoding. @see yellow paper, appendix C */
@@ -43,7 +43,8 @@ export function isLeafRlp(rlp: Uint8Array): boolean {
   return rest.to === list.to && ((rlp[path.from] ?? 0) & 0x20) !== 0
 }
 
-function encodeBranch(children: readonly (NodeRef | undefined)[]): Uint8Array {
+/** RLP of a branch. @param children 16 of them */
+export function encodeBranch(children: readonly (NodeRef | undefined)[]): Uint8Array {
   let size = 1
   for (const child of children) size += child === undefined ? 1 : child.length === 32 ? 33 : child.length
   const head = size < 56 ? 1 : size < 256 ? 2 : 3
@@ -70,7 +71,7 @@ function encodeBranch(children: readonly (NodeRef | undefined)[]): Uint8Array {
 
 /** @see yellow paper, appendix D */
 export function encodeNode(node: TrieNode): Uint8Array {
-  if (node.kind === 'branch') return encodeBranch(node.children)
+  if (node.kind === 'branch') return node.rlp
   if (node.kind === 'leaf') return encodeRlp([encodePath(node.path, true), node.value])
   const child = node.child.length === 32 ? encodeRlp(node.child) : node.child
   return encodeRlpList([encodeRlp(encodePath(node.path, false)), child])
@@ -92,12 +93,41 @@ function itemsOf(rlp: Uint8Array): number[] {
   return starts
 }
 
+function requireRef(rlp: Uint8Array, from: number, to: number): void {
+  const first = rlp[from] ?? 0
+  if (first === 0x80 || first === 0xa0) return
+  if (first < 0xc0 || to - from >= 32) throw new RlpError('trie node: neither a hash nor an embedded node')
+}
+
 function refAt(rlp: Uint8Array, from: number, to: number): NodeRef | undefined {
   const first = rlp[from] ?? 0
   if (first === 0x80) return undefined
-  if (first === 0xa0) return rlp.subarray(from + 1, to)
-  if (first < 0xc0 || to - from >= 32) throw new RlpError('trie node: neither a hash nor an embedded node')
-  return rlp.subarray(from, to)
+  return rlp.subarray(first === 0xa0 ? from + 1 : from, to)
+}
+
+export function childOf({ rlp, starts }: BranchNode, nibble: number): NodeRef | undefined {
+  return refAt(rlp, starts[nibble] ?? 0, starts[nibble + 1] ?? 0)
+}
+
+export function hasChild({ rlp, starts }: BranchNode, nibble: number): boolean {
+  return rlp[starts[nibble] ?? 0] !== 0x80
+}
+
+/** RLP of a branch with other children in some places. */
+export function branchWith(
+  branch: BranchNode,
+  replaced: readonly { readonly nibble: number; readonly child: NodeRef | undefined }[],
+): Uint8Array {
+  const { rlp, starts } = branch
+  const isHashAt = (nibble: number): boolean => rlp[starts[nibble] ?? 0] === 0xa0
+  if (replaced.every(({ nibble, child }) => child?.length === 32 && isHashAt(nibble))) {
+    const out = rlp.slice()
+    for (const { nibble, child } of replaced) if (child) out.set(child, (starts[nibble] ?? 0) + 1)
+    return out
+  }
+  const children = Array.from({ length: 16 }, (_, nibble) => childOf(branch, nibble))
+  for (const { nibble, child } of replaced) children[nibble] = child
+  return encodeBranch(children)
 }
 
 /** A node from its RLP; its byte arrays are views of it. Throws RlpError. */
@@ -105,10 +135,9 @@ export function decodeNode(rlp: Uint8Array): TrieNode {
   const starts = itemsOf(rlp)
   const start = (i: number): number => starts[i] ?? 0
   if (starts.length === 18) {
-    const children: (NodeRef | undefined)[] = []
-    for (let i = 0; i < 16; i++) children.push(refAt(rlp, start(i), start(i + 1)))
+    for (let i = 0; i < 16; i++) requireRef(rlp, start(i), start(i + 1))
     if (rlp[start(16)] !== 0x80) throw new RlpError('trie node: a branch with a value')
-    return { kind: 'branch', children }
+    return { kind: 'branch', rlp, starts }
   }
   if (starts.length !== 3) throw new RlpError(`trie node: ${starts.length - 1} items`)
   return decodeShort(rlp, start(1))
@@ -123,6 +152,7 @@ function decodeShort(rlp: Uint8Array, second: number): TrieNode {
     if (item.isList || item.from === item.to) throw new RlpError('trie node: a leaf without value')
     return { kind: 'leaf', path, value: rlp.subarray(item.from, item.to) }
   }
+  requireRef(rlp, second, item.to)
   const child = refAt(rlp, second, item.to)
   if (child === undefined || path.length === 0) throw new RlpError('trie node: an extension to nowhere')
   return { kind: 'extension', path, child }

@@ -3,7 +3,7 @@ import { fromHex } from '#lib/hex'
 import { emptyRoot, type Hash } from '#types/ids'
 import { loadNode, type TrieAt } from './loadNode.ts'
 import { nibblesOf } from './nibbles.ts'
-import type { NodeRef, TrieNode } from './node.ts'
+import { childOf, type NodeRef, type TrieNode } from './node.ts'
 import type { NodeSource } from './ports.ts'
 
 /** The next reference on the way to a key, the value at its end, or undefined when the way ends elsewhere. */
@@ -13,7 +13,7 @@ export function stepTo(
   depth: number,
 ): { readonly child: NodeRef; readonly depth: number } | { readonly value: Uint8Array } | undefined {
   if (node.kind === 'branch') {
-    const child = node.children[path[depth] ?? 16]
+    const child = childOf(node, path[depth] ?? 0)
     return child && { child, depth: depth + 1 }
   }
   const end = depth + node.path.length

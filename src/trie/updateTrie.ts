@@ -4,7 +4,7 @@ import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { type Draft, draftOf, type Entry, placeDraft, place as placeNode } from './draft.ts'
 import { loadNode, type TrieAt } from './loadNode.ts'
 import { nibblesOf, partingOf } from './nibbles.ts'
-import { type BranchNode, type ExtensionNode, type LeafNode, type NodeRef, prefixed } from './node.ts'
+import { type BranchNode, branchWith, childOf, type ExtensionNode, hasChild, type LeafNode, type NodeRef, prefixed } from './node.ts'
 import type { NodeChange, NodeSource } from './ports.ts'
 
 export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array | null }
@@ -135,31 +135,36 @@ function entryOf(prefix: Uint8Array, draft: Draft | undefined): Entry[] {
 }
 
 function updatedBranch(update: Update, part: Part, branch: BranchNode, hadNode: boolean): Result {
-  const results = new Array<Result>(16).fill('unchanged')
-  const parts = partsBelow(update, part)
-  let isChanged = false
-  for (const [nibble, below] of parts) {
-    const child = branch.children[nibble]
-    const result = child === undefined ? inserted(update, below) : updated(update, below, child)
-    results[nibble] = result
-    isChanged ||= result !== 'unchanged'
+  const results = partsBelow(update, part).map(([nibble, below]): BelowBranch => {
+    const before = childOf(branch, nibble)
+    return { nibble, below, before, after: before === undefined ? inserted(update, below) : updated(update, below, before) }
+  })
+  const changed = results.filter(({ after }) => after !== 'unchanged')
+  if (changed.length === 0) return 'unchanged'
+  for (const { below, before, after } of changed) {
+    if (after === undefined && isStored(before)) update.out.push({ path: pathOf(update, below), node: null })
   }
-  if (!isChanged) return 'unchanged'
-  const isLeft = (nibble: number): boolean => (results[nibble] === 'unchanged' ? branch.children[nibble] : results[nibble]) !== undefined
-  const left = results.map((_, nibble) => nibble).filter(isLeft)
-  for (const [nibble, below] of parts) {
-    if (results[nibble] === undefined && isStored(branch.children[nibble])) update.out.push({ path: pathOf(update, below), node: null })
-  }
+  const left = nibblesLeft(branch, changed)
   const [only] = left
   if (only === undefined) return undefined
-  if (left.length === 1) return collapsed(update, part, branch, only, results[only])
-  const children = [...branch.children]
-  for (const [nibble, below] of parts) {
-    const result = results[nibble]
-    if (result === 'unchanged') continue
-    children[nibble] = result && placeDraft(update.out, pathOf(update, below), result, isStored(branch.children[nibble]))
+  if (left.length === 1) {
+    return collapsed(update, part, branch, only, changed.find(({ nibble }) => nibble === only)?.after)
   }
-  return { kind: 'branch', ref: placeNode(update.out, pathOf(update, part), { kind: 'branch', children }, hadNode) }
+  const replaced = changed.map(({ nibble, below, before, after }) => ({
+    nibble,
+    child:
+      after === undefined || after === 'unchanged' ? undefined : placeDraft(update.out, pathOf(update, below), after, isStored(before)),
+  }))
+  return { kind: 'branch', ref: placeNode(update.out, pathOf(update, part), branchWith(branch, replaced), hadNode) }
+}
+
+/** What became of one child of a branch. */
+type BelowBranch = { readonly nibble: number; readonly below: Part; readonly before: NodeRef | undefined; readonly after: Result }
+
+function nibblesLeft(branch: BranchNode, changed: readonly BelowBranch[]): number[] {
+  const isLeft = Array.from({ length: 16 }, (_, nibble) => hasChild(branch, nibble))
+  for (const { nibble, after } of changed) isLeft[nibble] = after !== undefined
+  return isLeft.flatMap((left, nibble) => (left ? [nibble] : []))
 }
 
 /** The changes under each child of a branch. */
@@ -178,7 +183,7 @@ function partsBelow(update: Update, { from, to, depth }: Part): [nibble: number,
 /** A branch with one child left joins it: the child, read if no change did, moves up unless it is a branch itself. */
 function collapsed(update: Update, part: Part, branch: BranchNode, nibble: number, result: Result): Draft {
   const path = concatBytes(pathOf(update, part), Uint8Array.of(nibble))
-  const ref = branch.children[nibble]
+  const ref = childOf(branch, nibble)
   const prefix = Uint8Array.of(nibble)
   const child = result === 'unchanged' || result === undefined ? readDraft(update, path, ref as NodeRef) : result
   if (child.kind === 'branch') return { kind: 'extension', path: prefix, child: child.ref }
