@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { afterAll, expect, it } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
+import { runCliProcess, startCli } from '#test/harness/cliProcess'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-cli-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const chain = readRecordedChain()
+const file = (name: string, content: string | Uint8Array): string => {
+  const path = join(dir, name)
+  writeFileSync(path, content)
+  return path
+}
+const rollup = file('rollup.json', JSON.stringify(chain.rollupJson))
+const genesis = file('genesis.json', JSON.stringify(chain.genesisJson))
+const other = readRecordedChain('op-bedrock-to-holocene')
+const otherFiles = [
+  '--rollup.config',
+  file('rollup2.json', JSON.stringify(other.rollupJson)),
+  '--genesis',
+  file('genesis2.json', JSON.stringify(other.genesisJson)),
+]
+const files = ['--rollup.config', rollup, '--genesis', genesis]
+const l1Flags = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.beacon', 'http://127.0.0.1:9']
+const ports = ['--http.port', '0', '--rollup.port', '0']
+const datadir = (name: string): string[] => ['--datadir', join(dir, name)]
+
+it.each<[string, string[], RegExp]>([
+  ['a flag that does not exist', ['node', '--nosuch'], /unknown option '--nosuch'/],
+  ['a command that does not exist', ['nosuch'], /unknown command 'nosuch'/],
+  ['a port that is none', ['node', ...files, ...l1Flags, '--http.port', '70000'], /--http.port: "70000" is not an integer from 0 to 65535/],
+  ['an L1 that is no URL', ['node', ...files, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
+  ['a feature that is not there', ['node', ...files, ...l1Flags, '--ws.port', '8546'], /--ws.port is not supported yet/],
+  ['no L1', ['node', ...files], /--l1.rpc is needed/],
+  ['no chain', ['node', ...l1Flags], /--network is needed/],
+  [
+    'a built-in chain and files',
+    ['node', '--network', 'base', ...files, ...l1Flags],
+    /--network, --rollup.config, --genesis: a built-in chain has its own/,
+  ],
+  [
+    'a rollup config that is not there',
+    ['node', '--rollup.config', join(dir, 'none'), '--genesis', genesis, ...l1Flags],
+    /cannot read .*none/,
+  ],
+  [
+    'a rollup config that is no JSON',
+    ['node', '--rollup.config', file('bad.json', '{"genesis":'), '--genesis', genesis, ...l1Flags],
+    /bad.json is not JSON/,
+  ],
+  [
+    'a rollup config with a bad value',
+    [
+      'node',
+      '--rollup.config',
+      file('bad2.json', JSON.stringify({ ...(chain.rollupJson as object), block_time: 'two' })),
+      '--genesis',
+      genesis,
+      ...l1Flags,
+    ],
+    /block_time/,
+  ],
+  ['a genesis of another chain', ['node', '--rollup.config', rollup, ...otherFiles.slice(2), ...l1Flags, ...datadir('a')], /genesis/],
+  [
+    'a data directory below a file',
+    ['node', ...files, ...l1Flags, ...ports, '--datadir', join(rollup, 'sub')],
+    /cannot write|not a directory|ENOTDIR/i,
+  ],
+  ['a file to import that is not there', ['import', join(dir, 'none'), '--genesis', genesis, ...datadir('b')], /cannot read/],
+  ['a file to import that is none', ['import', file('bad.jsonl', 'nonsense\n'), '--genesis', genesis, ...datadir('c')], /line 1/],
+  ['a file to execute that is none', ['execute', file('block.json', '{}')], /fixture/],
+])(
+  'cli: %s is one line that names it, exit code 2',
+  async (_what, args, line) => {
+    const { code, stderr, stdout } = await runCliProcess(args)
+    expect(stderr).toMatch(line)
+    expect({ code, lines: stderr.trimEnd().split('\n').length, stdout }).toEqual({ code: 2, lines: 1, stdout: '' })
+  },
+  60_000,
+)
+
+it('cli/node: a port in use is named (PORT_IN_USE)', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  const { code, stderr } = await runCliProcess([
+    'node',
+    ...files,
+    ...l1Flags,
+    ...datadir('port'),
+    '--http.port',
+    String(port),
+    '--rollup.port',
+    '0',
+  ])
+  taken.close()
+  expect(stderr).toMatch(new RegExp(`^basalt: --http.port: port ${port} .* in use.*PORT_IN_USE`, 'm'))
+  expect(code).toBe(2)
+}, 60_000)
+
+it('cli/node: one data directory, one chain, one process', async () => {
+  const l1 = createRecordedL1(chain.l1, { head: 20 })
+  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
+  const where = ['--l1.rpc', served.url, '--l1.beacon', served.url, ...ports, ...datadir('shared')]
+  {
+    await using first = startCli(['node', ...files, ...where])
+    await first.until(/node started/)
+    const second = await runCliProcess(['node', ...files, ...where])
+    expect(second.stderr).toMatch(/DATADIR_LOCKED/)
+    expect(second.code).toBe(2)
+    first.child.kill('SIGTERM')
+    expect((await first.ended()).code).toBe(0)
+  }
+  const wrong = await runCliProcess(['node', ...otherFiles, ...where])
+  expect(wrong.stderr).toMatch(/GENESIS_MISMATCH/)
+  expect(wrong.code).toBe(2)
+}, 60_000)
+
+it('cli/execute: a real block gives its hash; one changed byte of a preimage, exit code 1', async () => {
+  const path = 'test/fixtures/blocks/op-sepolia-26207960.json.zst'
+  const { code, stdout } = await runCliProcess(['execute', path, '--json'])
+  expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, block: 26_207_960, equal: true })
+
+  const block = JSON.parse(zstdDecompressSync(readFileSync(path)).toString()) as { preimages: Record<string, string> }
+  const [key = '', value = ''] = Object.entries(block.preimages)[3] ?? []
+  block.preimages[key] = `${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`
+  const flipped = await runCliProcess(['execute', file('flipped.json.zst', zstdCompressSync(Buffer.from(JSON.stringify(block))))])
+  expect(flipped.stderr).toMatch(/WITNESS_INVALID/)
+  expect(flipped.code).toBe(1)
+}, 60_000)
