@@ -5,17 +5,17 @@ const blockBytes = 512
 /** The files of an uncompressed tar archive by name, without a leading `./`; folders and links are left out. */
 export function filesOfTar(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>()
+  let longName: string | undefined
   for (let at = 0; at + blockBytes <= archive.length; ) {
-    const name = textOf(archive, at, 100)
+    const name = longName ?? nameOf(archive, at)
     if (name === '') break
     const size = Number.parseInt(textOf(archive, at + 124, 12), 8)
     const kind = textOf(archive, at + 156, 1)
-    const prefix = textOf(archive, at + 257, 5) === 'ustar' ? textOf(archive, at + 345, 155) : ''
-    const content = at + blockBytes
-    if (kind === 'x' || kind === 'L') throw new Error(`${name}: long names are not read here`)
-    if (kind === '0' || kind === '')
-      files.set(`${prefix ? `${prefix}/` : ''}${name}`.replace(/^\.\//, ''), archive.subarray(content, content + size))
-    at = content + Math.ceil(size / blockBytes) * blockBytes
+    const content = archive.subarray(at + blockBytes, at + blockBytes + size)
+    if (kind === 'x') throw new Error(`${name}: headers of this kind are not read here`)
+    if (kind === '0' || kind === '') files.set(name.replace(/^\.\//, ''), content)
+    longName = kind === 'L' ? textOf(content, 0, size) : undefined
+    at += blockBytes + Math.ceil(size / blockBytes) * blockBytes
   }
   return files
 }
@@ -23,6 +23,12 @@ export function filesOfTar(archive: Buffer): Map<string, Buffer> {
 /** The files of a `.tar.zst` of the recorded data. */
 export function readSharedTar(path: string): Map<string, Buffer> {
   return filesOfTar(readShared(path))
+}
+
+/** In the header at `at`; a name of more than 100 bytes stands in an entry of kind `L` before its file's. */
+function nameOf(archive: Buffer, at: number): string {
+  const prefix = textOf(archive, at + 257, 5) === 'ustar' && archive[at + 262] === 0 ? textOf(archive, at + 345, 155) : ''
+  return `${prefix ? `${prefix}/` : ''}${textOf(archive, at, 100)}`
 }
 
 function textOf(archive: Buffer, at: number, length: number): string {
