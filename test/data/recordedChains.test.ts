@@ -18,10 +18,10 @@ type Recorded = GenesisNote & {
   readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[]
 }
 
-describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'])('%s', (name) => {
-  const recorded = readSharedJson<Recorded>(`chains/${name}/l2.json.zst`)
+describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian', 'flashblocks'])('%s', (folder) => {
+  const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
   const genesis = recordedGenesis(recorded)
-  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
   const open = () =>
     createExecution({ kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
