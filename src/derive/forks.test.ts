@@ -115,6 +115,14 @@ describe('derive under Holocene', () => {
   })
 })
 
+it('derive under Holocene: its first block asks for the parameters of the chain, even if its epoch begins with others', () => {
+  const world = new DeriveWorld({ ...forksTo('granite'), holocene: at(12) })
+  world.mine({ receipts: [receiptOf([configUpdate(configContract, 4, [(100n << 32n) | 4n])])] })
+  world.mine({ transactions: world.post(world.sequence(6)) })
+  world.derive()
+  expect(attributesOf(world, 6).eip1559Params).toEqual(new Uint8Array(8))
+})
+
 it.each([
   ['at', 4, 2],
   ['before', 6, 1],

@@ -161,6 +161,24 @@ describe('derive/spanBatch', () => {
     expect(checkSpanBatch(context, spanOf([first, ...fresh], 4), known(safe4, safe)).kind).toBe('drop')
   })
 
+  it('an overlapped block may stand in an epoch that is over', () => {
+    const safe = l2(6, 1)
+    const blocks = known(safe4, safe5, { ref: safe, transactions: [deposit, ...transactions] })
+    const span = spanOf([element(5, 0), element(6, 1), element(7, 1)], 4)
+    expect(checkSpanBatch({ ...context, safe, epochs: context.epochs.slice(1) }, span, blocks).kind).toBe('accept')
+  })
+
+  it.each<[string, string, readonly number[]]>([
+    ['when each takes the next origin', 'accept', [1, 2]],
+    ['when the second stays where it need not', 'drop', [1, 1]],
+  ])('empty blocks far ahead of L1, %s: %s', (_what, kind, origins) => {
+    const span = spanOf(
+      origins.map((origin, i) => element(30 + i, origin, [])),
+      29,
+    )
+    expect(checkSpanBatch({ ...context, safe: l2(29, 0) }, span, none).kind).toBe(kind)
+  })
+
   it('the first block of the chain has no block before its parent: drop', () => {
     const span = spanOf([element(0, 0), element(6, 1)], 0)
     expect(checkSpanBatch(context, span, none)).toMatchObject({ kind: 'drop' })
@@ -191,6 +209,7 @@ describe('derive/spanBatch', () => {
   it.each<[string, string, SpanCandidate]>([
     ['a gap before it', 'drop', spanOf([element(7, 1)], 6)],
     ['nothing new', 'past', spanOf([element(4, 0), element(5, 0)], 9)],
+    ['a first epoch too far on', 'drop', spanOf([element(6, 2), element(7, 2)])],
     ['new blocks', 'fits', spanOf(fresh)],
     ['blocks that are judged later', 'fits', spanOf([element(6, 1), element(7, 1, [deposit])])],
   ])('the prefix from Holocene, %s: %s', (_what, kind, span) => {

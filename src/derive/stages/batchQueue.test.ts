@@ -83,6 +83,26 @@ it('derive/batchQueue: empty blocks fill an epoch whose window went by, and each
   expect(world.driver.derived.every(({ attributes }) => attributes.transactions.length === 1)).toBe(true)
 })
 
+it('derive/batchQueue: an epoch that L1 passed in an instant gets one block', () => {
+  const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
+  for (let i = 0; i < 9; i++) world.mine({}, 1)
+  world.derive()
+  const origins = [1, 2, 3, 4, 5, 6].map((number) => world.safeBlocks.get(number)?.ref.l1Origin.number)
+  expect(origins).toEqual([1, 2, 3, 4, 5, undefined])
+})
+
+it('derive/batchQueue: empty blocks wait until the last block of the window is read to its end', () => {
+  const world = new DeriveWorld(fork, { sequencingWindowBlocks: 3 })
+  const blocks = world.sequence(3, (number) => [userTransaction(number)])
+  const [first] = blocks
+  if (first === undefined) throw new Error('no block')
+  const astray = { ...first, ref: { ...first.ref, parentHash: first.ref.hash } }
+  world.mineEmpty(2)
+  world.mine({ transactions: [...world.post([astray]), ...world.post(blocks)] })
+  world.derive()
+  expect([1, 2, 3, 4].map((number) => world.safeBlocks.get(number)?.transactions.length)).toEqual([2, 2, 2, 1])
+})
+
 it.each([
   ['in the last block of the window is accepted', 4, 7, true],
   ['one block later is rejected', 5, 11, false],

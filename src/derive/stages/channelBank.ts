@@ -24,11 +24,10 @@ export function createChannelBank(config: RollupConfig, traversal: L1Traversal, 
     totalBytes -= channel.sizeBytes
   }
 
-  const isOld = (channel: Channel): boolean => isTimedOut(config, channel.openedAt, traversal.origin)
-
+  /** Those stand first. */
   const dropTimedOut = (): void => {
     for (const channel of channels.values()) {
-      if (!isOld(channel)) return
+      if (!isTimedOut(config, channel.openedAt, traversal.origin)) return
       log.info('channel timed out', { channel: channel.id, l1: traversal.origin.number })
       remove(channel)
     }
@@ -37,7 +36,7 @@ export function createChannelBank(config: RollupConfig, traversal: L1Traversal, 
   const read = (): Channel | undefined => {
     const readsAny = isActive(config.schedule, 'canyon', traversal.origin.timestamp)
     for (const channel of channels.values()) {
-      if (channel.isReady && !isOld(channel)) return channel
+      if (channel.isReady) return channel
       if (!readsAny) return undefined
     }
     return undefined
@@ -56,7 +55,7 @@ export function createChannelBank(config: RollupConfig, traversal: L1Traversal, 
     const channel = channels.get(frame.channelId) ?? new Channel(frame.channelId, traversal.origin.number)
     channels.set(channel.id, channel)
     const before = channel.sizeBytes
-    const refusal = isOld(channel) ? 'of a channel that timed out' : channel.add(frame)
+    const refusal = channel.add(frame)
     if (refusal !== undefined) {
       log.debug('frame dropped', { channel: frame.channelId, number: frame.number, reason: refusal })
       return

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { l1Transaction } from '#test/harness/deriveL1'
-import { DeriveWorld, forksTo, inbox, userTransaction } from '#test/harness/deriveWorld'
+import { DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/deriveWorld'
 import { calldataOf, channelOf, framesOf } from '../batchEncoder.ts'
 import { encodeFrames, type Frame } from '../codec/frame.ts'
 import { orderedFrames } from '../rules/frameOrder.ts'
@@ -10,13 +10,13 @@ const singular = { batches: 'singular', compression: 'zlib' } as const
 const inOneTransaction = (frames: readonly Frame[]): Uint8Array => l1Transaction({ to: inbox, data: encodeFrames(frames) })
 
 /** Frames of a channel with the next blocks, as many as asked for or more. */
-function nextFrames(world: DeriveWorld, blocks = 3, maxBytes = 120): readonly Frame[] {
-  const made = world.sequence(blocks, (number) => [userTransaction(number)])
+function nextFrames(world: DeriveWorld, blocks = 3, maxBytes = 120, from = 'user'): readonly Frame[] {
+  const made = world.sequence(blocks, (number) => [userTransaction(number, from)])
   return framesOf(world.channelId(), channelOf(world.config, made, singular), { kind: 'calldata', maxBytes })
 }
 
 describe('derive/channelBank', () => {
-  const world = (fork: 'bedrock' | 'canyon' | 'granite'): DeriveWorld =>
+  const world = (fork: 'bedrock' | 'canyon' | 'fjord' | 'granite'): DeriveWorld =>
     new DeriveWorld(forksTo(fork), { channelTimeoutBlocks: 6, channelTimeoutGraniteBlocks: 3 })
 
   it('takes frames in any order, twice, and of several channels at once', () => {
@@ -46,6 +46,8 @@ describe('derive/channelBank', () => {
   it.each([
     ['canyon', 6, 3],
     ['canyon', 7, 0],
+    ['fjord', 6, 3],
+    ['fjord', 7, 0],
     ['granite', 3, 3],
     ['granite', 4, 0],
   ] as const)('under %s a channel that is finished %d blocks after its opening gives %d blocks', (fork, blocks, safe) => {
@@ -53,6 +55,21 @@ describe('derive/channelBank', () => {
     const frames = nextFrames(chain)
     chain.mine({ transactions: [inOneTransaction(frames.slice(0, 1))] })
     chain.mineEmpty(blocks - 1)
+    chain.mine({ transactions: [inOneTransaction(frames.slice(1))] })
+    expect(chain.derive()).toBe(safe)
+  })
+
+  it.each([
+    [1, 0],
+    [0, 3],
+  ])('the shorter timeout counts in L1 blocks of Granite: %d of them, %d blocks', (blocks, safe) => {
+    const chain = new DeriveWorld(
+      { ...forksTo('fjord'), granite: genesisTimeSec + 12 * (blocks === 1 ? 6 : 7) },
+      { channelTimeoutBlocks: 6, channelTimeoutGraniteBlocks: 3 },
+    )
+    const frames = nextFrames(chain)
+    chain.mine({ transactions: [inOneTransaction(frames.slice(0, 1))] })
+    chain.mineEmpty(4)
     chain.mine({ transactions: [inOneTransaction(frames.slice(1))] })
     expect(chain.derive()).toBe(safe)
   })
@@ -93,19 +110,38 @@ describe('derive/channelAssembler', () => {
   it('drops frames out of order: the channel stays open for the right one', () => {
     const chain = world()
     const [a, b, ...rest] = nextFrames(chain)
-    if (a === undefined || b === undefined) throw new Error('too few frames')
-    chain.mine({ transactions: [a, ...rest, b, b, ...rest].map((frame) => inOneTransaction([frame])) })
+    if (a === undefined || b === undefined || rest.length === 0) throw new Error('too few frames')
+    chain.mine({ transactions: [a, ...rest, b, b].map((frame) => inOneTransaction([frame])) })
+    expect(chain.derive()).toBe(0)
+    chain.mine({ transactions: rest.map((frame) => inOneTransaction([frame])) })
     expect([chain.derive(), chain.agrees]).toEqual([3, true])
   })
 
   it('a first frame begins a new channel in place of an unfinished one', () => {
     const chain = world()
-    const stuck = nextFrames(chain)
+    const stuck = nextFrames(chain, 3, 120, 'other')
     chain.blocks.length = 1
     const good = nextFrames(chain)
     chain.mine({ transactions: [inOneTransaction(stuck.slice(0, 1))] })
     chain.mine({ transactions: [inOneTransaction(good), inOneTransaction(stuck.slice(1))] })
     expect([chain.derive(), chain.agrees]).toEqual([3, true])
+  })
+
+  it.each([
+    ['10,000,000 bytes', 0, 3],
+    ['one byte more', 1, 0],
+  ])('a channel of %s, 200 for each frame among them', (_what, more, safe) => {
+    const chain = new DeriveWorld({ ...forksTo('ecotone'), holocene: 0 })
+    const [whole] = nextFrames(chain, 3, 100_000)
+    if (whole === undefined) throw new Error('no frame')
+    // what follows the end of a zlib stream is ignored
+    const frames = Array.from({ length: 11 }, (_, number): Frame => {
+      const data = new Uint8Array(number < 10 ? 999_000 : 10_000_000 - 10 * 999_000 - 11 * 200 + more)
+      if (number === 0) data.set(whole.data)
+      return { ...whole, number, data, isLast: number === 10 }
+    })
+    chain.mine({ transactions: frames.map((frame) => inOneTransaction([frame])) })
+    expect(chain.derive()).toBe(safe)
   })
 
   it('frames without a first one are dropped', () => {
