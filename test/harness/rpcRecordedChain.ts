@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '#lib/hex'
 import { recoverAddress } from '#lib/secp256k1'
-import type { ChainBlock, ChainReader, ChainReceipt, ChainView, L1FeeFacts, TransactionPlace } from '#rpc/ports'
+import type { ChainBlock, ChainReader, ChainReceipt, ChainView, L1FeeFacts, TransactionPlace, WorldReads } from '#rpc/ports'
 import { type Block, decodeBlock } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import { hashHeader } from '#types/header'
@@ -20,10 +20,14 @@ function senderOf(raw: Uint8Array): Address {
   return addressFromBytes(address)
 }
 
-/** What a transaction of a block cost on L1. */
-export type FeesOf = (block: Block, raw: Uint8Array) => L1FeeFacts
+/** What execution adds to recorded blocks. */
+export type RecordedFacts = {
+  /** what a transaction of the block cost on L1 */
+  feesOf(block: Block, raw: Uint8Array): L1FeeFacts
+  stateAfter(number: number): WorldReads | undefined
+}
 
-function placedReceipts(block: Block, rawReceipts: readonly Hex[], feesOf: FeesOf): readonly ChainReceipt[] {
+function placedReceipts(block: Block, rawReceipts: readonly Hex[], feesOf: RecordedFacts['feesOf']): readonly ChainReceipt[] {
   let gasBefore = 0n
   let logsBefore = 0
   return rawReceipts.map((rawReceipt, index) => {
@@ -36,17 +40,17 @@ function placedReceipts(block: Block, rawReceipts: readonly Hex[], feesOf: FeesO
   })
 }
 
-/** A chain of blocks in memory, without state, as the RPC methods read it. */
+/** A chain of blocks in memory, as the RPC methods read it. */
 export function recordedChain(
   recorded: readonly RecordedBlock[],
   labels: { readonly safe: number; readonly finalized: number },
-  feesOf: FeesOf,
+  facts: RecordedFacts,
 ): ChainReader & { readonly blocks: readonly ChainBlock[] } {
   const blocks: ChainBlock[] = recorded.map(({ raw }) => {
     const block = decodeBlock(fromHex(raw))
     return { hash: hashHeader(block.header), block, senders: block.transactions.map(senderOf) }
   })
-  const receipts = blocks.map(({ block }, number) => placedReceipts(block, recorded[number]?.rawReceipts ?? [], feesOf))
+  const receipts = blocks.map(({ block }, number) => placedReceipts(block, recorded[number]?.rawReceipts ?? [], facts.feesOf))
   const numbers = new Map<Hash, number>(blocks.map(({ hash }, number) => [hash, number]))
   const places = new Map<Hash, TransactionPlace>()
   const idOf = (number: number): BlockId => ({ hash: blocks[number]?.hash as Hash, number })
@@ -62,7 +66,7 @@ export function recordedChain(
     block: (hash) => at(blocks, hash),
     receipts: (hash) => at(receipts, hash),
     transaction: (hash) => places.get(hash),
-    state: () => undefined,
+    state: ({ number }) => facts.stateAfter(number),
     [Symbol.dispose]: () => {},
   }
   return { blocks, view: () => view, sync: () => undefined }
