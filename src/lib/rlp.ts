@@ -1,4 +1,4 @@
-import { emptyBytes } from './bytes.ts'
+import { bigintFromBytes, emptyBytes } from './bytes.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
@@ -144,9 +144,7 @@ export function rlpBigint(item: RlpItem | undefined, what: string, maxBytes = 32
   const bytes = rlpBytes(item, what)
   if (bytes.length > maxBytes) throw new RlpError(`${what}: more than ${maxBytes} bytes`)
   if (bytes[0] === 0) throw new RlpError(`${what}: leading zero`)
-  let value = 0n
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte)
-  return value
+  return bigintFromBytes(bytes)
 }
 
 /** A scalar below 2^53. */
