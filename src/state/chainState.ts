@@ -27,7 +27,7 @@ import type { StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
 /** What a read of history costs at most: look-ups in as many blocks that the index does not cover yet. */
-const indexBatchBlocks = 32
+const indexBatchBlocks = 16
 
 export type BlockHashes = (number: number) => Hash | undefined
 

@@ -144,12 +144,9 @@ function updatedBranch(update: Update, part: Part, branch: BranchNode, hadNode: 
   for (const { below, before, after } of changed) {
     if (after === undefined && isStored(before)) update.out.push({ path: pathOf(update, below), node: null })
   }
-  const left = nibblesLeft(branch, changed)
-  const [only] = left
-  if (only === undefined) return undefined
-  if (left.length === 1) {
-    return collapsed(update, part, branch, only, changed.find(({ nibble }) => nibble === only)?.after)
-  }
+  const { count, first } = childrenLeft(branch, changed)
+  if (count === 0) return undefined
+  if (count === 1) return collapsed(update, part, branch, first, changed.find(({ nibble }) => nibble === first)?.after)
   const replaced = changed.map(({ nibble, below, before, after }) => ({
     nibble,
     child:
@@ -161,10 +158,13 @@ function updatedBranch(update: Update, part: Part, branch: BranchNode, hadNode: 
 /** What became of one child of a branch. */
 type BelowBranch = { readonly nibble: number; readonly below: Part; readonly before: NodeRef | undefined; readonly after: Result }
 
-function nibblesLeft(branch: BranchNode, changed: readonly BelowBranch[]): number[] {
-  const isLeft = Array.from({ length: 16 }, (_, nibble) => hasChild(branch, nibble))
-  for (const { nibble, after } of changed) isLeft[nibble] = after !== undefined
-  return isLeft.flatMap((left, nibble) => (left ? [nibble] : []))
+/** Whether a branch has no, one, or two and more children left, and which is the first. */
+function childrenLeft(branch: BranchNode, changed: readonly BelowBranch[]): { count: number; first: number } {
+  let mask = 0
+  for (let nibble = 0; nibble < 16; nibble++) if (hasChild(branch, nibble)) mask |= 1 << nibble
+  for (const { nibble, after } of changed) mask = after === undefined ? mask & ~(1 << nibble) : mask | (1 << nibble)
+  const first = 31 - Math.clz32(mask & -mask)
+  return { count: mask === 0 ? 0 : mask === 1 << first ? 1 : 2, first }
 }
 
 /** The changes under each child of a branch. */
