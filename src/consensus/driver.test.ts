@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { createLog } from '#lib/log'
+import { createManualClock } from '#test/harness/clock'
 import { createWorld, type World } from '#test/harness/consensus'
 import type { Batch, Channel } from '#test/harness/consensusL1'
 import { l1Fault } from '#test/harness/consensusL1'
@@ -253,6 +255,38 @@ it('consensus/driver: stops before the first block of an unsupported fork, with 
   await expect(session.toTip()).rejects.toMatchObject({ code: 'UNSUPPORTED_FORK' })
   expect(session.driver.status().heads?.safe.number).toBe(4)
   expect(session.driver.status()).toMatchObject({ phase: 'stopped', fault: { code: 'UNSUPPORTED_FORK' } })
+})
+
+it.each([
+  ['three days ahead, once', 3 * 86_400, 1],
+  ['a month ahead, not yet', 30 * 86_400, 0],
+])('consensus/driver: an unsupported fork is announced: %s', async (_what, aheadSec, times) => {
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  const nowSec = createManualClock().nowMs() / 1000
+  const world = createWorld({ holocene: 0, azul: nowSec + aheadSec }, log)
+  mineSix(world)
+  const session = world.start()
+  await session.toTip()
+  await world.clock.advanceMs(3_600_000)
+  expect(lines.filter((line) => line.includes('"fork":"azul"'))).toHaveLength(times)
+})
+
+it('consensus/driver: metrics show the heads, what was derived, resets and failures', async () => {
+  const world = createWorld(holocene)
+  mineSix(world)
+  world.l1.failNext('block', l1Fault('L1_TIMEOUT', {}))
+  const session = world.start()
+  await session.toTip()
+  world.l1.rollBack(1)
+  world.l1.mine()
+  await session.toTip()
+  const text = await session.registry.metrics()
+  expect(text).toContain('basalt_consensus_l2_block_number{label="safe"} 15')
+  expect(text).toContain('basalt_consensus_l1_block_number{label="latest"} 8')
+  expect(text).toContain('basalt_consensus_derived_blocks_total{outcome="built"} 18')
+  expect(text).toContain('basalt_consensus_resets_total{by="l1-head"} 1')
+  expect(text).toContain('basalt_consensus_failures_total{doing="l1-block"} 1')
 })
 
 it('consensus/driver: an engine that is busy is asked again, one that lost a parent causes a reset', async () => {

@@ -160,6 +160,7 @@ class DerivationDriver implements Driver {
     const pipeline = this.#running?.pipeline
     pipeline?.reset(start.point)
     this.#running = { chain, start, pipeline: pipeline ?? this.#deps.createPipeline(start.point) }
+    this.#publishHeads(chain)
     this.#wantedReset = undefined
     this.#phase = 'deriving'
     this.#committedMs = this.#deps.clock.nowMs()
@@ -241,14 +242,15 @@ class DerivationDriver implements Driver {
 
   async #answer(running: Running, want: Want, signal: AbortSignal): Promise<void> {
     const { chain, pipeline } = running
-    const { l1, engine } = this.#deps
+    const { l1, engine, metrics } = this.#deps
     switch (want.kind) {
       case 'l1-block': {
         if ((this.#watch.heads.latest?.number ?? -1) < want.number) return this.#awaitL1(running, want.number, signal)
         const block = await this.#try('l1-block', signal, () => l1.block(want.number, signal))
         if (block === undefined) return this.#pauseForBlock(signal)
         this.#wait = undefined
-        return pipeline.provide({ kind: 'l1-block', block })
+        pipeline.provide({ kind: 'l1-block', block })
+        return metrics.l1Heads.set({ label: 'derived' }, pipeline.origin.number)
       }
       case 'blobs': {
         const blobs = await this.#try('l1-blobs', signal, () => l1.blobs(want.block, want.hashes, signal))
@@ -323,7 +325,6 @@ class DerivationDriver implements Driver {
     this.#resetsInVain = 0
     this.#publishHeads(chain)
     metrics.commits.inc({})
-    metrics.l1Heads.set({ label: 'derived' }, pipeline.origin.number)
     const { number, hash, timestamp } = chain.heads.safe
     log.info('safe head', { number, hash, timestamp, l1Block: pipeline.origin.number })
   }

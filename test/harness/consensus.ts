@@ -9,7 +9,7 @@ import type { L1Source, OrderedTable, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { Pipeline, StartPoint } from '#derive/ports'
 import { compareBytes } from '#lib/bytes'
-import { silentLog } from '#lib/log'
+import { type Log, silentLog } from '#lib/log'
 import type { L1Ref } from '#types/blockRef'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -83,6 +83,7 @@ export type Session = {
   readonly driver: Driver
   readonly engine: MemoryEngine
   readonly store: SafeHeadStore
+  readonly registry: Registry
   /** Lets the driver go on, moving time where it waits, until the condition holds; fails when it never does, or with what stopped the driver. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
   /** Until the driver has read all of L1 and waits for more. */
@@ -105,9 +106,10 @@ export type HostParts = {
   readonly genesis: Payload
   readonly execute: Execute
   readonly createPipeline: (start: StartPoint) => Pipeline
+  readonly log?: Log
 }
 
-export function createHost({ l1, config, genesis, execute, createPipeline }: HostParts): Host {
+export function createHost({ l1, config, genesis, execute, createPipeline, log = silentLog }: HostParts): Host {
   const clock = createManualClock()
   const ref = l2RefOf(config, genesis)
   const durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
@@ -123,16 +125,18 @@ export function createHost({ l1, config, genesis, execute, createPipeline }: Hos
       const engine = createMemoryEngine(last?.durable ?? durable, execute, effect)
       last = engine
       const store = createSafeHeadStore(createMemoryTable(effect, rows))
+      const registry = new Registry()
       const driver = createDriver(
-        { engine, createPipeline, l1, store, clock, random: () => 0, log: silentLog, metrics: consensusMetrics.register(new Registry()) },
+        { engine, createPipeline, l1, store, clock, random: () => 0, log, metrics: consensusMetrics.register(registry) },
         { ...defaultDriverOptions, config, ...options },
       )
-      return { engine, store, ...runSession(driver, clock, l1) }
+      return { engine, store, registry, ...runSession(driver, clock, l1) }
     },
   }
 }
 
-function runSession(driver: Driver, clock: ManualClock, l1: L1Source): Omit<Session, 'engine' | 'store'> {
+/** Runs a driver until it is stopped. */
+export function runSession(driver: Driver, clock: ManualClock, l1: L1Source): Omit<Session, 'engine' | 'store' | 'registry'> {
   const control = new AbortController()
   let end: { readonly error: unknown } | undefined
   const stopped = driver.run(control.signal).then(
@@ -183,7 +187,7 @@ export type World = Host & {
 }
 
 /** An L1 of three blocks, and a rollup that begins on the last of them, derived by the scripted pipeline. */
-export function createWorld(schedule: ForkSchedule = {}): World {
+export function createWorld(schedule: ForkSchedule = {}, log: Log = silentLog): World {
   const l1 = createMemoryL1(l1GenesisTime)
   l1.mine()
   l1.mine()
@@ -196,7 +200,7 @@ export function createWorld(schedule: ForkSchedule = {}): World {
     return pipeline
   }
   return {
-    ...createHost({ l1, config, genesis, execute: executeNothing, createPipeline }),
+    ...createHost({ l1, config, genesis, execute: executeNothing, createPipeline, log }),
     l1,
     config,
     genesis,
