@@ -7,7 +7,7 @@ import { sharedDataDir } from '#test/harness/sharedData'
 /** Notes of exchanges that node/executor still answers wrongly: the call of a creation gives no code. An entry that is mended must go. */
 const known = ['creation']
 
-/** The recorded chains without store and derivation: what differs here is a mistake of the methods or of execution. */
+/** The recorded chains without derivation: what differs here is a mistake of the methods or of execution. */
 it.each([
   ['op-bedrock-to-holocene', 115, 421],
   ['op-ecotone-to-jovian', 163, 443],
