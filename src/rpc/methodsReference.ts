@@ -14,7 +14,7 @@ const compact = (value: Json): string => JSON.stringify(value)
 function exampleLines({ name, example }: Documented): string[] {
   const request = compact({ jsonrpc: '2.0', id: 1, method: name, params: example.params })
   const answer = example.result === undefined ? [] : [`← ${compact({ jsonrpc: '2.0', id: 1, result: example.result })}`]
-  return ['```json', `→ ${request}`, ...answer, '```']
+  return ['```text', `→ ${request}`, ...answer, '```']
 }
 
 function methodSection(method: Documented): string {
