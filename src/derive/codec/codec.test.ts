@@ -117,6 +117,11 @@ describe('derive/codec/batch', () => {
     expect(decodeBatch(span(1, 0, 0, 9, 9), 1)).toMatchObject({ kind: 'decoded', value: { blocks: [{ transactions: [] }] } })
   })
 
+  it('takes a span with one transaction of type 1', () => {
+    const input = concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc4, 1, 1, 1, 0xc0, 0, 0))
+    expect(decodeBatch(input, 1).kind).toBe('decoded')
+  })
+
   it.each([
     ['no bytes', bytes()],
     ['an unknown type', concatBytes(bytes(2), singular.subarray(1))],
@@ -130,6 +135,14 @@ describe('derive/codec/batch', () => {
     ['origin bits beyond the blocks', span(1, 2, 0)],
     ['a span that is cut in its transactions', span(1, 0, 1)],
     ['a transaction of type 3 in a span', concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(3, 0xc5, 1, 1, 1, 1, 0xc0, 0, 0))],
+    [
+      'a transaction in a span whose access list is none',
+      concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc4, 1, 1, 1, 1, 0, 0)),
+    ],
+    [
+      'a transaction in a span whose value has a leading zero',
+      concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc6, 0x82, 0, 1, 1, 1, 0xc0, 0, 0)),
+    ],
   ])('%s is malformed', (_what, input) => {
     expect(decodeBatch(input, 1).kind).toBe('malformed')
   })

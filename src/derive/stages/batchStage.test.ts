@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { l1Transaction } from '#test/harness/deriveL1'
+import { badTransaction, DeriveWorld, forksTo, inbox, type Sequenced, userTransaction } from '#test/harness/deriveWorld'
+import { calldataOf, framesOf, singularBatchOf, spanBatchOf } from '../batchEncoder.ts'
+import { encodeChannel } from '../codec/channel.ts'
 
 const span = { batches: 'span', compression: 'brotli' } as const
 const fork = forksTo('holocene')
@@ -12,6 +15,29 @@ it('derive/batchStage: a batch after a gap is dropped for good, with its channel
   expect(world.derive()).toBe(2)
   world.mine({ transactions: world.post(blocks.slice(2)) })
   expect([world.derive(), world.agrees]).toEqual([4, true])
+})
+
+/** The same block on a parent that is not its own. */
+const astray = (block: Sequenced | undefined): Sequenced => {
+  if (block === undefined) throw new Error('no block')
+  return { ...block, ref: { ...block.ref, parentHash: block.ref.hash } }
+}
+
+it('derive/batchStage: behind a batch that is dropped, its channel is not read', () => {
+  const world = new DeriveWorld(fork)
+  const [first] = world.sequence(1)
+  world.mine({ transactions: world.post([astray(first), ...world.blocks.slice(1)]) })
+  expect(world.derive()).toBe(0)
+})
+
+it('derive/batchStage: behind a span that is dropped, its channel is not read', () => {
+  const world = new DeriveWorld(fork)
+  const [first] = world.sequence(1)
+  const batches = [spanBatchOf(world.config, [astray(first)]), ...world.blocks.slice(1).map(singularBatchOf)]
+  const channel = encodeChannel(batches, world.config.l2ChainId, 'zlib')
+  const frames = framesOf(world.channelId(), channel, { kind: 'blob' })
+  world.mine({ transactions: [l1Transaction({ to: inbox, data: calldataOf(frames) })] })
+  expect(world.derive()).toBe(0)
 })
 
 it('derive/batchStage: batches of the past are skipped, what follows them in the channel counts', () => {

@@ -144,6 +144,17 @@ describe('derive/channelAssembler', () => {
     expect(chain.derive()).toBe(safe)
   })
 
+  it('a channel does not begin again in the transaction that ended it', () => {
+    const chain = world()
+    const [first] = nextFrames(chain, 1, 10_000)
+    if (first === undefined) throw new Error('no frame')
+    const again = nextFrames(chain, 1).map((frame) => ({ ...frame, channelId: first.channelId }))
+    chain.mine({ transactions: [inOneTransaction([first, ...again])] })
+    expect(chain.derive()).toBe(1)
+    chain.mine({ transactions: [inOneTransaction(again)] })
+    expect([chain.derive(), chain.agrees]).toEqual([2, true])
+  })
+
   it('frames without a first one are dropped', () => {
     const chain = world()
     const frames = nextFrames(chain)
