@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { l2RefOf } from '#chain/l2Ref'
+import { hashField, parseFields } from '#engine/jsonFields'
 import { parsePayload } from '#engine/payloadJson'
-import { parseHash } from '#types/ids'
+import { isFault } from '#lib/fault'
 import type { Payload } from '#types/payload'
 import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
@@ -9,29 +11,29 @@ import { executionFault } from './faults.ts'
 /** What an import did; blocks that were there already count as skipped. Gas is that of the imported blocks. */
 export type ImportResult = { readonly imported: number; readonly skipped: number; readonly gas: bigint }
 
+const lineFields = z.object({ p: z.unknown(), root: hashField.nullish() })
+
 /**
  * One line of a payload file: `{"p": execution payload, "root": parent beacon block root}`.
  * @param number of the line, for the message
- * @throws Fault MALFORMED_PAYLOAD, BAD_LINE (fatal)
+ * @throws Fault BAD_LINE (fatal)
  */
 function parseLine(line: string, number: number): Payload {
-  let json: unknown
   try {
-    json = JSON.parse(line)
-  } catch (cause) {
-    throw executionFault('BAD_LINE', { line: number, reason: 'not JSON' }, cause)
+    const { p, root } = parseFields(lineFields, JSON.parse(line), 'line')
+    return parsePayload(p, root ?? undefined)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw executionFault('BAD_LINE', { line: number, reason: 'not JSON' }, error)
+    if (isFault(error, 'MALFORMED_PAYLOAD')) throw executionFault('BAD_LINE', { line: number, reason: error.message }, error)
+    throw error
   }
-  if (typeof json !== 'object' || json === null || !('p' in json))
-    throw executionFault('BAD_LINE', { line: number, reason: 'no payload (p)' })
-  const root = 'root' in json && typeof json.root === 'string' ? parseHash(json.root) : undefined
-  return parsePayload(json.p, root)
 }
 
 /**
  * Validates payloads one after another and makes each the unsafe head; safe and finalized stay. Each block is one commit, so an import that
  * was cut off goes on where it stopped when it is given the same file again.
  * @param onBlock told of each payload after its commit
- * @throws Fault INVALID_BLOCK, MALFORMED_PAYLOAD, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
+ * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
  */
 export async function importPayloads(
   execution: Execution,

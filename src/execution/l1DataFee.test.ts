@@ -51,6 +51,18 @@ describe('execution/l1DataFee', () => {
     expect(l1DataFee(rule, { ...none, ...params }, raw)).toEqual({ gasUsed, fee })
   })
 
+  /** The smallest transaction at round prices, blob base fee among them: the published outcomes of each formula. */
+  it.each([
+    ['beforeRegolith', 1_618n, 11_326_000_000_000n],
+    ['bedrock', 530n, 3_710_000_000_000n],
+    ['ecotone', 480n, 960_900n],
+    ['fjord', 1_600n, 3_203_000n],
+  ] as const)('%s: the empty transaction has the published gas and fee', (rule, gasUsed, fee) => {
+    const emptyTransaction = fromHex('0xdd80808094095e7baea6a6c7c4c2dfeb977efac326af552d878080808080')
+    const prices = { baseFee: 1_000_000_000n, blobBaseFee: 10_000_000n, overhead: 50n, scalar: 7_000_000n }
+    expect(l1DataFee(rule, { ...prices, baseFeeScalar: 2n, blobBaseFeeScalar: 3n }, emptyTransaction)).toEqual({ gasUsed, fee })
+  })
+
   it('before Regolith 68 bytes of signature are added', () => {
     const params = { ...none, baseFee: 1n, scalar: 1_000_000n }
     const { fee, gasUsed } = l1DataFee('bedrock', params, transfer)
