@@ -38,7 +38,9 @@ function mine(world: DeriveWorld, everMade: Sequenced[], { made, badAt, posts, r
   everMade.push(...world.sequence(made, (number) => [number === first + badAt ? badTransaction : userTransaction(number)]))
   const transactions = posts.flatMap(({ from, count, span, maxBytes }) => {
     const start = Math.max(0, everMade.length - 1 - from)
-    const run = everMade.slice(start, start + count).filter(({ ref }, at) => ref.number === (everMade[start]?.ref.number ?? 0) + at)
+    const wanted = everMade.slice(start, start + count)
+    const end = wanted.findIndex(({ ref }, at) => ref.number !== (wanted[0]?.ref.number ?? 0) + at)
+    const run = end < 0 ? wanted : wanted.slice(0, end)
     return run.length === 0 ? [] : world.post(run, { batches: span ? 'span' : 'singular', compression: 'zlib' }, maxBytes)
   })
   world.mine({ transactions: reverses ? transactions.toReversed() : transactions })
