@@ -2,6 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FaultSpec } from '#lib/fault'
+import type { MetricSpec } from '#lib/metrics'
+import { ethRegistry, rollupRegistry } from '#rpc/methods'
+import { methodsReference } from '#rpc/methodsReference'
 import { flags } from '../src/cli/flags.ts'
 import { root } from './process.ts'
 
@@ -47,7 +50,29 @@ async function faultsPage(): Promise<string> {
   return `# Faults\n\n\`retry\`: tried again with a growing pause. \`reset\`: back to a sound point, then on. \`fatal\`: the command ends.\n\n${table(['code', 'module', 'severity', 'what it says', 'what to do'], rows)}\n`
 }
 
-const pages: Readonly<Record<string, string>> = { 'flags.md': flagsPage(), 'faults.md': await faultsPage() }
+async function metricsPage(): Promise<string> {
+  const rows: string[][] = []
+  for (const { module, exports } of await moduleExports('metrics.ts')) {
+    for (const table of Object.values(exports)) {
+      const specs = (table as { specs?: Record<string, MetricSpec> }).specs ?? {}
+      for (const { name, kind, labels, help } of Object.values(specs)) {
+        const closed = Object.entries(labels).map(([label, values]) => `${label}: ${values.join(', ')}`)
+        rows.push([`\`${name}\``, module, kind, closed.join('; '), help])
+      }
+    }
+  }
+  return `# Metrics\n\nServed at \`/metrics\` of the rollup port.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
+}
+
+const pages: Readonly<Record<string, string>> = {
+  'flags.md': flagsPage(),
+  'faults.md': await faultsPage(),
+  'metrics.md': await metricsPage(),
+  'rpc.md': methodsReference([
+    { title: 'Execution half (--http.port)', methods: ethRegistry.values() },
+    { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
+  ]),
+}
 
 mkdirSync(folder, { recursive: true })
 for (const [name, text] of Object.entries(pages)) {

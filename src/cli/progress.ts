@@ -33,13 +33,13 @@ export function progressText(from: Sample, to: Sample): string {
   return `${place}  ${thousands(Math.round(pace))} blocks/s  ${megagas.toFixed(1)} Mgas/s  ${end}`
 }
 
-function sampleOf(clock: Clock, node: Pick<Node, 'progress' | 'execution'>): Sample {
+function sampleOf(clock: Clock, node: Pick<Node, 'progress' | 'executedGas'>): Sample {
   const { l1Block = 0, l1Target = 0, l2Block = 0, l2Target = 0 } = node.progress()
-  return { timeMs: clock.nowMs(), l1Block, l1Target, l2Block, l2Target: Math.max(l2Block, l2Target), gas: 0n }
+  return { timeMs: clock.nowMs(), l1Block, l1Target, l2Block, l2Target: Math.max(l2Block, l2Target), gas: node.executedGas() }
 }
 
 /** Keeps the live line up to date, by the pace of the last ten seconds, until disposed. */
-export function showProgress(clock: Clock, line: LiveLine, node: Pick<Node, 'progress' | 'execution'>): Disposable {
+export function showProgress(clock: Clock, line: LiveLine, node: Pick<Node, 'progress' | 'executedGas'>): Disposable {
   const samples: Sample[] = [sampleOf(clock, node)]
   let timer: Disposable | undefined
   const tick = (): void => {

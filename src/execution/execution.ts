@@ -16,6 +16,7 @@ import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
 import { commitBranch, commitGenesis } from './commit.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import { genesisBlock } from './genesisBlock.ts'
@@ -34,6 +35,8 @@ export type ExecutionDeps = {
   readonly log: Log
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each block that was executed, whatever becomes of it, and how long it took. */
+  readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
 }
 
 export type ExecutionOptions = {
@@ -152,7 +155,7 @@ class LocalExecution implements Execution {
 
   /** Executes, and keeps the block if it is valid. */
   #timed(execute: () => BlockResult): BlockResult {
-    const { clock, log } = this.#deps
+    const { clock, log, onExecuted } = this.#deps
     const startMs = clock.nowMs()
     const result = execute()
     const ms = clock.nowMs() - startMs
@@ -162,6 +165,7 @@ class LocalExecution implements Execution {
     }
     const { header, hash, transactions } = result.block
     this.#tree.add(result.block)
+    onExecuted?.(result.block, ms)
     log.debug('block executed', { number: header.number, hash, txs: transactions.length, gas: header.gasUsed, ms })
     return result
   }

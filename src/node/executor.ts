@@ -41,5 +41,7 @@ export function runCall(deps: { readonly evm: Evm; readonly config: RollupConfig
   session.subtractBalance(from, gasLimit * gasPrice)
   if (to !== null) session.setNonce(from, nonce + 1n)
   const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - needed })
-  return outcome.kind === 'halt' ? { kind: 'halt', reason: outcome.reason } : { kind: outcome.kind, output: outcome.output }
+  if (outcome.kind === 'halt') return { kind: 'halt', reason: outcome.reason }
+  const created = outcome.kind === 'success' ? outcome.created : undefined
+  return { kind: outcome.kind, output: created === undefined ? outcome.output : session.code(created) }
 }

@@ -8,14 +8,16 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import { createPipeline } from '#derive/pipeline'
 import { createReferenceEvm } from '#evm/referenceEvm'
+import type { ExecutedBlock } from '#execution/executedBlock'
 import { createExecution, type Execution } from '#execution/execution'
+import { executionMetrics } from '#execution/metrics'
 import { createL1Source, defaultL1Options } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
-import { healthPages } from '#rpc/healthPages'
+import { healthPages, type Page } from '#rpc/healthPages'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import type { SyncProgress } from '#rpc/ports'
 import { createRpcServer } from '#rpc/server'
@@ -48,6 +50,9 @@ export type NodeOptions = {
   readonly version: string
 }
 
+/** Safe and finalized move once in minutes: they are asked for at every so many polls of the head. */
+const labelPolls = 4
+
 /** A running node. Disposing of it stops derivation, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {
   readonly httpUrl: string
@@ -55,6 +60,8 @@ export interface Node extends AsyncDisposable {
   readonly execution: Execution
   status(): DriverStatus
   progress(): Progress
+  /** of all blocks executed since the start */
+  executedGas(): bigint
   /** Ends when derivation does: rejects with the fault that stopped it, if it was one that a running node cannot report by itself. */
   readonly stopped: Promise<void>
 }
@@ -89,7 +96,18 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const chainKv = starting.use(openLmdbKv(join(datadir, 'chain'), Object.values(tables)))
   const consensusKv = starting.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   const evm = createReferenceEvm()
-  const execution = createExecution({ ...deps, kv: chainKv, evm, config, genesis: options.genesis, log: log.child('execution') })
+  const executed = executionMetrics.register(registry)
+  let executedGas = 0n
+  const onExecuted = ({ header, transactions }: ExecutedBlock, ms: number): void => {
+    executedGas += header.gasUsed
+    executed.blocks.inc({})
+    executed.gas.inc({}, Number(header.gasUsed))
+    executed.milliseconds.inc({}, ms)
+    executed.transactions.inc({}, transactions.length)
+    executed.lastBlock.set({}, header.number)
+  }
+  const { genesis } = options
+  const execution = createExecution({ ...deps, kv: chainKv, evm, config, genesis, log: log.child('execution'), onExecuted })
 
   const l1Urls = { rpcUrls: options.l1RpcUrls, beaconUrls: options.l1BeaconUrls, chainId: config.l1ChainId }
   const l1Deps = { ...deps, log: log.child('l1'), metrics: l1Metrics.register(registry) }
@@ -106,24 +124,30 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
       log: log.child('consensus'),
       metrics: consensusMetrics.register(registry),
     },
-    { ...defaultDriverOptions, config, headPollMs: options.l1PollMs },
+    { ...defaultDriverOptions, config, headPollMs: options.l1PollMs, labelPollMs: labelPolls * options.l1PollMs },
   )
 
   const first = execution.published.heads.unsafe.number
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const eth = createEthContext({ execution, evm, config, clientVersion, sync: () => syncProgress(driver, config, first) })
   const rollup = createRollupNode({ config, driver, execution, store, clock })
-  const pages = healthPages(rollup, version)
-  const serverDeps = { log: log.child('rpc'), clock, pages }
+  const health = healthPages(rollup, version)
+  const metrics = async (): Promise<Page> => ({ status: 200, text: await registry.metrics() })
+  const serverDeps = { log: log.child('rpc'), clock }
   const http = starting.use(
     await createRpcServer(
-      { ...serverDeps, registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) },
+      { ...serverDeps, pages: health, registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) },
       { host: '127.0.0.1', port: options.httpPort, flag: 'http.port' },
     ),
   )
   const rollupHttp = starting.use(
     await createRpcServer(
-      { ...serverDeps, registry: rollupRegistry, contextOf: (ticket) => ({ rollup, version: `v${version}`, ticket }) },
+      {
+        ...serverDeps,
+        pages: new Map([...health, ['/metrics', metrics]]),
+        registry: rollupRegistry,
+        contextOf: (ticket) => ({ rollup, version: `v${version}`, ticket }),
+      },
       { host: '127.0.0.1', port: options.rollupPort, flag: 'rollup.port' },
     ),
   )
@@ -141,6 +165,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     execution,
     status: () => driver.status(),
     progress: () => progressOf(config, driver.status()),
+    executedGas: () => executedGas,
     stopped,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }

@@ -1,10 +1,12 @@
 import type { Json } from './json.ts'
 import type { Readiness } from './ports.ts'
 
-export type Page = { readonly status: number; readonly body: Json }
+/** An answer to GET: JSON, or plain text as it is. */
+export type Page = { readonly status: number } & ({ readonly body: Json } | { readonly text: string })
+export type Pages = ReadonlyMap<string, () => Page | Promise<Page>>
 
 /** `/healthz`: the process answers. `/readyz`: it may be asked: 503 with the reasons while it may not. */
-export function healthPages(source: { readiness(): Readiness }, version: string): ReadonlyMap<string, () => Page> {
+export function healthPages(source: { readiness(): Readiness }, version: string): Pages {
   const ready = (): Page => {
     const { problems } = source.readiness()
     return problems.length === 0 ? { status: 200, body: { ready: true } } : { status: 503, body: { ready: false, problems } }

@@ -6,7 +6,7 @@ import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
 import { invalidRequest, parseError, type RpcError, requestTooBig } from './errors.ts'
 import { rpcFault } from './faults.ts'
-import type { Page } from './healthPages.ts'
+import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
 import { parseJson, readBody } from './server/body.ts'
 import { createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
@@ -17,7 +17,7 @@ export type RpcServerDeps<Context> = {
   /** The context of one call: what the methods get, with the call's ticket in it. */
   readonly contextOf: (ticket: Ticket) => Context
   /** answers to GET by path */
-  readonly pages: ReadonlyMap<string, () => Page>
+  readonly pages: Pages
   readonly log: Log
   readonly clock: Clock
 }
@@ -133,8 +133,10 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     if (request.method === 'POST') return replyToPost(request, dispatcher, limits.maxBodyBytes)
     const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
     if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
-    const { status, body } = page()
-    return json(status, JSON.stringify(body))
+    const answer = await page()
+    return 'text' in answer
+      ? { status: answer.status, text: answer.text, type: 'text/plain' }
+      : json(answer.status, JSON.stringify(answer.body))
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

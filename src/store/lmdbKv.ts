@@ -7,6 +7,7 @@ import { lockDir } from './lmdb/dirLock.ts'
 import { reasonOf, storeFailure } from './lmdb/failure.ts'
 import type { Kv, KvRange, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
+import { requireUsable, type Usage } from './usage.ts'
 
 type Table = Database<Uint8Array, Uint8Array>
 type Root = RootDatabase<Uint8Array, Uint8Array>
@@ -62,13 +63,13 @@ const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, by
 class LmdbReader implements KvReader, Disposable {
   readonly #tables: Tables
   readonly #transaction: Transaction
-  readonly #mayRead: () => void
+  readonly #usage: Usage
   #isDone = false
 
-  constructor(tables: Tables, transaction: Transaction, mayRead: () => void) {
+  constructor(tables: Tables, transaction: Transaction, usage: Usage) {
     this.#tables = tables
     this.#transaction = transaction
-    this.#mayRead = mayRead
+    this.#usage = usage
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
@@ -87,13 +88,13 @@ class LmdbReader implements KvReader, Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (!this.#isDone) this.#transaction.done()
+    if (!this.#isDone && !this.#usage.isClosed) this.#transaction.done()
     this.#isDone = true
   }
 
   #check(): void {
     if (this.#isDone) throw new Error('kv: the snapshot was disposed of')
-    this.#mayRead()
+    requireUsable(this.#usage)
   }
 }
 
@@ -159,8 +160,7 @@ class LmdbKv implements Kv {
   readonly #root: Root
   readonly #tables: Tables
   readonly #lock: Disposable
-  #isWriting = false
-  #isClosed = false
+  readonly #usage: Usage = { isWriting: false, isClosed: false }
   #flushing: Promise<void> | undefined
   #isDirty = false
   #flushFailure: Error | undefined
@@ -173,10 +173,10 @@ class LmdbKv implements Kv {
   }
 
   write<T>(run: (tx: KvWriter) => T): T {
-    this.#mayUse()
+    requireUsable(this.#usage)
     if (this.#flushFailure) throw this.#flushFailure
     let ownFailure: { error: unknown } | undefined
-    this.#isWriting = true
+    this.#usage.isWriting = true
     try {
       const result = this.#root.transactionSync(() => {
         try {
@@ -193,19 +193,19 @@ class LmdbKv implements Kv {
       if (ownFailure && !isLmdbError(ownFailure.error)) throw ownFailure.error
       throw storeFailure(this.#dir, error, freeBytes(this.#dir))
     } finally {
-      this.#isWriting = false
+      this.#usage.isWriting = false
     }
   }
 
   snapshot(): KvReader & Disposable {
-    this.#mayUse()
+    requireUsable(this.#usage)
     this.#root.resetReadTxn()
-    return new LmdbReader(this.#tables, this.#root.useReadTransaction(), () => this.#mayUse())
+    return new LmdbReader(this.#tables, this.#root.useReadTransaction(), this.#usage)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.#usage.isClosed) return
+    this.#usage.isClosed = true
     try {
       await this.#flushing
       await this.#root.close()
@@ -226,11 +226,6 @@ class LmdbKv implements Kv {
     } finally {
       this.#flushing = undefined
     }
-  }
-
-  #mayUse(): void {
-    if (this.#isClosed) throw new Error('kv: closed')
-    if (this.#isWriting) throw new Error('kv: inside a write only its transaction is used')
   }
 }
 

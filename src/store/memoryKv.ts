@@ -1,6 +1,7 @@
 import { requireKey } from './keys.ts'
 import { type Row, SortedRows, type SortedRowsEdit } from './memory/sortedRows.ts'
 import type { Kv, KvRange, KvReader, KvWriter } from './ports.ts'
+import { requireUsable, type Usage } from './usage.ts'
 
 type Versions = ReadonlyMap<number, SortedRows>
 
@@ -19,20 +20,20 @@ function rangeOf(rows: SortedRows, { from, to, reverse = false, limit = Number.P
 
 class MemoryReader implements KvReader, Disposable {
   readonly #tables: Versions
-  readonly #mayRead: () => void
+  readonly #usage: Usage
 
-  constructor(tables: Versions, mayRead: () => void) {
+  constructor(tables: Versions, usage: Usage) {
     this.#tables = tables
-    this.#mayRead = mayRead
+    this.#usage = usage
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    this.#mayRead()
+    requireUsable(this.#usage)
     return this.#tables.get(table)?.get(requireKey(key))?.slice()
   }
 
   range(table: number, range: KvRange): Iterable<Row> {
-    this.#mayRead()
+    requireUsable(this.#usage)
     return rangeOf(this.#tables.get(table) ?? SortedRows.empty, range)
   }
 
@@ -88,32 +89,29 @@ class MemoryWriter implements KvWriter {
 
 class MemoryKv implements Kv {
   #tables: Versions = new Map()
-  #isWriting = false
+  readonly #usage: Usage = { isWriting: false, isClosed: false }
 
   write<T>(run: (tx: KvWriter) => T): T {
-    this.#mayUse()
-    this.#isWriting = true
+    requireUsable(this.#usage)
+    this.#usage.isWriting = true
     try {
       const writer = new MemoryWriter(this.#tables)
       const result = run(writer)
       this.#tables = writer.commit()
       return result
     } finally {
-      this.#isWriting = false
+      this.#usage.isWriting = false
     }
   }
 
   snapshot(): KvReader & Disposable {
-    this.#mayUse()
-    return new MemoryReader(this.#tables, () => this.#mayUse())
+    requireUsable(this.#usage)
+    return new MemoryReader(this.#tables, this.#usage)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#usage.isClosed = true
     this.#tables = new Map()
-  }
-
-  #mayUse(): void {
-    if (this.#isWriting) throw new Error('kv: inside a write only its transaction is used')
   }
 }
 

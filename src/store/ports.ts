@@ -21,7 +21,10 @@ export interface KvWriter extends KvReader {
   delete(table: number, key: Uint8Array): void
 }
 
-/** Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`. */
+/**
+ * Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`. Closing it ends its
+ * snapshots too: reading them is an error, disposing of them is not.
+ */
 export interface Kv extends AsyncDisposable {
   /**
    * Runs the function in one transaction: all of it is kept, or, when it throws, none. What is kept survives a kill of the process at any

@@ -221,6 +221,19 @@ export function kvContract(adapter: string, open: () => Kv): void {
       expect(inside(() => kv.write(() => 1))).toThrow('inside a write')
     })
 
+    it(`store/kv ${adapter}: a snapshot ends with its store`, async () => {
+      const kv = open()
+      put(kv, bytes(1))
+      const snapshot = kv.snapshot()
+      await kv[Symbol.asyncDispose]()
+      await kv[Symbol.asyncDispose]()
+      expect(() => snapshot.get(one, bytes(1))).toThrow('closed')
+      expect(() => [...snapshot.range(one, {})]).toThrow('closed')
+      expect(() => kv.write(() => 1)).toThrow('closed')
+      expect(() => kv.snapshot()).toThrow('closed')
+      snapshot[Symbol.dispose]()
+    })
+
     it(`store/kv ${adapter}: deleting while walking a long range reaches every row`, async () => {
       await using kv = open()
       kv.write((tx) => {

@@ -4,9 +4,6 @@ import { compareExchanges, describeDifference } from '#test/harness/rpcExchanges
 import { serveRecordedChain } from '#test/harness/rpcRecordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
 
-/** Notes of exchanges that node/executor still answers wrongly: the call of a creation gives no code. An entry that is mended must go. */
-const known = ['creation']
-
 /** The recorded chains without derivation: what differs here is a mistake of the methods or of execution. */
 it.each([
   ['op-bedrock-to-holocene', 115, 421],
@@ -16,7 +13,6 @@ it.each([
   await using _eth = eth
   await using _rollup = rollup
   const { equal, different } = await compareExchanges(eth.url, rollup.url, resolve(sharedDataDir, 'chains', chainName))
-  expect(different.filter(({ exchange }) => !known.includes(exchange.note)).map(describeDifference)).toEqual([])
-  expect(different.map(({ exchange }) => exchange.note)).toEqual(known)
-  expect(equal).toBe(exchanges - known.length)
+  expect(different.map(describeDifference)).toEqual([])
+  expect(equal).toBe(exchanges)
 })

@@ -29,7 +29,7 @@ const l1BlocksPerChannel = 5
 const commitEvery = 64
 
 /** All forks that we run, from the first block on. */
-function genesisNote(): { config: Record<string, unknown>; genesisTimestamp: number; extraAlloc: Record<string, unknown> } {
+export function genesisNote(): { config: Record<string, unknown>; genesisTimestamp: number; extraAlloc: Record<string, unknown> } {
   const first = genesisTimeSec + l2BlockSec
   const times = { ecotoneTime: first, fjordTime: first, graniteTime: first, holoceneTime: first, isthmusTime: first, jovianTime: first }
   return {

@@ -123,7 +123,7 @@ it('cli/node: one data directory, one chain, one process', async () => {
 }, 60_000)
 
 it('cli/execute: a real block gives its hash; one changed byte of a preimage, exit code 1', async () => {
-  const path = 'test/fixtures/blocks/op-sepolia-26207960.json.zst'
+  const path = 'test/fixtures/op-sepolia-26207960.json.zst'
   const { code, stdout } = await runCliProcess(['execute', path, '--json'])
   expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, block: 26_207_960, equal: true })
 

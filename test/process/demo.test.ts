@@ -25,6 +25,9 @@ it('cli/demo: derives the recorded chain, serves the requests that it prints, an
   expect(head).toBe('0x78')
   expect((await fetch(`${report.rollup}/readyz`)).status).toBe(200)
 
+  const metrics = await (await fetch(`${report.rollup}/metrics`)).text()
+  expect(metrics).toMatch(/^basalt_consensus_l2_block_number\{label="safe"\} 120$/m)
+
   cli.child.kill('SIGINT')
   const { code, stderr } = await cli.ended()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
