@@ -336,6 +336,18 @@ export function stateContract(adapter: string, open: () => Kv, numRuns: number):
       check([100, 101, 190, 191, 200, 201, 209, 210])
     })
 
+    it(`state/chainState ${adapter}: hashes of blocks are the caller's, a code that is not there is named (CODE_MISSING)`, async () => {
+      await using kv = open()
+      new Chain(kv).genesis([])
+      readNow(kv, (reader) => {
+        const hash = hashFromBytes(key(7))
+        const { view } = latestState(reader, (number) => (number === 7 ? hash : undefined))
+        expect([view.blockHash(7), view.blockHash(8)]).toEqual([hash, undefined])
+        expect(view.code(emptyCodeHash)).toHaveLength(0)
+        expect(() => view.code(hash)).toThrow(expect.objectContaining({ code: 'CODE_MISSING', data: { hash } }))
+      })
+    })
+
     it(`state/chainState ${adapter}: blocks are written and undone in order (RangeError)`, async () => {
       await using kv = open()
       const chain = new Chain(kv)

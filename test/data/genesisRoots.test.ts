@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { networkNames, networkOf } from '#chain/networks'
 import { compareBytes, trimLeft } from '#lib/bytes'
 import { fromHex, type Hex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
+import { latestStateRoot, writeGenesis } from '#state/chainState'
+import { genesisState } from '#state/genesisState'
+import { createMemoryKv } from '#store/memoryKv'
 import { readSharedJson } from '#test/harness/sharedData'
 import { buildTrie } from '#trie/buildTrie'
 import { emptyRoot, type Hash } from '#types/ids'
@@ -32,4 +36,19 @@ describe('trie/buildTrie', () => {
     })
     expect(buildTrie(entries.sort(byKey)).root).toBe(genesis.expected.stateRoot)
   })
+})
+
+describe('state/genesisState', () => {
+  it.each(networkNames)(
+    'state/genesisState: the allocation of %s has its state root, and so has the store it is written to',
+    async (name) => {
+      const expected = readSharedJson<Genesis>(`chain/${name.replace(/^base$/, 'base-mainnet')}.genesis.json`).expected.stateRoot
+      const { diff, result } = genesisState(networkOf(name).genesis().accounts)
+      expect(result.root).toBe(expected)
+      await using kv = createMemoryKv()
+      kv.write((tx) => writeGenesis(tx, diff, result))
+      using snapshot = kv.snapshot()
+      expect(latestStateRoot(snapshot)).toBe(expected)
+    },
+  )
 })
