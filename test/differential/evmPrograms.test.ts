@@ -34,6 +34,7 @@ const known: readonly Address[] = [sender, first, second, addressOf(0x55)]
 /** those that the programs call */
 const precompiles = [2, 4].map((byte) => parseAddress(`0x${byte.toString(16).padStart(40, '0')}`))
 const slots = Array.from({ length: 6 }, (_, i) => `0x${i.toString(16).padStart(64, '0')}` as Hash)
+const filled = slots.slice(0, 3)
 const startBalance = 1_000_000n
 const startValue = 5n
 
@@ -59,7 +60,12 @@ type End = {
 
 function runHere(rules: EvmRules, { codes, input, gas, value }: Program): End {
   const contract = (code: Uint8Array): ReturnType<typeof testAccount> =>
-    testAccount({ code: toHex(code), balance: `0x${startBalance.toString(16)}`, nonce: '0x1', storage: { '0x0': `0x${startValue}` } })
+    testAccount({
+      code: toHex(code),
+      balance: `0x${startBalance.toString(16)}`,
+      nonce: '0x1',
+      storage: Object.fromEntries(filled.map((slot) => [slot, `0x${startValue}`])),
+    })
   const pre = {
     [sender]: testAccount({ balance: `0x${startBalance.toString(16)}`, nonce: '0x1' }),
     [first]: contract(codes[0]),
@@ -86,7 +92,7 @@ async function oracleWith(rules: EvmRules, codes: Program['codes']): Promise<EVM
     const at = createAddressFromString(address)
     await evm.stateManager.putAccount(at, new Account(1n, startBalance))
     await evm.stateManager.putCode(at, codes[i] ?? new Uint8Array(0))
-    await evm.stateManager.putStorage(at, new Uint8Array(32), Uint8Array.of(Number(startValue)))
+    for (const slot of filled) await evm.stateManager.putStorage(at, fromHex(slot), Uint8Array.of(Number(startValue)))
   }
   evm.stateManager.originalStorageCache.clear()
   const warm = [sender, first, ...precompiles, ...(rules.fork === 'paris' ? [] : [testBlock.beneficiary])]
