@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
@@ -12,10 +13,9 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
-import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 
-const genesis = recordedGenesis(readSharedJson<GenesisNote>('bench/mixed-42-blocks.genesis.json'))
+const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
 const config = configOfGenesis(genesis)
 const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
 const last = JSON.parse(lines.at(-1) ?? '')

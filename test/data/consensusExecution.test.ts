@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { parseRollupConfig } from '#chain/rollupConfig'
 import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
@@ -15,7 +16,6 @@ import { createManualClock } from '#test/harness/clock'
 import { createMemoryTable, runSession } from '#test/harness/consensus'
 import { createRecordedHost } from '#test/harness/consensusRecorded'
 import { recordedChains } from '#test/harness/l2Blocks'
-import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readSharedJson } from '#test/harness/sharedData'
 
 class Kill extends Error {}
@@ -23,7 +23,7 @@ class Kill extends Error {}
 /** Both halves in one process, on memory stores that outlive it. */
 function createNodes(name: string) {
   const { l1, recording, safeHeads, reveal } = createRecordedHost(name)
-  const genesis = recordedGenesis(readSharedJson<GenesisNote>(`chains/${name}/l2.json.zst`))
+  const { genesis } = parseBaseGenesisNote(readSharedJson(`chains/${name}/l2.json.zst`))
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
   const [kv, clock] = [createMemoryKv(), createManualClock()]
   let rows: Parameters<typeof createMemoryTable>[1] = []

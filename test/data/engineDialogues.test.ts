@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { encodePayload, parseAttributes, parsePayload } from '#engine/payloadJson'
 import { createReferenceEvm } from '#evm/referenceEvm'
@@ -7,7 +8,6 @@ import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
-import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
@@ -25,7 +25,7 @@ it.each([
   ['op-node_op-geth', 60],
   ['base-consensus_base-reth-node', 61],
 ])('execution: the Engine API dialogue of %s leads to the same %i payloads', async (name, count) => {
-  const genesis = recordedGenesis(readSharedJson<GenesisNote>(`engine/${name}.genesis.json`))
+  const { genesis } = parseBaseGenesisNote(readSharedJson(`engine/${name}.genesis.json`))
   const config = configOfGenesis(genesis)
   const execution = createExecution({
     kv: createMemoryKv(),

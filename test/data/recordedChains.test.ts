@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
@@ -9,18 +10,17 @@ import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
-import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import { encodeReceipt } from '#types/receipt'
 
-type Recorded = GenesisNote & {
+type Recorded = {
   readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[]
 }
 
 describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian', 'flashblocks'])('%s', (folder) => {
   const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
-  const genesis = recordedGenesis(recorded)
+  const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
   const open = () =>
     createExecution({ kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })

@@ -1,4 +1,5 @@
 import { messagePasser } from '#chain/addresses'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
@@ -14,13 +15,12 @@ import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import type { OutputFacts, RollupNode, RollupStatus } from '#rpc/ports'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createMemoryKv } from '#store/memoryKv'
-import { type GenesisNote, recordedGenesis } from '#test/harness/recordedGenesis'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import { emptyRoot, type Hash } from '#types/ids'
 
-type RecordedChain = GenesisNote & {
+type RecordedChain = {
   readonly blocks: readonly { readonly raw: Hex }[]
   readonly safeHeads: readonly { readonly l1: number; readonly l1Block: BlockId; readonly safeHead: BlockId }[]
 }
@@ -49,7 +49,7 @@ function statusOf({ blocks }: L1Json, heads: Heads): RollupStatus {
  */
 export async function serveRecordedChain(chainName: string, finalized: number): Promise<{ eth: RpcServer; rollup: RpcServer }> {
   const recorded = readSharedJson<RecordedChain>(`chains/${chainName}/l2.json.zst`)
-  const genesis = recordedGenesis(recorded)
+  const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${chainName}/rollup.json`)), genesis)
   const shared = { evm: createReferenceEvm(), config, clock: systemClock, log: silentLog }
   const execution = createExecution({ ...shared, kv: createMemoryKv(), genesis: () => genesis })
