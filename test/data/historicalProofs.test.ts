@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { agreeWithGenesis } from '#chain/genesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { parseRollupConfig } from '#chain/rollupConfig'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { systemClock } from '#lib/clock'
+import { fromHex, type Hex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { silentLog } from '#lib/log'
+import { stateAt, unwindState } from '#state/chainState'
+import { createMemoryKv } from '#store/memoryKv'
+import type { Kv } from '#store/ports'
+import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { createProof } from '#trie/proof'
+import { decodeBlock } from '#types/block'
+import { emptyRoot, type Hash } from '#types/ids'
+
+type Recorded = { readonly blocks: readonly { readonly raw: Hex; readonly stateRoot: Hash }[] }
+type Proof = { address: Hex; accountProof: Hex[]; storageProof: { key: string; proof: Hex[] }[] }
+type Exchange = { readonly number: number; readonly proof: Proof }
+
+/** The recorded `eth_getProof` exchanges that have a result, with the block they ask of. */
+function exchangesOf(folder: string): Exchange[] {
+  const lines = readShared(`${folder}/rpc/eth_getProof.io.zst`).toString('utf8').split('\n')
+  const parsed = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => JSON.parse(line.slice(3)))
+  const replies = parsed('<<')
+  return parsed('>>').flatMap(({ params }, i) => (replies[i].result ? [{ number: Number(params[2]), proof: replies[i].result }] : []))
+}
+
+async function importChain(kv: Kv, folder: string): Promise<readonly Hash[]> {
+  const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
+  const { genesis } = parseBaseGenesisNote(recorded)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
+  const execution = createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  for (const { raw } of recorded.blocks.slice(1)) {
+    const payload = payloadOfBlock(config.schedule, decodeBlock(fromHex(raw)))
+    expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  return recorded.blocks.map(({ stateRoot }) => stateRoot)
+}
+
+/** Compares every recorded proof of the blocks up to `head` with ours. @returns how many */
+function compareProofs(kv: Kv, roots: readonly Hash[], exchanges: readonly Exchange[], head: number): number {
+  using snapshot = kv.snapshot()
+  let compared = 0
+  for (const { number, proof } of exchanges) {
+    const root = roots[number]
+    if (root === undefined || number > head) continue
+    const { view, nodes } = stateAt(snapshot, number, () => undefined)
+    const addressKey = keccak256(fromHex(proof.address))
+    expect(createProof(nodes, undefined, root, addressKey).map(toHex)).toEqual(proof.accountProof)
+    const storageRoot = view.account(addressKey)?.storageRoot ?? emptyRoot
+    for (const { key, proof: recorded } of proof.storageProof) {
+      const slotKey = keccak256(fromHex(`0x${key.slice(2).padStart(64, '0')}`))
+      // of an empty trie one client answers nothing, the other 0x80
+      const expected = recorded.filter((node) => node !== '0x80')
+      expect(createProof(nodes, addressKey, storageRoot, slotKey).map(toHex)).toEqual(expected)
+    }
+    compared++
+  }
+  return compared
+}
+
+describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian'])('%s', (folder) => {
+  it('state/chainState: proofs at any block are those that another client gave, node for node, also after an unwind', async () => {
+    await using kv = createMemoryKv()
+    const roots = await importChain(kv, folder)
+    const exchanges = exchangesOf(folder)
+    const head = roots.length - 1
+    const all = compareProofs(kv, roots, exchanges, head)
+    expect(all).toBeGreaterThan(10)
+    for (let number = head; number > 60; number--) kv.write((tx) => unwindState(tx, number))
+    const below = compareProofs(kv, roots, exchanges, 60)
+    expect(below).toBeGreaterThan(5)
+    expect(below).toBeLessThan(all)
+  })
+})
