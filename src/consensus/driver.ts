@@ -214,8 +214,6 @@ class DerivationDriver implements Driver {
     const { config, commitBlocks, commitMs } = this.#options
     const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
     const isReadAgain = item.derivedFrom.number < start.derivedFrom.number
-    // The first reading of this L1 block did not yield this block: its batch came too early and voided its channel.
-    if (isReadAgain && isHolocene) return pipeline.flushChannel()
     await this.#refuseUnsupportedFork(chain, item, signal)
     const isSettled = item.parent.number < chain.heads.safe.number
     const derive = isSettled ? recallDerived : buildDerived

@@ -31,6 +31,7 @@ it.each([
   expect(start.point.safe.ref).toMatchObject({ number: 19, l1Origin: { number: 20 } })
   expect(start.derivedFrom).toEqual({ number: 22, hash: world.l1.at(22).hash })
   expect(start.point.l1).toEqual(world.l1.at(l1Number))
+  expect(start.point.accountedFor).toBe(21)
 })
 
 it('consensus/startPoint: the system config is that of the L2 block on the L1 block where reading begins', async () => {

@@ -40,8 +40,9 @@ export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSign
   const entry = await lastSoundEntry(deps, heads, signal)
   if (entry && entry.safe.number >= heads.finalized.number) {
     const settled = l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
-    const from = (await safeHeadBefore(deps, entry)) ?? settled
-    return { point: await pointAt(deps, from, heads, signal), settled, derivedFrom: entry.l1, entry }
+    const before = await safeHeadBefore(deps, entry)
+    const point = await pointAt(deps, before ?? settled, heads, signal)
+    return { point: before ? { ...point, accountedFor: entry.l1.number - 1 } : point, settled, derivedFrom: entry.l1, entry }
   }
   const head = deps.store.last() === undefined ? await unrecordedHead(deps, heads, signal) : heads.finalized
   const point = await pointAt(deps, head, heads, signal)

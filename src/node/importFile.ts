@@ -7,6 +7,7 @@ import { type ImportResult, importPayloads } from '#execution/importPayloads'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
+import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import type { L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
@@ -31,6 +32,7 @@ export async function importFile(
 ): Promise<ImportResult & { readonly head: L2Ref }> {
   const { genesis, datadir, lines } = options
   await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   const execution = createExecution({ ...deps, kv, evm: createReferenceEvm(), config, genesis: () => genesis })
   const result = await importPayloads(execution, config, lines, deps.onBlock)

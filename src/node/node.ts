@@ -22,6 +22,7 @@ import { ethRegistry, rollupRegistry } from '#rpc/methods'
 import type { SyncProgress } from '#rpc/ports'
 import { createRpcServer } from '#rpc/server'
 import { openLmdbKv } from '#store/lmdbKv'
+import { agreeOnSchema, chainSchema, consensusSchema } from '#store/schema'
 import { consensusTables, tables } from '#store/tables'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
@@ -95,6 +96,8 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
 
   const chainKv = starting.use(openLmdbKv(join(datadir, 'chain'), Object.values(tables)))
   const consensusKv = starting.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
+  agreeOnSchema(chainKv, chainSchema)
+  agreeOnSchema(consensusKv, consensusSchema)
   const evm = createReferenceEvm()
   const executed = executionMetrics.register(registry)
   let executedGas = 0n

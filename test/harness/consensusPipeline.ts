@@ -15,7 +15,8 @@ export type Alter = (attributes: PayloadAttributes, number: number) => PayloadAt
 
 /**
  * Derivation in small, by the rules that matter to its driver: batches for past blocks are skipped; one that comes too early is kept before
- * Holocene, and voids its channel after; a span batch before Holocene stands or falls as a whole; a start point is read again from its L1 block.
+ * Holocene, and voids its channel after; a span batch before Holocene stands or falls as a whole; a start point is read again from its
+ * L1 block, from Holocene on without the batches of L1 blocks that are accounted for.
  */
 export class ScriptedPipeline implements Pipeline {
   readonly #config: RollupConfig
@@ -28,6 +29,7 @@ export class ScriptedPipeline implements Pipeline {
   #blocks = new Map<number, L1Block>()
   #reset: string | undefined
   #flushes = 0
+  #accountedFor = 0
 
   readonly #alter: Alter
 
@@ -72,6 +74,7 @@ export class ScriptedPipeline implements Pipeline {
   reset(start: StartPoint): void {
     this.#origin = start.l1
     this.#next = start.l1.number
+    this.#accountedFor = start.accountedFor ?? 0
     this.#queue = []
     this.#reading = undefined
     this.#blobs = undefined
@@ -94,6 +97,7 @@ export class ScriptedPipeline implements Pipeline {
   }
 
   #enqueue(block: L1Block): void {
+    if (isActive(this.#config.schedule, 'holocene', block.ref.timestamp) && block.ref.number <= this.#accountedFor) return
     for (const bytes of block.transactions) {
       const { batches, span } = decodeChannel(bytes)
       const channel = this.#channels++
