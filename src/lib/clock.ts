@@ -8,6 +8,25 @@ export interface Clock {
   after(ms: number, run: () => void): Disposable
 }
 
+/** What a timer of the platform can hold; a longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** A timer of any length. @returns what cancels it */
+function startTimer(ms: number, holds: 'process' | 'nothing', run: () => void): () => void {
+  const stepMs = Math.min(ms, longestTimerMs)
+  let cancelRest: (() => void) | undefined
+  // biome-ignore lint/style/noRestrictedGlobals: the one user of timers
+  const timer = setTimeout(() => {
+    if (ms > stepMs) cancelRest = startTimer(ms - stepMs, holds, run)
+    else run()
+  }, stepMs)
+  if (holds === 'nothing') timer.unref()
+  return () => {
+    clearTimeout(timer)
+    cancelRest?.()
+  }
+}
+
 export const systemClock: Clock = {
   // biome-ignore lint/style/noRestrictedGlobals: the one reader of the clock
   nowMs: () => Date.now(),
@@ -15,21 +34,17 @@ export const systemClock: Clock = {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const onAbort = (): void => {
-        clearTimeout(timer)
+        cancel()
         reject(signal?.reason)
       }
-      // biome-ignore lint/style/noRestrictedGlobals: the one user of timers
-      const timer = setTimeout(() => {
+      const cancel = startTimer(ms, 'process', () => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
-      }, ms)
+      })
       signal?.addEventListener('abort', onAbort, { once: true })
     })
   },
   after(ms: number, run: () => void): Disposable {
-    // biome-ignore lint/style/noRestrictedGlobals: the one user of timers
-    const timer = setTimeout(run, ms)
-    timer.unref()
-    return { [Symbol.dispose]: () => clearTimeout(timer) }
+    return { [Symbol.dispose]: startTimer(ms, 'nothing', run) }
   },
 }

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { systemClock } from './clock.ts'
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000, toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+const dayMs = 86_400_000
+
+it('lib/clock: tells the wall clock in milliseconds', () => {
+  vi.setSystemTime(1_700_000_000_123)
+  expect(systemClock.nowMs()).toBe(1_700_000_000_123)
+})
+
+it('lib/clock: a delay lasts as long as asked, and leaves no listener on its signal', async () => {
+  const { signal } = new AbortController()
+  const remove = vi.spyOn(signal, 'removeEventListener')
+  let isOver = false
+  const delay = systemClock.delay(50, signal).then(() => {
+    isOver = true
+  })
+  await vi.advanceTimersByTimeAsync(49)
+  expect(isOver).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(isOver).toBe(true)
+  await delay
+  expect(remove).toHaveBeenCalledOnce()
+})
+
+it("lib/clock: an aborted delay ends at once with the signal's reason, before or while it waits", async () => {
+  const reason = new Error('stop')
+  await expect(systemClock.delay(dayMs, AbortSignal.abort(reason))).rejects.toBe(reason)
+  const control = new AbortController()
+  const delay = systemClock.delay(dayMs, control.signal)
+  control.abort(reason)
+  await expect(delay).rejects.toBe(reason)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+it('lib/clock: calls back once, and not after it was disposed of', async () => {
+  const run = vi.fn()
+  const timer = systemClock.after(20, run)
+  {
+    using _never = systemClock.after(10, run)
+  }
+  await vi.advanceTimersByTimeAsync(19)
+  expect(run).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(dayMs)
+  expect(run).toHaveBeenCalledOnce()
+  timer[Symbol.dispose]()
+})
+
+it('lib/clock: a callback that waits does not keep the process alive, a delay does', async () => {
+  vi.useRealTimers()
+  const alive = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = alive()
+  using _timer = systemClock.after(dayMs, () => {})
+  expect(alive()).toBe(before)
+  const control = new AbortController()
+  const delay = systemClock.delay(dayMs, control.signal)
+  expect(alive()).toBe(before + 1)
+  control.abort()
+  await expect(delay).rejects.toThrow()
+})
+
+it('lib/clock: waits of more than the 24.8 days that a timer can hold last as long as asked', async () => {
+  let isOver = false
+  const run = vi.fn()
+  const delay = systemClock.delay(40 * dayMs).then(() => {
+    isOver = true
+  })
+  using _timer = systemClock.after(40 * dayMs, run)
+  await vi.advanceTimersByTimeAsync(39 * dayMs)
+  expect([isOver, run.mock.calls.length]).toEqual([false, 0])
+  await vi.advanceTimersByTimeAsync(dayMs)
+  await delay
+  expect([isOver, run.mock.calls.length]).toEqual([true, 1])
+})
+
+it('lib/clock: a long wait ends as early as a short one when it is aborted or disposed of', async () => {
+  const control = new AbortController()
+  const run = vi.fn()
+  const delay = systemClock.delay(60 * dayMs, control.signal)
+  const ended = expect(delay).rejects.toThrow('stop')
+  const timer = systemClock.after(60 * dayMs, run)
+  await vi.advanceTimersByTimeAsync(30 * dayMs)
+  control.abort(new Error('stop'))
+  timer[Symbol.dispose]()
+  await ended
+  expect(vi.getTimerCount()).toBe(0)
+})

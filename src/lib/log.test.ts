@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { defineFaults } from './fault.ts'
+import { createLog, type Log, type LogLevel, logLevels } from './log.ts'
+
+const fault = defineFaults({ TEST_LATE: { severity: 'retry', says: (d: { slot: number }) => `slot ${d.slot} is late`, fix: 'wait' } })
+
+function logTo(level: LogLevel): { log: Log; lines: () => Record<string, unknown>[] } {
+  const written: string[] = []
+  return { log: createLog(level, { write: (line) => void written.push(line) }), lines: () => written.map((line) => JSON.parse(line)) }
+}
+
+it('lib/log: one line of JSON: level by name, ISO time, message, fields; no process or host', () => {
+  const written: string[] = []
+  createLog('info', { write: (line) => void written.push(line) }).info('block imported', { number: 7, gas: 2n ** 64n })
+  expect(written).toHaveLength(1)
+  expect(written[0]).toMatch(/^\{.*\}\n$/)
+  expect(written[0]).toContain('"gas":18446744073709551616')
+  const { time, ...rest } = JSON.parse(written[0] ?? '') as { time: string }
+  expect(new Date(time).toISOString()).toBe(time)
+  expect(rest).toMatchObject({ level: 'info', msg: 'block imported', number: 7 })
+  expect(Object.keys(rest).sort()).toEqual(['gas', 'level', 'msg', 'number'])
+})
+
+it.each(logLevels)('lib/log: at level %s nothing less severe is written', (level) => {
+  const { log, lines } = logTo(level)
+  for (const each of logLevels) log[each]('said')
+  expect(lines().map((line) => line['level'])).toEqual(logLevels.slice(logLevels.indexOf(level)))
+})
+
+it("lib/log: a child writes its module's name, the parent does not", () => {
+  const { log, lines } = logTo('info')
+  log.child('l1').warn('endpoint rests', { ms: 500 })
+  log.info('started')
+  expect(lines()).toMatchObject([{ module: 'l1', ms: 500 }, { msg: 'started' }])
+  expect(lines()[1]).not.toHaveProperty('module')
+})
+
+it('lib/log: an error keeps its text, place and cause, a fault also its code and what to do', () => {
+  const { log, lines } = logTo('error')
+  log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('fetch failed')) })
+  const error = lines()[0]?.['error'] as Record<string, unknown>
+  expect(error).toMatchObject({ message: 'slot 9 is late', code: 'TEST_LATE', fix: 'wait' })
+  expect(error['cause']).toMatchObject({ type: 'TypeError', message: 'fetch failed' })
+  expect(String(error['stack'])).toContain('log.test.ts')
+})
