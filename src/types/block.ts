@@ -1,4 +1,4 @@
-import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
+import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpList } from '#lib/rlp'
 import { encodeHeader, type Header, headerFromRlp } from './header.ts'
 
 /** A block: its header and EIP-2718 transactions. Ommers are always empty here, withdrawals present (and empty) from Canyon. */
@@ -13,10 +13,24 @@ export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList(parts)
 }
 
-/** RlpError when the bytes are not a block. */
+/** The EIP-2718 bytes of a transaction; a typed one begins with a byte below 0x80. */
+function transactionFromItem(item: RlpItem): Uint8Array {
+  if (!(item instanceof Uint8Array)) return encodeRlp(item)
+  if ((item[0] ?? 0xff) >= 0x80) throw new RlpError('transaction without a type in a byte string')
+  return item
+}
+
+function requireEmpty(item: RlpItem | undefined, what: string): void {
+  if (rlpList(item, what).length > 0) throw new RlpError(`block with ${what}`)
+}
+
+/** RlpError when the bytes are not a block, or one with ommers or withdrawals. */
 export function decodeBlock(bytes: Uint8Array): Block {
-  const [header, transactions] = rlpList(decodeRlp(bytes), 'block')
-  if (header === undefined) throw new RlpError('block without header')
-  const raw = (item: RlpItem): Uint8Array => (item instanceof Uint8Array ? rlpBytes(item, 'transaction') : encodeRlp(item))
-  return { header: headerFromRlp(header), transactions: rlpList(transactions, 'transactions').map(raw) }
+  const [first, transactions, ommers, ...rest] = rlpList(decodeRlp(bytes), 'block')
+  if (first === undefined) throw new RlpError('block without header')
+  const header = headerFromRlp(first)
+  requireEmpty(ommers, 'ommers')
+  if (rest.length !== (header.withdrawalsRoot === undefined ? 0 : 1)) throw new RlpError(`block of ${rest.length + 3} fields`)
+  if (rest.length > 0) requireEmpty(rest[0], 'withdrawals')
+  return { header, transactions: rlpList(transactions, 'transactions').map(transactionFromItem) }
 }

@@ -1,6 +1,6 @@
 import { concatBytes, emptyBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import { decodeRlp, encodeRlp, RlpError, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
 /** A deposit: a transaction that L1 or the protocol puts into a block, without signature. @see specs protocol/deposits.md */
@@ -35,6 +35,12 @@ export function encodeDeposit(deposit: Deposit): Uint8Array {
   return concatBytes(Uint8Array.of(0x7e), body)
 }
 
+function flagFromRlp(item: RlpItem | undefined, what: string): boolean {
+  const value = rlpBigint(item, what, 1)
+  if (value > 1n) throw new RlpError(`${what}: ${value} is neither 0 nor 1`)
+  return value === 1n
+}
+
 /** RlpError when the bytes are not a deposit. */
 export function decodeDeposit(bytes: Uint8Array): Deposit {
   if (bytes[0] !== 0x7e) throw new RlpError('not a deposit')
@@ -49,7 +55,7 @@ export function decodeDeposit(bytes: Uint8Array): Deposit {
     mint: rlpBigint(fields[3], 'mint'),
     value: rlpBigint(fields[4], 'value'),
     gasLimit: rlpBigint(fields[5], 'gas limit', 8),
-    isSystemTransaction: rlpBigint(fields[6], 'is system transaction', 1) === 1n,
+    isSystemTransaction: flagFromRlp(fields[6], 'is system transaction'),
     data: rlpBytes(fields[7], 'data'),
   }
 }

@@ -1,6 +1,6 @@
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
+import { RlpError, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
 /** An event of a contract, as it stands in a receipt. */
@@ -12,7 +12,8 @@ export function logToRlp(log: Log): RlpItem {
 
 /** RlpError when the item is not a log. */
 export function logFromRlp(item: RlpItem): Log {
-  const [address, topics, data] = rlpList(item, 'log')
+  const [address, topics, data, ...rest] = rlpList(item, 'log')
+  if (rest.length > 0) throw new RlpError('log: too many fields')
   return {
     address: addressFromBytes(rlpBytes(address, 'log address', 20)),
     topics: rlpList(topics, 'topics').map((topic) => hashFromBytes(rlpBytes(topic, 'topic', 32))),

@@ -1,5 +1,5 @@
 import { concatBytes } from '#lib/bytes'
-import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { bloomOf, type Log, logFromRlp, logToRlp } from './log.ts'
 import { depositType } from './transaction.ts'
 
@@ -41,17 +41,24 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   return receipt.type === 0 ? body : concatBytes(Uint8Array.of(receipt.type), body)
 }
 
+/** One byte or none: whether the transaction succeeded; 32 bytes: the state root that stood there before Byzantium. */
+function statusFromRlp(item: RlpItem | undefined): Pick<Receipt, 'succeeded' | 'postState'> {
+  const bytes = rlpBytes(item, 'status')
+  if (bytes.length === 32) return { succeeded: false, postState: bytes }
+  if (bytes.length > 1 || (bytes.length === 1 && bytes[0] !== 1)) throw new RlpError('status: neither 0, 1 nor a state root')
+  return { succeeded: bytes.length === 1 }
+}
+
 /** RlpError when the bytes are not a receipt. */
 export function decodeReceipt(bytes: Uint8Array): Receipt {
   const first = bytes[0] ?? 0
   const type = first < 0x80 ? first : 0
   const fields = rlpList(decodeRlp(type === 0 ? bytes : bytes.subarray(1)), 'receipt')
-  const status = rlpBytes(fields[0], 'status')
   const isDeposit = type === depositType
+  if (fields.length > (isDeposit ? 6 : 4)) throw new RlpError(`receipt of ${fields.length} fields`)
   return {
     type,
-    succeeded: status.length === 1 && status[0] === 1,
-    ...(status.length === 32 && { postState: status }),
+    ...statusFromRlp(fields[0]),
     cumulativeGasUsed: rlpBigint(fields[1], 'cumulative gas used', 8),
     logsBloom: rlpBytes(fields[2], 'logs bloom', 256),
     logs: rlpList(fields[3], 'logs').map(logFromRlp),

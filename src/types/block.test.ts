@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
+import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
+import { decodeBlock, encodeBlock } from './block.ts'
+import { hashHeader } from './header.ts'
+
+const names = Object.keys(recordedChains) as RecordedChainName[]
+const chains = new Map(names.map((name) => [name, readRecordedChain(name).blocks]))
+const raws = names.flatMap((name) => chains.get(name)?.map(({ raw }) => raw) ?? [])
+const fieldsOf = (raw: Uint8Array): readonly RlpItem[] => decodeRlp(raw) as readonly RlpItem[]
+/** before Canyon and after, each with a signed transaction */
+const bedrock = raws.find((raw) => fieldsOf(raw).length === 3 && decodeBlock(raw).transactions.length > 1) ?? new Uint8Array(0)
+const canyon = raws.find((raw) => fieldsOf(raw).length === 4 && decodeBlock(raw).transactions.length > 1) ?? new Uint8Array(0)
+
+it.each(names)('types/block: %s: blocks that another client encoded have their hash and come out byte for byte', (name) => {
+  for (const { raw, hash } of chains.get(name) ?? []) {
+    const block = decodeBlock(raw)
+    expect(hashHeader(block.header)).toBe(hash)
+    expect(encodeBlock(block)).toEqual(raw)
+  }
+})
+
+it('types/block: legacy transactions stand as lists, typed ones as byte strings; both kinds are in the recordings', () => {
+  const types = new Set(raws.flatMap((raw) => decodeBlock(raw).transactions.map((bytes) => Math.min(bytes[0] ?? 0, 0xc0))))
+  expect([...types].sort((a, b) => a - b)).toEqual([1, 2, 4, 0x7e, 0xc0])
+})
+
+const [header = [], transactions = []] = fieldsOf(canyon)
+const [oldHeader = [], oldTransactions = []] = fieldsOf(bedrock)
+
+it.each<[string, RlpItem]>([
+  ['no list', Uint8Array.of(1)],
+  ['an empty list', []],
+  ['a header alone', [header]],
+  ['one without ommers', [header, transactions]],
+  ['one with an ommer', [header, transactions, [header], []]],
+  ['one with a withdrawal', [header, transactions, [], [[]]]],
+  ['one without the withdrawals that its header announces', [header, transactions, []]],
+  ['one with withdrawals that its header does not know', [oldHeader, oldTransactions, [], []]],
+  ['one with a field too many', [header, transactions, [], [], []]],
+  ['one with a legacy transaction in a byte string', [header, [encodeRlp([Uint8Array.of(1)])], [], []]],
+  ['one with an empty transaction', [header, [new Uint8Array(0)], [], []]],
+])('types/block: %s is not a block', (_what, item) => {
+  expect(() => decodeBlock(encodeRlp(item))).toThrow(RlpError)
+})
