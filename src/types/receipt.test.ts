@@ -47,7 +47,8 @@ it('types/log: bits are counted from the lowest of the last byte', () => {
   const bloom = bloomOf([{ address: parseAddress('0x095e7baea6a6c7c4c2dfeb977efac326af552d87'), topics: [], data: new Uint8Array(0) }])
   const value = BigInt(toHex(bloom))
   expect(bits.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n)).toBe(value)
-  expect(bloomHas(bloom, [...bits, bits.includes(0) ? 1 : 0])).toBe(false)
+  const every = Array.from({ length: 2_048 }, (_, bit) => bit)
+  expect(every.filter((bit) => bloomHas(bloom, [bit]))).toEqual([...bits].sort((a, b) => a - b))
 })
 
 const byzantium: Receipt = createReceipt({

@@ -107,10 +107,12 @@ export type HostParts = {
   readonly execute: Execute
   readonly createPipeline: (start: StartPoint) => Pipeline
   readonly log?: Log
+  /** what the clock shows at first */
+  readonly startMs?: number
 }
 
-export function createHost({ l1, config, genesis, execute, createPipeline, log = silentLog }: HostParts): Host {
-  const clock = createManualClock()
+export function createHost({ l1, config, genesis, execute, createPipeline, log = silentLog, startMs }: HostParts): Host {
+  const clock = createManualClock(startMs)
   const ref = l2RefOf(config, genesis)
   const durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
   let rows: Row[] = []

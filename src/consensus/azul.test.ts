@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest'
+import { timestampOf } from '#chain/blockTime'
+import { networkOf } from '#chain/networks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { StartPoint } from '#derive/ports'
+import { createLog, type Log, silentLog } from '#lib/log'
+import { createHost } from '#test/harness/consensus'
+import { createMemoryL1 } from '#test/harness/consensusL1'
+import { ScriptedPipeline } from '#test/harness/consensusPipeline'
+import { executeNothing, payloadOf } from '#test/harness/engine'
+import { zeroHash } from '#types/ids'
+
+/** Base's published activation time of Azul; L2 blocks there have odd times: the last one before, the first one after. */
+const azulSec = 1_779_991_200
+const lastNumber = 46_600_926
+const { config: base } = networkOf('base')
+
+/** Base mainnet as it will be: a node that has its blocks up to a few before Azul, and an L1 that holds the batches of the next ones. */
+function createBase(blocksBefore: number, startMs: number, log: Log = silentLog) {
+  const number = lastNumber - blocksBefore
+  const l1 = createMemoryL1(timestampOf(base, number) - 12)
+  const origin = l1.mine()
+  const head = payloadOf({ number: number - 1, hash: zeroHash }, { timestamp: timestampOf(base, number), transactions: [] })
+  const anchor = { l1: origin, l2: { number, hash: head.blockHash }, l2TimeSec: head.timestamp }
+  const config: RollupConfig = { ...base, genesis: { ...base.genesis, ...anchor } }
+  const batches = Array.from({ length: 6 }, (_, at) => ({ number: number + 1 + at, origin: origin.number, tag: '' }))
+  for (const batch of batches) l1.mine({ batches: [batch] })
+  const createPipeline = (start: StartPoint) => {
+    const pipeline = new ScriptedPipeline(config)
+    pipeline.reset(start)
+    return pipeline
+  }
+  return createHost({ l1, config, genesis: head, execute: executeNothing, createPipeline, log, startMs })
+}
+
+it.each([0, 1, 4])(
+  'consensus/driver: on Base, %i blocks before Azul, builds these and stops before the next (UNSUPPORTED_FORK)',
+  async (before) => {
+    const session = createBase(before, azulSec * 1000).start()
+    await expect(session.toTip()).rejects.toMatchObject({
+      ...{ code: 'UNSUPPORTED_FORK', severity: 'fatal' },
+      data: { fork: 'azul', activationSec: azulSec, timestampSec: azulSec + 1 },
+    })
+    const { phase, fault, heads } = session.driver.status()
+    expect([phase, fault?.code]).toEqual(['stopped', 'UNSUPPORTED_FORK'])
+    expect([heads?.safe.number, heads?.safe.timestamp]).toEqual([lastNumber, azulSec - 1])
+    expect(session.engine.durable.chain.map(({ timestamp }) => timestamp).at(-1)).toBe(azulSec - 1)
+    expect(session.engine.durable.chain).toHaveLength(before + 1)
+    await expect(session.engine.payload(lastNumber + 1)).resolves.toBeUndefined()
+  },
+)
+
+it.each([
+  ['17 days ahead: not yet', 17, 0],
+  ['13 days ahead: once a day', 13, 3],
+  ['1 day ahead', 1, 3],
+])('consensus/driver: on Base, Azul is announced, %s', async (_what, daysAhead, lines) => {
+  const written: Record<string, unknown>[] = []
+  const log = createLog('warn', { write: (line) => void written.push(JSON.parse(line)) })
+  const world = createBase(20, (azulSec - daysAhead * 86_400) * 1000, log)
+  const session = world.start(undefined, { headPollMs: 6 * 3_600_000 })
+  await session.toTip()
+  for (let sixHours = 0; sixHours < 9; sixHours++) await world.clock.advanceMs(6 * 3_600_000)
+  const warnings = written.filter(({ fork }) => fork === 'azul')
+  expect(warnings).toHaveLength(lines)
+  for (const warning of warnings) expect(warning).toMatchObject({ level: 'warn', activationSec: azulSec })
+  await session.stop()
+})
