@@ -43,10 +43,16 @@ describe('chain/configUpdate', () => {
     ['2 sets the gas limit', { kind: 2, words: [(1n << 64n) - 1n] }, { gasLimit: (1n << 64n) - 1n }],
     ['3 concerns gossip only', { kind: 3, words: [0xbeefn] }, {}],
     ['4 sets denominator and elasticity', { kind: 4, words: [(250n << 32n) | 6n] }, { eip1559Denominator: 250, eip1559Elasticity: 6 }],
+    ["4 with zeros goes back to the chain's own parameters", { kind: 4, words: [0] }, { eip1559Denominator: 0, eip1559Elasticity: 0 }],
     [
       '5 sets scalar and constant of the operator fee',
       { kind: 5, words: [(0xffffffffn << 64n) | 0xffff_ffff_ffff_ffffn] },
       { operatorFeeScalar: 0xffff_ffff, operatorFeeConstant: 0xffff_ffff_ffff_ffffn },
+    ],
+    [
+      '5 looks at the low 12 bytes only',
+      { kind: 5, words: [(0xffn << 96n) | (3n << 64n) | 4n] },
+      { operatorFeeScalar: 3, operatorFeeConstant: 4n },
     ],
     ['6 sets the minimum base fee', { kind: 6, words: [1_000_000] }, { minBaseFee: 1_000_000n }],
     ['7 sets the DA footprint scalar', { kind: 7, words: [65_535] }, { daFootprintGasScalar: 65_535 }],
@@ -67,7 +73,9 @@ describe('chain/configUpdate', () => {
     ['an address of 21 bytes', { kind: 0, words: [1n << 160n] }],
     ['a gas limit of 9 bytes', { kind: 2, words: [1n << 64n] }],
     ['EIP-1559 parameters of 9 bytes', { kind: 4, words: [1n << 64n] }],
-    ['an operator fee of 13 bytes', { kind: 5, words: [1n << 96n] }],
+    ['an EIP-1559 denominator of zero', { kind: 4, words: [6n] }],
+    ['an EIP-1559 elasticity of zero', { kind: 4, words: [250n << 32n] }],
+    ['an operator fee of two words', { kind: 5, words: [1, 2] }],
     ['a footprint scalar of 3 bytes', { kind: 7, words: [65_536] }],
   ])('%s is skipped with a reason, and the rest counts', (_what, event) => {
     const { systemConfig, skipped } = apply(50, receiptOf(event), receiptOf({ kind: 2, words: [7] }))

@@ -22,12 +22,14 @@ function low(word: Uint8Array | undefined, length: number): Uint8Array | undefin
   return word.subarray(32 - length)
 }
 
-/** A reader of one padded word of `length` significant bytes. */
+/** A reader of one padded word of `length` significant bytes; `fields` may refuse them with a reason. */
 const oneWord =
-  (what: string, length: number, fields: (value: Uint8Array) => Partial<SystemConfig>): Reader =>
+  (what: string, length: number, fields: (value: Uint8Array) => Partial<SystemConfig> | string): Reader =>
   ([word]): Update => {
     const value = low(word, length)
-    return value === undefined ? malformed(`${what} has more than ${length} bytes`) : set(fields(value))
+    if (value === undefined) return malformed(`${what} has more than ${length} bytes`)
+    const read = fields(value)
+    return typeof read === 'string' ? malformed(read) : set(read)
   }
 
 /** Whether a gas scalar means something under Ecotone. @see specs protocol/system-config.md, "Scalars" */
@@ -45,23 +47,27 @@ const gasConfig: Reader = ([overhead, scalar], isEcotone) => {
 
 const u32 = (bytes: Uint8Array): number => Number(bigintFromBytes(bytes.subarray(0, 4)))
 
+/** One of the two alone must not be zero: no block can have such parameters. */
+const eip1559Fields = (value: Uint8Array): Partial<SystemConfig> | string => {
+  const [eip1559Denominator, eip1559Elasticity] = [u32(value), u32(value.subarray(4))]
+  const isUsable = (eip1559Denominator === 0) === (eip1559Elasticity === 0)
+  return isUsable ? { eip1559Denominator, eip1559Elasticity } : `EIP-1559 parameters ${eip1559Denominator} and ${eip1559Elasticity}`
+}
+
+/** The bytes before the scalar are not looked at: other clients do not either. */
+const operatorFee: Reader = ([word]) => {
+  if (word === undefined) return malformed('operator fee of no word')
+  return set({ operatorFeeScalar: u32(word.subarray(20)), operatorFeeConstant: bigintFromBytes(word.subarray(24)) })
+}
+
 const readers: readonly { readonly words: number; readonly read: Reader }[] = [
   { words: 1, read: oneWord('batcher', 20, (value) => ({ batcher: addressFromBytes(value) })) },
   { words: 2, read: gasConfig },
   { words: 1, read: oneWord('gas limit', 8, (value) => ({ gasLimit: bigintFromBytes(value) })) },
   // the signer of unsafe blocks: no matter of derivation
   { words: 1, read: () => set({}) },
-  {
-    words: 1,
-    read: oneWord('EIP-1559 parameters', 8, (value) => ({ eip1559Denominator: u32(value), eip1559Elasticity: u32(value.subarray(4)) })),
-  },
-  {
-    words: 1,
-    read: oneWord('operator fee', 12, (value) => ({
-      operatorFeeScalar: u32(value),
-      operatorFeeConstant: bigintFromBytes(value.subarray(4)),
-    })),
-  },
+  { words: 1, read: oneWord('EIP-1559 parameters', 8, eip1559Fields) },
+  { words: 1, read: operatorFee },
   { words: 1, read: oneWord('minimum base fee', 8, (value) => ({ minBaseFee: bigintFromBytes(value) })) },
   {
     words: 1,
