@@ -65,7 +65,7 @@ describe('execution/baseFee', () => {
 
 describe('execution/eip1559ExtraData', () => {
   it.each([
-    [299, 'free'],
+    [299, 'empty'],
     [300, 'holocene'],
     [499, 'holocene'],
     [500, 'jovian'],
@@ -94,8 +94,8 @@ describe('execution/eip1559ExtraData', () => {
   })
 
   it.each([
-    ['free', `0x${'00'.repeat(32)}`, undefined],
-    ['free', `0x${'00'.repeat(33)}`, 'extra data of 33 bytes'],
+    ['empty', '0x', undefined],
+    ['empty', '0x00', 'extra data of 1 bytes, 0 expected'],
     ['holocene', '0x00000000fa00000006', undefined],
     ['holocene', '0x', 'extra data of 0 bytes, 9 expected'],
     ['holocene', '0x01000000fa00000006', 'extra data of version 1, 0 expected'],

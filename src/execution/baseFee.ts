@@ -38,7 +38,7 @@ export function childBaseFee(config: FeeConfig, parent: FeeParent, timestamp: nu
   if (parent.baseFeePerGas === undefined) return undefined
   const form = extraDataFormAt(config.schedule, parent.timestamp)
   const own = chainBaseFeeParams(config.eip1559, config.schedule, timestamp)
-  const params = form === 'free' ? own : decodeExtraData(form, parent.extraData, own)
+  const params = form === 'empty' ? own : decodeExtraData(form, parent.extraData, own)
   if (params === undefined) return undefined
   const footprint = isActive(config.schedule, 'jovian', parent.timestamp) ? (parent.blobGasUsed ?? 0n) : 0n
   const gasMetered = footprint > parent.gasUsed ? footprint : parent.gasUsed

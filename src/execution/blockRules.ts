@@ -34,7 +34,7 @@ export function attributesRefusal(config: ExecutionConfig, attributes: PayloadAt
   const form = extraDataFormAt(config.schedule, timestamp)
   if (form === 'jovian' && minBaseFee === undefined) return 'minBaseFee is missing'
   if (form !== 'jovian' && minBaseFee !== undefined) return 'minBaseFee is present before jovian'
-  if (form === 'free') return eip1559Params === undefined ? undefined : 'eip1559Params are present before holocene'
+  if (form === 'empty') return eip1559Params === undefined ? undefined : 'eip1559Params are present before holocene'
   return eip1559ParamsRefusal(eip1559Params)
 }
 
@@ -44,7 +44,7 @@ export function inputOfAttributes(config: ExecutionConfig, attributes: PayloadAt
   const form = extraDataFormAt(config.schedule, timestamp)
   const own = chainBaseFeeParams(config.eip1559, config.schedule, timestamp)
   const extraData =
-    form === 'free' || eip1559Params === undefined ? new Uint8Array(0) : encodeExtraData(form, eip1559Params, own, minBaseFee ?? 0n)
+    form === 'empty' || eip1559Params === undefined ? new Uint8Array(0) : encodeExtraData(form, eip1559Params, own, minBaseFee ?? 0n)
   return {
     timestamp,
     beneficiary: attributes.suggestedFeeRecipient,

@@ -2,8 +2,8 @@ import type { Eip1559Params } from '#chain/eip1559Config'
 import { type ForkSchedule, isActive } from '#chain/forks'
 import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes } from '#lib/bytes'
 
-/** Which form a block's extra data has: free, Holocene's 9 bytes, Jovian's 17. */
-export type ExtraDataForm = 'free' | 'holocene' | 'jovian'
+/** Which form a block's extra data has: none (only genesis may have some), Holocene's 9 bytes, Jovian's 17. */
+export type ExtraDataForm = 'empty' | 'holocene' | 'jovian'
 
 /** Base-fee parameters that a block fixes for its child. */
 export type BaseFeeParams = {
@@ -15,7 +15,7 @@ export type BaseFeeParams = {
 
 export function extraDataFormAt(schedule: ForkSchedule, timestamp: number): ExtraDataForm {
   if (isActive(schedule, 'jovian', timestamp)) return 'jovian'
-  return isActive(schedule, 'holocene', timestamp) ? 'holocene' : 'free'
+  return isActive(schedule, 'holocene', timestamp) ? 'holocene' : 'empty'
 }
 
 /** The chain's own parameters for a block of this time. */
@@ -51,12 +51,14 @@ export function encodeExtraData(form: 'holocene' | 'jovian', params: Uint8Array,
   return concatBytes(Uint8Array.of(1), ...common, bytesFromBigint(minBaseFee, 8))
 }
 
-/** Why a block may not have this extra data, or undefined. */
+const lengths: Readonly<Record<ExtraDataForm, number>> = { empty: 0, holocene: 9, jovian: 17 }
+
+/** Why a block may not have this extra data, or undefined. @see specs protocol/exec-engine.md, "Extra Data" */
 export function extraDataRefusal(form: ExtraDataForm, extraData: Uint8Array): string | undefined {
-  if (form === 'free') return extraData.length > 32 ? `extra data of ${extraData.length} bytes` : undefined
-  const length = form === 'holocene' ? 9 : 17
-  const version = form === 'holocene' ? 0 : 1
+  const length = lengths[form]
   if (extraData.length !== length) return `extra data of ${extraData.length} bytes, ${length} expected`
+  if (form === 'empty') return undefined
+  const version = form === 'holocene' ? 0 : 1
   if (extraData[0] !== version) return `extra data of version ${extraData[0]}, ${version} expected`
   if (u32(extraData, 1) === 0) return 'extra data: denominator is zero'
   return u32(extraData, 5) === 0 ? 'extra data: elasticity is zero' : undefined
@@ -69,7 +71,7 @@ export function extraDataRefusal(form: ExtraDataForm, extraData: Uint8Array): st
 export function decodeExtraData(form: 'holocene' | 'jovian', extraData: Uint8Array, own: BaseFeeParams): BaseFeeParams | undefined {
   const isUnset = extraData.length >= 9 && u32(extraData, 1) === 0 && u32(extraData, 5) === 0
   const minBaseFee = form === 'jovian' ? bigintFromBytes(extraData.subarray(9)) : 0n
-  if (isUnset && extraData.length === (form === 'holocene' ? 9 : 17)) return { ...own, minBaseFee }
+  if (isUnset && extraData.length === lengths[form]) return { ...own, minBaseFee }
   if (extraDataRefusal(form, extraData) !== undefined) return undefined
   return { denominator: u32(extraData, 1), elasticity: u32(extraData, 5), minBaseFee }
 }
