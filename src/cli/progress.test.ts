@@ -15,6 +15,11 @@ it.each<[string, Partial<Sample>, string]>([
     { timeMs: 1_000, l1Block: 100, l2Block: 10_000, gas: 0n },
     'L1 100/100  L2 10,000/10,000  10,000 blocks/s  0.0 Mgas/s  following',
   ],
+  [
+    'at the tip of L1, whose last slots made no L2 block safe yet',
+    { timeMs: 1_000, l1Block: 100, l2Block: 9_990, gas: 0n },
+    'L1 100/100  L2 9,990/10,000  9,990 blocks/s  0.0 Mgas/s  following',
+  ],
   ['without progress', { timeMs: 1_000 }, 'L1 10/100  L2 0/10,000  0 blocks/s  0.0 Mgas/s  waiting'],
 ])('cli/progress: %s', (_what, to, text) => {
   expect(progressText(start, { ...start, ...to })).toBe(text)
