@@ -2,7 +2,7 @@ import { evmRulesAt } from '#chain/opRules'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, Evm } from '#evm/ports'
 import type { ParentBlock } from '#execution/executeBlock'
-import { initcodeRefusal, intrinsicGas } from '#execution/intrinsicGas'
+import { floorGas, initcodeRefusal, intrinsicGas } from '#execution/intrinsicGas'
 import type { CallMessage, CallOutcome, CallRefusal } from '#rpc/ports'
 
 const maxNonce = 2n ** 64n - 1n
@@ -17,7 +17,9 @@ export function runCall(deps: { readonly evm: Evm; readonly config: RollupConfig
   const { header, state } = at
   const rules = evmRulesAt(deps.config.schedule, header.timestamp)
   if (initcodeRefusal(rules, message) !== undefined) return refused({ kind: 'initcode-size' })
-  const needed = intrinsicGas(rules, message)
+  const intrinsic = intrinsicGas(rules, message)
+  const floor = floorGas(rules, message)
+  const needed = intrinsic > floor ? intrinsic : floor
   if (message.gasLimit < needed) return refused({ kind: 'intrinsic-gas', needed })
 
   const env: BlockEnv = {
@@ -40,7 +42,7 @@ export function runCall(deps: { readonly evm: Evm; readonly config: RollupConfig
   session.beginTransaction({ origin: from, gasPrice, blobHashes: [], warm: accessList })
   session.subtractBalance(from, gasLimit * gasPrice)
   if (to !== null) session.setNonce(from, nonce + 1n)
-  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - needed })
+  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic })
   if (outcome.kind === 'halt') return { kind: 'halt', reason: outcome.reason }
   const created = outcome.kind === 'success' ? outcome.created : undefined
   return { kind: outcome.kind, output: created === undefined ? outcome.output : session.code(created) }

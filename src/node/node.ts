@@ -19,7 +19,6 @@ import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
-import type { SyncProgress } from '#rpc/ports'
 import { createRpcServer } from '#rpc/server'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema, consensusSchema } from '#store/schema'
@@ -27,6 +26,7 @@ import { consensusTables, tables } from '#store/tables'
 import { createEthContext } from './ethContext.ts'
 import { createRollupNode } from './rollupNode.ts'
 import { safeHeadTable } from './safeHeadTable.ts'
+import { syncProgressOf } from './syncing.ts'
 
 export type NodeDeps = {
   readonly clock: Clock
@@ -77,12 +77,6 @@ async function runDriver(driver: Driver, log: Log, signal: AbortSignal): Promise
   }
 }
 
-function syncProgress(driver: Driver, config: RollupConfig, starting: number): SyncProgress | undefined {
-  const { l1Block = 0, l1Target = 0, l2Block, l2Target } = progressOf(config, driver.status())
-  if (l2Block === undefined || l2Target === undefined || l1Block >= l1Target) return undefined
-  return { starting, current: l2Block, highest: Math.max(l2Block, l2Target) }
-}
-
 /**
  * Puts a node together and starts it: stores, execution, L1, derivation, servers, in this order; what was started is closed in reverse when a
  * later part fails.
@@ -130,9 +124,10 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     { ...defaultDriverOptions, config, headPollMs: options.l1PollMs, labelPollMs: labelPolls * options.l1PollMs },
   )
 
+  const progress = (): Progress => progressOf(config, driver.status())
   const first = execution.published.heads.unsafe.number
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
-  const eth = createEthContext({ execution, evm, config, clientVersion, sync: () => syncProgress(driver, config, first) })
+  const eth = createEthContext({ execution, evm, config, clientVersion, sync: () => syncProgressOf(progress(), first) })
   const rollup = createRollupNode({ config, driver, execution, store, clock })
   const health = healthPages(rollup, version)
   const metrics = async (): Promise<Page> => ({ status: 200, text: await registry.metrics() })
@@ -167,7 +162,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     rollupUrl: rollupHttp.url,
     execution,
     status: () => driver.status(),
-    progress: () => progressOf(config, driver.status()),
+    progress,
     executedGas: () => executedGas,
     stopped,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -12,8 +12,8 @@ import { readinessProblems } from './readiness.ts'
 
 export type RollupNodeDeps = {
   readonly config: RollupConfig
-  readonly driver: Driver
-  readonly execution: Execution
+  readonly driver: Pick<Driver, 'status'>
+  readonly execution: Pick<Execution, 'published' | 'payload' | 'view'>
   readonly store: SafeHeadStore
   readonly clock: Clock
 }
@@ -22,7 +22,9 @@ export type RollupNodeDeps = {
 export function createRollupNode({ config, driver, execution, store, clock }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
     using view = execution.view()
-    return view.state(block)?.account(messagePasser)?.storageRoot ?? emptyRoot
+    const state = view.state(block)
+    if (state === undefined) throw new RangeError(`the state after block ${block.number} is not retained`)
+    return state.account(messagePasser)?.storageRoot ?? emptyRoot
   }
   return {
     config,

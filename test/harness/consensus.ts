@@ -26,9 +26,8 @@ export function createMemoryTable(effect: (name: string) => void = () => {}, row
     floor: (key) => rows.findLast((row) => compareBytes(row.key, key) <= 0),
     write({ deleteAfter, puts }) {
       effect('write')
-      if (deleteAfter) rows.splice(0, rows.length, ...rows.filter((row) => compareBytes(row.key, deleteAfter) <= 0))
-      rows.push(...puts)
-      rows.sort((a, b) => compareBytes(a.key, b.key))
+      const kept = rows.filter((row) => deleteAfter === undefined || compareBytes(row.key, deleteAfter) <= 0)
+      rows.splice(0, rows.length, ...[...kept, ...puts].sort((a, b) => compareBytes(a.key, b.key)))
       effect('written')
     },
   }

@@ -1,0 +1,161 @@
+import { getContractAddress } from 'viem'
+import { expect, it } from 'vitest'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import type { ParentBlock } from '#execution/executeBlock'
+import { bigintFromBytes, concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import type { CallMessage, CallOutcome } from '#rpc/ports'
+import { genesisState } from '#state/genesisState'
+import { hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
+import { headerOf } from '#test/harness/headers'
+import { testAccount, testAddress } from '#test/harness/sessions'
+import { type Hash, parseHash, zeroAddress, zeroHash } from '#types/ids'
+import { runCall } from './executor.ts'
+
+const rich = testAddress(0xa1)
+const spent = testAddress(0xa2)
+const env = testAddress(0xc0)
+const counter = testAddress(0xc1)
+const reverts = testAddress(0xc2)
+const halts = testAddress(0xc3)
+const gas = testAddress(0xc4)
+const slotCost = testAddress(0xc5)
+const nobody = testAddress(0xdd)
+
+const push2 = (value: number): string => `61${value.toString(16).padStart(4, '0')}`
+/** Stores each opcode's word in memory and returns them all. */
+const returnWords = (...ops: string[]): string =>
+  `0x${ops.map((op, at) => `${op}${push2(at * 32)}52`).join('')}${push2(ops.length * 32)}6000f3`
+
+/** CALLER BALANCE, ORIGIN, GASPRICE, CALLVALUE, COINBASE, TIMESTAMP, NUMBER, PREVRANDAO, GASLIMIT, CHAINID, BASEFEE */
+const environment = ['3331', '32', '3a', '34', '41', '42', '43', '44', '45', '46', '48']
+const accounts = [
+  testAccount(rich, { balance: 10n ** 18n, nonce: 3n }),
+  testAccount(spent, { balance: 10n ** 18n, nonce: 2n ** 64n - 1n }),
+  testAccount(env, { code: returnWords(...environment) }),
+  // SLOAD(0) + 1, stored again and returned
+  testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
+  testAccount(reverts, { code: '0x61beef6000526002601efd' }),
+  testAccount(halts, { code: '0xfe' }),
+  testAccount(gas, { code: returnWords('5a') }),
+  // GAS, SLOAD(5), POP, GAS; the difference
+  testAccount(slotCost, { code: '0x5a600554505a900360005260206000f3' }),
+]
+
+const { config: chain } = smallChain(scheduleTo('jovian'))
+const config = { ...chain, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
+const header = headerOf({
+  number: 77,
+  timestamp: 1_900_000_000,
+  beneficiary: testAddress(0xbe),
+  mixHash: parseHash(`0x${'77'.repeat(32)}`),
+  baseFeePerGas: 1_000n,
+})
+const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(accounts).state }
+
+const message: CallMessage = {
+  from: rich,
+  to: env,
+  value: 0n,
+  data: new Uint8Array(0),
+  gasLimit: 1_000_000n,
+  gasPrice: 0n,
+  accessList: [],
+}
+const call = (fields: Partial<CallMessage>, of = at): CallOutcome =>
+  runCall({ evm: createReferenceEvm(), config }, of, { ...message, ...fields })
+function wordsOf(outcome: CallOutcome): bigint[] {
+  if (outcome.kind !== 'success') throw new Error(JSON.stringify(outcome))
+  return Array.from({ length: outcome.output.length / 32 }, (_, i) => bigintFromBytes(outcome.output.subarray(i * 32, i * 32 + 32)))
+}
+
+it('node/executor: a message sees the environment of the block, its own sender and price, and value and gas as paid', () => {
+  expect(wordsOf(call({ value: 5n, gasPrice: 2_000n }))).toEqual([
+    10n ** 18n - 1_000_000n * 2_000n - 5n,
+    ...[BigInt(rich), 2_000n, 5n, BigInt(testAddress(0xbe)), 1_900_000_000n, 77n, BigInt(`0x${'77'.repeat(32)}`)],
+    ...[30_000_000n, 901n, 1_000n],
+  ])
+})
+
+it('node/executor: without a price nothing is paid, so a sender that has nothing may ask too', () => {
+  expect(wordsOf(call({})).slice(0, 3)).toEqual([10n ** 18n, BigInt(rich), 0n])
+  expect(wordsOf(call({ from: nobody })).slice(0, 3)).toEqual([0n, BigInt(nobody), 0n])
+  expect(wordsOf(call({ from: zeroAddress }))[1]).toBe(0n)
+})
+
+it('node/executor: nothing is kept from one call to the next', () => {
+  expect([wordsOf(call({ to: counter })), wordsOf(call({ to: counter }))]).toEqual([[42n], [42n]])
+})
+
+it('node/executor: intrinsic gas is taken before the first instruction', () => {
+  expect(wordsOf(call({ to: gas }))).toEqual([1_000_000n - 21_000n - 2n])
+  const data = Uint8Array.of(0, 0, 0, 1)
+  expect(wordsOf(call({ to: gas, data }))).toEqual([1_000_000n - 21_000n - 3n * 4n - 16n - 2n])
+})
+
+it('node/executor: a slot of the access list is warm (EIP-2930), and paid for beforehand', () => {
+  const slot = `0x${'00'.repeat(31)}05` as Hash
+  const [cold = 0n] = wordsOf(call({ to: slotCost }))
+  const [warm = 0n] = wordsOf(call({ to: slotCost, accessList: [{ address: slotCost, slots: [slot] }] }))
+  expect(cold - warm).toBe(2_000n)
+  const listed = call({ to: gas, accessList: [{ address: nobody, slots: [slot] }] })
+  expect(wordsOf(listed)).toEqual([1_000_000n - 21_000n - 2_400n - 1_900n - 2n])
+})
+
+it("node/executor: a creation answers with the code of the new contract, made at the address of the sender's nonce", () => {
+  // returns ADDRESS as the code
+  const outcome = call({ to: null, data: fromHex('0x3060005260206000f3') })
+  expect(outcome).toEqual({
+    kind: 'success',
+    output: concatBytes(new Uint8Array(12), fromHex(getContractAddress({ from: rich, nonce: 3n }))),
+  })
+})
+
+it('node/executor: a creation that reverts answers with the reason, one that breaks the rules halts', () => {
+  expect(call({ to: null, data: fromHex('0x61beef6000526002601efd') })).toEqual({ kind: 'revert', output: fromHex('0xbeef') })
+  // code that begins with 0xef (EIP-3541)
+  expect(call({ to: null, data: fromHex('0x60ef60005360016000f3') })).toEqual({ kind: 'halt', reason: 'invalid code' })
+})
+
+it('node/executor: a revert has its data, a halt its reason', () => {
+  expect(call({ to: reverts })).toEqual({ kind: 'revert', output: fromHex('0xbeef') })
+  expect(call({ to: halts })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
+  expect(call({ to: counter, gasLimit: 21_000n + 2_200n })).toEqual({ kind: 'halt', reason: 'out of gas' })
+})
+
+const long = new Uint8Array(49_153)
+it.each<[string, Partial<CallMessage>, CallOutcome]>([
+  ['less gas than a transaction costs', { gasLimit: 20_999n }, { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 21_000n } }],
+  [
+    'less gas than the floor for its data (EIP-7623)',
+    { data: new Uint8Array(100).fill(1), gasLimit: 24_999n },
+    { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 25_000n } },
+  ],
+  [
+    'gas that the sender cannot pay',
+    { gasPrice: 10n ** 13n },
+    { kind: 'refused', refusal: { kind: 'insufficient-funds', have: 10n ** 18n, want: 10n ** 19n } },
+  ],
+  [
+    'a value that the sender does not have',
+    { from: nobody, value: 1n },
+    { kind: 'refused', refusal: { kind: 'insufficient-funds', have: 0n, want: 1n } },
+  ],
+  ['a sender without a nonce left', { from: spent }, { kind: 'refused', refusal: { kind: 'nonce-overflow' } }],
+  ['initcode over the limit', { to: null, data: long, gasLimit: 30_000_000n }, { kind: 'refused', refusal: { kind: 'initcode-size' } }],
+])('node/executor: refuses %s', (_what, fields, expected) => {
+  expect(call(fields)).toEqual(expected)
+})
+
+it('node/executor: exactly the gas that is needed is enough', () => {
+  expect(call({ to: nobody, gasLimit: 21_000n })).toEqual({ kind: 'success', output: new Uint8Array(0) })
+  expect(call({ to: nobody, data: new Uint8Array(100).fill(1), gasLimit: 25_000n }).kind).toBe('success')
+})
+
+it("node/executor: the rules are those of the block's time: before Canyon no PUSH0 and no limit on initcode", () => {
+  const old = { ...config, schedule: scheduleTo('regolith', { canyon: header.timestamp + 1 }) }
+  const run = (fields: Partial<CallMessage>) => runCall({ evm: createReferenceEvm(), config: old }, at, { ...message, ...fields })
+  expect(run({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
+  expect(call({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'success', output: new Uint8Array(0) })
+  expect(run({ to: null, data: long, gasLimit: 30_000_000n }).kind).toBe('success')
+})
