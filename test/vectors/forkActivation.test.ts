@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { beaconRootsContract, historyStorageContract, l1BlockAddress, l1FeeVault, sequencerFeeVault } from '#chain/addresses'
+import { type Fork, type ForkSchedule, forks, isActive } from '#chain/forks'
+import { type Genesis, genesisAccount } from '#chain/genesis'
+import { encodeL1Attributes } from '#chain/l1Info'
+import { l1AttributesIn, systemConfigOf } from '#chain/l2Ref'
+import { networkOf } from '#chain/networks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { SystemConfig } from '#chain/systemConfig'
+import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { buildBlock } from '#execution/buildBlock'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { createSenders } from '#execution/senders'
+import { createWorldReads, type WorldReads } from '#execution/worldReads'
+import { overlay } from '#state/worldState'
+import { accountOf, signedBy } from '#test/harness/chainBlocks'
+import { type BuiltBlock, builtGenesis } from '#test/harness/executedBlocks'
+import { headerOf } from '#test/harness/headers'
+import { type Hash, parseAddress, parseHash } from '#types/ids'
+
+/** What the upgrades deploy, by the specs of their forks: address, keccak of the code. */
+const deployed: Readonly<Partial<Record<Fork, readonly (readonly [string, string])[]>>> = {
+  ecotone: [
+    ['0x07dbe8500fc591d1852b76fee44d5a05e13097ff', '0xc88a313aa75dc4fbf0b6850d9f9ae41e04243b7008cf3eadb29256d4a71c1dfd'],
+    ['0xb528d11cc114e026f138fe568744c6d45ce6da7a', '0x8b71360ea773b4cfaf1ae6d2bd15464a4e1e2e360f786e475f63aeaed8da0ae5'],
+  ],
+  fjord: [['0xa919894851548179a0750865e7974da599c0fac7', '0xa88fa50a2745b15e6794247614b5298483070661adacb8d32d716434ed24c6b2']],
+  isthmus: [
+    ['0xff256497d61dcd71a9e9ff43967c13fde1f72d12', '0x8e3fe7a416d3e5f3b7be74ddd4e7e58e516fa3f80b67c6d930e3cd7297da4a4b'],
+    ['0x93e57a196454cb919193fa9946f14943cf733845', '0x4d195a9d7caf9fb6d4beaf80de252c626c853afd5868c4f4f8d19c9d301c2679'],
+    ['0x4fa2be8cd41504037f1838bce3bcc93bc68ff537', '0x57dc55c9c09ca456fa728f253fe7b895d3e6aae0706104935fe87c7721001971'],
+    ['0x0000f90827f1c53a10cb7a02335b175320002935', '0x6e49e66782037c0555897870e29fa5e552daf4719552131a0abce779daec0a5d'],
+  ],
+  jovian: [
+    ['0x3ba4007f5c922fbb33c454b41ea7a1f11e83df2c', '0x5f885ca815d2cf27a203123e50b8ae204fdca910b6995d90b2d7700cbb9240d1'],
+    ['0x4f1db3c6abd250ba86e0928471a8f7db3afd88f1', '0xe9fc7c96c4db0d6078e3d359d7e8c982c350a513cb2c31121adf5e1e8a446614'],
+  ],
+}
+const gasPriceOracle = parseAddress('0x420000000000000000000000000000000000000f')
+const implementationSlot = parseHash('0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc')
+const slot = (index: number): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
+const asAddress = (word: bigint): string => `0x${word.toString(16).padStart(40, '0')}`
+
+const network = networkOf('base')
+const start = network.config.genesis.l2TimeSec
+const scalars = (1n << 248n) | (810_949n << 32n) | 1_368n
+const systemConfig: SystemConfig = { ...network.config.genesis.systemConfig, scalar: scalars, overhead: 188n }
+const origin = { hash: slot(0xa1), header: headerOf({ number: 5, timestamp: start, baseFeePerGas: 9_000_000_000n, excessBlobGas: 0n }) }
+
+/** All forks up to Canyon from genesis on, then each at the block given. */
+function scheduleOf(blocks: Partial<Record<Fork, number>>): ForkSchedule {
+  const early = forks.slice(0, forks.indexOf('canyon') + 1).map((fork) => [fork, 0])
+  return { ...Object.fromEntries(early), ...Object.fromEntries(Object.entries(blocks).map(([fork, block]) => [fork, start + 2 * block])) }
+}
+
+type Chain = { readonly blocks: readonly BuiltBlock[]; readonly reads: (number: number) => WorldReads; readonly config: RollupConfig }
+
+/** Blocks with the attributes and upgrades of their forks, and the system config that each leaves. `users`: transactions of a block by its number. */
+function follow(
+  genesis: Genesis,
+  schedule: ForkSchedule,
+  count: number,
+  users: Readonly<Record<number, readonly Uint8Array[]>> = {},
+  l1Changes: Partial<SystemConfig> = {},
+): Chain {
+  const config: RollupConfig = { ...network.config, schedule }
+  const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+  const blocks: BuiltBlock[] = [builtGenesis({ genesis, config })]
+  let l1: SystemConfig = { ...systemConfig, ...l1Changes }
+  for (let number = 1; number <= count; number++) {
+    const below = blocks[number - 1]
+    if (below === undefined) throw new Error('no parent')
+    const { header, hash } = below.block
+    const timestamp = header.timestamp + 2
+    const times = { parentTimestamp: header.timestamp, timestamp, sequenceNumber: number }
+    const isAt = (fork: Fork): boolean => isActive(schedule, fork, timestamp)
+    const result = buildBlock(
+      deps,
+      { header, hash, state: below.state },
+      {
+        timestamp,
+        prevRandao: slot(7),
+        suggestedFeeRecipient: sequencerFeeVault,
+        withdrawals: [],
+        ...(isAt('ecotone') && { parentBeaconBlockRoot: slot(0xbeac0 + number) }),
+        transactions: [
+          encodeL1Attributes(config, origin, l1, times),
+          ...upgradeTransactionsAt(schedule, header.timestamp, timestamp),
+          ...(users[number] ?? []),
+        ],
+        noTxPool: true,
+        gasLimit: 30_000_000n,
+        ...(isAt('holocene') && { eip1559Params: new Uint8Array(8) }),
+        ...(isAt('jovian') && { minBaseFee: 0n }),
+      },
+    )
+    if (result.kind === 'invalid') throw new Error(result.reason)
+    const { block } = result
+    blocks.push({ block, state: overlay(below.state, block.diff, block.trie, { number, hash: block.hash }) })
+    l1 = { ...systemConfigOf(config, payloadOfBlock(schedule, block)), gasLimit: 30_000_000n }
+  }
+  const at = (number: number): BuiltBlock => blocks[number] ?? blocks[0] ?? never()
+  return { blocks, config, reads: (number) => createWorldReads(at(number).state, at(number).block.header.stateRoot) }
+}
+
+function never(): never {
+  throw new Error('no such block')
+}
+
+const formatOf = ({ block }: BuiltBlock): string => l1AttributesIn(block).format
+const failures = ({ blocks }: Chain): number[] =>
+  blocks.flatMap(({ block }) => block.executed.flatMap(({ receipt }, index) => (receipt.succeeded ? [] : [block.header.number, index])))
+
+describe("forks on the contracts of Base's genesis", () => {
+  let genesis: Genesis
+  beforeAll(() => {
+    const base = network.genesis()
+    genesis = { ...base, accounts: [...base.accounts, genesisAccount(accountOf('alice'), { balance: 10n ** 18n })] }
+  })
+
+  it.each<[string, Partial<Record<Fork, number>>, string[]]>([
+    [
+      'one after the other',
+      { delta: 2, ecotone: 2, fjord: 3, granite: 4, holocene: 5, isthmus: 6, jovian: 7 },
+      ['bedrock', 'bedrock', 'ecotone', 'ecotone', 'ecotone', 'ecotone', 'isthmus', 'jovian', 'jovian'],
+    ],
+    [
+      'two by two',
+      { delta: 2, ecotone: 2, fjord: 2, granite: 3, holocene: 3, isthmus: 4, jovian: 4 },
+      ['bedrock', 'bedrock', 'ecotone', 'ecotone', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian'],
+    ],
+    [
+      'all at once',
+      { delta: 2, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2 },
+      ['bedrock', 'bedrock', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian', 'jovian'],
+    ],
+  ])('%s: every upgrade deploys its code, and L1Block is written in the format it then knows', (_what, at, formats) => {
+    const chain = follow(genesis, scheduleOf(at), 9)
+    expect(failures(chain)).toEqual([])
+    expect(chain.blocks.slice(1).map(formatOf)).toEqual(formats)
+    const reads = chain.reads(9)
+    for (const [address, codeHash] of Object.values(deployed).flat()) {
+      expect([address, reads.account(parseAddress(address))?.codeHash]).toEqual([address, codeHash])
+    }
+    expect(asAddress(reads.slot(l1BlockAddress, implementationSlot))).toBe(deployed.jovian?.[0]?.[0])
+    expect(asAddress(reads.slot(gasPriceOracle, implementationSlot))).toBe(deployed.jovian?.[1]?.[0])
+    // Jovian's 400 for a scalar that L1 never set, in slot 8 at offset 12
+    expect(reads.slot(l1BlockAddress, slot(8))).toBe(400n << 96n)
+    // Ecotone, Fjord, Isthmus and Jovian are switched on in the oracle, in slot 0
+    expect(reads.slot(gasPriceOracle, slot(0)) & 0xffff_ffffn).toBe(0x0101_0101n)
+  })
+
+  it('the block roots are stored from the block after their contracts are deployed on', () => {
+    const { reads, blocks } = follow(genesis, scheduleOf({ ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 3 }), 4)
+    const [time2, time3] = [2, 3].map((number) => (start + 2 * number) % 8_191)
+    expect(reads(2).slot(beaconRootsContract, slot(time2 ?? 0))).toBe(0n)
+    expect(reads(3).slot(beaconRootsContract, slot(time3 ?? 0))).toBe(BigInt(start + 6))
+    expect(reads(3).slot(beaconRootsContract, slot((time3 ?? 0) + 8_191))).toBe(BigInt(slot(0xbeac3)))
+    expect(reads(3).slot(historyStorageContract, slot(2))).toBe(0n)
+    expect(reads(4).slot(historyStorageContract, slot(3))).toBe(BigInt(blocks[3]?.block.hash ?? 0))
+  })
+
+  it("the first block of Ecotone still prices L1 data by Bedrock's formula, also when Fjord begins with it", () => {
+    const [first, second] = [0n, 1n].map((nonce) => signedBy('alice', { chainId: 8453n, nonce, maxFeePerGas: 10n ** 10n }))
+    if (first === undefined || second === undefined) return never()
+    const { reads } = follow(genesis, scheduleOf({ ecotone: 1, fjord: 1 }), 2, { 1: [first], 2: [second] }, { scalar: 684_000n })
+    const earned = [1, 2].map((number) => reads(number).account(l1FeeVault)?.balance ?? 0n)
+    const calldataGas = first.reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
+    const bedrock = ((calldataGas + 188n) * 9_000_000_000n * 684_000n) / 1_000_000n
+    // 100 bytes at least; a scalar of version 0 prices no blobs
+    const fjord = (100_000_000n * 16n * 9_000_000_000n * 684_000n) / 1_000_000_000_000n
+    expect(earned).toEqual([bedrock, bedrock + fjord])
+  })
+})
