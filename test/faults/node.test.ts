@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { type Clock, systemClock } from '#lib/clock'
+import { createLog } from '#lib/log'
+import { type Node, startNode } from '#node/node'
+import { forkRecording } from '../harness/l1Fork.ts'
+import { type L1FaultKind, startFaultyL1 } from '../harness/recordedL1.ts'
+
+const { l1: recording, config, genesis, blocks } = readRecordedChain()
+const lastL1 = recording.blocks.length - 1
+const folder = mkdtempSync(join(tmpdir(), 'basalt-faults-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Waits pass twenty times faster than they say. */
+const fastClock: Clock = {
+  nowMs: () => systemClock.nowMs() * 20,
+  delay: (ms, signal) => systemClock.delay(ms / 20, signal),
+  after: (ms, run) => systemClock.after(ms / 20, run),
+}
+
+function start(url: string, datadir: string, lines: string[]): Promise<Node> {
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  return startNode(
+    { clock: fastClock, random: () => 0.5, fetch, log },
+    {
+      config,
+      genesis: () => genesis,
+      datadir: join(folder, datadir),
+      l1RpcUrls: [url],
+      l1BeaconUrls: [url],
+      l1PollMs: 500,
+      httpPort: 0,
+      rollupPort: 0,
+      version: 'test',
+    },
+  )
+}
+
+async function until(node: Node, isThere: () => boolean): Promise<void> {
+  for (let waited = 0; !isThere(); waited += 10) {
+    if (waited > 30_000) throw new Error(`stuck: ${JSON.stringify(node.status())}`)
+    await Promise.race([systemClock.delay(10), node.stopped])
+  }
+}
+
+/** Reads all of L1 up to a block, and waits there. */
+const follows = (node: Node, l1Hash: unknown) => (): boolean => {
+  const { origin, wait, heads } = node.status()
+  return origin?.hash === l1Hash && wait?.reason === 'l1-head' && heads !== undefined
+}
+
+function hashesOf(node: Node): (string | undefined)[] {
+  using view = node.execution.view()
+  return blocks.map((_, number) => view.canonicalHash(number))
+}
+
+it.each([1, 20])('faults/node: an L1 reorg of %i blocks: what came from them is unwound, the chain is the recorded one', async (depth) => {
+  const fork = forkRecording(recording, lastL1 - depth, lastL1 - 1)
+  await using server = await startFaultyL1(fork, lastL1 - 1)
+  await using node = await start(server.url, `reorg-${depth}`, [])
+  await until(node, follows(node, fork.blocks.at(-1)?.block['hash']))
+  const before = hashesOf(node)
+
+  server.replay(recording, lastL1)
+  await until(node, follows(node, recording.blocks[lastL1]?.block['hash']))
+  expect(hashesOf(node)).toEqual(blocks.map(({ hash }) => hash))
+  if (depth === 20) expect(before).not.toEqual(hashesOf(node))
+})
+
+it('faults/node: an L1 that does everything wrong at times: each fault is in the log, every block is the recorded one', async () => {
+  const kinds: readonly L1FaultKind[] = [
+    'rate-limit',
+    'server-error',
+    'truncated',
+    'other-block',
+    'wrong-hash',
+    'wrong-receipts',
+    'no-blob',
+    'wrong-blob',
+    'not-json',
+  ]
+  const lines: string[] = []
+  await using server = await startFaultyL1(recording, 3)
+  await using node = await start(server.url, 'faulty', lines)
+  for (let head = 3; head <= lastL1; head += 24) {
+    for (const kind of kinds) server.fail({ kind, times: kind === 'no-blob' ? 4 : 1, on: kind.endsWith('blob') ? /blob/ : /Receipts/ })
+    server.l1.reveal(head)
+    const hash = recording.blocks[head]?.block['hash']
+    await until(node, follows(node, hash))
+  }
+  server.l1.reveal(lastL1)
+  await until(node, follows(node, recording.blocks[lastL1]?.block['hash']))
+  expect(hashesOf(node)).toEqual(blocks.map(({ hash }) => hash))
+  for (const code of ['L1_RATE_LIMITED', 'L1_UNREACHABLE', 'L1_BAD_ANSWER', 'L1_BLOCK_MISMATCH', 'BLOB_UNAVAILABLE', 'BLOB_MISMATCH']) {
+    expect(lines.filter((line) => line.includes(code)).length, code).toBeGreaterThan(0)
+  }
+}, 60_000)
