@@ -2,9 +2,12 @@ import { isFault } from '#lib/fault'
 import { createLog, type Log, type LogLevel } from '#lib/log'
 import type { Io } from './command.ts'
 
-/** One line that names what is wrong and what to do. */
+/** Line ends and control characters become spaces: texts of files and endpoints stand in one line, and steer no terminal. */
+const inOneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
+
+/** One line that names what is wrong and what to do; of an error that is no fault, all there is. */
 export function faultLine(error: unknown): string {
-  if (isFault(error)) return `basalt: ${error.message}. ${error.fix} (${error.code})\n`
+  if (isFault(error)) return `basalt: ${inOneLine(error.message)}. ${error.fix} (${error.code})\n`
   return `basalt: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
 }
 
@@ -22,10 +25,10 @@ export function prettyLine(json: string, coloured: boolean): string {
   const label = String(level).padEnd(5)
   const paint = (text: string): string => (coloured ? `\u001b[${colours[String(level)] ?? '0'}m${text}\u001b[0m` : text)
   const shown = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    ([name, value]) => `${name}=${inOneLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
   )
   const from = module === undefined ? [] : [`[${String(module)}]`]
-  return [String(time).slice(11, 19), paint(label), ...from, String(msg), ...shown].join(' ')
+  return [String(time).slice(11, 19), paint(label), ...from, inOneLine(String(msg)), ...shown].join(' ')
 }
 
 /** A log on standard error; the live line, when there is one, stays the last line of the terminal. */
@@ -35,25 +38,36 @@ export function openLog(io: Io, level: LogLevel, format: 'pretty' | 'json', line
   })
 }
 
-/** The last line of a terminal, rewritten in place; nothing of it where there is no terminal. */
-export type LiveLine = { show(text: string): void; above(text: string): void; end(): void }
+/** The last line of a terminal, rewritten in place; nothing of it where there is no terminal. Disposing of it ends it. */
+export interface LiveLine extends Disposable {
+  show(text: string): void
+  /** A whole line, its end included, that stays above. */
+  above(text: string): void
+  /** The line stays as it is; what is written next stands below it. */
+  end(): void
+}
+
+const clearLine = '\r\u001b[2K'
+/** Cut at the edge of the terminal: a line that wraps cannot be rewritten. */
+const unwrapped = (text: string): string => `\u001b[?7l${text}\u001b[?7h`
 
 export function createLiveLine(io: Io, enabled: boolean): LiveLine {
   const isLive = enabled && io.err.isTerminal
   let shown = ''
-  const clear = '\r\u001b[2K'
+  const end = (): void => {
+    if (shown !== '') io.err.write('\n')
+    shown = ''
+  }
   return {
     show(text: string): void {
       if (!isLive || text === shown) return
       shown = text
-      io.err.write(`${clear}${text}`)
+      io.err.write(`${clearLine}${unwrapped(text)}`)
     },
     above(text: string): void {
-      io.err.write(shown === '' ? text : `${clear}${text}${shown}`)
+      io.err.write(shown === '' ? text : `${clearLine}${text}${unwrapped(shown)}`)
     },
-    end(): void {
-      if (shown !== '') io.err.write('\n')
-      shown = ''
-    },
+    end,
+    [Symbol.dispose]: end,
   }
 }

@@ -64,7 +64,7 @@ export const demo: Command = {
   flags: names,
   async run(io, raw): Promise<number> {
     const given = readFlags(names, { 'log.level': io.env['BASALT_LOG_LEVEL'] ?? quietLevel, ...defined(raw) }, io.env)
-    const line = createLiveLine(io, given['log.format'] === 'pretty')
+    using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     const startMs = io.clock.nowMs()
     await using running = await startDemo(

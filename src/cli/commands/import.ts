@@ -19,7 +19,7 @@ export const importBlocks: Command = {
     const { genesis, warnings } = readGenesisFile(given.genesis)
     const lines = readFileText(path).split('\n')
     const total = lines.filter((text) => text.trim() !== '').length
-    const line = createLiveLine(io, given['log.format'] === 'pretty')
+    using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const warning of warnings) log.warn(warning)
 

@@ -34,7 +34,7 @@ export const node: Command = {
     const l1RpcUrls = given['l1.rpc']
     if (l1RpcUrls === undefined) throw cliFault('MISSING_FLAG', { flag: 'l1.rpc', doc: flags['l1.rpc'].doc })
     const chain = chooseChain(given)
-    const line = createLiveLine(io, given['log.format'] === 'pretty')
+    using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const warning of chain.warnings) log.warn(warning)
 
@@ -55,7 +55,8 @@ export const node: Command = {
     )
     log.info('node started', { chain: chain.name, rpc: running.httpUrl, rollup: running.rollupUrl, datadir: given.datadir })
     using _progress = showProgress(clock, line, running)
-    await Promise.race([running.stopped, aborted(io.signal)])
+    const isToStop = aborted(io.signal)
+    await Promise.race([running.stopped.then(() => isToStop), isToStop])
     line.end()
     log.info('node stops', {})
     return 0

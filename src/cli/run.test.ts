@@ -1,0 +1,145 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it, vi } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
+import { systemClock } from '#lib/clock'
+import { settle } from '#test/harness/clock'
+import { scriptedIo } from '#test/harness/scriptedIo'
+import { commands } from './commands.ts'
+import { flags } from './flags.ts'
+import { runCli } from './run.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-run-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+function file(name: string, content: string): string {
+  const path = join(dir, name)
+  writeFileSync(path, content)
+  return path
+}
+
+async function run(args: readonly string[], io = scriptedIo()) {
+  const code = await runCli(args, io)
+  return { code, ...io.written }
+}
+
+it('cli/run: version prints both versions and ends with 0', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { code, out, err } = await run(['version', '--json'])
+  expect([code, JSON.parse(out), err]).toEqual([0, { basalt: version, node: process.versions.node }, ''])
+  expect((await run(['version'])).out).toMatch(/^basalt: +\d+\.\d+\.\d+\nnode: +\d+\.\d+\.\d+\n$/)
+})
+
+it('cli/run: the help names every command, that of a command every flag with its variable and fallback', async () => {
+  const { code, out, err } = await run(['--help'])
+  expect([code, err]).toEqual([0, ''])
+  for (const { name, doc } of commands) {
+    expect(out).toContain(name)
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(doc)
+  }
+  for (const command of commands) {
+    const help = await run([command.name, '--help'])
+    const words = help.out.replaceAll(/\s+/g, ' ')
+    expect(help.code).toBe(0)
+    for (const name of command.flags) {
+      const { env, doc, placeholder } = flags[name]
+      const fallback = 'fallback' in flags[name] ? `, default ${String(flags[name].fallback)}` : ''
+      expect(words).toContain(`--${name}${placeholder === undefined ? '' : ` <${placeholder}>`} ${doc} (${env}${fallback})`)
+    }
+  }
+})
+
+it.each<[string, string[], RegExp]>([
+  ['no command', [], /Usage: basalt/],
+  ['an unknown command', ['nosuch'], /^error: unknown command 'nosuch'\n$/],
+  ['an unknown flag', ['version', '--nosuch'], /^error: unknown option '--nosuch'\n$/],
+  ['a flag of another command', ['version', '--datadir', 'x'], /^error: unknown option '--datadir'\n$/],
+  ['a flag without its value', ['node', '--datadir'], /^error: option '--datadir <DIR>' argument missing\n$/],
+  ['a switch with a value', ['version', '--json=yes'], /^error: unknown option '--json=yes'\n$/],
+  ['a missing argument', ['execute'], /^error: missing required argument 'FILE'\n$/],
+  ['an argument too many', ['version', 'now'], /^error: too many arguments for 'version'/],
+  ['a bad value', ['node', '--http.port', 'http'], /^basalt: --http\.port: "http" is not an integer from 0 to 65535\. .*\(BAD_FLAG\)\n$/],
+  ['an empty value', ['node', '--datadir='], /^basalt: --datadir: "" is not a text\. .*\(BAD_FLAG\)\n$/],
+  [
+    'a feature that is not there',
+    ['node', '--authrpc.port', '8551'],
+    /^basalt: --authrpc\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/,
+  ],
+  ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
+  ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
+  ['a file that is not there', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],
+  [
+    'JSON that is none, of several lines',
+    ['execute', file('a.json', '{\n"a":\nx}\n')],
+    /^basalt: .*a\.json is not JSON: .*\(BAD_FILE\)\n$/,
+  ],
+  ['a block that is a list', ['execute', file('b.json', '[]')], /^basalt: .*\(\w+\)\n$/],
+  ['a block that is null', ['execute', file('c.json', 'null')], /^basalt: .*\(\w+\)\n$/],
+])('cli/run: %s is exit code 2', async (_what, args, said) => {
+  const { code, out, err } = await run(args)
+  expect(err).toMatch(said)
+  expect([code, out]).toEqual([2, ''])
+})
+
+it('cli/run: a bad value in a variable is named as its flag, a secret one not shown (BAD_FLAG)', async () => {
+  const { code, err } = await run(['node'], scriptedIo({ env: { BASALT_L1_RPC: 'wss://user:key@host' } }))
+  expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc: "\(secret\)" is not /)])
+})
+
+it('cli/run: an error that no module foresaw is exit code 70, with its stack', async () => {
+  const io = { ...scriptedIo(), out: { write: () => fail() } }
+  const fail = (): never => {
+    throw new TypeError('no such stream')
+  }
+  expect(await runCli(['version'], io)).toBe(70)
+  expect(io.written.err).toMatch(/^basalt: TypeError: no such stream\n {4}at /)
+})
+
+it('cli/run: an import that was interrupted ends with 130', async () => {
+  const { genesisJson } = readRecordedChain('op-bedrock-to-holocene')
+  const io = scriptedIo()
+  io.interrupt()
+  const genesis = file('genesis.json', JSON.stringify({ ...(genesisJson as object), alloc: {} }))
+  const { code, out } = await run(
+    ['import', file('none.jsonl', '{}\n'), '--genesis', genesis, '--datadir', join(dir, 'import'), '--json'],
+    io,
+  )
+  expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
+})
+
+/** A config without any fork after Regolith but Azul: the chain is not the recorded one from Azul on. */
+function azulAt(json: object, base: { readonly azul: number }): object {
+  return {
+    ...Object.fromEntries(
+      Object.entries(json).filter(([key]) => !/^(canyon|delta|ecotone|fjord|granite|holocene|shanghai|cancun)(_time|Time)$/.test(key)),
+    ),
+    base,
+  }
+}
+
+it('cli/node: goes on serving when a fork has stopped it, and ends with 0 when it is interrupted (UNSUPPORTED_FORK)', async () => {
+  const { l1: recorded, config, rollupJson, genesisJson } = readRecordedChain('op-bedrock-to-holocene')
+  const l1 = createRecordedL1(recorded, { head: 14 })
+  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
+  const base = { azul: config.genesis.l2TimeSec + 3 }
+  const genesis = genesisJson as { config: object }
+  const files = [
+    ...['--rollup.config', file('rollup.json', JSON.stringify(azulAt(rollupJson as object, base)))],
+    ...['--genesis', file('azul.json', JSON.stringify({ ...genesis, config: azulAt(genesis.config, base) }))],
+  ]
+  const io = scriptedIo({ clock: systemClock, env: { BASALT_DATADIR: join(dir, 'node'), BASALT_LOG_FORMAT: 'json' } })
+  const ports = ['--http.port', '0', '--rollup.port', '0']
+  let code: number | undefined
+  const ended = runCli(['node', ...files, ...ports, '--l1.rpc', served.url, '--l1.beacon', served.url], io).then((result) => {
+    code = result
+  })
+  await vi.waitFor(() => expect(io.written.err).toContain('UNSUPPORTED_FORK'), 10_000)
+  await settle()
+  expect(code).toBeUndefined()
+  const [, url] = /"rollup":"([^"]+)"/.exec(io.written.err) ?? []
+  expect((await fetch(`${url}/readyz`)).status).toBe(503)
+  io.interrupt()
+  await ended
+  expect(code).toBe(0)
+}, 20_000)

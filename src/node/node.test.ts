@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
+import { genesisBlock } from '#execution/genesisBlock'
+import { systemClock } from '#lib/clock'
+import { createLog, silentLog } from '#lib/log'
+import { scheduleTo, smallGenesis } from '#test/harness/chainBlocks'
+import { rpcCall } from '#test/harness/cliProcess'
+import { type Node, type NodeOptions, startNode } from './node.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-start-'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const recorded = readRecordedChain('op-bedrock-to-holocene')
+const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog }
+/** A chain with a genesis of two accounts: quick to begin, never derived. */
+const small = smallGenesis(scheduleTo('bedrock'))
+const config: RollupConfig = {
+  ...recorded.config,
+  l2ChainId: 901,
+  genesis: { ...recorded.config.genesis, l2: { number: 0, hash: genesisBlock(small, {}).hash }, l2TimeSec: small.header.timestamp },
+}
+const nowhere = 'http://127.0.0.1:9'
+let dirs = 0
+const optionsOf = (changes: Partial<NodeOptions>): NodeOptions => ({
+  ...{ config, genesis: () => small, datadir: join(base, String(dirs++)), l1RpcUrls: [nowhere], l1BeaconUrls: [nowhere] },
+  ...{ l1PollMs: 1_000, httpPort: 0, rollupPort: 0, version: '1.2.3' },
+  ...changes,
+})
+
+async function occupy(): Promise<{ port: number; server: Server }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return { port: (server.address() as { port: number }).port, server }
+}
+const free = (server: Server) => new Promise((resolve) => server.close(resolve))
+
+it('node: when its second port is in use, it holds neither the first nor the data directory afterwards (PORT_IN_USE)', async () => {
+  const [taken, first] = [await occupy(), await occupy()]
+  await free(first.server)
+  const options = optionsOf({ httpPort: first.port, rollupPort: taken.port })
+  await expect(startNode(deps, options)).rejects.toMatchObject({
+    ...{ code: 'PORT_IN_USE', severity: 'fatal' },
+    data: { flag: 'rollup.port', port: taken.port },
+  })
+  await free(taken.server)
+  await using node = await startNode(deps, options)
+  expect([node.httpUrl, node.rollupUrl]).toEqual([`http://127.0.0.1:${first.port}`, `http://127.0.0.1:${taken.port}`])
+})
+
+it('node: one that failed on its genesis leaves the data directory free (WRONG_GENESIS)', async () => {
+  const options = optionsOf({})
+  const wrong = () => smallGenesis(scheduleTo('bedrock'), recorded.genesis.accounts.slice(0, 1))
+  await expect(startNode(deps, { ...options, genesis: wrong })).rejects.toMatchObject({ code: 'WRONG_GENESIS' })
+  await using node = await startNode(deps, options)
+  expect(node.status().phase).toBe('starting')
+})
+
+it('node: two in one data directory cannot be, one after the other can (DATADIR_LOCKED)', async () => {
+  const options = optionsOf({})
+  {
+    await using _first = await startNode(deps, options)
+    await expect(startNode(deps, options)).rejects.toMatchObject({ code: 'DATADIR_LOCKED' })
+  }
+  const genesis = () => {
+    throw new Error('read again')
+  }
+  await using again = await startNode(deps, { ...options, genesis })
+  expect(await rpcCall(again.httpUrl, 'eth_chainId')).toBe('0x385')
+  expect(await rpcCall(again.httpUrl, 'web3_clientVersion')).toMatch(/^basalt\/v1\.2\.3\//)
+})
+
+it('node: an L1 of another chain stops it with the fault that says so (L1_WRONG_CHAIN)', async () => {
+  const l1 = createRecordedL1({ ...recorded.l1, chainId: 5 }, { head: 10 })
+  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
+  await using node = await startNode(deps, optionsOf({ l1RpcUrls: [served.url] }))
+  await expect(node.stopped).rejects.toMatchObject({ code: 'L1_WRONG_CHAIN', severity: 'fatal' })
+  expect(node.status()).toMatchObject({ phase: 'stopped', fault: { code: 'L1_WRONG_CHAIN' } })
+})
+
+/** The recorded chain, planned to follow Azul right after its block 10, derived until the node stops. */
+async function startBeforeAzul(l1Url: string, log = silentLog): Promise<Node> {
+  const { config: own, genesis } = recorded
+  const azul = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
+  const planned = { ...own, schedule: { ...own.schedule, azul } }
+  return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1RpcUrls: [l1Url], l1BeaconUrls: [l1Url] }))
+}
+
+it('node: before a fork without rules here it stops deriving, serves what it has, is not ready and says why (UNSUPPORTED_FORK)', async () => {
+  const l1 = createRecordedL1(recorded.l1, { head: 16 })
+  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
+  const lines: string[] = []
+  const log = createLog('error', { write: (line) => void lines.push(line) })
+  await using node = await startBeforeAzul(served.url, log)
+  await node.stopped
+
+  expect(node.execution.published.heads.safe).toMatchObject({ number: 10, hash: recorded.blocks[10]?.hash })
+  expect(await rpcCall(node.httpUrl, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: recorded.blocks[10]?.hash })
+  expect(await rpcCall(node.httpUrl, 'eth_getBlockByNumber', ['0xb', false])).toBeNull()
+  expect(await rpcCall(node.httpUrl, 'eth_syncing')).toMatchObject({ startingBlock: '0x0', currentBlock: '0xa' })
+  for (const url of [node.httpUrl, node.rollupUrl]) {
+    const [ready, healthy] = [await fetch(`${url}/readyz`), await fetch(`${url}/healthz`)]
+    expect([ready.status, healthy.status]).toEqual([503, 200])
+    expect(((await ready.json()) as { problems: string[] }).problems).toEqual([expect.stringMatching(/fork azul .*\(UNSUPPORTED_FORK\)/)])
+  }
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ code: 'UNSUPPORTED_FORK', fix: expect.stringContaining('install') }])
+  expect(node.executedGas()).toBeGreaterThan(0n)
+  expect(node.progress()).toMatchObject({ l2Block: 10, l1Target: 16 })
+}, 20_000)
