@@ -22,6 +22,10 @@ it.each([
   ['ecotone', 0, 'Ecotone: L1 Block Deployment'],
   ['fjord', 1, 'Fjord: Gas Price Oracle Proxy Update'],
   ['isthmus', 7, 'Isthmus: EIP-2935 Contract Deployment'],
+  ['jovian', 0, 'Jovian: L1 Block Deployment'],
+  ['jovian', 1, 'Jovian: L1 Block Proxy Update'],
+  ['jovian', 2, 'Jovian: Gas Price Oracle Deployment'],
+  ['jovian', 3, 'Jovian: Gas Price Oracle Proxy Update'],
   ['jovian', 4, 'Jovian: Gas Price Oracle Set Jovian'],
 ] as const)('chain/upgradeTransactions: the source hash of %s %i is that of its intent', (fork, at, intent) => {
   const raw = upgradeTransactions(fork)[at]

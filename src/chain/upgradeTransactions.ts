@@ -16,7 +16,8 @@ const upgrades: Upgrades = {
 }
 
 /**
- * The deposits that a fork puts into its first block, after those of users.
+ * The deposits that a fork puts into its first block, after those of users. The intents behind four of Jovian's source hashes read as in the
+ * earlier forks ("L1 Block", "Gas Price Oracle"), as on the networks and in all clients; its page in the specs writes them as one word.
  * @returns EIP-2718 bytes
  * @see specs protocol/{ecotone,fjord,isthmus,jovian}/derivation.md, "Network upgrade automation transactions"
  */
