@@ -5,19 +5,26 @@ import { type Genesis, genesisAccount } from '#chain/genesis'
 import { encodeL1Attributes } from '#chain/l1Info'
 import { l1AttributesIn, systemConfigOf } from '#chain/l2Ref'
 import { networkOf } from '#chain/networks'
+import { evmRulesAt } from '#chain/opRules'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { SystemConfig } from '#chain/systemConfig'
 import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { buildBlock } from '#execution/buildBlock'
+import { fastLzLength } from '#execution/fastLz'
+import { readL1BlockFees } from '#execution/l1BlockSlots'
+import { type L1FeeParams, type L1FeeRule, l1DataFee } from '#execution/l1DataFee'
+import { type OperatorFeeRule, operatorFee } from '#execution/operatorFee'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { createSenders } from '#execution/senders'
 import { createWorldReads, type WorldReads } from '#execution/worldReads'
+import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
+import { keccak256Text } from '#lib/keccak'
 import { overlay } from '#state/worldState'
 import { accountOf, signedBy } from '#test/harness/chainBlocks'
 import { type BuiltBlock, builtGenesis } from '#test/harness/executedBlocks'
 import { headerOf } from '#test/harness/headers'
-import { type Hash, parseAddress, parseHash } from '#types/ids'
+import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
 
 /** What the upgrades deploy, by the specs of their forks: address, keccak of the code. */
 const deployed: Readonly<Partial<Record<Fork, readonly (readonly [string, string])[]>>> = {
@@ -98,7 +105,7 @@ function follow(
     if (result.kind === 'invalid') throw new Error(result.reason)
     const { block } = result
     blocks.push({ block, state: overlay(below.state, block.diff, block.trie, { number, hash: block.hash }) })
-    l1 = { ...systemConfigOf(config, payloadOfBlock(schedule, block)), gasLimit: 30_000_000n }
+    l1 = { ...systemConfigOf(config, payloadOfBlock(schedule, block)), ...l1Changes }
   }
   const at = (number: number): BuiltBlock => blocks[number] ?? blocks[0] ?? never()
   return { blocks, config, reads: (number) => createWorldReads(at(number).state, at(number).block.header.stateRoot) }
@@ -111,6 +118,35 @@ function never(): never {
 const formatOf = ({ block }: BuiltBlock): string => l1AttributesIn(block).format
 const failures = ({ blocks }: Chain): number[] =>
   blocks.flatMap(({ block }) => block.executed.flatMap(({ receipt }, index) => (receipt.succeeded ? [] : [block.header.number, index])))
+
+/** What a view function of the price oracle says after the chain's last block; a function that is not there says nothing: 0. */
+function ask({ blocks, config }: Chain, signature: string, words: readonly bigint[]): bigint {
+  const last = blocks.at(-1) ?? never()
+  const { header } = last.block
+  const env = {
+    ...{ chainId: 8453n, number: header.number + 1, timestamp: header.timestamp, beneficiary: zeroAddress, prevRandao: zeroHash },
+    ...{ gasLimit: 30_000_000n, baseFee: 0n, blobBaseFee: 1n },
+  }
+  const session = createReferenceEvm().open(last.state.view, env, evmRulesAt(config.schedule, header.timestamp))
+  session.beginTransaction({ origin: zeroAddress, gasPrice: 0n, blobHashes: [], warm: [] })
+  const data = concatBytes(keccak256Text(signature).subarray(0, 4), ...words.map((word) => bytesFromBigint(word, 32)))
+  const outcome = session.run({ caller: zeroAddress, to: gasPriceOracle, value: 0n, data, gas: 30_000_000n })
+  return outcome.kind === 'success' ? bigintFromBytes(outcome.output) : 0n
+}
+
+function wordsOf(data: Uint8Array): bigint[] {
+  const padded = new Uint8Array(Math.ceil(data.length / 32) * 32)
+  padded.set(data)
+  return Array.from({ length: padded.length / 32 }, (_, i) => bigintFromBytes(padded.subarray(32 * i, 32 * i + 32)))
+}
+
+/** The oracle is asked about unsigned bytes and allows 68 bytes for the signature: in Fjord added to the compressed size. */
+function expectedL1Fee(rule: L1FeeRule, params: L1FeeParams, data: Uint8Array): bigint {
+  if (rule !== 'fjord') return l1DataFee(rule, params, concatBytes(data, new Uint8Array(68).fill(1))).fee
+  const size = 836_500n * BigInt(fastLzLength(data) + 68) - 42_585_600n
+  const perByte = 16n * params.baseFee * params.baseFeeScalar + params.blobBaseFee * params.blobBaseFeeScalar
+  return ((size < 100_000_000n ? 100_000_000n : size) * perByte) / 1_000_000_000_000n
+}
 
 describe("forks on the contracts of Base's genesis", () => {
   let genesis: Genesis
@@ -171,5 +207,25 @@ describe("forks on the contracts of Base's genesis", () => {
     // 100 bytes at least; a scalar of version 0 prices no blobs
     const fjord = (100_000_000n * 16n * 9_000_000_000n * 684_000n) / 1_000_000_000_000n
     expect(earned).toEqual([bedrock, bedrock + fjord])
+  })
+
+  it.each<[Fork, L1FeeRule, OperatorFeeRule]>([
+    ['ecotone', 'ecotone', 'none'],
+    ['fjord', 'fjord', 'none'],
+    ['isthmus', 'fjord', 'isthmus'],
+    ['jovian', 'fjord', 'jovian'],
+  ])("%s: the fees are those that the chain's own price oracle foretells", (last, l1Rule, operatorRule) => {
+    const later: readonly Fork[] = ['delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian']
+    const at = Object.fromEntries(later.slice(0, later.indexOf(last) + 1).map((fork) => [fork, 1]))
+    const chain = follow(genesis, scheduleOf(at), 2, {}, { operatorFeeScalar: 4_000_000_001, operatorFeeConstant: 987_654_321n })
+    const prices = readL1BlockFees(chain.reads(2), chain.config.schedule, start + 4)
+    for (const gas of [0n, 1n, 249n, 21_000n, 30_000_001n]) {
+      expect(ask(chain, `getOperatorFee(uint256)`, [gas])).toBe(operatorFee(operatorRule, prices.operatorFee, gas))
+    }
+    for (const length of [1, 40, 150, 3_000]) {
+      const data = Uint8Array.from({ length }, (_, i) => (i * i * 31) & 0xff & (i % 7))
+      const words = [32n, BigInt(length), ...wordsOf(data)]
+      expect([length, ask(chain, 'getL1Fee(bytes)', words)]).toEqual([length, expectedL1Fee(l1Rule, prices.dataFee, data)])
+    }
   })
 })
