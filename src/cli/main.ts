@@ -8,6 +8,13 @@ function processIo(): Io {
     if (stop.signal.aborted) process.exit(130)
     stop.abort()
   }
+  // nobody reads any more (`| head`): the end, as a signal is; a full disk is another matter
+  const onBroken = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error
+    stop.abort()
+  }
+  process.stdout.on('error', onBroken)
+  process.stderr.on('error', onBroken)
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   process.on('disconnect', onSignal)

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { progressText, type Sample } from './progress.ts'
+import { createManualClock } from '#test/harness/clock'
+import { progressText, type Sample, showProgress } from './progress.ts'
 
 const start: Sample = { timeMs: 0, l1Block: 10, l1Target: 100, l2Block: 0, l2Target: 10_000, gas: 0n }
 
@@ -23,4 +24,39 @@ it.each<[string, Partial<Sample>, string]>([
   ['without progress', { timeMs: 1_000 }, 'L1 10/100  L2 0/10,000  0 blocks/s  0.0 Mgas/s  waiting'],
 ])('cli/progress: %s', (_what, to, text) => {
   expect(progressText(start, { ...start, ...to })).toBe(text)
+})
+
+it('cli/progress: shows the pace of the last ten seconds, twice a second, until it is disposed of', async () => {
+  const clock = createManualClock()
+  const shown: string[] = []
+  const line = { show: (text: string) => void shown.push(text), above: () => {}, end: () => {}, [Symbol.dispose]: () => {} }
+  let [l2Block, gas] = [0, 0n]
+  const node = { progress: () => ({ l1Block: 5, l1Target: 9, l2Block, l2Target: 10_000 }), executedGas: () => gas }
+  /** Seconds with this many blocks of 0.1 Mgas in each. */
+  const run = async (seconds: number, blocks: number) => {
+    for (let second = 0; second < seconds; second++) {
+      l2Block += blocks
+      gas += BigInt(blocks) * 100_000n
+      await clock.advanceMs(1_000)
+    }
+  }
+  {
+    using _progress = showProgress(clock, line, node)
+    await run(20, 100)
+    expect(shown).toHaveLength(40)
+    expect(shown.at(-1)).toBe('L1 5/9  L2 2,000/10,000  100 blocks/s  10.0 Mgas/s  80 s left')
+    await run(12, 10)
+    expect(shown.at(-1)).toBe('L1 5/9  L2 2,120/10,000  10 blocks/s  1.0 Mgas/s  13 min left')
+  }
+  expect(clock.waiting).toBe(0)
+})
+
+it('cli/progress: before L1 has answered the node waits, and does not follow', async () => {
+  const clock = createManualClock()
+  const shown: string[] = []
+  const line = { show: (text: string) => void shown.push(text), above: () => {}, end: () => {}, [Symbol.dispose]: () => {} }
+  const nothing = { l1Block: undefined, l1Target: undefined, l2Block: undefined, l2Target: undefined }
+  using _progress = showProgress(clock, line, { progress: () => nothing, executedGas: () => 0n })
+  await clock.advanceMs(500)
+  expect(shown).toEqual(['L1 0/0  L2 0/0  0 blocks/s  0.0 Mgas/s  waiting'])
 })

@@ -28,7 +28,7 @@ export function progressText(from: Sample, to: Sample): string {
   const pace = (to.l2Block - from.l2Block) / seconds
   const megagas = Number((to.gas - from.gas) / 1_000n) / 1_000 / seconds
   const left = Math.max(0, to.l2Target - to.l2Block)
-  const isFollowing = left === 0 || (to.l1Target > 0 && to.l1Block >= to.l1Target)
+  const isFollowing = to.l1Target > 0 && (left === 0 || to.l1Block >= to.l1Target)
   const end = isFollowing ? 'following' : pace > 0 ? `${duration(left / pace)} left` : 'waiting'
   const place = `L1 ${thousands(to.l1Block)}/${thousands(to.l1Target)}  L2 ${thousands(to.l2Block)}/${thousands(to.l2Target)}`
   return `${place}  ${thousands(Math.round(pace))} blocks/s  ${megagas.toFixed(1)} Mgas/s  ${end}`
