@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import type { Hash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
+import type { ChainView } from '../../ports.ts'
 import { getLogs } from './getLogs.ts'
 import { createLogMatcher } from './matchLogs.ts'
 
@@ -133,6 +135,17 @@ it('rpc/getLogs: a single block is answered however many logs it has', async () 
   const chain = fakeChain([[], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { callGas: 1n, logBlocks: 10, logResults: 1 } }
   expect(await getLogs.call(context, [{ fromBlock: '0x1' }])).toHaveLength(2)
+})
+
+it('rpc/getLogs: a block with more logs than a call can take arguments is answered', async () => {
+  const logs = Array.from({ length: 150_000 }, () => log(1))
+  const chain = fakeChain([[], [[log(1)]]])
+  const view = (): ChainView => {
+    const inner = chain.view()
+    const receipts = (hash: Hash) => inner.receipts(hash)?.map((each) => ({ ...each, receipt: { ...each.receipt, logs } }))
+    return { ...inner, receipts }
+  }
+  expect(await getLogs.call(fakeContext({ ...chain, view }), [{ fromBlock: '0x1' }])).toHaveLength(150_000)
 })
 
 it('rpc/getLogs: a range of more blocks than allowed is refused', async () => {

@@ -29,13 +29,13 @@ function logsOfBlock(view: ChainView, hash: Hash, matcher: LogMatcher): readonly
   if (found === undefined || receipts === undefined) throw prunedHistory()
   const { header, transactions } = found.block
   const block = { hash, number: header.number, timestamp: header.timestamp }
-  return receipts.flatMap(({ receipt, firstLogIndex }, transactionIndex) =>
-    receipt.logs.flatMap((log, index) => {
-      const raw = transactions[transactionIndex]
-      if (raw === undefined || !matcher.matches(log)) return []
-      return { log, block, transactionHash: hashTransaction(raw), transactionIndex, logIndex: firstLogIndex + index }
-    }),
-  )
+  return receipts.flatMap(({ receipt, firstLogIndex }, transactionIndex) => {
+    const raw = transactions[transactionIndex]
+    const matching = [...receipt.logs.entries()].filter(([, log]) => matcher.matches(log))
+    if (raw === undefined || matching.length === 0) return []
+    const transactionHash = hashTransaction(raw)
+    return matching.map(([index, log]) => ({ log, block, transactionHash, transactionIndex, logIndex: firstLogIndex + index }))
+  })
 }
 
 function bound(view: ChainView, at: BlockParam): number {
@@ -65,7 +65,7 @@ function searchSlice(context: EthContext, range: Range, from: number, matcher: L
     const header = hash === undefined ? undefined : view.header(hash)
     if (hash === undefined || header === undefined) throw prunedHistory()
     if (!matcher.mayBeIn(header.logsBloom)) continue
-    into.push(...logsOfBlock(view, hash, matcher))
+    for (const found of logsOfBlock(view, hash, matcher)) into.push(found) // they may be too many to be arguments
     cost += receiptsCost
     refuseTooMany(context, range, number, into.length)
   }
