@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
@@ -206,6 +206,65 @@ it('rpc/server: a call that takes too long is answered with an error when its cl
   expect(await answer).toEqual(failure(-32002, 'request timed out', undefined, 1))
 })
 
+it('rpc/server: a call whose time ran out while it waited is not run any more', async () => {
+  const clock = createManualClock()
+  const ran: unknown[] = []
+  const blocked = Promise.withResolvers<string>()
+  const run = (_context: CallContext, value: unknown) => {
+    ran.push(value)
+    return value === 'waits' ? 'late' : blocked.promise
+  }
+  const methods = createRegistry<CallContext>([method({ ...common, name: 'test_slow', cost: 'range-read', run })])
+  await using server = await serve({}, clock, methods)
+  const answers = [...Array.from({ length: 8 }, (_each, index) => index), 'waits'].map((value) =>
+    ask(server, request('test_slow', 1, value)),
+  )
+  while (clock.waiting < 9) await new Promise((resolve) => setImmediate(resolve))
+  await clock.advanceMs(30_000)
+  await Promise.all(answers)
+  blocked.resolve('done')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(ran).toHaveLength(8)
+  expect(ran).not.toContain('waits')
+})
+
+it('rpc/server: work for a client that went away stops: the call under way is told, the rest of its batch is not begun', async () => {
+  const ran: CallContext['ticket'][] = []
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<string>()
+  const run = ({ ticket }: CallContext) => {
+    ran.push(ticket)
+    begun.resolve()
+    return goOn.promise
+  }
+  const methods = createRegistry<CallContext>([method({ ...common, name: 'test_slow', cost: 'range-read', run })])
+  await using server = await serve({}, systemClock, methods)
+  const batch = JSON.stringify([request('test_slow', 1), request('test_slow', 2)])
+  const stop = new AbortController()
+  const answer = fetch(server.url, { method: 'POST', body: batch, signal: stop.signal }).catch(() => 'gone')
+  await begun.promise
+  expect(ran[0]?.isCancelled).toBe(false)
+  stop.abort()
+  expect(await answer).toBe('gone')
+  await vi.waitFor(() => expect(ran[0]?.isCancelled).toBe(true))
+  goOn.resolve('done')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(ran).toHaveLength(1)
+  expect(server.lines).toEqual([])
+})
+
+it('rpc/server: a client that does not read its answer is not waited for without end', async () => {
+  const server = await serve({ limits: { stallTimeoutMs: 100 } }, createManualClock())
+  const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(14_000_000)))
+  const socket = connect(server.port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.pause()
+  const posted = `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${call.length}\r\n\r\n${call}`
+  await new Promise((resolve) => socket.write(posted, resolve))
+  await server[Symbol.asyncDispose]() // by its own clock, which stands still, it would wait for the connection
+  socket.destroy()
+})
+
 it('rpc/server: an answer that is too big is an error, alone and in a batch', async () => {
   await using server = await serve({ limits: { maxResponseBytes: 1_000 } })
   expect(await ask(server, request('test_big', 1))).toMatchObject({ id: 1 })
@@ -236,7 +295,11 @@ it('rpc/server: a web page can neither ask by a foreign name nor send what needs
   const call = JSON.stringify(request('test_echo', 1, 'x'))
   const named = `POST / HTTP/1.1\r\nhost: evil.example:8545\r\ncontent-length: ${call.length}\r\n\r\n${call}`
   expect(await sendRaw(server, named, 'finish')).toMatch(/^HTTP\/1.1 403 /)
-  expect((await post(server, call, { origin: 'https://evil.example', 'content-type': 'text/plain' })).status).toBe(415)
+  const fromPage = (type: string) => post(server, call, { origin: 'https://evil.example', 'content-type': type })
+  for (const type of ['text/plain', 'text/plain; json', 'multipart/form-data; boundary=application/json', 'text/x+json']) {
+    expect((await fromPage(type)).status).toBe(415)
+  }
+  for (const type of ['application/json', 'Application/JSON; charset=utf-8']) expect((await fromPage(type)).status).toBe(200)
   expect((await post(server, call, { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(200)
   expect((await post(server, call, { 'content-type': 'application/json', 'content-encoding': 'gzip' })).status).toBe(415)
 })

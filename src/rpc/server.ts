@@ -9,7 +9,7 @@ import { rpcFault } from './faults.ts'
 import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
 import { parseJson, readBody } from './server/body.ts'
-import { createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
+import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 
 export type RpcServerDeps<Context> = {
@@ -43,6 +43,8 @@ export type RpcServerLimits = {
   readonly maxWaiting: number
   /** for head and body of a request to arrive */
   readonly requestTimeoutMs: number
+  /** without a byte in either direction, while a call runs too: then the connection ends */
+  readonly stallTimeoutMs: number
   /** for answers under way when the server closes */
   readonly closeTimeoutMs: number
 }
@@ -54,6 +56,7 @@ export const defaultServerLimits: RpcServerLimits = {
   maxConnections: 500,
   maxWaiting: 1_000,
   requestTimeoutMs: 30_000,
+  stallTimeoutMs: 120_000,
   closeTimeoutMs: 5_000,
 }
 
@@ -69,12 +72,20 @@ const plain = (status: number, text: string): Reply => ({ status, text: `${text}
 const json = (status: number, text: string): Reply => ({ status, text, type: 'application/json' })
 const refusal = (status: number, error: RpcError): Reply => ({ ...json(status, errorText(null, error)), isLast: status === 413 })
 
-/** A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we never grant it. */
+/**
+ * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we never grant it. What counts is the type
+ * before the parameters: `text/plain; json` needs no preflight.
+ */
 function isFromForeignPage({ headers }: IncomingMessage): boolean {
-  return headers.origin !== undefined && !/\bjson\b/.test(headers['content-type'] ?? '')
+  return headers.origin !== undefined && !/^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '')
 }
 
-async function replyToPost(request: IncomingMessage, dispatcher: Dispatcher, maxBodyBytes: number): Promise<Reply | undefined> {
+async function replyToPost(
+  request: IncomingMessage,
+  caller: Caller,
+  dispatcher: Dispatcher,
+  maxBodyBytes: number,
+): Promise<Reply | undefined> {
   if (isFromForeignPage(request)) return plain(415, 'content type must be application/json')
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
@@ -83,7 +94,7 @@ async function replyToPost(request: IncomingMessage, dispatcher: Dispatcher, max
   if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
   const parsed = parseJson(body.bytes)
   if (parsed === undefined) return refusal(200, parseError())
-  const text = await dispatcher.answer(parsed.value)
+  const text = await dispatcher.answer(parsed.value, caller)
   return text === undefined ? json(204, '') : json(200, text)
 }
 
@@ -128,9 +139,9 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const dispatcher = createDispatcher(deps, limits)
   let isClosing = false
 
-  async function replyTo(request: IncomingMessage): Promise<Reply | undefined> {
+  async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
     if (!isHostAllowed(request.headers.host, hostNames)) return plain(403, 'this host name is not served here')
-    if (request.method === 'POST') return replyToPost(request, dispatcher, limits.maxBodyBytes)
+    if (request.method === 'POST') return replyToPost(request, caller, dispatcher, limits.maxBodyBytes)
     const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
     if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
     const answer = await page()
@@ -141,8 +152,12 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
+    const caller = { isGone: false }
+    response.once('close', () => {
+      caller.isGone = true
+    })
     try {
-      const reply = await replyTo(request)
+      const reply = await replyTo(request, caller)
       if (reply === undefined) request.destroy()
       else send(response, reply, isClosing)
     } catch (error) {
@@ -155,6 +170,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     void handle(request, response)
   })
   server.maxConnections = limits.maxConnections
+  server.setTimeout(limits.stallTimeoutMs)
   const { port } = await listen(server, options)
   server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`

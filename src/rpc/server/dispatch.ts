@@ -32,10 +32,13 @@ export type DispatchLimits = {
   readonly maxWaiting: number
 }
 
+/** Who sent a body; once he is gone, what can stop stops and nothing more of a batch is begun. */
+export type Caller = { readonly isGone: boolean }
+
 /** Answers parsed JSON-RPC bodies. */
 export type Dispatcher = {
-  /** @returns JSON text; undefined when there were notifications only */
-  answer(body: unknown): Promise<string | undefined>
+  /** @returns JSON text; undefined when there were notifications only, or nobody waits for it */
+  answer(body: unknown, caller: Caller): Promise<string | undefined>
 }
 
 type RequestId = string | number | null
@@ -67,12 +70,20 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
   const classes = Object.entries(costClasses) as [CostClass, (typeof costClasses)[CostClass]][]
   const gates = new Map(classes.map(([name, { maxRunning }]) => [name, new Gate(maxRunning, limits.maxWaiting)]))
 
-  async function run(method: Method<Context>, params: readonly unknown[]): Promise<Json> {
-    const ticket = { isCancelled: false }
-    const work = (): Json | Promise<Json> => method.call(contextOf(ticket), params)
+  async function run(method: Method<Context>, params: readonly unknown[], caller: Caller): Promise<Json> {
+    let isLate = false
+    const ticket: Ticket = {
+      get isCancelled(): boolean {
+        return isLate || caller.isGone
+      },
+    }
+    const work = (): Json | Promise<Json> => {
+      if (ticket.isCancelled) throw timedOut() // while it waited for its turn
+      return method.call(contextOf(ticket), params)
+    }
     const late = Promise.withResolvers<never>()
     using _timer = clock.after(costClasses[method.cost].timeoutMs, () => {
-      ticket.isCancelled = true
+      isLate = true
       late.reject(timedOut())
     })
     return await Promise.race([gates.get(method.cost)?.run(work) ?? work(), late.promise])
@@ -85,11 +96,11 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     return internalError()
   }
 
-  async function resultText({ id, method, params }: Request): Promise<string> {
+  async function resultText({ id, method, params }: Request, caller: Caller): Promise<string> {
     try {
       const definition = registry.get(method)
       if (definition === undefined) throw methodNotFound()
-      const result = await run(definition, params)
+      const result = await run(definition, params, caller)
       const text = JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null })
       if (text.length > limits.maxResponseBytes) throw responseTooBig(limits.maxResponseBytes)
       return text
@@ -98,34 +109,37 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     }
   }
 
-  async function answerOne(item: unknown): Promise<string | undefined> {
+  async function answerOne(item: unknown, caller: Caller): Promise<string | undefined> {
     const request = parseRequest(item)
     if ('refused' in request) return errorText(request.id, request.refused)
-    const text = await resultText(request)
+    const text = await resultText(request, caller)
     return request.id === undefined ? undefined : text
   }
 
-  const costOf = (item: unknown): CostClass | undefined => {
-    if (!isJsonObject(item)) return undefined
+  function isHeavy(item: unknown): boolean {
+    if (!isJsonObject(item)) return false
     const { method } = item
-    return typeof method === 'string' ? registry.get(method)?.cost : undefined
+    const cost = typeof method === 'string' ? registry.get(method)?.cost : undefined
+    return cost !== undefined && heavy.has(cost)
   }
 
-  async function answerBatch(items: readonly unknown[]): Promise<string | undefined> {
+  async function answerBatch(items: readonly unknown[], caller: Caller): Promise<string | undefined> {
     if (items.length === 0) return errorText(null, invalidRequest())
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
     const texts: string[] = []
     let length = 0
     for (const item of items) {
-      const text = await answerOne(item)
-      if (text !== undefined) texts.push(text)
-      length += text?.length ?? 0
+      if (caller.isGone) return undefined
+      const text = await answerOne(item, caller)
+      if (text !== undefined) {
+        texts.push(text)
+        length += text.length
+      }
       if (length > limits.maxResponseBytes) return errorText(null, responseTooBig(limits.maxResponseBytes))
-      const cost = costOf(item)
-      if (cost !== undefined && heavy.has(cost)) await nextTurn()
+      if (isHeavy(item)) await nextTurn()
     }
     return texts.length === 0 ? undefined : `[${texts.join(',')}]`
   }
 
-  return { answer: (body) => (Array.isArray(body) ? answerBatch(body) : answerOne(body)) }
+  return { answer: (body, caller) => (Array.isArray(body) ? answerBatch(body, caller) : answerOne(body, caller)) }
 }
