@@ -136,6 +136,10 @@ describe('derive/codec/batch', () => {
     ['a span that is cut in its transactions', span(1, 0, 1)],
     ['a transaction of type 3 in a span', concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(3, 0xc5, 1, 1, 1, 1, 0xc0, 0, 0))],
     [
+      'a transaction in a span that names type 0, which has no type byte',
+      concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(0, 0xc3, 1, 1, 1, 0, 0, 1)),
+    ],
+    [
       'a transaction in a span whose access list is none',
       concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc4, 1, 1, 1, 1, 0, 0)),
     ],

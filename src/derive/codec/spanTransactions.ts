@@ -12,8 +12,9 @@ type TransactionData = { readonly type: number; readonly fields: readonly RlpIte
 const fieldCounts: Readonly<Record<number, number>> = { 0: 3, 1: 4, 2: 5, 4: 6 }
 
 function readTransactionData(reader: ByteReader): TransactionData {
-  const first = reader.peeked ?? 0
-  const type = first < 0x80 ? reader.byte() : 0
+  const isTyped = (reader.peeked ?? 0) < 0x80
+  const type = isTyped ? reader.byte() : 0
+  if (isTyped && type === 0) throw new MalformedError('transaction data of type 0 with a type byte')
   const fields = rlpList(reader.rlp(), 'transaction data')
   if (fields.length !== fieldCounts[type]) throw new MalformedError(`transaction data of type ${type} with ${fields.length} fields`)
   return { type, fields }
