@@ -1,4 +1,3 @@
-import { keccak256 } from '#lib/keccak'
 import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
 import type { AccountState, Journal } from './journal.ts'
@@ -19,8 +18,8 @@ const losesSlots = ({ isWiped, exists, before }: AccountState): boolean =>
   isWiped && before !== undefined && (!exists || before.storageRoot !== emptyRoot)
 
 function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void {
-  for (const { number, before, value } of account.slots.values()) {
-    if (value !== before) parts.slots.push({ addressKey: account.key, slotKey: keccak256(wordBytes(number)), value: wordBytes(value) })
+  for (const { key, before, value } of account.slots.values()) {
+    if (value !== before) parts.slots.push({ addressKey: account.key, slotKey: key, value: wordBytes(value) })
   }
 }
 

@@ -27,7 +27,8 @@ export type AccountState = {
 }
 
 export type SlotState = {
-  readonly number: Word
+  /** keccak of the slot's number */
+  readonly key: Uint8Array
   /** the state below the diff: the view's value, zero after a wipe */
   readonly before: Word
   value: Word
@@ -219,9 +220,10 @@ export class Journal {
 
   #loadSlot(account: AccountState, number: Word): SlotState {
     const isBelow = account.before !== undefined && !account.isWiped
-    const bytes = isBelow ? this.#view.slot(account.key, keccak256(wordBytes(number))) : undefined
+    const key = keccak256(wordBytes(number))
+    const bytes = isBelow ? this.#view.slot(account.key, key) : undefined
     const before = bytes ? wordFromBytes(bytes) : 0n
-    const slot = { number, before, value: before, original: before, seenIn: this.#transaction, warmIn: never }
+    const slot = { key, before, value: before, original: before, seenIn: this.#transaction, warmIn: never }
     account.slots.set(number, slot)
     return slot
   }
