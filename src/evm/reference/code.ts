@@ -10,7 +10,7 @@ export type Code = {
   readonly bytes: Uint8Array
   /** 1 where a jump may go */
   readonly jumpTargets: Uint8Array
-  /** immediate of the PUSH at a position, once it was needed */
+  /** immediate of the PUSH at a position, once it was needed; of full length: one that grew with gaps would be a slow dictionary */
   readonly immediates: (Word | undefined)[]
 }
 
@@ -27,7 +27,7 @@ export function prepareCode(code: Uint8Array): Code {
     if (op === jumpDest) jumpTargets[at] = 1
     else if (op >= push1 && op <= push32) at += op - push1 + 1
   }
-  return { length: code.length, bytes, jumpTargets, immediates: [] }
+  return { length: code.length, bytes, jumpTargets, immediates: new Array(code.length) }
 }
 
 /** The `size` bytes after the PUSH at `at`. */
