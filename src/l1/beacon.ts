@@ -86,7 +86,8 @@ function listIn({ status, json }: HttpAnswer): readonly unknown[] | 'absent' | '
 }
 
 export function createBeacon(deps: HttpDeps & { readonly failover: Failover }, limits: HttpLimits): Beacon {
-  let slotTiming: { readonly genesisSec: number; readonly slotSec: number } | undefined
+  /** By endpoint: what one says of time decides for itself alone. */
+  const slotTimings = new Map<string, { readonly genesisSec: number; readonly slotSec: number }>()
   /** Endpoints without `/blobs`: older clients, and archives of blobs. */
   const sidecarsOnly = new Set<string>()
 
@@ -95,15 +96,17 @@ export function createBeacon(deps: HttpDeps & { readonly failover: Failover }, l
 
   /** @see consensus specs, compute_time_at_slot */
   async function slotOf(endpoint: Endpoint, timestamp: number, signal: AbortSignal): Promise<number> {
-    if (!slotTiming) {
+    let timing = slotTimings.get(endpoint.name)
+    if (timing === undefined) {
       const genesis = await get(endpoint, '/eth/v1/beacon/genesis', 'genesis', signal)
       const spec = await get(endpoint, '/eth/v1/config/spec', 'config', signal)
-      slotTiming = {
+      timing = {
         genesisSec: decimal(objectOf(dataOf(genesis.json), 'genesis'), 'genesis_time'),
         slotSec: decimal(objectOf(dataOf(spec.json), 'spec'), 'SECONDS_PER_SLOT'),
       }
+      slotTimings.set(endpoint.name, timing)
     }
-    return Math.floor((timestamp - slotTiming.genesisSec) / slotTiming.slotSec)
+    return Math.floor((timestamp - timing.genesisSec) / timing.slotSec)
   }
 
   async function fromBlobs(endpoint: Endpoint, wanted: Wanted, signal: AbortSignal): Promise<Answer> {

@@ -90,8 +90,10 @@ function logFromJson(value: unknown): Log {
 /** The consensus part of a receipt. ShapeError when it is none. */
 export function receiptFromJson(value: unknown): Receipt {
   const json = objectOf(value, 'receipt')
+  const type = has(json, 'type') ? numberField(json, 'type') : 0
+  if (type > 0xff) throw new ShapeError(`receipt of type ${type}`)
   return {
-    type: has(json, 'type') ? numberField(json, 'type') : 0,
+    type,
     succeeded: bigintField(json, 'status') === 1n,
     cumulativeGasUsed: bigintField(json, 'cumulativeGasUsed'),
     logsBloom: bytesField(json, 'logsBloom'),

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock'
-import { isFault } from '#lib/fault'
-import type { Endpoint } from './endpoint.ts'
+import { type Fault, isFault } from '#lib/fault'
+import { type Endpoint, urlAt } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 
 export type Fetch = typeof fetch
@@ -57,11 +57,21 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.name : 'connection failed'
 }
 
+/** What a status alone says; undefined: the body is worth reading. */
+function faultOf(name: string, asked: string, response: Response): Fault | undefined {
+  const { status } = response
+  if (status === 429) return l1Fault('L1_RATE_LIMITED', { endpoint: name, asked, retryAfterMs: retryAfterMs(response) })
+  if (status === 401 || status === 403) return l1Fault('L1_REFUSED', { endpoint: name, asked, status })
+  return status >= 500 ? l1Fault('L1_UNREACHABLE', { endpoint: name, asked, reason: `HTTP ${status}` }) : undefined
+}
+
 async function read(endpoint: Endpoint, asked: string, response: Response, maxBodyBytes: number): Promise<HttpAnswer> {
   const { status } = response
-  if (status === 429) throw l1Fault('L1_RATE_LIMITED', { endpoint: endpoint.name, asked, retryAfterMs: retryAfterMs(response) })
-  if (status === 401 || status === 403) throw l1Fault('L1_REFUSED', { endpoint: endpoint.name, asked, status })
-  if (status >= 500) throw l1Fault('L1_UNREACHABLE', { endpoint: endpoint.name, asked, reason: `HTTP ${status}` })
+  const fault = faultOf(endpoint.name, asked, response)
+  if (fault !== undefined) {
+    await response.body?.cancel() // what is not read keeps its connection
+    throw fault
+  }
   const bytes = await readBody(response, maxBodyBytes)
   const bad = (reason: string): Error => l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked, reason })
   if (bytes === undefined) throw bad(`more than ${maxBodyBytes} bytes`)
@@ -85,7 +95,7 @@ export async function requestJson(
   const late = new AbortController()
   using _timer = clock.after(timeoutMs, () => late.abort())
   try {
-    const response = await fetch(endpoint.url + path, {
+    const response = await fetch(urlAt(endpoint, path), {
       method: body === undefined ? 'GET' : 'POST',
       headers: { ...endpoint.headers, accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -197,6 +197,20 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
+  it('a beacon endpoint of another chain does not decide which slot the others are asked for', async () => {
+    await using wrong = await startFaultyL1({ ...recording, genesisTime: recording.genesisTime - 120_000 })
+    wrong.fail({ kind: 'no-slot', times: 2, on: /blob/ })
+    using l1 = sourceOf({ beaconUrls: [wrong.url, server.url] })
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+  })
+
+  it('a beacon endpoint whose URL has a key in its query is asked at the right path', async () => {
+    using l1 = sourceOf({ beaconUrls: [`${server.url}/?apikey=abcdef`] })
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+  })
+
   it('blobs without a beacon endpoint are fatal (L1_NO_BEACON)', async () => {
     using l1 = sourceOf({ beaconUrls: [] })
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()

@@ -67,4 +67,11 @@ describe('l1/readAhead', () => {
     asked[0]?.reject(new Error('aborted'))
     return expect(answer).resolves.toBe('ended')
   })
+
+  it('a signal that was aborted before ends what is taken at once', () => {
+    const { asked, ahead } = scripted()
+    ahead.want(1, 1)
+    ahead.take(1, AbortSignal.abort())?.catch(() => {})
+    expect(asked[0]?.signal.aborted).toBe(true)
+  })
 })

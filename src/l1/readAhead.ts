@@ -15,6 +15,7 @@ type Entry = { readonly answer: Promise<L1Block | undefined>; readonly abort: Ab
 /** The answer; the caller's signal ends it too. The signal lives longer than the answer, so it is let go of afterwards. */
 async function untilAborted({ answer, abort }: Entry, signal: AbortSignal): Promise<L1Block | undefined> {
   const end = (): void => abort.abort(signal.reason)
+  if (signal.aborted) end()
   signal.addEventListener('abort', end, { once: true })
   try {
     return await answer

@@ -52,6 +52,32 @@ describe('l1/rpc', () => {
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code, severity: 'retry' })
   })
 
+  it('a limit that answers a whole batch is no refusal of batches (L1_RATE_LIMITED)', async () => {
+    let isLimited = true
+    const { rpc, requests } = rpcOf((json) => ({ json: isLimited ? { id: null, error: { code: 429 } } : [json].flat().map(right) }))
+    await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_RATE_LIMITED' })
+    isLimited = false
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(requests).toHaveLength(2)
+  })
+
+  it('what an endpoint says of its own URL does not come through', async () => {
+    const [secret = expect.fail()] = endpointsOf(['https://user:hunter2@l1.example/v3/abcdef0123?token=tok%3D98765'])
+    const message = 'key abcdef0123 of user:hunter2 with tok=98765 (tok%3D98765) is unknown'
+    const { rpc } = rpcOf((json) => ({ json: [json].flat().map(({ id }) => ({ id, error: { code: -32000, message } })) }))
+    const error = await rpc.call(secret, calls, signal).catch((caught: unknown) => caught)
+    expect(error).toMatchObject({ code: 'L1_RPC_ERROR', message: expect.stringContaining('is unknown') })
+    expect(JSON.stringify([error, String(error)])).not.toMatch(/abcdef|hunter2|98765/)
+  })
+
+  it.each([429, 403, 500])('an answer of HTTP %i is not left half read: its connection would stay open', async (status) => {
+    let cancelled = 0
+    const fetch: Fetch = async () => new Response(new ReadableStream({ cancel: () => void cancelled++ }), { status })
+    const rpc = createRpc({ fetch, clock: systemClock }, { timeoutMs: 1_000, maxBodyBytes: 10_000 })
+    await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ severity: 'retry' })
+    expect(cancelled).toBe(1)
+  })
+
   it('an answer that is missing in a batch (L1_BAD_ANSWER)', async () => {
     const { rpc } = rpcOf((json) => ({ json: [json].flat().slice(1).map(right) }))
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_BAD_ANSWER' })

@@ -1,5 +1,6 @@
+import { isFault } from '#lib/fault'
 import { listOf, objectOf, ShapeError } from './blockJson.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, withoutSecrets } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'
 
@@ -27,11 +28,20 @@ function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
     return result
   }
   const { code, message } = objectOf(error, 'error') as { code?: unknown; message?: unknown }
-  const says = typeof message === 'string' ? message.slice(0, 200) : ''
+  const says = typeof message === 'string' ? withoutSecrets(endpoint, message).slice(0, 200) : ''
   if (limitCodes.includes(Number(code)) || limitPattern.test(says)) {
     throw l1Fault('L1_RATE_LIMITED', { endpoint: endpoint.name, asked, retryAfterMs: limitWaitMs })
   }
   throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code: Number(code), message: says })
+}
+
+/** Throws L1_RATE_LIMITED when the one answer to a whole batch says so; anything else refuses batches. */
+function refuseLimit(endpoint: Endpoint, asked: string, json: unknown): void {
+  try {
+    resultOf(endpoint, asked, json)
+  } catch (error) {
+    if (isFault(error, 'L1_RATE_LIMITED')) throw error
+  }
 }
 
 /** Answers of a batch in the order of the ids 0, 1, …; they may come in any order. */
@@ -66,6 +76,7 @@ export function createRpc(deps: HttpDeps, limits: HttpLimits): Rpc {
   async function batch(endpoint: Endpoint, calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const { json } = await post(endpoint, calls.map(encode), asked, signal)
     if (!Array.isArray(json)) {
+      refuseLimit(endpoint, asked, json)
       single.add(endpoint.name)
       return each(endpoint, calls, signal)
     }

@@ -58,6 +58,13 @@ function damage(json: unknown, picks: Iterator<number>, value: unknown): void {
 }
 
 describe('l1/verifyBlock', () => {
+  it('a receipt whose type is more than a byte is none: encoded, it would look like another', () => {
+    const receipts = l1.blocks.flatMap((block) => block.receipts)
+    const typed = receipts.find(({ type }) => type === '0x2') ?? expect.fail()
+    expect(receiptFromJson(typed).type).toBe(2)
+    expect(() => receiptFromJson({ ...typed, type: '0x102' })).toThrow(ShapeError)
+  })
+
   it('every block of a recorded L1 is verified, blob transactions included', () => {
     for (const { block, receipts } of l1.blocks) {
       const header = verifyHeader(block)
