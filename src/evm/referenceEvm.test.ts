@@ -162,6 +162,73 @@ it('evm/referenceEvm: calling a delegated account pays for both accounts', () =>
   expect(gasOfCall(other) - gasOfCall(addressOf(0x44))).toBe(100n)
 })
 
+const designator = (to: Address): { code: string } => ({ code: `0xef0100${to.slice(2)}` })
+const identity = `0x${'04'.padStart(40, '0')}` as Address
+const third = addressOf(0x44)
+const fourth = addressOf(0x55)
+/** RETURNDATASIZE into a slot */
+const answerSize = (slot: number): string => `3d${storeIn(slot)}`
+/** CALL with one word of input, all gas */
+const callWithInput = (to: Address): string => `${push(0).repeat(2)}${push(32)}${push(0)}${push(0)}${push(to)}5af1`
+
+it.each<[string, Record<Address, { code: string }>, bigint]>([
+  ['to a precompile runs no code and succeeds', { [other]: designator(identity) }, 1n],
+  ['to nobody runs no code and succeeds', { [other]: designator(fourth) }, 1n],
+  ['to the account itself runs the designator, which cannot run', { [other]: designator(other) }, 0n],
+  ['to another delegation is followed once', { [other]: designator(third), [third]: designator(fourth), [fourth]: { code: '0x00' } }, 0n],
+])('evm/referenceEvm: a delegation %s (EIP-7702)', (_what, accounts, flag) => {
+  const code = `0x${callWithInput(other)}${storeIn(0)}${answerSize(1)}00`
+  const session = sessionOf({ [contract]: { code }, ...accounts }, prague)
+  expect(runOnce(session, {}).kind).toBe('success')
+  expect([session.slot(contract, slotOf(0)), session.slot(contract, slotOf(1))]).toEqual([flag, 0n])
+  const direct = runOnce(session, { to: other, data: new Uint8Array(32) })
+  expect(direct).toMatchObject({ kind: flag === 1n ? 'success' : 'halt', output: new Uint8Array(0) })
+})
+
+it('evm/referenceEvm: a cold delegate costs 2,600 to call and nothing to look at (EIP-7702)', () => {
+  /** slot := gas of the operations */
+  const priceOf = (operations: string, slot: number): string => `5a${operations}505a9003${storeIn(slot)}`
+  const look = `${push(other)}3b`
+  const pushes = 7n * 3n
+  const code = `0x${priceOf(look, 0)}${priceOf(callTo(other), 1)}${priceOf(callTo(other), 2)}00`
+  const session = sessionOf({ [contract]: { code }, [other]: designator(third), [third]: { code: '0x00' } }, prague)
+  runOnce(session, {})
+  const [looked, first, second] = [0, 1, 2].map((slot) => session.slot(contract, slotOf(slot)) - 4n)
+  expect(looked).toBe(2_600n + 3n)
+  expect([first, second]).toEqual([100n + 2_600n + pushes - 1n, 100n + 100n + pushes - 1n])
+})
+
+it('evm/referenceEvm: a creator with the highest nonce creates nothing and loses no gas but the price', () => {
+  const code = `0x${push(0).repeat(3)}f0${storeIn(0)}3d${storeIn(1)}00`
+  const session = sessionOf({ [contract]: { code, nonce: '0xffffffffffffffff', storage: { '0x0': '0x1' } } })
+  expect(runOnce(session, { gas: 100_000n })).toMatchObject({
+    kind: 'success',
+    gasLeft: 100_000n - 32_000n - 9n - 3n - 5_000n - 2n - 3n - 2_200n,
+  })
+  expect(session.slot(contract, slotOf(0))).toBe(0n)
+  expect(session.account(contract)?.nonce).toBe(2n ** 64n - 1n)
+})
+
+it('evm/referenceEvm: value sent to a precompile that fails comes back, its gas does not', () => {
+  const pairing = `0x${'08'.padStart(40, '0')}` as Address
+  const code = `0x${push(0).repeat(2)}${push(1)}${push(0)}${push(3)}${push(pairing)}${push(60_000)}f1${storeIn(0)}00`
+  const session = sessionOf({ [contract]: { code, balance: '0x5', storage: { '0x0': '0x1' } } })
+  const outcome = runOnce(session, { gas: 200_000n })
+  expect(outcome.kind).toBe('success')
+  expect([session.slot(contract, slotOf(0)), session.account(contract)?.balance, session.account(pairing)]).toEqual([0n, 5n, undefined])
+  expect(outcome.gasLeft).toBeLessThan(200_000n - 62_300n - 9_000n - 25_000n + 2_300n)
+})
+
+it('evm/referenceEvm: a contract that gives itself its wei burns it in the transaction of its creation only (EIP-6780)', () => {
+  const session = sessionOf({ [sender]: { balance: '0x9' }, [contract]: { code: '0x30ff', balance: '0x5' } })
+  runOnce(session, {})
+  expect(session.account(contract)).toMatchObject({ balance: 5n })
+  const outcome = runOnce(session, { to: null, value: 4n, data: fromHex('0x30ff') })
+  expect(outcome.kind).toBe('success')
+  expect(session.account(sender)?.balance).toBe(5n)
+  expect(outcome.kind === 'success' && outcome.created && session.account(outcome.created)).toBeUndefined()
+})
+
 it('evm/referenceEvm: value that is not there halts the message before it begins', () => {
   const session = sessionOf({ [sender]: { balance: '0x1' } })
   expect(runOnce(session, { value: 2n })).toMatchObject({ kind: 'halt', reason: 'insufficient balance' })
