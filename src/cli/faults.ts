@@ -4,7 +4,7 @@ export const cliFault = defineFaults({
   BAD_FLAG: {
     severity: 'fatal',
     says: (d: { flag: string; value: string; expected: string }) => `--${d.flag}: ${JSON.stringify(d.value)} is not ${d.expected}`,
-    fix: 'give the flag (or its environment variable) a value of that form; basalt node --help lists them',
+    fix: 'give the flag (or its environment variable) a value of that form; basalt help COMMAND lists them',
   },
   MISSING_FLAG: {
     severity: 'fatal',
@@ -19,7 +19,7 @@ export const cliFault = defineFaults({
   CONFLICTING_FLAGS: {
     severity: 'fatal',
     says: (d: { flags: readonly string[]; rule: string }) => `${d.flags.map((flag) => `--${flag}`).join(', ')}: ${d.rule}`,
-    fix: 'give one or the other; basalt node --help tells what each is for',
+    fix: 'give one or the other; basalt help node tells what each is for',
   },
   UNREADABLE_FILE: {
     severity: 'fatal',

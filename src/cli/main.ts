@@ -2,10 +2,16 @@ import { systemClock } from '#lib/clock'
 import type { Io } from './command.ts'
 import { runCli } from './run.ts'
 
+/** A process group gets a signal as a whole, and the launcher passes it on: what comes this soon is the same one. */
+const sameSignalMs = 1_000
+
 function processIo(): Io {
   const stop = new AbortController()
+  let firstMs = 0
   const onSignal = (): void => {
-    if (stop.signal.aborted) process.exit(130)
+    const nowMs = systemClock.nowMs()
+    if (stop.signal.aborted && nowMs - firstMs > sameSignalMs) process.exit(130)
+    if (!stop.signal.aborted) firstMs = nowMs
     stop.abort()
   }
   // nobody reads any more (`| head`): the end, as a signal is; a full disk is another matter

@@ -19,14 +19,19 @@ export function printResult(io: Io, asJson: boolean, fields: Readonly<Record<str
 
 const colours: Readonly<Record<string, string>> = { trace: '90', debug: '36', info: '32', warn: '33', error: '31' }
 
+/** An error is what it says; its stack and causes are in the JSON format. */
+function shownValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  if ('message' in value && 'stack' in value) return `${String(value.message)}${'code' in value ? ` (${String(value.code)})` : ''}`
+  return JSON.stringify(value)
+}
+
 /** `12:04:36 info  block imported number=7 txs=3`: a JSON log line for people. */
 export function prettyLine(json: string, coloured: boolean): string {
   const { level, time, msg, module, ...fields } = JSON.parse(json) as Record<string, unknown>
   const label = String(level).padEnd(5)
   const paint = (text: string): string => (coloured ? `\u001b[${colours[String(level)] ?? '0'}m${text}\u001b[0m` : text)
-  const shown = Object.entries(fields).map(
-    ([name, value]) => `${name}=${inOneLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
-  )
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${inOneLine(shownValue(value))}`)
   const from = module === undefined ? [] : [`[${String(module)}]`]
   return [String(time).slice(11, 19), paint(label), ...from, inOneLine(String(msg)), ...shown].join(' ')
 }

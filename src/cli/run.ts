@@ -1,6 +1,7 @@
 import { Command as Program } from 'commander'
 import { isFault } from '#lib/fault'
 import type { Command, Io } from './command.ts'
+import { packageVersion } from './commands/version.ts'
 import { commands } from './commands.ts'
 import { flags, type RawFlags } from './flags.ts'
 import { faultLine } from './output.ts'
@@ -32,7 +33,10 @@ function optionsByName(sub: Program, command: Command): RawFlags {
 /** Runs one command line; never throws. @returns the exit code: 0 done, 1 the answer is no, 2 wrong use or a fault, 130 interrupted */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let code = 0
-  const program = new Program('basalt').description('an independent node for Base and other OP-Stack chains').exitOverride()
+  const program = new Program('basalt')
+    .description('an independent node for Base and other OP-Stack chains')
+    .exitOverride()
+    .version(packageVersion())
   program.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: (text) => io.err.write(text) })
   for (const command of commands) {
     addCommand(program, command, io, (result) => {

@@ -55,8 +55,12 @@ export async function startDemo(deps: DemoDeps, options: DemoOptions): Promise<D
     chain,
     node,
     async derived(signal): Promise<void> {
-      const isDone = (): boolean => signal.aborted || node.execution.published.heads.safe.number >= last
-      while (!isDone()) await Promise.race([deps.clock.delay(lookEveryMs), node.stopped])
+      let hasStopped = false
+      const stopped = node.stopped.then(() => {
+        hasStopped = true
+      })
+      const isDone = (): boolean => signal.aborted || hasStopped || node.execution.published.heads.safe.number >= last
+      while (!isDone()) await Promise.race([deps.clock.delay(lookEveryMs), stopped])
     },
     difference(): Difference | undefined {
       using view = node.execution.view()

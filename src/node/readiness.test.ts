@@ -19,6 +19,11 @@ const fault = new Fault('L1_UNREACHABLE', 'retry', 'no endpoint answers', 'check
 it.each<[string, DriverStatus, readonly string[]]>([
   ['at the tip', following, []],
   ['before the start', { ...following, phase: 'starting', origin: undefined }, ['derivation has not started']],
+  [
+    'before the start, for a reason',
+    { ...following, phase: 'starting', origin: undefined, wait: { reason: 'l1-poll', sinceMs: 0, failures: 3, fault } },
+    ['derivation has not started: no endpoint answers (L1_UNREACHABLE)'],
+  ],
   ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, L1 at 100']],
   ['in a short wait', { ...following, wait: { reason: 'l1-block', sinceMs: 90_000, failures: 1 } }, []],
   [

@@ -19,14 +19,15 @@ const waiting: Readonly<Record<WaitReason, string>> = {
 /** Why the node's answers are not fresh, in words for an operator; none: they are. Pure. */
 export function readinessProblems({ phase, l1, origin, wait, fault }: DriverStatus, nowMs: number): readonly string[] {
   if (fault) return [`stopped: ${fault.message} (${fault.code})`]
-  if (phase !== 'deriving' || origin === undefined) return [phase === 'stopped' ? 'derivation has stopped' : 'derivation has not started']
+  const why = wait?.fault ? `: ${wait.fault.message} (${wait.fault.code})` : ''
+  if (phase === 'stopped') return ['derivation has stopped']
+  if (phase === 'starting' || origin === undefined) return [`derivation has not started${why}`]
   const problems: string[] = []
   if (l1.latest === undefined) problems.push('the head of L1 is not known yet')
   else if (l1.latest.number - origin.number > maxLagL1Blocks) {
     problems.push(`derivation is at L1 block ${origin.number}, L1 at ${l1.latest.number}`)
   }
   if (wait && wait.reason !== 'l1-head' && nowMs - wait.sinceMs > maxWaitMs) {
-    const why = wait.fault ? `: ${wait.fault.message} (${wait.fault.code})` : ''
     problems.push(`waiting for ${waiting[wait.reason]} for ${Math.round((nowMs - wait.sinceMs) / 1000)} s${why}`)
   }
   return problems

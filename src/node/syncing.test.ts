@@ -10,9 +10,9 @@ it.each<[string, Progress, ReturnType<typeof syncProgressOf>]>([
   ['ahead of the time that L1 shows', { ...behind, l2Block: 601 }, { starting: 7, current: 601, highest: 601 }],
   ['at the head of L1', { ...behind, l1Block: 100 }, undefined],
   ['past it, as L1 got shorter', { ...behind, l1Block: 101 }, undefined],
-  ['before the heads are known', { ...behind, l2Block: undefined }, undefined],
-  ['before L1 has answered', { ...behind, l1Target: undefined, l2Target: undefined }, undefined],
-  ['when L1 is older than the rollup', { ...behind, l2Target: undefined }, undefined],
+  ['before the heads are known', { ...behind, l2Block: undefined }, { starting: 7, current: 7, highest: 600 }],
+  ['before L1 has answered', { ...behind, l1Target: undefined, l2Target: undefined }, { starting: 7, current: 300, highest: 300 }],
+  ['when L1 is older than the rollup', { ...behind, l2Target: undefined }, { starting: 7, current: 300, highest: 300 }],
 ])('node/syncing: %s', (_what, progress, expected) => {
   expect(syncProgressOf(progress, 7)).toEqual(expected)
 })

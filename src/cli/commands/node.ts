@@ -37,6 +37,7 @@ export const node: Command = {
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const warning of chain.warnings) log.warn(warning)
+    if (given['l1.beacon'] === undefined) log.warn('no --l1.beacon: the node stops at the first L1 block whose blobs it needs')
 
     const { clock } = io
     await using running = await startNode(
