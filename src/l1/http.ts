@@ -92,21 +92,30 @@ export async function requestJson(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   signal.throwIfAborted()
-  const late = new AbortController()
-  using _timer = clock.after(timeoutMs, () => late.abort())
+  // by hand: each AbortSignal.any leaves something on a signal that lives as long as the process
+  const stop = new AbortController()
+  const end = (): void => stop.abort(signal.reason)
+  signal.addEventListener('abort', end, { once: true })
+  let isLate = false
+  using _timer = clock.after(timeoutMs, () => {
+    isLate = true
+    stop.abort()
+  })
   try {
     const response = await fetch(urlAt(endpoint, path), {
       method: body === undefined ? 'GET' : 'POST',
       headers: { ...endpoint.headers, accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: 'error',
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: stop.signal,
     })
     return await read(endpoint, asked, response, maxBodyBytes)
   } catch (error) {
     signal.throwIfAborted()
     if (isFault(error)) throw error
-    const reason = late.signal.aborted ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error)
+    const reason = isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error)
     throw l1Fault('L1_UNREACHABLE', { endpoint: endpoint.name, asked, reason })
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { endpointsOf } from './endpoint.ts'
@@ -30,6 +31,7 @@ describe('l1/rpc', () => {
     const { rpc, requests } = rpcOf((json) => ({ json: [json].flat().map(right).toReversed() }))
     expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
     expect(requests).toHaveLength(1)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it.each([
