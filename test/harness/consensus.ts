@@ -2,7 +2,6 @@ import { Registry } from 'prom-client'
 import type { ForkSchedule } from '#chain/forks'
 import { l2RefOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
-import type { SystemConfig } from '#chain/systemConfig'
 import { createDriver, type Driver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { L1Source, OrderedTable, SafeHeadStore } from '#consensus/ports'
@@ -17,6 +16,7 @@ import { createManualClock, type ManualClock, settle } from './clock.ts'
 import { createMemoryL1, type MemoryL1 } from './consensusL1.ts'
 import { type Alter, ScriptedPipeline } from './consensusPipeline.ts'
 import { createMemoryEngine, type Durable, type Execute, executeNothing, type MemoryEngine, payloadOf } from './engine.ts'
+import { systemConfigWith } from './systemConfig.ts'
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
@@ -37,18 +37,7 @@ export const l1GenesisTime = 1_000_000
 /** number of the L1 block on which the rollup begins */
 export const rollupGenesisL1 = 2
 
-const systemConfig: SystemConfig = {
-  batcher: zeroAddress,
-  overhead: 0n,
-  scalar: 0n,
-  gasLimit: 30_000_000n,
-  eip1559Denominator: 0,
-  eip1559Elasticity: 0,
-  operatorFeeScalar: 0,
-  operatorFeeConstant: 0n,
-  minBaseFee: 0n,
-  daFootprintGasScalar: 0,
-}
+const systemConfig = systemConfigWith({})
 
 /** L2 block n at 2 n seconds after L1 block 2; all forks to Granite from the start, later ones as the schedule says. */
 export function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly config: RollupConfig; readonly genesis: Payload } {

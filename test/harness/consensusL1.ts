@@ -3,8 +3,8 @@ import type { L1Block } from '#derive/ports'
 import { defineFaults } from '#lib/fault'
 import { keccak256 } from '#lib/keccak'
 import type { L1Ref } from '#types/blockRef'
-import type { Header } from '#types/header'
-import { emptyOmmersHash, emptyRoot, type Hash, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
+import { type Hash, hashFromBytes, zeroHash } from '#types/ids'
+import { headerOf } from './headers.ts'
 
 export const l1Fault = defineFaults({
   L1_TIMEOUT: { severity: 'retry', says: (_: Record<never, never>) => 'timed out', fix: 'none' },
@@ -38,24 +38,7 @@ function l1Block(parent: L1Ref | undefined, branch: string, timestamp: number, c
     parentHash: parent?.hash ?? zeroHash,
     timestamp,
   }
-  const header: Header = {
-    parentHash: ref.parentHash,
-    ommersHash: emptyOmmersHash,
-    beneficiary: zeroAddress,
-    stateRoot: emptyRoot,
-    transactionsRoot: emptyRoot,
-    receiptsRoot: emptyRoot,
-    logsBloom: new Uint8Array(256),
-    difficulty: 0n,
-    number,
-    gasLimit: 30_000_000n,
-    gasUsed: 0n,
-    timestamp,
-    extraData: new Uint8Array(0),
-    mixHash: zeroHash,
-    nonce: new Uint8Array(8),
-    baseFeePerGas: 7n,
-  }
+  const header = headerOf({ parentHash: ref.parentHash, number, timestamp, baseFeePerGas: 7n })
   return { ref, header, transactions, receipts: [] }
 }
 

@@ -4,20 +4,11 @@ import { fromHex } from '#lib/hex'
 import { keccak256Of } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { type Header, hashHeader } from '#types/header'
-import {
-  type Address,
-  addressFromBytes,
-  emptyOmmersHash,
-  emptyRoot,
-  type Hash,
-  hashFromBytes,
-  parseHash,
-  zeroAddress,
-  zeroHash,
-} from '#types/ids'
+import { type Address, addressFromBytes, type Hash, hashFromBytes, parseHash, zeroHash } from '#types/ids'
 import type { Log } from '#types/log'
 import { createReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, type SignedTransaction, signingDigest } from '#types/transaction'
+import { headerOf } from './headers.ts'
 
 const word = (value: bigint | number | Uint8Array): Uint8Array => {
   const out = new Uint8Array(32)
@@ -67,25 +58,15 @@ export type MinedBlock = {
 
 /** A child of a block. Its roots cover the content, though not as tries: derivation gets verified blocks and does not look. */
 export function mineL1(parent: L1Block | undefined, timestamp: number, { transactions = [], receipts = [], header }: MinedBlock): L1Block {
-  const full: Header = {
+  const full = headerOf({
     parentHash: parent?.ref.hash ?? zeroHash,
-    ommersHash: emptyOmmersHash,
-    beneficiary: zeroAddress,
-    stateRoot: emptyRoot,
     transactionsRoot: hashFromBytes(keccak256Of(...transactions)),
     receiptsRoot: hashFromBytes(keccak256Of(...receipts.map(encodeReceipt))),
-    logsBloom: new Uint8Array(256),
-    difficulty: 0n,
     number: (parent?.ref.number ?? -1) + 1,
-    gasLimit: 30_000_000n,
-    gasUsed: 0n,
     timestamp,
-    extraData: new Uint8Array(0),
-    mixHash: zeroHash,
-    nonce: new Uint8Array(8),
     baseFeePerGas: 7n,
     ...header,
-  }
+  })
   const hash = hashHeader(full)
   return { ref: { hash, number: full.number, parentHash: full.parentHash, timestamp }, header: full, transactions, receipts }
 }

@@ -18,6 +18,7 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
 import { DeriveDriver, type Halt } from './deriveDriver.ts'
 import { addressOf, keyOf, l1Transaction, type MinedBlock, mineL1, sign } from './deriveL1.ts'
+import { systemConfigWith } from './systemConfig.ts'
 
 export const genesisTimeSec = 1_700_000_000
 const l1BlockSec = 12
@@ -25,18 +26,7 @@ export const inbox: Address = parseAddress(`0xff${'00'.repeat(18)}01`)
 export const portal: Address = parseAddress(`0x${'bb'.repeat(20)}`)
 export const configContract: Address = parseAddress(`0x${'cc'.repeat(20)}`)
 
-const systemConfig: SystemConfig = {
-  batcher: addressOf('batcher'),
-  overhead: 188n,
-  scalar: 684_000n,
-  gasLimit: 30_000_000n,
-  eip1559Denominator: 0,
-  eip1559Elasticity: 0,
-  operatorFeeScalar: 0,
-  operatorFeeConstant: 0n,
-  minBaseFee: 0n,
-  daFootprintGasScalar: 0,
-}
+const systemConfig = systemConfigWith({ batcher: addressOf('batcher'), overhead: 188n, scalar: 684_000n })
 
 /** All forks up to one at genesis. */
 export function forksTo(last: keyof ForkSchedule): ForkSchedule {

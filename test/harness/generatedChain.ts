@@ -18,6 +18,7 @@ import type { PayloadAttributes } from '#types/payload'
 import { payloadAttributes } from '../../src/derive/rules/payloadAttributes.ts'
 import { addressOf, keyOf, l1Transaction, sign } from './deriveL1.ts'
 import { createL1Chain, type L1Chain } from './l1Chain.ts'
+import { systemConfigWith } from './systemConfig.ts'
 
 const genesisTimeSec = 1_760_000_000
 const [l1BlockSec, l2BlockSec, l2ChainId, l1ChainId] = [12, 2, 90_099, 900]
@@ -69,18 +70,7 @@ export function emptyChain(kv: Kv): GeneratedChain {
       l1: { hash: origin.ref.hash, number: 0 },
       l2: { hash, number: 0 },
       l2TimeSec: genesisTimeSec,
-      systemConfig: {
-        batcher: addressOf('batcher'),
-        overhead: 188n,
-        scalar: 684_000n,
-        gasLimit: header.gasLimit,
-        eip1559Denominator: 0,
-        eip1559Elasticity: 0,
-        operatorFeeScalar: 0,
-        operatorFeeConstant: 0n,
-        minBaseFee: 0n,
-        daFootprintGasScalar: 0,
-      },
+      systemConfig: systemConfigWith({ batcher: addressOf('batcher'), overhead: 188n, scalar: 684_000n, gasLimit: header.gasLimit }),
     },
     blockTimeSec: l2BlockSec,
     maxSequencerDriftSec: 600,
