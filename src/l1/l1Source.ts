@@ -54,7 +54,7 @@ function sizeOf(block: L1Block): number {
 }
 
 /** The cache and the reading ahead around what fetches and verifies. */
-export function createCachedL1(
+function createCachedL1(
   deps: { readonly blocks: L1Blocks; readonly beacon: Beacon; readonly metrics: Pick<L1Metrics, 'readAhead'> },
   options: Pick<L1SourceOptions, 'readAheadBlocks' | 'cacheBytes'>,
 ): L1Source & Disposable {

@@ -49,7 +49,7 @@ export type RpcServerLimits = {
   readonly closeTimeoutMs: number
 }
 
-export const defaultServerLimits: RpcServerLimits = {
+const defaultServerLimits: RpcServerLimits = {
   maxBodyBytes: 15_000_000,
   maxResponseBytes: 160_000_000,
   maxBatch: 100,

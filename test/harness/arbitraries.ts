@@ -49,7 +49,7 @@ const withCode = fc.record({
 })
 
 /** Any that a batch may hold. */
-export const batchTransaction: fc.Arbitrary<SignedTransaction> = fc.oneof(legacy, protectedLegacy, withAccessList, withFees, withCode)
+const batchTransaction: fc.Arbitrary<SignedTransaction> = fc.oneof(legacy, protectedLegacy, withAccessList, withFees, withCode)
 export const signedTransaction: fc.Arbitrary<SignedTransaction> = fc.oneof(batchTransaction, withBlobs)
 
 const rawTransactions = fc.array(batchTransaction.map(encodeTransaction), { maxLength: 4 })

@@ -73,7 +73,7 @@ const attributesInfo: Omit<L1Attributes, 'format' | 'sequenceNumber'> = {
 }
 
 /** The L1 attributes transaction of a block. */
-export function l1Attributes(schedule: ForkSchedule, timestamp: number, sequenceNumber: number): Uint8Array {
+function l1Attributes(schedule: ForkSchedule, timestamp: number, sequenceNumber: number): Uint8Array {
   const format = l1AttributesFormat(schedule, timestamp - 2, timestamp)
   const isRegolith = isActive(schedule, 'regolith', timestamp)
   return encodeDeposit({

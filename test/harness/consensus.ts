@@ -33,14 +33,14 @@ export function createMemoryTable(effect: (name: string) => void = () => {}, row
   }
 }
 
-export const l1GenesisTime = 1_000_000
+const l1GenesisTime = 1_000_000
 /** number of the L1 block on which the rollup begins */
-export const rollupGenesisL1 = 2
+const rollupGenesisL1 = 2
 
 const systemConfig = systemConfigWith({})
 
 /** L2 block n at 2 n seconds after L1 block 2; all forks to Granite from the start, later ones as the schedule says. */
-export function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly config: RollupConfig; readonly genesis: Payload } {
+function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly config: RollupConfig; readonly genesis: Payload } {
   const origin = l1.at(rollupGenesisL1)
   const genesis = payloadOf({ number: -1, hash: zeroHash }, { timestamp: origin.timestamp, transactions: [] })
   const config: RollupConfig = {

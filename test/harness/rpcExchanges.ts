@@ -23,7 +23,7 @@ export type Comparison = {
 }
 
 /** What the node offers now; everything else that was recorded waits. */
-export const offeredMethods: readonly string[] = [
+const offeredMethods: readonly string[] = [
   ...['eth_chainId', 'eth_blockNumber', 'eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getTransactionByHash'],
   ...['eth_getTransactionReceipt', 'eth_getBlockReceipts', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'],
   ...['eth_getStorageAt', 'eth_call', 'eth_getLogs', 'eth_getProof', 'eth_syncing', 'net_version', 'web3_clientVersion'],
@@ -50,7 +50,7 @@ export function parseExchanges(text: string): readonly Exchange[] {
 }
 
 /** All recorded exchanges of a chain folder. */
-export function readExchanges(chainDir: string): readonly Exchange[] {
+function readExchanges(chainDir: string): readonly Exchange[] {
   const dir = join(chainDir, 'rpc')
   const files = readdirSync(dir).filter((name) => /\.io(\.zst)?$/.test(name))
   return files.sort().flatMap((name) => {
@@ -122,7 +122,7 @@ export function compareOutcome(exchange: Exchange, found: Outcome, dialect: Dial
 }
 
 /** One call over HTTP. */
-export async function callRpc(url: string, method: string, params: readonly Json[]): Promise<Outcome> {
+async function callRpc(url: string, method: string, params: readonly Json[]): Promise<Outcome> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const answer = (await response.json()) as { result?: Json; error?: RpcErrorJson }

@@ -3,7 +3,7 @@ import { readShared } from './sharedData.ts'
 const blockBytes = 512
 
 /** The files of an uncompressed tar archive by name, without a leading `./`; folders and links are left out. */
-export function filesOfTar(archive: Buffer): Map<string, Buffer> {
+function filesOfTar(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>()
   let longName: string | undefined
   for (let at = 0; at + blockBytes <= archive.length; ) {

@@ -15,7 +15,7 @@ export type Frame = {
 
 /** The version of batcher transactions that carry frames. */
 const derivationVersion = 0
-export const channelIdBytes = 16
+const channelIdBytes = 16
 /** What a frame costs beside its data: channel id, number, length, last mark. */
 export const frameOverheadBytes = 23
 export const maxFrameDataBytes = 1_000_000

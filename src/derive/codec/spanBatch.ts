@@ -28,7 +28,7 @@ export type SpanBatch = {
 
 export const checkBytes = 20
 /** Blocks of a span, and transactions of a span. @see specs protocol/delta/span-batches.md, "Span Batch Size Limits" */
-export const maxSpanElements = 10_000_000
+const maxSpanElements = 10_000_000
 
 /** The body after the type byte; bytes after it are left alone. RlpError, MalformedError. */
 export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {

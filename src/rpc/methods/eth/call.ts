@@ -54,7 +54,7 @@ function revertError(output: Uint8Array): RpcError {
 }
 
 /** Return data, or the RpcError that says why there is none. */
-export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array {
+function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array {
   switch (outcome.kind) {
     case 'success':
       return outcome.output
