@@ -103,7 +103,8 @@ it('rpc/server: answers a batch in order, refused calls among the others, notifi
 
 it('rpc/server: notifications alone get no answer', async () => {
   await using server = await serve()
-  for (const body of [request('test_echo'), [request('test_echo'), request('test_none')]]) {
+  const byName = { ...request('test_echo'), params: {} }
+  for (const body of [request('test_echo'), byName, [request('test_echo'), request('test_none'), byName]]) {
     const response = await post(server, JSON.stringify(body))
     expect([response.status, await response.text()]).toEqual([204, ''])
   }
@@ -178,6 +179,31 @@ it('rpc/server: a body of unknown length that does not end is refused at the lim
     'finish',
   )
   expect(answer).toMatch(/^HTTP\/1.1 413 [\s\S]*Request is too big/)
+})
+
+it('rpc/server: bodies that wait for their end may not fill the memory together (−32009)', async () => {
+  await using server = await serve({ limits: { maxBodyBytes: 1_000, maxHeldBytes: 1_500 } })
+  const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(900)))
+  const begun = Promise.withResolvers<void>()
+  const socket = connect(server.port, '127.0.0.1', () => {
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: ${call.length}\r\n\r\n${call.slice(0, 900)}`,
+      () => begun.resolve(),
+    )
+  })
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk.toString()
+  })
+  await begun.promise
+  await vi.waitFor(async () => {
+    const refused = await post(server, call)
+    expect([refused.status, await refused.json()]).toEqual([503, failure(-32009, 'Server is busy, try again later')])
+  })
+  socket.write(call.slice(900))
+  await new Promise((resolve) => socket.on('close', resolve))
+  expect(received).toContain('"result":"xxx')
+  expect((await post(server, call)).status).toBe(200)
 })
 
 it('rpc/server: a client that goes away in the middle of its body, or speaks no HTTP, harms nobody', async () => {

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
-import { invalidRequest, parseError, type RpcError, requestTooBig } from './errors.ts'
+import { invalidRequest, parseError, type RpcError, requestTooBig, serverBusy } from './errors.ts'
 import { rpcFault } from './faults.ts'
 import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
-import { parseJson, readBody } from './server/body.ts'
+import { ByteBudget, type Hold, parseJson, readBody } from './server/body.ts'
 import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 
@@ -36,6 +36,8 @@ export type RpcServerOptions = {
 
 export type RpcServerLimits = {
   readonly maxBodyBytes: number
+  /** bodies of all requests together, until they are answered */
+  readonly maxHeldBytes: number
   readonly maxResponseBytes: number
   readonly maxBatch: number
   readonly maxConnections: number
@@ -51,6 +53,7 @@ export type RpcServerLimits = {
 
 const defaultServerLimits: RpcServerLimits = {
   maxBodyBytes: 15_000_000,
+  maxHeldBytes: 150_000_000,
   maxResponseBytes: 160_000_000,
   maxBatch: 100,
   maxConnections: 500,
@@ -70,7 +73,10 @@ type Reply = { readonly status: number; readonly text: string; readonly type: 'a
 
 const plain = (status: number, text: string): Reply => ({ status, text: `${text}\n`, type: 'text/plain' })
 const json = (status: number, text: string): Reply => ({ status, text, type: 'application/json' })
-const refusal = (status: number, error: RpcError): Reply => ({ ...json(status, errorText(null, error)), isLast: status === 413 })
+const refusal = (status: number, error: RpcError): Reply => ({
+  ...json(status, errorText(null, error)),
+  isLast: status === 413 || status === 503,
+})
 
 /**
  * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we never grant it. What counts is the type
@@ -84,14 +90,15 @@ async function replyToPost(
   request: IncomingMessage,
   caller: Caller,
   dispatcher: Dispatcher,
-  maxBodyBytes: number,
+  { maxBodyBytes, hold }: { readonly maxBodyBytes: number; readonly hold: Hold },
 ): Promise<Reply | undefined> {
   if (isFromForeignPage(request)) return plain(415, 'content type must be application/json')
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
-  const body = await readBody(request, maxBodyBytes)
+  const body = await readBody(request, maxBodyBytes, hold)
   if (body.kind === 'cut') return undefined
   if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
+  if (body.kind === 'busy') return refusal(503, serverBusy())
   const parsed = parseJson(body.bytes)
   if (parsed === undefined) return refusal(200, parseError())
   const text = await dispatcher.answer(parsed.value, caller)
@@ -137,11 +144,15 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const limits = { ...defaultServerLimits, ...options.limits }
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const dispatcher = createDispatcher(deps, limits)
+  const budget = new ByteBudget(limits.maxHeldBytes)
   let isClosing = false
 
   async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
     if (!isHostAllowed(request.headers.host, hostNames)) return plain(403, 'this host name is not served here')
-    if (request.method === 'POST') return replyToPost(request, caller, dispatcher, limits.maxBodyBytes)
+    if (request.method === 'POST') {
+      using hold = budget.hold()
+      return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })
+    }
     const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
     if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
     const answer = await page()

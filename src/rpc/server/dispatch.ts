@@ -52,13 +52,13 @@ export function errorText(id: RequestId, error: RpcError): string {
 const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || typeof value === 'number'
 
 /** @see JSON-RPC 2.0, "Request object" */
-function parseRequest(item: unknown): Request | { readonly id: RequestId; readonly refused: RpcError } {
+function parseRequest(item: unknown): Request | { readonly id: RequestId | undefined; readonly refused: RpcError } {
   if (!isJsonObject(item)) return { id: null, refused: invalidRequest() }
   const { jsonrpc, id, method, params } = item
   const knownId = isId(id) ? id : null
   if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) return { id: knownId, refused: invalidRequest() }
   if (params === undefined || params === null) return { id, method, params: [] }
-  if (!Array.isArray(params)) return { id: knownId, refused: unreadableParams('parameters are a list, by position') }
+  if (!Array.isArray(params)) return { id, refused: unreadableParams('parameters are a list, by position') }
   return { id, method, params }
 }
 
@@ -111,8 +111,7 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
 
   async function answerOne(item: unknown, caller: Caller): Promise<string | undefined> {
     const request = parseRequest(item)
-    if ('refused' in request) return errorText(request.id, request.refused)
-    const text = await resultText(request, caller)
+    const text = 'refused' in request ? errorText(request.id ?? null, request.refused) : await resultText(request, caller)
     return request.id === undefined ? undefined : text
   }
 
