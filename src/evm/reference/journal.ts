@@ -4,6 +4,7 @@ import { Lru } from '#lib/lru'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { Log } from '#types/log'
 import type { Account, StateView } from '../ports.ts'
+import { nameOf, WordMap } from './wordMap.ts'
 import { addressBytes, type Word, wordBytes, wordFromBytes } from './words.ts'
 
 /** An account as it stands now. Numbers named `…In` say in which transaction of the session something last held; `never` is before all. */
@@ -19,7 +20,7 @@ export type AccountState = {
   codeHash: Hash
   /** the view's slots do not count any more */
   isWiped: boolean
-  slots: Map<Word, SlotState>
+  slots: WordMap<SlotState>
   warmIn: number
   touchedIn: number
   createdIn: number
@@ -52,16 +53,17 @@ type Undo =
     }
   | { readonly kind: 'slot'; readonly slot: SlotState; readonly value: Word }
   | { readonly kind: 'warm'; readonly of: { warmIn: number }; readonly warmIn: number }
-  | { readonly kind: 'transient'; readonly slots: Map<Word, Word>; readonly number: Word; readonly value: Word }
+  | { readonly kind: 'transient'; readonly slots: WordMap<Word>; readonly number: Word; readonly value: Word }
   | { readonly kind: 'touched' | 'destroyed' | 'log' }
 
-const addressKeys = new Lru<Word, Uint8Array>(200 * 50_000)
+const addressKeys = new Lru<bigint, Uint8Array>(200 * 50_000)
 
 function addressKeyOf(address: Word): Uint8Array {
-  const known = addressKeys.get(address)
+  const name = nameOf(address)
+  const known = addressKeys.get(name)
   if (known) return known
   const key = keccak256(addressBytes(address))
-  addressKeys.set(address, key, 200)
+  addressKeys.set(name, key, 200)
   return key
 }
 
@@ -73,11 +75,11 @@ export function isEmpty(account: AccountState): boolean {
 /** The world while a session is open: what the view has, changed in place, with an undo log for reverts. */
 export class Journal {
   readonly #view: StateView
-  readonly #accounts = new Map<Word, AccountState>()
+  readonly #accounts = new WordMap<AccountState>()
   readonly #codes = new Map<Hash, Uint8Array>()
   readonly #undo: Undo[] = []
   #transaction = 0
-  #transient = new Map<Word, Map<Word, Word>>()
+  #transient = new WordMap<WordMap<Word>>()
   #touched: AccountState[] = []
   #destroyed: AccountState[] = []
   #logs: Log[] = []
@@ -107,7 +109,7 @@ export class Journal {
       balance: before?.balance ?? 0n,
       codeHash: before?.codeHash ?? emptyCodeHash,
       isWiped: false,
-      slots: new Map(),
+      slots: new WordMap(),
       warmIn: never,
       touchedIn: never,
       createdIn: never,
@@ -240,7 +242,7 @@ export class Journal {
   setTransient(address: Word, number: Word, value: Word): void {
     let slots = this.#transient.get(address)
     if (!slots) {
-      slots = new Map()
+      slots = new WordMap()
       this.#transient.set(address, slots)
     }
     this.#undo.push({ kind: 'transient', slots, number, value: slots.get(number) ?? 0n })
@@ -313,7 +315,7 @@ export class Journal {
     for (const account of this.#touched) if (account.exists && isEmpty(account)) remove(account)
     this.#transaction++
     this.#undo.length = 0
-    this.#transient = new Map()
+    this.#transient = new WordMap()
     this.#touched = []
     this.#destroyed = []
     this.#logs = []
@@ -330,5 +332,5 @@ function remove(account: AccountState): void {
   account.balance = 0n
   account.codeHash = emptyCodeHash
   account.isWiped = true
-  account.slots = new Map()
+  account.slots = new WordMap()
 }

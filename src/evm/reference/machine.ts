@@ -6,6 +6,7 @@ import { charge, type Frame } from './frame.ts'
 import { gas } from './gas.ts'
 import type { AccountState, Journal } from './journal.ts'
 import { clearMemory, createMemory, type Memory } from './memory.ts'
+import type { WordMap, WordSet } from './wordMap.ts'
 import type { Word } from './words.ts'
 
 export type Operation = (frame: Frame, machine: Machine) => void
@@ -34,8 +35,8 @@ export type TransactionWords = {
   readonly origin: Word
   readonly gasPrice: Word
   readonly blobHashes: readonly Word[]
-  readonly warmAccounts: ReadonlySet<Word>
-  readonly warmSlots: ReadonlyMap<Word, ReadonlySet<Word>>
+  readonly warmAccounts: Pick<WordSet, 'has'>
+  readonly warmSlots: Pick<WordMap<Pick<WordSet, 'has'>>, 'get'>
 }
 
 /** What the operations of one session share. */

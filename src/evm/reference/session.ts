@@ -13,7 +13,8 @@ import { interpret } from './interpreter.ts'
 import { type AccountState, Journal } from './journal.ts'
 import { type BlockWords, codeOf, type Ended, type Machine, type TransactionWords } from './machine.ts'
 import { operationsOf } from './opcodes.ts'
-import { addressOf, type Word } from './words.ts'
+import { WordMap, WordSet } from './wordMap.ts'
+import { addressOf } from './words.ts'
 
 function blockWords(block: BlockEnv): BlockWords {
   return {
@@ -28,18 +29,18 @@ function blockWords(block: BlockEnv): BlockWords {
   }
 }
 
-const noTransaction: TransactionWords = { origin: 0n, gasPrice: 0n, blobHashes: [], warmAccounts: new Set(), warmSlots: new Map() }
+const noTransaction: TransactionWords = { origin: 0n, gasPrice: 0n, blobHashes: [], warmAccounts: new WordSet(), warmSlots: new WordMap() }
 
 /** EIP-2929's start: the sender, what the transaction names, and from Shanghai the beneficiary (EIP-3651). */
 function transactionWords(env: TransactionEnv, machine: Machine): TransactionWords {
   const origin = BigInt(env.origin)
-  const warmAccounts = new Set<Word>([origin])
+  const warmAccounts = new WordSet().add(origin)
   if (machine.isShanghai) warmAccounts.add(machine.block.beneficiary)
-  const warmSlots = new Map<Word, Set<Word>>()
+  const warmSlots = new WordMap<WordSet>()
   for (const { address, slots } of env.warm) {
     const word = BigInt(address)
     warmAccounts.add(word)
-    const warm = warmSlots.get(word) ?? new Set()
+    const warm = warmSlots.get(word) ?? new WordSet()
     for (const slot of slots) warm.add(BigInt(slot))
     warmSlots.set(word, warm)
   }
