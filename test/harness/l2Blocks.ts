@@ -1,33 +1,14 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import { parseRollupConfig } from '#chain/rollupConfig'
+import { payloadOfBlock as payloadUnder } from '#execution/payloadBlock'
 import { fromHex } from '#lib/hex'
 import { type Block, decodeBlock } from '#types/block'
-import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { readSharedJson } from './sharedData.ts'
 
-/** A block in the Engine API's form. */
-export function payloadOfBlock({ header, transactions }: Block): Payload {
-  return {
-    parentHash: header.parentHash,
-    feeRecipient: header.beneficiary,
-    stateRoot: header.stateRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: header.logsBloom,
-    prevRandao: header.mixHash,
-    blockNumber: header.number,
-    gasLimit: header.gasLimit,
-    gasUsed: header.gasUsed,
-    timestamp: header.timestamp,
-    extraData: header.extraData,
-    baseFeePerGas: header.baseFeePerGas ?? 0n,
-    blockHash: hashHeader(header),
-    transactions,
-    ...(header.withdrawalsRoot !== undefined && { withdrawals: [], withdrawalsRoot: header.withdrawalsRoot }),
-    ...(header.blobGasUsed !== undefined && { blobGasUsed: header.blobGasUsed }),
-    ...(header.excessBlobGas !== undefined && { excessBlobGas: header.excessBlobGas }),
-    ...(header.parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
-  }
+/** A block in the Engine API's form; the withdrawals root is there whenever the header has one, before Isthmus too. */
+export function payloadOfBlock(block: Block): Payload {
+  return payloadUnder({ isthmus: 0 }, block)
 }
 
 export const recordedChains = ['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const
