@@ -15,7 +15,7 @@ export const stateFault = defineFaults({
   HISTORY_PRUNED: {
     severity: 'reset',
     says: (d: { number: number; oldest: number }) => `the state of block ${d.number} is gone, the oldest kept is that of ${d.oldest}`,
-    fix: 'ask for a later block; to keep more from now on raise --retain.history',
+    fix: 'ask for a later block',
   },
   CODE_MISSING: {
     severity: 'fatal',

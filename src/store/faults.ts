@@ -25,7 +25,7 @@ export const storeFault = defineFaults({
     severity: 'fatal',
     says: (d: { dir: string; freeBytes: number; minFreeBytes: number }) =>
       `only ${d.freeBytes} bytes are free where ${d.dir} is, less than ${d.minFreeBytes}: nothing more is written`,
-    fix: 'free space on that disk, or lower --db.min-free',
+    fix: 'free space on that disk',
   },
   STORE_FAILED: {
     severity: 'fatal',

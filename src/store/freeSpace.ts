@@ -7,7 +7,7 @@ export function freeBytes(dir: string): number {
   return bavail * bsize
 }
 
-/** Fault DISK_LOW when fewer bytes are free than `--db.min-free` asks for. A zero minimum asks for nothing. */
+/** Fault DISK_LOW when fewer bytes are free than that. A zero minimum asks for nothing. */
 export function requireFreeSpace(dir: string, minFreeBytes: number): void {
   const free = freeBytes(dir)
   if (free < minFreeBytes) throw storeFault('DISK_LOW', { dir, freeBytes: free, minFreeBytes })

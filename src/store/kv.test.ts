@@ -119,6 +119,11 @@ describe('store/lmdb/failure', () => {
   ])('store/lmdb/failure: %s with %i bytes free is %s', (reason, free, code) => {
     expect(storeFailure('dir', new Error(reason), free)).toMatchObject({ code, severity: 'fatal', data: { dir: 'dir', reason } })
   })
+
+  it('store/lmdb/failure: a disk that does not answer any more does not hide what failed (STORE_FAILED)', () => {
+    const dir = join(base, 'gone')
+    expect(storeFailure(dir, new Error('Input/output error'))).toMatchObject({ code: 'STORE_FAILED', data: { dir } })
+  })
 })
 
 describe('store/freeSpace', () => {

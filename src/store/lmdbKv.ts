@@ -1,6 +1,5 @@
 import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
 import { storeFault } from './faults.ts'
-import { freeBytes } from './freeSpace.ts'
 import { requireKey } from './keys.ts'
 import { damageOf, makeDir } from './lmdb/dataFile.ts'
 import { lockDir } from './lmdb/dirLock.ts'
@@ -191,7 +190,7 @@ class LmdbKv implements Kv {
       return result
     } catch (error) {
       if (ownFailure && !isLmdbError(ownFailure.error)) throw ownFailure.error
-      throw storeFailure(this.#dir, error, freeBytes(this.#dir))
+      throw storeFailure(this.#dir, error)
     } finally {
       this.#usage.isWriting = false
     }
@@ -222,7 +221,7 @@ class LmdbKv implements Kv {
         await syncToDisk(this.#root)
       }
     } catch (error) {
-      this.#flushFailure = storeFailure(this.#dir, error, freeBytes(this.#dir))
+      this.#flushFailure = storeFailure(this.#dir, error)
     } finally {
       this.#flushing = undefined
     }
