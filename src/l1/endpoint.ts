@@ -11,12 +11,21 @@ export type Endpoint = {
   readonly secrets: readonly string[]
 }
 
+/** As written where a `%` begins no escape. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** Shorter pieces of a URL are versions and names of services. */
 const minSecretLength = 5
 
 function secretsOf({ username, password, pathname, searchParams, search }: URL): readonly string[] {
   const written = [username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]
-  const pieces = [...written, ...searchParams.values(), ...[username, password].map(decodeURIComponent)]
+  const pieces = [...written, ...searchParams.values(), ...[username, password].map(decoded)]
   return pieces.filter(({ length }) => length >= minSecretLength).toSorted((a, b) => b.length - a.length)
 }
 
@@ -43,7 +52,7 @@ export function endpointsOf(urls: readonly string[]): readonly Endpoint[] {
     const count = (seen.get(url.host) ?? 0) + 1
     seen.set(url.host, count)
     const secrets = secretsOf(url)
-    const secret = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    const secret = `${decoded(url.username)}:${decoded(url.password)}`
     const headers = secret === ':' ? {} : { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
     url.username = ''
     url.password = ''

@@ -92,6 +92,9 @@ describe('l1/endpoint', () => {
     expect([plain?.name, again?.name, secret?.name]).toEqual(['a.example', 'a.example (2)', 'b:8545'])
     expect(again?.url).toBe('https://a.example')
     expect(secret?.url).toBe('http://b:8545')
+    expect(endpointsOf(['http://us:50%off@b'])[0]?.headers).toEqual({
+      authorization: `Basic ${Buffer.from('us:50%off').toString('base64')}`,
+    })
     expect(secret?.headers).toEqual({ authorization: `Basic ${Buffer.from('us@er:pa:ss').toString('base64')}` })
   })
 })
