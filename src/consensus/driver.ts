@@ -362,7 +362,8 @@ class DerivationDriver implements Driver {
           signal,
           onFailure: async ({ failures, delayMs, error }) => {
             metrics.failures.inc({ doing })
-            log.warn('failed, will try again', { doing, failures, delayMs, error })
+            // l1 says of each endpoint what it did wrong
+            log[doing === 'engine' ? 'warn' : 'debug']('failed, will try again', { doing, failures, delayMs, error })
             if (doing === 'l1-block' || doing === 'l1-blobs') await this.#commit(signal)
             this.#wait = { reason: doing, sinceMs, failures, ...(error instanceof Fault && { fault: error }) }
           },

@@ -305,6 +305,11 @@ it.each(['PUT', 'DELETE', 'OPTIONS', 'GET'])('rpc/server: %s is not how calls ar
   expect([response.status, response.headers.get('allow'), response.headers.get('access-control-allow-origin')]).toEqual([405, 'POST', null])
 })
 
+it('rpc/server: a page that is not there is not found (404)', async () => {
+  await using server = await serve()
+  expect((await fetch(`${server.url}/nosuch`)).status).toBe(404)
+})
+
 it('rpc/server: health says that the process answers, readiness why it should not be asked yet', async () => {
   await using server = await serve()
   const page = async (path: string) => {

@@ -154,6 +154,8 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
       return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })
     }
     const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
+    if (request.method === 'GET' && page === undefined && request.url !== '/')
+      return plain(404, 'no such page; JSON-RPC calls are sent by POST')
     if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
     const answer = await page()
     return 'text' in answer
