@@ -4,19 +4,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { concatBytes } from './bytes.ts'
 import { brotliCompress, deflate } from './compress.ts'
-import { brotliPrefix, inflatePrefix } from './decompress.ts'
+import { decompressPrefix } from './decompress.ts'
 
 /** Node's own decoders (zlib and brotli in C) as the second opinion: all that a cut stream decodes to, or undefined when it is corrupt. */
 const formats = [
   {
-    name: 'inflatePrefix',
-    prefix: inflatePrefix,
+    name: 'zlib',
+    prefix: (bytes: Uint8Array, maxBytes: number) => decompressPrefix('zlib', bytes, maxBytes),
     compress: (bytes: Uint8Array) => deflateSync(bytes),
     oracle: (bytes: Uint8Array) => attempt(() => inflateSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH })),
   },
   {
-    name: 'brotliPrefix',
-    prefix: brotliPrefix,
+    name: 'brotli',
+    prefix: (bytes: Uint8Array, maxBytes: number) => decompressPrefix('brotli', bytes, maxBytes),
     compress: (bytes: Uint8Array) => brotliCompressSync(bytes),
     oracle: (bytes: Uint8Array) => attempt(() => brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH })),
   },
@@ -124,28 +124,28 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
   })
 })
 
-it('lib/decompress inflatePrefix: bad check bits, another method, a window above 32 KiB and a preset dictionary give nothing', () => {
+it('lib/decompress zlib: bad check bits, another method, a window above 32 KiB and a preset dictionary give nothing', () => {
   const packed = deflate(plain.subarray(0, 100))
   const dictionary = deflateSync(plain.subarray(0, 100), { dictionary: Buffer.from(plain.subarray(0, 50)) })
   const headers = [[0x78, 0xdb], [0x79, 0xda], [0x7f, 0xda], [0x88, 0x1c], [0x78]]
-  for (const head of headers) expect(inflatePrefix(Uint8Array.from([...head, ...packed.subarray(2)]), 1000)).toHaveLength(0)
-  expect(inflatePrefix(dictionary, 1000)).toHaveLength(0)
-  expect(inflatePrefix(packed, 1000)).toEqual(plain.subarray(0, 100))
+  for (const head of headers) expect(decompressPrefix('zlib', Uint8Array.from([...head, ...packed.subarray(2)]), 1000)).toHaveLength(0)
+  expect(decompressPrefix('zlib', dictionary, 1000)).toHaveLength(0)
+  expect(decompressPrefix('zlib', packed, 1000)).toEqual(plain.subarray(0, 100))
 })
 
-it('lib/decompress inflatePrefix: a wrong checksum costs nothing of the output', () => {
+it('lib/decompress zlib: a wrong checksum costs nothing of the output', () => {
   const packed = deflate(plain)
   packed[packed.length - 1] = (packed[packed.length - 1] ?? 0) ^ 1
-  expect(Buffer.compare(inflatePrefix(packed, 1e9), plain)).toBe(0)
+  expect(Buffer.compare(decompressPrefix('zlib', packed, 1e9), plain)).toBe(0)
 })
 
-it('lib/decompress brotliPrefix: a large-window stream gives nothing', () => {
+it('lib/decompress brotli: a large-window stream gives nothing', () => {
   const params = { [constants.BROTLI_PARAM_LARGE_WINDOW]: 1, [constants.BROTLI_PARAM_LGWIN]: 26 }
-  expect(brotliPrefix(brotliCompressSync(plain, { params }), 1000)).toHaveLength(0)
+  expect(decompressPrefix('brotli', brotliCompressSync(plain, { params }), 1000)).toHaveLength(0)
 })
 
 it('lib/compress: what deflate and brotliCompress write is read back whole', () => {
-  expect(Buffer.compare(inflatePrefix(deflate(plain), 1e9), plain)).toBe(0)
-  expect(Buffer.compare(brotliPrefix(brotliCompress(plain), 1e9), plain)).toBe(0)
-  expect(brotliPrefix(brotliCompress(new Uint8Array(0)), 10)).toHaveLength(0)
+  expect(Buffer.compare(decompressPrefix('zlib', deflate(plain), 1e9), plain)).toBe(0)
+  expect(Buffer.compare(decompressPrefix('brotli', brotliCompress(plain), 1e9), plain)).toBe(0)
+  expect(decompressPrefix('brotli', brotliCompress(new Uint8Array(0)), 10)).toHaveLength(0)
 })

@@ -28,13 +28,24 @@ class CorruptSlice extends Error {
   }
 }
 
+export type Compression = 'zlib' | 'brotli'
+
+/**
+ * The first bytes of what a stream decompresses to, as far as it is valid: of one that is cut, corrupt, endless, too long or followed by
+ * something else, what stands before that. Synchronous; memory is bounded by `maxBytes` and a chunk.
+ * @returns at most `maxBytes` bytes
+ */
+export function decompressPrefix(compression: Compression, bytes: Uint8Array, maxBytes: number): Uint8Array {
+  return compression === 'zlib' ? inflatePrefix(bytes, maxBytes) : brotliPrefix(bytes, maxBytes)
+}
+
 /**
  * What a zlib stream (RFC 1950) decodes to, as far as it is valid. A stream that is cut, or corrupt, or without an end gives what stands before
  * the fault, symbol by symbol; the checksum at its end and whatever follows it are not looked at. A bad header, or one that asks for a
  * dictionary, gives nothing.
  * @returns at most the first `maxBytes` bytes of the output
  */
-export function inflatePrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
+function inflatePrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return hasZlibHeader(bytes) ? take(inflateChunks(bytes.subarray(2)), maxBytes) : new Uint8Array(0)
 }
 
@@ -43,7 +54,7 @@ export function inflatePrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
  * The large-window extension is refused, as the RFC has it. Whatever follows the stream's end is not looked at.
  * @returns at most the first `maxBytes` bytes of the output
  */
-export function brotliPrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
+function brotliPrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
   if (((bytes[0] ?? 0) & 0x7f) === 0x11) return new Uint8Array(0)
   try {
     return take(brotliChunks(bytes, bytes.length), maxBytes)

@@ -2,7 +2,7 @@ import { constants, inflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
 import { brotliCompress } from '#lib/compress'
-import { brotliPrefix, inflatePrefix } from '#lib/decompress'
+import { decompressPrefix } from '#lib/decompress'
 import { fromHex } from '#lib/hex'
 import { decodeRlp, rlpBytes, rlpList } from '#lib/rlp'
 import { readShared } from '#test/harness/sharedData'
@@ -14,21 +14,21 @@ const plain = inflateSync(channel)
 it("lib/decompress: a real channel inflates to the platform's bytes, whole, limited, cut and followed by garbage", () => {
   expect(plain).toHaveLength(1_409_463)
   for (const limit of [1_000_000, plain.length - 1, plain.length, plain.length + 1]) {
-    expect(Buffer.compare(inflatePrefix(channel, limit), plain.subarray(0, limit))).toBe(0)
+    expect(Buffer.compare(decompressPrefix('zlib', channel, limit), plain.subarray(0, limit))).toBe(0)
   }
-  expect(Buffer.compare(inflatePrefix(concatBytes(channel, channel), 1e8), plain)).toBe(0)
+  expect(Buffer.compare(decompressPrefix('zlib', concatBytes(channel, channel), 1e8), plain)).toBe(0)
   for (const share of [0.1, 0.5, 0.999]) {
     const cut = channel.subarray(0, channel.length * share)
-    expect(Buffer.compare(inflatePrefix(cut, 1e8), inflateSync(cut, { finishFlush: constants.Z_SYNC_FLUSH }))).toBe(0)
+    expect(Buffer.compare(decompressPrefix('zlib', cut, 1e8), inflateSync(cut, { finishFlush: constants.Z_SYNC_FLUSH }))).toBe(0)
   }
 })
 
 it('lib/decompress: the same bytes through brotli', () => {
   const packed = brotliCompress(plain)
   for (const limit of [1_000_000, plain.length - 1, plain.length + 1]) {
-    expect(Buffer.compare(brotliPrefix(packed, limit), plain.subarray(0, limit))).toBe(0)
+    expect(Buffer.compare(decompressPrefix('brotli', packed, limit), plain.subarray(0, limit))).toBe(0)
   }
-  const prefix = brotliPrefix(packed.subarray(0, packed.length / 2), 1e8)
+  const prefix = decompressPrefix('brotli', packed.subarray(0, packed.length / 2), 1e8)
   expect(Buffer.compare(prefix, plain.subarray(0, prefix.length))).toBe(0)
   expect(prefix.length).toBeGreaterThan(plain.length / 3)
 })
@@ -40,5 +40,5 @@ it("lib/decompress: a real batcher transaction's stream has no end and gives its
   const length = new DataView(frame.buffer, frame.byteOffset).getUint32(18)
   const stream = frame.subarray(22, 22 + length)
   expect(() => inflateSync(stream)).toThrow('unexpected end of file')
-  expect(Buffer.compare(inflatePrefix(stream, 1e8), inflateSync(stream, { finishFlush: constants.Z_SYNC_FLUSH }))).toBe(0)
+  expect(Buffer.compare(decompressPrefix('zlib', stream, 1e8), inflateSync(stream, { finishFlush: constants.Z_SYNC_FLUSH }))).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { concatBytes } from '#lib/bytes'
 import { brotliCompress, deflate } from '#lib/compress'
-import { brotliPrefix, inflatePrefix } from '#lib/decompress'
+import { type Compression, decompressPrefix } from '#lib/decompress'
 import { decodeRlpPrefix, encodeRlp, RlpError } from '#lib/rlp'
 import { type Batch, decodeBatch, encodeBatch } from './batch.ts'
 
@@ -11,8 +11,6 @@ export type ChannelRules = {
   /** Fjord */
   readonly allowsBrotli: boolean
 }
-
-export type Compression = 'zlib' | 'brotli'
 
 const brotliVersion = 1
 
@@ -29,14 +27,10 @@ function compressionOf(channel: Uint8Array, rules: ChannelRules): Compression | 
  * @see specs protocol/derivation.md, "Channel Format"; fjord/derivation.md, "Brotli Channel Compression"
  */
 export function decompressChannel(channel: Uint8Array, rules: ChannelRules): Uint8Array {
-  switch (compressionOf(channel, rules)) {
-    case 'zlib':
-      return inflatePrefix(channel, rules.maxRlpBytes)
-    case 'brotli':
-      return brotliPrefix(channel.subarray(1), rules.maxRlpBytes)
-    case undefined:
-      return channel.subarray(0, 0)
-  }
+  const compression = compressionOf(channel, rules)
+  if (compression === undefined) return channel.subarray(0, 0)
+  const stream = compression === 'brotli' ? channel.subarray(1) : channel // zlib's own first byte names it
+  return decompressPrefix(compression, stream, rules.maxRlpBytes)
 }
 
 /** Batches one after another; the first that cannot be read ends the channel. `end` says why, once there is nothing more. */
