@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { expect, it } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
 import { rpcCall, startCli } from '#test/harness/cliProcess'
 
 type Report = {
@@ -12,11 +13,12 @@ type Report = {
   examples: { url: string; method: string; params: unknown[] }[]
 }
 
-const leftovers = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('basalt-demo-'))
+/** Where the demo may put its data directory, and nobody else does. */
+const folder = mkdtempSync(join(tmpdir(), 'basalt-demo-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 it('cli/demo: derives the recorded chain, serves the requests that it prints, and leaves nothing behind', async () => {
-  const before = leftovers()
-  await using cli = startCli(['demo', '--json', '--http.port', '0', '--rollup.port', '0'])
+  await using cli = startCli(['demo', '--json', '--http.port', '0', '--rollup.port', '0'], { TMPDIR: folder })
   const [text] = await cli.until(/\{.*\}\n/)
   const report = JSON.parse(text) as Report
   expect(report).toMatchObject({ blocks: 120, equal: true, clients: 'op-node + op-geth' })
@@ -31,5 +33,5 @@ it('cli/demo: derives the recorded chain, serves the requests that it prints, an
   cli.child.kill('SIGINT')
   const { code, stderr } = await cli.ended()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(leftovers().filter((name) => !before.includes(name))).toEqual([])
+  expect(readdirSync(folder)).toEqual([])
 }, 120_000)

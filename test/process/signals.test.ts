@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
-import { expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
-const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('basalt-demo-'))
+/** Where the demo may put its data directory, and nobody else does. */
+const folder = mkdtempSync(join(tmpdir(), 'basalt-signals-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The machine's own Node, which may be older than the sources need: then the launcher starts a child. */
 const ownNode = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync) ?? process.execPath
@@ -19,9 +21,9 @@ it.each<[string, NodeJS.Signals, 'group' | 'launcher']>([
 ])(
   'bin: %s stops the demo cleanly and leaves nothing behind',
   async (_what, signal, to) => {
-    const before = folders()
     const child = spawn(ownNode, ['bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'], {
       cwd: root,
+      env: { ...process.env, TMPDIR: folder },
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -29,7 +31,7 @@ it.each<[string, NodeJS.Signals, 'group' | 'launcher']>([
     process.kill(to === 'group' ? -(child.pid ?? 0) : (child.pid ?? 0), signal)
     const [code] = await once(child, 'exit')
     expect(code).toBe(0)
-    expect(folders().filter((name) => !before.includes(name))).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
   },
   60_000,
 )
