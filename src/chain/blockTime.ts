@@ -10,6 +10,17 @@ export function timestampOf(config: RollupConfig, number: number): number {
   return Math.floor(timeOf(config, number) / 1000)
 }
 
+/** Seconds since 1970 of the block `index` places after one at `startSec`, which need not be a time at which a block is due. */
+export function timestampAfter(config: RollupConfig, startSec: number, index: number): number {
+  return startSec + index * config.blockTimeSec
+}
+
+/** How many blocks it is from one time to a later one, both in seconds; undefined when it is no whole number. */
+export function blocksBetween(config: RollupConfig, fromSec: number, toSec: number): number | undefined {
+  const blocks = (toSec - fromSec) / config.blockTimeSec
+  return Number.isInteger(blocks) ? blocks : undefined
+}
+
 /** The number of the last L2 block due at this time (milliseconds) or before; undefined before genesis. */
 export function numberAt(config: RollupConfig, timeMs: number): number | undefined {
   const blocks = Math.floor((timeMs / 1000 - config.genesis.l2TimeSec) / config.blockTimeSec)

@@ -12,11 +12,6 @@ const context = lazy((): EthKzg.DasContextJs => {
   return addon.DasContextJs.create({ usePrecomp: false })
 })
 
-/** Loads the trusted setup now rather than at the first check: for a thread that has time. */
-export function loadTrustedSetup(): void {
-  context()
-}
-
 /**
  * @param commitment 48 bytes, not checked to be a curve point
  * @returns 32 bytes: 0x01 ‖ sha256(commitment)[1:]

@@ -1,3 +1,4 @@
+import { timestampAfter } from '#chain/blockTime'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Hash } from '#types/ids'
 import type { Batch } from '../codec/batch.ts'
@@ -43,7 +44,7 @@ function spanCandidate(config: RollupConfig, batch: SpanBatch): SpanCandidate {
   const elements: SpanElement[] = new Array(batch.blocks.length)
   for (let i = batch.blocks.length - 1; i >= 0; i--) {
     const block = batch.blocks[i]
-    elements[i] = { epochNumber, timestamp: start + i * config.blockTimeSec, transactions: block?.transactions ?? [] }
+    elements[i] = { epochNumber, timestamp: timestampAfter(config, start, i), transactions: block?.transactions ?? [] }
     if (block?.advancesOrigin) epochNumber--
   }
   const [first] = elements

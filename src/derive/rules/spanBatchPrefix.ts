@@ -1,3 +1,4 @@
+import { blocksBetween } from '#chain/blockTime'
 import { isActive } from '#chain/forks'
 import { toHex } from '#lib/hex'
 import type { L2Ref } from '#types/blockRef'
@@ -31,10 +32,10 @@ function checkTime({ config, safe, inclusion }: BatchContext, span: SpanCandidat
 /** The safe block at the block time before the first block of the span. */
 function findParent({ config, safe }: BatchContext, span: SpanCandidate, blocks: SafeBlocks): L2Ref | Rejection {
   if (span.first.timestamp === nextTimestamp(config, safe)) return safe
-  const overlapSec = safe.timestamp - span.first.timestamp
-  if (overlapSec < 0) return drop('between two block times')
-  if (overlapSec % config.blockTimeSec !== 0) return drop('not aligned with the blocks it overlaps')
-  const number = safe.number - overlapSec / config.blockTimeSec - 1
+  if (span.first.timestamp > safe.timestamp) return drop('between two block times')
+  const overlapBlocks = blocksBetween(config, span.first.timestamp, safe.timestamp)
+  if (overlapBlocks === undefined) return drop('not aligned with the blocks it overlaps')
+  const number = safe.number - overlapBlocks - 1
   if (number < config.genesis.l2.number) return drop('begins before the second block of the chain')
   return blocks.read(number)?.ref ?? { kind: 'need', l2Number: number }
 }
