@@ -36,7 +36,7 @@ it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcE
     asyncProperty(tuple(method, params), async ([{ call }, given]) => {
       try {
         const result = await call(context, given)
-        expect(JSON.parse(JSON.stringify(result ?? null))).toBeDefined()
+        expect(JSON.parse(JSON.stringify(result ?? null))).toEqual(result ?? null)
       } catch (error) {
         expect(error).toBeInstanceOf(RpcError)
       }

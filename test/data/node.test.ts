@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
+import { receiptFromJson } from '#l1/blockJson'
+import { toHex } from '#lib/hex'
 import { rpcCall, startCli } from '#test/harness/cliProcess'
 import { compareExchanges, describeDifference } from '#test/harness/rpcExchanges'
 import { readSharedJson, sharedDataDir } from '#test/harness/sharedData'
+import { encodeReceipt } from '#types/receipt'
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-node-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -22,6 +25,20 @@ async function serveRecordedL1(chainDir: string, port: number, genesisPath: stri
     await delay(100)
   }
   throw new Error('the recorded L1 does not start')
+}
+
+type RecordedBlock = { number: number; hash: string; rawReceipts: string[] }
+
+/** A receipt's bytes, from what the node answers. */
+function rawReceiptOf(json: Record<string, string>): string {
+  const { depositNonce, depositReceiptVersion } = json
+  return toHex(
+    encodeReceipt({
+      ...receiptFromJson(json),
+      ...(depositNonce !== undefined && { depositNonce: BigInt(depositNonce) }),
+      ...(depositReceiptVersion !== undefined && { depositReceiptVersion: BigInt(depositReceiptVersion) }),
+    }),
+  )
 }
 
 type Status = { current_l1: { number: number }; safe_l2: { number: number; hash: string }; finalized_l2: { number: number } }
@@ -73,9 +90,12 @@ it.each([
     }
     for (let tries = 0; (await status()).finalized_l2.number < finalized && tries < 100; tries++) await delay(50)
 
-    const { blocks } = readSharedJson<{ blocks: { number: number; hash: string }[] }>(`chains/${name}/l2.json.zst`)
-    for (const { number, hash } of blocks) {
-      expect(await rpcCall(rpc, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])).toMatchObject({ hash })
+    const { blocks } = readSharedJson<{ blocks: RecordedBlock[] }>(`chains/${name}/l2.json.zst`)
+    for (const { number, hash, rawReceipts } of blocks) {
+      const at = `0x${number.toString(16)}`
+      expect(await rpcCall(rpc, 'eth_getBlockByNumber', [at, false])).toMatchObject({ hash })
+      const receipts = (await rpcCall(rpc, 'eth_getBlockReceipts', [at])) as Record<string, string>[]
+      expect(receipts.map(rawReceiptOf)).toEqual(rawReceipts)
     }
     const recorded = await compareExchanges(rpc, rollup, chainDir)
     expect(recorded.different.map(describeDifference)).toEqual([])

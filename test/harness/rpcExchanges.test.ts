@@ -29,7 +29,7 @@ describe('harness/rpcExchanges', () => {
     expect(firstDifference({ a: [1, { b: 2 }] }, { a: [1, { b: 3 }] })).toEqual({ path: '.a.1.b', expected: 2, found: 3 })
     expect(firstDifference({ a: 1 }, {})).toMatchObject({ path: '.a' })
     expect(firstDifference({}, { a: null })).toMatchObject({ path: '.a' })
-    expect(firstDifference([], {})).toBeDefined()
+    expect(firstDifference([], {})).toEqual({ path: '', expected: [], found: {} })
     expect(firstDifference({ a: 1, b: 2 }, { b: 2, a: 1 })).toBeUndefined()
   })
 

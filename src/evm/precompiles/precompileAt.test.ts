@@ -39,7 +39,7 @@ it.each([
   const free = precompileAt(rules('prague'), number)
   for (const units of [3, 4]) {
     const input = new Uint8Array(units * unit)
-    expect(free?.run(input)).toBeDefined()
+    expect(free?.run(input)).toBeInstanceOf(Uint8Array)
     expect(limited?.run(input) === undefined).toBe(units === 4)
     expect(limited?.gas(input)).toBe(free?.gas(input))
   }
