@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
+import { engineFault } from '#engine/faults'
 import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import { createWorld, type World } from '#test/harness/consensus'
 import type { Batch, Channel } from '#test/harness/consensusL1'
 import { l1Fault } from '#test/harness/consensusL1'
-import { engineFault } from '#test/harness/engine'
+import { busyFault } from '#test/harness/engine'
 
 const holocene = { holocene: 0 }
 
@@ -293,8 +294,12 @@ it('consensus/driver: an engine that is busy is asked again, one that lost a par
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
-  session.engine.failNext('build', engineFault('ENGINE_BUSY', {}), engineFault('UNKNOWN_PARENT', { hash: world.genesis.blockHash }))
-  session.engine.failNext('setHeads', engineFault('ENGINE_BUSY', {}), engineFault('ENGINE_BUSY', {}))
+  session.engine.failNext(
+    'build',
+    busyFault('ENGINE_BUSY', {}),
+    engineFault('UNKNOWN_PARENT', { hash: world.genesis.blockHash, number: 0 }),
+  )
+  session.engine.failNext('setHeads', busyFault('ENGINE_BUSY', {}), busyFault('ENGINE_BUSY', {}))
   await session.toTip()
   expect(session.driver.status()).toMatchObject({ resets: 1, heads: { safe: { number: 18 } } })
 })

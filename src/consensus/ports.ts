@@ -1,6 +1,8 @@
 import type { L1Block } from '#derive/ports'
-import type { BlockId, L1Ref } from '#types/blockRef'
+import type { Heads } from '#engine/port'
+import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
 
 export type L1Label = 'latest' | 'safe' | 'finalized'
 
@@ -51,4 +53,39 @@ export interface OrderedTable {
     readonly deleteAfter?: Uint8Array
     readonly puts: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
   }): void
+}
+
+/**
+ * Another L2 node that is followed: nothing of it is believed unless the execution half makes the same of it. A call fails with a Fault of
+ * severity 'retry' when another try may help, 'fatal' when none will. All calls end early when the signal is aborted, with its reason.
+ */
+export interface L2Source {
+  /** undefined: the source has no such block (nothing finalized yet) */
+  head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined>
+  /** Canonical blocks from a number on, ascending, up to `count`; fewer where its chain ends. Each is linked to the one before by its parent hash. */
+  payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
+  /** Any block by its hash; undefined: not known there (any more). */
+  payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
+  /** Resolves when the source may have a new head: told by it, or after a poll interval. Rejects only with the signal's reason. */
+  waitForHead(signal: AbortSignal): Promise<void>
+}
+
+/** `gap`: the parent of the first payload is not known here. `refused`: it would leave out the safe head. */
+export type UnsafeOutcome =
+  | { readonly kind: 'inserted'; readonly head: L2Ref }
+  | { readonly kind: 'invalid'; readonly number: number; readonly reason: string }
+  | { readonly kind: 'gap'; readonly missing: BlockId }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The engine queue as those feed it who know blocks that L1 does not confirm yet: follow mode, an operator, a sequencer. */
+export interface UnsafeInbox {
+  /** as labelled last; undefined until a start point is found */
+  readonly heads: Heads | undefined
+  /**
+   * Executes linked payloads, oldest first, and makes the last one the unsafe head, also when it leaves the branch of the present one. Payloads
+   * that are canonical already cost nothing. Faults of the engine of severity 'retry' are tried again inside, until the signal is aborted.
+   */
+  insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome>
+  /** Labels canonical blocks as their source does, where no L1 says better; what is not canonical here, or no step forward, is passed over. */
+  label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void>
 }

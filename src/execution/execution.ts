@@ -1,13 +1,14 @@
 import type { Genesis } from '#chain/genesis'
 import { verifyGenesisHash } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
-import type { BuildResult, Engine, Heads } from '#engine/port'
+import { engineFault } from '#engine/faults'
+import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
+import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { BlockTree } from './blockTree.ts'
 import { type Branch, headsRefusal } from './branch.ts'
@@ -47,15 +48,9 @@ export type ExecutionOptions = {
 const defaultTreeBytes = 256 * 2 ** 20
 const senderCacheBytes = 32 * 2 ** 20
 
-/** What became of a payload that was offered. */
-export type InsertResult = { readonly kind: 'valid' } | { readonly kind: 'invalid'; readonly reason: string }
-
 /** The execution half: the engine, import of payloads, and views for readers. */
 export interface Execution extends Engine {
-  /**
-   * Validates a payload by executing it and makes it known; no head moves. One that is known already is not executed again.
-   * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
-   */
+  /** `insert`, at once. */
   insertPayload(payload: Payload): InsertResult
   /** The newest published heads: frozen, replaced as a whole. */
   readonly published: HeadRecord
@@ -87,6 +82,10 @@ class LocalExecution implements Execution {
     if (view) return view
     reader[Symbol.dispose]()
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the head that was committed` })
+  }
+
+  async insert(payload: Payload): Promise<InsertResult> {
+    return this.insertPayload(payload)
   }
 
   insertPayload(payload: Payload): InsertResult {
@@ -126,7 +125,7 @@ class LocalExecution implements Execution {
   /** The branch that makes the heads true. */
   #plan(heads: Heads): Branch {
     const refused = (label: keyof Heads, reason: string): Error =>
-      executionFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
+      engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
     using view = this.view()
     const branch = view.branch(heads.unsafe.hash)
     if (branch === undefined) throw refused('unsafe', 'the block is not known')
@@ -147,9 +146,15 @@ class LocalExecution implements Execution {
     return found && payloadOfBlock(this.#deps.config.schedule, found.block, found.hash)
   }
 
+  async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    using view = this.view()
+    const state = view.state(block)
+    return state && (state.account(account)?.storageRoot ?? emptyRoot)
+  }
+
   #parent(view: ChainView, id: BlockId): ParentBlock {
     const parent = view.parent(id.hash)
-    if (parent === undefined) throw executionFault('UNKNOWN_PARENT', id)
+    if (parent === undefined) throw engineFault('UNKNOWN_PARENT', id)
     return parent
   }
 

@@ -6,11 +6,6 @@ export const executionFault = defineFaults({
     says: (d: { what: string }) => `this version does not do this yet: ${d.what}`,
     fix: 'do without it, or install a version that has it',
   },
-  UNKNOWN_PARENT: {
-    severity: 'reset',
-    says: (d: { hash: string; number: number }) => `block ${d.number} ${d.hash}, to build on, is not known here`,
-    fix: 'nothing: derivation starts again from a block that is known',
-  },
   INVALID_ATTRIBUTES: {
     severity: 'fatal',
     says: (d: { timestamp: number; reason: string }) => `payload attributes for time ${d.timestamp}: ${d.reason}`,
@@ -25,11 +20,6 @@ export const executionFault = defineFaults({
     severity: 'fatal',
     says: (d: { line: number; reason: string }) => `line ${d.line} of the payload file: ${d.reason}`,
     fix: 'give a file with one {"p": payload, "root": parent beacon block root} a line',
-  },
-  INVALID_FORKCHOICE: {
-    severity: 'reset',
-    says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,
-    fix: 'nothing: derivation starts again from heads that are known',
   },
   GENESIS_MISMATCH: {
     severity: 'fatal',

@@ -1,15 +1,14 @@
-import type { BuildResult, Engine, Heads } from '#engine/port'
+import { engineFault } from '#engine/faults'
+import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { concatBytes, u64Bytes } from '#lib/bytes'
 import { defineFaults } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { BlockId } from '#types/blockRef'
-import { type Hash, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
+import { emptyRoot, type Hash, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
-export const engineFault = defineFaults({
-  UNKNOWN_PARENT: { severity: 'reset', says: (d: { hash: Hash }) => `unknown parent ${d.hash}`, fix: 'none' },
-  INVALID_FORKCHOICE: { severity: 'reset', says: (d: { hash: Hash }) => `unknown head ${d.hash}`, fix: 'none' },
+export const busyFault = defineFaults({
   ENGINE_BUSY: { severity: 'retry', says: (_: Record<never, never>) => 'busy', fix: 'none' },
 })
 
@@ -52,7 +51,7 @@ export type MemoryEngine = Engine & {
   /** hashes of the canonical chain, genesis first */
   hashes(): Hash[]
   /** The next calls of the method fail with these errors, in order. */
-  failNext(method: 'build' | 'setHeads', ...errors: readonly unknown[]): void
+  failNext(method: 'insert' | 'build' | 'setHeads', ...errors: readonly unknown[]): void
 }
 
 /** Execution as far as the consensus half notices it; undefined: the attributes cannot be executed. */
@@ -71,9 +70,9 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
   let state = durable
   const known = new Map(durable.chain.map((payload) => [payload.blockHash, payload]))
   const history: Heads[] = []
-  const failures = { build: [] as unknown[], setHeads: [] as unknown[] }
+  const failures = { insert: [] as unknown[], build: [] as unknown[], setHeads: [] as unknown[] }
 
-  function fail(method: 'build' | 'setHeads'): void {
+  function fail(method: keyof typeof failures): void {
     if (failures[method].length > 0) throw failures[method].shift()
   }
 
@@ -83,7 +82,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     const genesis = state.chain[0]?.blockHash
     for (let hash = head.hash; ; ) {
       const payload = known.get(hash)
-      if (!payload) throw engineFault('INVALID_FORKCHOICE', { hash })
+      if (!payload) throw engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash, reason: 'not known' })
       chain.unshift(payload)
       if (hash === genesis) return chain
       hash = payload.parentHash
@@ -97,10 +96,20 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     history,
     hashes: () => state.chain.map((payload) => payload.blockHash),
     failNext: (method, ...errors) => void failures[method].push(...errors),
+    async insert(payload): Promise<InsertResult> {
+      fail('insert')
+      if (known.has(payload.blockHash)) return { kind: 'valid' }
+      const { parentHash, blockNumber, transactions } = payload
+      if (!known.has(parentHash)) throw engineFault('UNKNOWN_PARENT', { hash: parentHash, number: blockNumber - 1 })
+      if (transactions.some(isBad)) return { kind: 'invalid', reason: 'bad transaction' }
+      effect('insert')
+      known.set(payload.blockHash, payload)
+      return { kind: 'valid' }
+    },
     async build(parent, attributes): Promise<BuildResult> {
       fail('build')
       const below = known.get(parent.hash)
-      if (!below) throw engineFault('UNKNOWN_PARENT', { hash: parent.hash })
+      if (!below) throw engineFault('UNKNOWN_PARENT', parent)
       const payload = execute(below, attributes)
       if (!payload) return { kind: 'invalid', reason: 'bad transaction' }
       effect('build')
@@ -113,7 +122,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
       const chain = chainTo(heads.unsafe)
       const isOrdered = heads.finalized.number <= heads.safe.number && heads.safe.number <= heads.unsafe.number
       const arePresent = [heads.safe, heads.finalized].every((head) => chain.some((payload) => payload.blockHash === head.hash))
-      if (!isOrdered || !arePresent) throw engineFault('INVALID_FORKCHOICE', { hash: heads.safe.hash })
+      if (!isOrdered || !arePresent) throw engineFault('INVALID_FORKCHOICE', { label: 'safe', hash: heads.safe.hash, reason: 'order' })
       effect('set heads')
       state = { chain, heads }
       history.push(heads)
@@ -121,5 +130,6 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     },
     heads: async () => state.heads,
     payload: async (at) => (typeof at === 'number' ? state.chain.find((payload) => payload.blockNumber === at) : known.get(at)),
+    storageRoot: async (_account, { hash }) => (known.has(hash) ? emptyRoot : undefined),
   }
 }
