@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
+import type { Fetch } from '#lib/jsonHttp'
 import { endpointsOf } from './endpoint.ts'
-import type { Fetch } from './http.ts'
 import { createRpc } from './rpc.ts'
 
 const [endpoint = expect.fail()] = endpointsOf(['http://l1.example/key'])

@@ -1,5 +1,5 @@
 import { isFault } from '#lib/fault'
-import { listOf, objectOf, ShapeError } from './blockJson.ts'
+import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { type Endpoint, withoutSecrets } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'

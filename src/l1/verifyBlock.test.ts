@@ -5,8 +5,9 @@ import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { headerOf } from '#test/harness/headers'
 import { type Header, hashHeader } from '#types/header'
 import { emptyRequestsHash, emptyRoot, zeroHash } from '#types/ids'
-import { type Json, listOf, objectOf, receiptFromJson, ShapeError } from './blockJson.ts'
-import { transactionFromJson } from './transactionJson.ts'
+import { type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
+import { transactionFromJson } from '#types/transactionJson'
+import { receiptFromJson } from './receiptJson.ts'
 import { verifyBody, verifyHeader } from './verifyBlock.ts'
 
 const { l1 } = readRecordedChain()

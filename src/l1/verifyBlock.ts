@@ -3,9 +3,10 @@ import { fromHex } from '#lib/hex'
 import { orderedRoot } from '#trie/orderedRoot'
 import type { L1Ref } from '#types/blockRef'
 import { type Header, hashHeader } from '#types/header'
+import { headerFromJson } from '#types/headerJson'
 import type { Hash } from '#types/ids'
+import { hashField, type Json, ShapeError } from '#types/jsonShape'
 import { encodeReceipt, type Receipt } from '#types/receipt'
-import { hashField, headerFromJson, type Json, ShapeError } from './blockJson.ts'
 
 /** Fields of a block's JSON that are no header fields of a later fork. */
 const notHeader: ReadonlySet<string> = new Set([

@@ -1,7 +1,8 @@
 import type { L1Block } from '#derive/ports'
-import { type Json, objectOf, receiptFromJson } from '#l1/blockJson'
-import { transactionFromJson } from '#l1/transactionJson'
+import { receiptFromJson } from '#l1/receiptJson'
 import { type Verdict, verifyBody, verifyHeader } from '#l1/verifyBlock'
+import { type Json, objectOf } from '#types/jsonShape'
+import { transactionFromJson } from '#types/transactionJson'
 import { readSharedJson } from './sharedData.ts'
 
 /** An L1 block as `eth_getBlockByNumber` (full) and `eth_getBlockReceipts` answer it. */

@@ -1,7 +1,7 @@
 import type { L1Recording, RecordedBlock } from '#devnet/recordedL1'
-import { headerFromJson } from '#l1/blockJson'
 import { keccak256Text } from '#lib/keccak'
 import { hashHeader } from '#types/header'
+import { headerFromJson } from '#types/headerJson'
 import { type Hash, hashFromBytes } from '#types/ids'
 
 type Json = Readonly<Record<string, unknown>>

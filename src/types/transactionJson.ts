@@ -1,6 +1,14 @@
-import type { Address, Hash } from '#types/ids'
-import { type AccessList, type Authorization, encodeTransaction, type SignedTransaction } from '#types/transaction'
-import { addressField, bigintField, bytesField, hashField, type Json, listOf, numberField, objectOf, ShapeError } from './blockJson.ts'
+import type { Deposit } from './deposit.ts'
+import type { Address, Hash } from './ids.ts'
+import { addressField, bigintField, bytesField, has, hashField, type Json, listOf, numberField, objectOf, ShapeError } from './jsonShape.ts'
+import {
+  type AccessList,
+  type Authorization,
+  depositType,
+  encodeTransaction,
+  type SignedTransaction,
+  type Transaction,
+} from './transaction.ts'
 
 function accessList(json: Json): AccessList {
   return listOf(json['accessList'], 'access list').map((value) => {
@@ -46,7 +54,7 @@ function commonFields(json: Json): {
   return {
     nonce: bigintField(json, 'nonce'),
     gasLimit: bigintField(json, 'gas'),
-    to: json['to'] == null ? null : addressField(json, 'to'),
+    to: has(json, 'to') ? addressField(json, 'to') : null,
     value: bigintField(json, 'value'),
     data: bytesField(json, 'input'),
     r: bigintField(json, 'r'),
@@ -87,13 +95,36 @@ function typedFromJson(type: number, json: Json): SignedTransaction {
 }
 
 /**
- * EIP-2718 bytes of a transaction in a block's JSON; undefined for a type that this version cannot encode.
- * The result counts only once the transactions root is seen to fit. ShapeError when it is no transaction.
+ * A deposit as clients write it: `mint` may be absent, null or zero (the same bytes), `isSystemTx` absent for false; nonce, signature and
+ * receipt version are no part of it.
+ */
+function depositFromJson(json: Json): Deposit {
+  const isSystemTransaction = json['isSystemTx'] ?? false
+  if (typeof isSystemTransaction !== 'boolean') throw new ShapeError('isSystemTx is neither true nor false')
+  return {
+    type: depositType,
+    sourceHash: hashField(json, 'sourceHash'),
+    from: addressField(json, 'from'),
+    to: has(json, 'to') ? addressField(json, 'to') : null,
+    mint: has(json, 'mint') ? bigintField(json, 'mint') : 0n,
+    value: bigintField(json, 'value'),
+    gasLimit: bigintField(json, 'gas'),
+    isSystemTransaction,
+    data: bytesField(json, 'input'),
+  }
+}
+
+function fromJson(type: number, json: Json): Transaction {
+  if (type === depositType) return depositFromJson(json)
+  return type === 0 ? legacyFromJson(json) : typedFromJson(type, json)
+}
+
+/**
+ * EIP-2718 bytes of a transaction in a block's JSON, deposits included; undefined for a type that this version cannot encode.
+ * The result counts only once its hash, or the transactions root, is seen to fit. ShapeError when it is no transaction.
  */
 export function transactionFromJson(value: unknown): Uint8Array | undefined {
   const json = objectOf(value, 'transaction')
-  const type = json['type'] == null ? 0 : numberField(json, 'type')
-  if (type > 4) return undefined
-  const tx = type === 0 ? legacyFromJson(json) : typedFromJson(type, json)
-  return encodeTransaction(tx)
+  const type = has(json, 'type') ? numberField(json, 'type') : 0
+  return type <= 4 || type === depositType ? encodeTransaction(fromJson(type, json)) : undefined
 }
