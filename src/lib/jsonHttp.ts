@@ -23,7 +23,7 @@ export type JsonHttpOutcome =
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** 429, and how long to wait. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
-  /** 401 or 403; `says`: the beginning of the answer's text */
+  /** 401 or 403; `says`: the answer's text when it is short */
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
   /** Too large, or 2xx without JSON. */
   | { readonly kind: 'bad-answer'; readonly reason: string }
@@ -72,15 +72,20 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.name : 'connection failed'
 }
 
+/** The text of a refusal, when it announces a short one. */
+async function saidBy(response: Response): Promise<string> {
+  const length = Number(response.headers.get('content-length') ?? 0)
+  if (length > 0 && length <= maxSaid) return textOf((await readBody(response, maxSaid)).bytes).trim()
+  await response.body?.cancel() // what is not read keeps its connection
+  return ''
+}
+
 /** What a status alone says; undefined: the body is worth reading. */
 async function outcomeOfStatus(response: Response): Promise<JsonHttpOutcome | undefined> {
   const { status } = response
-  if (status === 401 || status === 403) {
-    const says = textOf((await readBody(response, maxSaid)).bytes).trim()
-    return { kind: 'refused', status, says }
-  }
+  if (status === 401 || status === 403) return { kind: 'refused', status, says: await saidBy(response) }
   if (status !== 429 && status < 500) return undefined
-  await response.body?.cancel() // what is not read keeps its connection
+  await response.body?.cancel()
   return status === 429 ? { kind: 'rate-limited', retryAfterMs: retryAfterMs(response) } : { kind: 'unreachable', reason: `HTTP ${status}` }
 }
 
