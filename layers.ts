@@ -15,8 +15,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   derive: ['chain', 'types', 'lib'],
   consensus: ['engine', 'derive', 'chain', 'types', 'lib'],
   l1: ['derive:ports', 'consensus:ports', 'trie:orderedRoot', 'chain', 'types', 'lib'],
+  l2: ['consensus:ports', 'engine', 'chain', 'types', 'lib'],
   rpc: ['engine', 'chain', 'types', 'lib'],
-  node: ['rpc', 'l1', 'consensus', 'derive', 'execution', 'engine', 'state', 'evm', 'store', 'trie', 'chain', 'types', 'lib'],
+  node: ['rpc', 'l1', 'l2', 'consensus', 'derive', 'execution', 'engine', 'state', 'evm', 'store', 'trie', 'chain', 'types', 'lib'],
   devnet: ['node', 'derive', 'chain', 'types', 'lib'],
   cli: ['node', 'devnet', 'chain', 'types', 'lib'],
 }

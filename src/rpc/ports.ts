@@ -148,6 +148,18 @@ export interface ChainReader {
   sync(): SyncProgress | undefined
 }
 
+/** A block as subscribers see it. */
+export type HeadBlock = Pick<ChainBlock, 'hash' | 'block'>
+
+/** Tells of each published head. */
+export interface HeadFeed {
+  /**
+   * @param listener told, after they are readable, of the blocks that became canonical, oldest first: each is the child of the one told before,
+   * or after a reorg of a block told earlier. A chain that became shorter tells nothing. It may not throw.
+   */
+  subscribe(listener: (blocks: readonly HeadBlock[]) => void): Disposable
+}
+
 /** The consensus half's heads; what is not known yet is undefined. */
 export type RollupStatus = {
   /** the L1 block that derivation has read to */

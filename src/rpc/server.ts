@@ -1,16 +1,15 @@
 import { Buffer } from 'node:buffer'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
 import { invalidRequest, parseError, type RpcError, requestTooBig, serverBusy } from './errors.ts'
-import { rpcFault } from './faults.ts'
 import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget, type Hold, parseJson, readBody } from './server/body.ts'
 import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
+import { hostInUrl, type Listen, listen } from './server/listen.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
@@ -22,13 +21,7 @@ export type RpcServerDeps<Context> = {
   readonly clock: Clock
 }
 
-export type RpcServerOptions = {
-  /** address to listen on: 127.0.0.1 unless the operator says otherwise */
-  readonly host: string
-  /** 0: any free one */
-  readonly port: number
-  /** the flag that sets the port, for faults */
-  readonly flag: string
+export type RpcServerOptions = Listen & {
   /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
   readonly limits?: Partial<RpcServerLimits>
@@ -117,23 +110,6 @@ function send(response: ServerResponse, reply: Reply, isClosing: boolean): void 
   response.end(body)
 }
 
-function listen(server: Server, { host, port, flag }: RpcServerOptions): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const at = { flag, host, port }
-      reject(
-        cause.code === 'EADDRINUSE'
-          ? rpcFault('PORT_IN_USE', at, cause)
-          : rpcFault('LISTEN_FAILED', { ...at, reason: cause.code ?? cause.message }, cause),
-      )
-    })
-    server.listen({ host, port }, () => {
-      server.removeAllListeners('error')
-      resolve(server.address() as AddressInfo)
-    })
-  })
-}
-
 /**
  * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; no CORS.
  * @returns when it listens
@@ -186,7 +162,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   server.setTimeout(limits.stallTimeoutMs)
   const { port } = await listen(server, options)
   server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))
-  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
+  const url = `http://${hostInUrl(options.host)}:${port}`
   log.info('rpc listening', { url, methods: deps.registry.size })
 
   return {

@@ -16,10 +16,10 @@ import { isJsonObject, type Json } from '../json.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import { Gate } from './gate.ts'
 
-export type DispatchDeps<Context> = {
+export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
-  /** The context of one call. */
-  readonly contextOf: (ticket: Ticket) => Context
+  /** The context of one call, and of whoever makes it. */
+  readonly contextOf: (ticket: Ticket, caller: By) => Context
   readonly log: Log
   readonly clock: Clock
 }
@@ -36,9 +36,9 @@ export type DispatchLimits = {
 export type Caller = { readonly isGone: boolean }
 
 /** Answers parsed JSON-RPC bodies. */
-export type Dispatcher = {
+export type Dispatcher<By extends Caller = Caller> = {
   /** @returns JSON text; undefined when there were notifications only, or nobody waits for it */
-  answer(body: unknown, caller: Caller): Promise<string | undefined>
+  answer(body: unknown, caller: By): Promise<string | undefined>
 }
 
 type RequestId = string | number | null
@@ -65,12 +65,15 @@ function parseRequest(item: unknown): Request | { readonly id: RequestId | undef
 /** Costs after which others get a turn of the event loop before the next call of a batch. */
 const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution'])
 
-export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: DispatchLimits): Dispatcher {
+export function createDispatcher<Context, By extends Caller = Caller>(
+  deps: DispatchDeps<Context, By>,
+  limits: DispatchLimits,
+): Dispatcher<By> {
   const { registry, contextOf, log, clock } = deps
   const classes = Object.entries(costClasses) as [CostClass, (typeof costClasses)[CostClass]][]
   const gates = new Map(classes.map(([name, { maxRunning }]) => [name, new Gate(maxRunning, limits.maxWaiting)]))
 
-  async function run(method: Method<Context>, params: readonly unknown[], caller: Caller): Promise<Json> {
+  async function run(method: Method<Context>, params: readonly unknown[], caller: By): Promise<Json> {
     let isLate = false
     const ticket: Ticket = {
       get isCancelled(): boolean {
@@ -79,7 +82,7 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     }
     const work = (): Json | Promise<Json> => {
       if (ticket.isCancelled) throw timedOut() // while it waited for its turn
-      return method.call(contextOf(ticket), params)
+      return method.call(contextOf(ticket, caller), params)
     }
     const late = Promise.withResolvers<never>()
     using _timer = clock.after(costClasses[method.cost].timeoutMs, () => {
@@ -96,7 +99,7 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     return internalError()
   }
 
-  async function resultText({ id, method, params }: Request, caller: Caller): Promise<string> {
+  async function resultText({ id, method, params }: Request, caller: By): Promise<string> {
     try {
       const definition = registry.get(method)
       if (definition === undefined) throw methodNotFound()
@@ -109,7 +112,7 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     }
   }
 
-  async function answerOne(item: unknown, caller: Caller): Promise<string | undefined> {
+  async function answerOne(item: unknown, caller: By): Promise<string | undefined> {
     const request = parseRequest(item)
     const text = 'refused' in request ? errorText(request.id ?? null, request.refused) : await resultText(request, caller)
     return request.id === undefined ? undefined : text
@@ -122,7 +125,7 @@ export function createDispatcher<Context>(deps: DispatchDeps<Context>, limits: D
     return cost !== undefined && heavy.has(cost)
   }
 
-  async function answerBatch(items: readonly unknown[], caller: Caller): Promise<string | undefined> {
+  async function answerBatch(items: readonly unknown[], caller: By): Promise<string | undefined> {
     if (items.length === 0) return errorText(null, invalidRequest())
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
     const texts: string[] = []
