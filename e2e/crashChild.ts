@@ -39,21 +39,24 @@ async function runDerive(): Promise<void> {
   await using node = await startNode(
     { clock: systemClock, random: Math.random, fetch, log: silentLog, onCommit },
     {
+      mode: 'all',
       config,
       genesis: () => genesis,
       datadir,
-      l1RpcUrls: [l1Url],
-      l1BeaconUrls: [],
-      l1PollMs: 200,
-      httpPort: 0,
-      rollupPort: 0,
       version: 'crash',
+      l1: { rpcUrls: [l1Url], beaconUrls: [], pollMs: 200 },
+      listen: { http: { host: '127.0.0.1', port: 0 } },
+      isAdminOn: false,
+      readyMaxLagSec: 30,
+      minFreeBytes: 0,
     },
   )
+  const { execution } = node
+  if (!execution) throw new Error('no execution half')
   tellOpen()
-  tell(`serving ${node.httpUrl}`)
-  while (node.execution.published.heads.safe.number < Number(last)) await Promise.race([systemClock.delay(20), node.stopped])
-  const { number, hash } = node.execution.published.heads.safe
+  tell(`serving ${node.urls.http}`)
+  while (execution.published.heads.safe.number < Number(last)) await Promise.race([systemClock.delay(20), node.stopped])
+  const { number, hash } = execution.published.heads.safe
   tell(`done ${number} ${hash}`)
   await systemClock.delay(60_000)
 }

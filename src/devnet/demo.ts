@@ -19,6 +19,7 @@ export type Difference = { readonly number: number; readonly expected: Hash; rea
 export interface Demo extends AsyncDisposable {
   readonly chain: RecordedChain
   readonly node: Node
+  readonly urls: { readonly http: string; readonly rollup: string }
   /**
    * Ends when all recorded blocks are derived, or the signal is aborted.
    * @throws the fault that stopped derivation
@@ -28,6 +29,7 @@ export interface Demo extends AsyncDisposable {
   difference(): Difference | undefined
 }
 
+const host = '127.0.0.1'
 const lookEveryMs = 20
 
 /** @throws Fault PORT_IN_USE and others of the node (fatal) */
@@ -41,29 +43,35 @@ export async function startDemo(deps: DemoDeps, options: DemoOptions): Promise<D
   const l1 = parts.use(await serveL1((exchange) => recorded.reply(exchange), 0))
   const node = parts.use(
     await startNode(deps, {
-      ...options,
+      mode: 'all',
       config: chain.config,
       genesis: () => chain.genesis,
       datadir,
-      l1RpcUrls: [l1.url],
-      l1BeaconUrls: [l1.url],
-      l1PollMs: 1_000,
+      version: options.version,
+      l1: { rpcUrls: [l1.url], beaconUrls: [l1.url], pollMs: 1_000 },
+      listen: { http: { host, port: options.httpPort }, rollup: { host, port: options.rollupPort } },
+      isAdminOn: false,
+      readyMaxLagSec: 30,
+      minFreeBytes: 0,
     }),
   )
+  const { execution, urls } = node
+  if (!execution || !urls.http || !urls.rollup) throw new RangeError('a demo has both halves and serves both ports')
   const kept = parts.move()
   return {
     chain,
     node,
+    urls: { http: urls.http, rollup: urls.rollup },
     async derived(signal): Promise<void> {
       let hasStopped = false
       const stopped = node.stopped.then(() => {
         hasStopped = true
       })
-      const isDone = (): boolean => signal.aborted || hasStopped || node.execution.published.heads.safe.number >= last
+      const isDone = (): boolean => signal.aborted || hasStopped || execution.published.heads.safe.number >= last
       while (!isDone()) await Promise.race([deps.clock.delay(lookEveryMs), stopped])
     },
     difference(): Difference | undefined {
-      using view = node.execution.view()
+      using view = execution.view()
       for (const [number, { hash }] of chain.blocks.entries()) {
         const found = view.canonicalHash(number)
         if (found !== hash) return { number, expected: hash, found }

@@ -11,7 +11,8 @@ import { systemClock } from '#lib/clock'
 import { createLog, silentLog } from '#lib/log'
 import { scheduleTo, smallGenesis } from '#test/harness/chainBlocks'
 import { rpcCall } from '#test/harness/cliProcess'
-import { type Node, type NodeOptions, startNode } from './node.ts'
+import { type Node, startNode } from './node.ts'
+import type { NodeOptions } from './nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-start-'))
 afterAll(() => rmSync(base, { recursive: true }))
@@ -26,10 +27,13 @@ const config: RollupConfig = {
   genesis: { ...recorded.config.genesis, l2: { number: 0, hash: genesisBlock(small, {}).hash }, l2TimeSec: small.header.timestamp },
 }
 const nowhere = 'http://127.0.0.1:9'
+const l1At = (url: string) => ({ rpcUrls: [url], beaconUrls: [url], pollMs: 1_000 })
+const host = '127.0.0.1'
+const listenOn = (http: number, rollup: number) => ({ http: { host, port: http }, rollup: { host, port: rollup } })
 let dirs = 0
 const optionsOf = (changes: Partial<NodeOptions>): NodeOptions => ({
-  ...{ config, genesis: () => small, datadir: join(base, String(dirs++)), l1RpcUrls: [nowhere], l1BeaconUrls: [nowhere] },
-  ...{ l1PollMs: 1_000, httpPort: 0, rollupPort: 0, version: '1.2.3' },
+  ...{ mode: 'all', config, genesis: () => small, datadir: join(base, String(dirs++)), version: '1.2.3', l1: l1At(nowhere) },
+  ...{ listen: listenOn(0, 0), isAdminOn: false, readyMaxLagSec: 30, minFreeBytes: 0 },
   ...changes,
 })
 
@@ -43,14 +47,14 @@ const free = (server: Server) => new Promise((resolve) => server.close(resolve))
 it('node: when its second port is in use, it holds neither the first nor the data directory afterwards (PORT_IN_USE)', async () => {
   const [taken, first] = [await occupy(), await occupy()]
   await free(first.server)
-  const options = optionsOf({ httpPort: first.port, rollupPort: taken.port })
+  const options = optionsOf({ listen: listenOn(first.port, taken.port) })
   await expect(startNode(deps, options)).rejects.toMatchObject({
     ...{ code: 'PORT_IN_USE', severity: 'fatal' },
     data: { flag: 'rollup.port', port: taken.port },
   })
   await free(taken.server)
   await using node = await startNode(deps, options)
-  expect([node.httpUrl, node.rollupUrl]).toEqual([`http://127.0.0.1:${first.port}`, `http://127.0.0.1:${taken.port}`])
+  expect(node.urls).toEqual({ http: `http://127.0.0.1:${first.port}`, rollup: `http://127.0.0.1:${taken.port}` })
 })
 
 it('node: one that failed on its genesis leaves the data directory free (WRONG_GENESIS)', async () => {
@@ -58,7 +62,7 @@ it('node: one that failed on its genesis leaves the data directory free (WRONG_G
   const wrong = () => smallGenesis(scheduleTo('bedrock'), recorded.genesis.accounts.slice(0, 1))
   await expect(startNode(deps, { ...options, genesis: wrong })).rejects.toMatchObject({ code: 'WRONG_GENESIS' })
   await using node = await startNode(deps, options)
-  expect(node.status().phase).toBe('starting')
+  expect(node.status()?.phase).toBe('starting')
 })
 
 it('node: two in one data directory cannot be, one after the other can (DATADIR_LOCKED)', async () => {
@@ -71,14 +75,14 @@ it('node: two in one data directory cannot be, one after the other can (DATADIR_
     throw new Error('read again')
   }
   await using again = await startNode(deps, { ...options, genesis })
-  expect(await rpcCall(again.httpUrl, 'eth_chainId')).toBe('0x385')
-  expect(await rpcCall(again.httpUrl, 'web3_clientVersion')).toMatch(/^basalt\/v1\.2\.3\//)
+  expect(await rpcCall(again.urls.http ?? '', 'eth_chainId')).toBe('0x385')
+  expect(await rpcCall(again.urls.http ?? '', 'web3_clientVersion')).toMatch(/^basalt\/v1\.2\.3\//)
 })
 
 it('node: an L1 of another chain stops it with the fault that says so (L1_WRONG_CHAIN)', async () => {
   const l1 = createRecordedL1({ ...recorded.l1, chainId: 5 }, { head: 10 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
-  await using node = await startNode(deps, optionsOf({ l1RpcUrls: [served.url] }))
+  await using node = await startNode(deps, optionsOf({ l1: l1At(served.url) }))
   await expect(node.stopped).rejects.toMatchObject({ code: 'L1_WRONG_CHAIN', severity: 'fatal' })
   expect(node.status()).toMatchObject({ phase: 'stopped', fault: { code: 'L1_WRONG_CHAIN' } })
 })
@@ -88,7 +92,7 @@ async function startBeforeAzul(l1Url: string, log = silentLog): Promise<Node> {
   const { config: own, genesis } = recorded
   const azul = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
   const planned = { ...own, schedule: { ...own.schedule, azul } }
-  return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1RpcUrls: [l1Url], l1BeaconUrls: [l1Url] }))
+  return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1: l1At(l1Url) }))
 }
 
 it('node: before a fork without rules here it stops deriving, serves what it has, is not ready and says why (UNSUPPORTED_FORK)', async () => {
@@ -99,11 +103,12 @@ it('node: before a fork without rules here it stops deriving, serves what it has
   await using node = await startBeforeAzul(served.url, log)
   await node.stopped
 
-  expect(node.execution.published.heads.safe).toMatchObject({ number: 10, hash: recorded.blocks[10]?.hash })
-  expect(await rpcCall(node.httpUrl, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: recorded.blocks[10]?.hash })
-  expect(await rpcCall(node.httpUrl, 'eth_getBlockByNumber', ['0xb', false])).toBeNull()
-  expect(await rpcCall(node.httpUrl, 'eth_syncing')).toMatchObject({ startingBlock: '0x0', currentBlock: '0xa' })
-  for (const url of [node.httpUrl, node.rollupUrl]) {
+  const { http = '', rollup = '' } = node.urls
+  expect(node.execution?.published.heads.safe).toMatchObject({ number: 10, hash: recorded.blocks[10]?.hash })
+  expect(await rpcCall(http, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: recorded.blocks[10]?.hash })
+  expect(await rpcCall(http, 'eth_getBlockByNumber', ['0xb', false])).toBeNull()
+  expect(await rpcCall(http, 'eth_syncing')).toMatchObject({ startingBlock: '0x0', currentBlock: '0xa' })
+  for (const url of [http, rollup]) {
     const [ready, healthy] = [await fetch(`${url}/readyz`), await fetch(`${url}/healthz`)]
     expect([ready.status, healthy.status]).toEqual([503, 200])
     expect(((await ready.json()) as { problems: string[] }).problems).toEqual([expect.stringMatching(/fork azul .*\(UNSUPPORTED_FORK\)/)])

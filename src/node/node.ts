@@ -1,31 +1,19 @@
-import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import type { Genesis } from '#chain/genesis'
-import type { RollupConfig } from '#chain/rollupConfig'
-import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
-import { consensusMetrics } from '#consensus/metrics'
-import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
-import { createPipeline } from '#derive/pipeline'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import type { ExecutedBlock } from '#execution/executedBlock'
-import { createExecution, type Execution } from '#execution/execution'
-import { executionMetrics } from '#execution/metrics'
-import { createL1Source, defaultL1Options } from '#l1/l1Source'
-import { l1Metrics } from '#l1/metrics'
+import type { Execution } from '#execution/execution'
 import type { Clock } from '#lib/clock'
-import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
-import { ethRegistry, rollupRegistry } from '#rpc/methods'
-import { createRpcServer } from '#rpc/server'
-import { openLmdbKv } from '#store/lmdbKv'
-import { agreeOnSchema, chainSchema, consensusSchema } from '#store/schema'
-import { consensusTables, tables } from '#store/tables'
+import type { SyncProgress } from '#rpc/ports'
+import { openConsensusHalf } from './consensusHalf.ts'
 import { createEthContext } from './ethContext.ts'
+import { openExecutionHalf } from './executionHalf.ts'
+import { nodeFault } from './faults.ts'
+import { checkOptions, type NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
-import { safeHeadTable } from './safeHeadTable.ts'
+import { startServers, type Urls } from './servers.ts'
 import { syncProgressOf } from './syncing.ts'
 
 export type NodeDeps = {
@@ -37,133 +25,70 @@ export type NodeDeps = {
   readonly onCommit?: (phase: 'begin' | 'end') => void
 }
 
-export type NodeOptions = {
-  readonly config: RollupConfig
-  /** Read only when the data directory is empty. */
-  readonly genesis: () => Genesis
-  readonly datadir: string
-  readonly l1RpcUrls: readonly string[]
-  readonly l1BeaconUrls: readonly string[]
-  readonly l1PollMs: number
-  /** on 127.0.0.1; 0: any free one */
-  readonly httpPort: number
-  readonly rollupPort: number
-  readonly version: string
-}
-
-/** Safe and finalized move once in minutes: they are asked for at every so many polls of the head. */
-const labelPolls = 4
-
-/** A running node. Disposing of it stops derivation, then the servers, then closes the stores. */
+/** A running node. Disposing of it stops consensus, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {
-  readonly httpUrl: string
-  readonly rollupUrl: string
-  readonly execution: Execution
-  status(): DriverStatus
+  readonly urls: Urls
+  /** the chain as this process has it; not in consensus mode */
+  readonly execution: Pick<Execution, 'published' | 'view'> | undefined
+  /** undefined in execution mode */
+  status(): DriverStatus | undefined
   progress(): Progress
-  /** of all blocks executed since the start */
+  /** of all blocks executed in this process since the start */
   executedGas(): bigint
-  /** Ends when derivation does: rejects with the fault that stopped it, if it was one that a running node cannot report by itself. */
+  /** Ends when consensus does: rejects with the fault that stopped the node, if it was one that a running node cannot report by itself. */
   readonly stopped: Promise<void>
 }
 
-/** Derivation that a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
-async function runDriver(driver: Driver, log: Log, signal: AbortSignal): Promise<void> {
-  try {
-    await driver.run(signal)
-  } catch (error) {
-    if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
-    log.error(error.message, { code: error.code, fix: error.fix })
-  }
-}
-
 /**
- * Puts a node together and starts it: stores, execution, L1, derivation, servers, in this order; what was started is closed in reverse when a
- * later part fails.
+ * Puts a node together and starts it: execution, consensus, servers, in this order; what was started is closed in reverse when a later part
+ * fails.
  * @throws Fault of the part that cannot start (all fatal)
  */
 export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<Node> {
-  const { clock, random, log } = deps
-  const { config, datadir, version } = options
+  checkOptions(options)
+  const { clock, log } = deps
+  const { config, version, l1 } = options
+  if (l1 === undefined) throw nodeFault('OPTION_MISSING', { mode: options.mode, option: '--l1.rpc' })
   await using starting = new AsyncDisposableStack()
   const registry = new Registry()
 
-  const chainKv = starting.use(openLmdbKv(join(datadir, 'chain'), Object.values(tables)))
-  const consensusKv = starting.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
-  agreeOnSchema(chainKv, chainSchema)
-  agreeOnSchema(consensusKv, consensusSchema)
-  const evm = createReferenceEvm()
-  const executed = executionMetrics.register(registry)
-  let executedGas = 0n
-  const onExecuted = ({ header, transactions }: ExecutedBlock, ms: number): void => {
-    executedGas += header.gasUsed
-    executed.blocks.inc({})
-    executed.gas.inc({}, Number(header.gasUsed))
-    executed.milliseconds.inc({}, ms)
-    executed.transactions.inc({}, transactions.length)
-    executed.lastBlock.set({}, header.number)
-  }
-  const { genesis } = options
-  const execution = createExecution({ ...deps, kv: chainKv, evm, config, genesis, log: log.child('execution'), onExecuted })
-
-  const l1Urls = { rpcUrls: options.l1RpcUrls, beaconUrls: options.l1BeaconUrls, chainId: config.l1ChainId }
-  const l1Deps = { ...deps, log: log.child('l1'), metrics: l1Metrics.register(registry) }
-  const l1 = starting.use(createL1Source(l1Deps, { ...defaultL1Options, ...l1Urls }))
-  const store = createSafeHeadStore(safeHeadTable(consensusKv, consensusTables.safeHeads.id))
-  const driver = createDriver(
-    {
-      engine: execution,
-      createPipeline: (start) => createPipeline(config, start, log.child('derive')),
-      l1,
-      store,
-      clock,
-      random,
-      log: log.child('consensus'),
-      metrics: consensusMetrics.register(registry),
-    },
-    { ...defaultDriverOptions, config, headPollMs: options.l1PollMs, labelPollMs: labelPolls * options.l1PollMs },
-  )
+  const half = starting.use(await openExecutionHalf({ ...deps, registry }, options))
+  const { execution } = half
+  const consensus = starting.use(await openConsensusHalf({ ...deps, engine: execution, registry }, { ...options, l1 }))
+  const { driver, store } = consensus
 
   const progress = (): Progress => progressOf(config, driver.status())
   const first = execution.published.heads.unsafe.number
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
-  const eth = createEthContext({ execution, evm, config, clientVersion, sync: () => syncProgressOf(progress(), first) })
+  const sync = (): SyncProgress | undefined => syncProgressOf(progress(), first)
   const rollup = createRollupNode({ config, driver, execution, store, clock })
-  const health = healthPages(rollup, version)
-  const metrics = async (): Promise<Page> => ({ status: 200, text: await registry.metrics() })
-  const serverDeps = { log: log.child('rpc'), clock }
-  const http = starting.use(
-    await createRpcServer(
-      { ...serverDeps, pages: health, registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) },
-      { host: '127.0.0.1', port: options.httpPort, flag: 'http.port' },
-    ),
-  )
-  const rollupHttp = starting.use(
-    await createRpcServer(
+  const servers = starting.use(
+    await startServers(
       {
-        ...serverDeps,
-        pages: new Map([...health, ['/metrics', metrics]]),
-        registry: rollupRegistry,
-        contextOf: (ticket) => ({ rollup, version: `v${version}`, ticket }),
+        log: log.child('rpc'),
+        clock,
+        eth: createEthContext({ execution, evm: createReferenceEvm(), config, clientVersion, sync }),
+        rollup: { rollup, version: `v${version}` },
+        health: healthPages(rollup, version),
+        metrics: new Map([['/metrics', async (): Promise<Page> => ({ status: 200, text: await registry.metrics() })]]),
       },
-      { host: '127.0.0.1', port: options.rollupPort, flag: 'rollup.port' },
+      options.listen,
     ),
   )
 
   const stop = new AbortController()
-  const stopped = runDriver(driver, log, stop.signal)
+  const stopped = consensus.run(stop.signal)
   starting.defer(async () => {
     stop.abort()
     await stopped.catch(() => {})
   })
   const parts = starting.move()
   return {
-    httpUrl: http.url,
-    rollupUrl: rollupHttp.url,
+    urls: servers.urls,
     execution,
     status: () => driver.status(),
     progress,
-    executedGas: () => executedGas,
+    executedGas: () => half.executedGas(),
     stopped,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }

@@ -26,15 +26,16 @@ function start(url: string, datadir: string, lines: string[]): Promise<Node> {
   return startNode(
     { clock: fastClock, random: () => 0.5, fetch, log },
     {
+      mode: 'all',
       config,
       genesis: () => genesis,
       datadir: join(folder, datadir),
-      l1RpcUrls: [url],
-      l1BeaconUrls: [url],
-      l1PollMs: 500,
-      httpPort: 0,
-      rollupPort: 0,
       version: 'test',
+      l1: { rpcUrls: [url], beaconUrls: [url], pollMs: 500 },
+      listen: {},
+      isAdminOn: false,
+      readyMaxLagSec: 30,
+      minFreeBytes: 0,
     },
   )
 }
@@ -48,12 +49,12 @@ async function until(node: Node, isThere: () => boolean): Promise<void> {
 
 /** Reads all of L1 up to a block, and waits there. */
 const follows = (node: Node, l1Hash: unknown) => (): boolean => {
-  const { origin, wait, heads } = node.status()
+  const { origin, wait, heads } = node.status() ?? {}
   return origin?.hash === l1Hash && wait?.reason === 'l1-head' && heads !== undefined
 }
 
 function hashesOf(node: Node): (string | undefined)[] {
-  using view = node.execution.view()
+  using view = (node.execution ?? expect.fail()).view()
   return blocks.map((_, number) => view.canonicalHash(number))
 }
 

@@ -14,29 +14,29 @@ const names = ['http.port', 'rollup.port', 'log.level', 'log.format', 'json'] as
 type Example = { readonly about: string; readonly url: string; readonly method: string; readonly params: readonly unknown[] }
 
 /** Requests that the finished demo answers. */
-export function exampleRequests({ chain, node }: Pick<Demo, 'chain' | 'node'>): readonly Example[] {
+export function exampleRequests({ chain, urls }: Pick<Demo, 'chain' | 'urls'>): readonly Example[] {
   const token = chain.contracts['TOKEN']
   return [
-    { about: 'the newest block', url: node.httpUrl, method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { about: 'the newest block', url: urls.http, method: 'eth_getBlockByNumber', params: ['latest', false] },
     {
       about: 'a balance as of block 40',
-      url: node.httpUrl,
+      url: urls.http,
       method: 'eth_getBalance',
       params: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x28'],
     },
     {
       about: 'a token transfer',
-      url: node.httpUrl,
+      url: urls.http,
       method: 'eth_getLogs',
       params: [{ fromBlock: '0x0', toBlock: 'latest', address: token }],
     },
     {
       about: 'a token balance',
-      url: node.httpUrl,
+      url: urls.http,
       method: 'eth_call',
       params: [{ to: token, data: `0x70a08231${'70997970C51812dc3A010C7d01b50e0d17dc79C8'.padStart(64, '0')}` }, 'latest'],
     },
-    { about: 'what L1 made safe', url: node.rollupUrl, method: 'optimism_syncStatus', params: [] },
+    { about: 'what L1 made safe', url: urls.rollup, method: 'optimism_syncStatus', params: [] },
   ]
 }
 
@@ -44,14 +44,13 @@ const asCurl = ({ about, url, method, params }: Example): string =>
   `  # ${about}\n  curl -s ${url} -H 'content-type: application/json' -d '${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}'\n`
 
 function report(io: Io, asJson: boolean, demo: Demo, blocks: number, seconds: number): void {
-  const { chain, node } = demo
+  const { chain, urls } = demo
   if (asJson) {
-    const urls = { http: node.httpUrl, rollup: node.rollupUrl }
     io.out.write(`${JSON.stringify({ blocks, equal: true, clients: chain.clients, seconds, ...urls, examples: exampleRequests(demo) })}\n`)
     return
   }
   io.out.write(`\n${blocks} blocks derived, all hashes equal those of ${chain.clients} (${seconds.toFixed(1)} s)\n\n`)
-  io.out.write(`JSON-RPC  ${node.httpUrl}\nrollup    ${node.rollupUrl}\n\n`)
+  io.out.write(`JSON-RPC  ${urls.http}\nrollup    ${urls.rollup}\n\n`)
   for (const example of exampleRequests(demo)) io.out.write(asCurl(example))
   io.out.write('\nCtrl-C stops and leaves nothing behind.\n')
 }

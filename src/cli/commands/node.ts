@@ -8,6 +8,8 @@ import { showProgress } from '../progress.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
+const host = '127.0.0.1'
+
 const names = [
   'network',
   'rollup.config',
@@ -43,18 +45,19 @@ export const node: Command = {
     await using running = await startNode(
       { clock, random: Math.random, fetch, log },
       {
+        mode: 'all',
         config: chain.config,
         genesis: () => chain.genesis,
         datadir: given.datadir,
-        l1RpcUrls,
-        l1BeaconUrls: given['l1.beacon'] ?? [],
-        l1PollMs: given['l1.poll-interval'],
-        httpPort: given['http.port'],
-        rollupPort: given['rollup.port'],
         version: packageVersion(),
+        l1: { rpcUrls: l1RpcUrls, beaconUrls: given['l1.beacon'] ?? [], pollMs: given['l1.poll-interval'] },
+        listen: { http: { host, port: given['http.port'] }, rollup: { host, port: given['rollup.port'] } },
+        isAdminOn: false,
+        readyMaxLagSec: 30,
+        minFreeBytes: 2_000_000_000,
       },
     )
-    log.info('node started', { chain: chain.name, rpc: running.httpUrl, rollup: running.rollupUrl, datadir: given.datadir })
+    log.info('node started', { chain: chain.name, rpc: running.urls.http, rollup: running.urls.rollup, datadir: given.datadir })
     using _progress = showProgress(clock, line, running)
     const isToStop = aborted(io.signal)
     await Promise.race([running.stopped.then(() => isToStop), isToStop])
