@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startProxy, type TcpProxy } from '#test/harness/proxy'
+
+const root = resolve(import.meta.dirname, '..')
+
+export type Served = 'http' | 'ws' | 'engine' | 'rollup' | 'metrics'
+/** Names of the log fields in which a node says where it serves. */
+const urlFields: Readonly<Record<string, Served>> = {
+  rpc: 'http',
+  http: 'http',
+  ws: 'ws',
+  engine: 'engine',
+  rollup: 'rollup',
+  metrics: 'metrics',
+}
+const schemes: Readonly<Record<Served, string>> = { http: 'http', ws: 'ws', engine: 'http', rollup: 'http', metrics: 'http' }
+
+export type NodeSpec = {
+  readonly name: string
+  /** of its own: data directory, temporary files and log are in it */
+  readonly folder: string
+  /** of `basalt node`, without ports and data directory */
+  readonly args: readonly string[]
+  /** what it listens on; each on any free port, behind a proxy whose address stays */
+  readonly serves: readonly Served[]
+}
+
+export type Ready = { readonly isReady: boolean; readonly problems: readonly string[] }
+
+/** One `basalt node` that is killed and started again; its addresses stay the same, because a proxy stands before each. */
+export interface NodeProcess extends AsyncDisposable {
+  readonly name: string
+  readonly folder: string
+  readonly proxies: Readonly<Partial<Record<Served, TcpProxy>>>
+  readonly isRunning: boolean
+  /** The process has said that it serves. */
+  readonly isUp: boolean
+  /** starts so far */
+  readonly starts: number
+  /** Starts the process; does not wait until it serves. */
+  spawn(): void
+  /** Resolves when it serves: with the milliseconds since its start. @throws Error when it ends before, with its last lines */
+  up(): Promise<number>
+  /** SIGKILL; resolves when the process is gone. Nothing when it is gone already. */
+  kill(): Promise<void>
+  /** SIGTERM; @returns its exit code */
+  stop(): Promise<number | null>
+  url(served: Served): string
+  /** The last lines that it wrote. */
+  tail(lines?: number): string
+  /** Log lines of all its runs in which the pattern occurs. */
+  logged(pattern: RegExp): readonly string[]
+  rpc(served: Served, method: string, params?: readonly unknown[]): Promise<unknown>
+  ready(served: Served): Promise<Ready>
+  /** The sum over all labels of a counter or gauge. */
+  metric(served: Served, name: string): Promise<number>
+}
+
+/** Children that must not outlive this process, whatever ends it. */
+const running = new Set<ChildProcess>()
+function killAll(): void {
+  for (const child of running) child.kill('SIGKILL')
+}
+process.on('exit', killAll)
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.on(signal, () => process.exit(code))
+}
+
+const requestTimeoutMs = 5_000
+
+export async function createNodeProcess({ name, folder, args, serves }: NodeSpec): Promise<NodeProcess> {
+  const temporary = join(folder, 'tmp')
+  mkdirSync(temporary, { recursive: true })
+  const logPath = join(folder, `${name}.log`)
+  const log = createWriteStream(logPath, { flags: 'a' })
+  const proxies: Partial<Record<Served, TcpProxy>> = {}
+  for (const served of serves) proxies[served] = await startProxy()
+  const ports = serves.flatMap((served) => [`--${served}.port`, '0'])
+  const command = ['bin/basalt.js', 'node', '--datadir', join(folder, 'data'), '--log.format', 'json', ...ports, ...args]
+
+  let child: ChildProcess | undefined
+  let closed: Promise<unknown> = Promise.resolve()
+  let isUp = false
+  let starts = 0
+  let up = Promise.withResolvers<number>()
+
+  function onLine(line: string, startMs: number): void {
+    if (!line.includes('node started')) return
+    const fields = JSON.parse(line) as Record<string, unknown>
+    for (const [field, served] of Object.entries(urlFields)) {
+      const value = fields[field]
+      if (typeof value === 'string') proxies[served]?.setTarget(Number(new URL(value).port))
+    }
+    isUp = true
+    up.resolve(Math.round(performance.now() - startMs))
+  }
+
+  /** Feeds whole lines on. */
+  function lineReader(take: (line: string) => void): (chunk: Buffer) => void {
+    let rest = ''
+    return (chunk) => {
+      log.write(chunk)
+      const lines = (rest + chunk.toString()).split('\n')
+      rest = lines.pop() ?? ''
+      lines.forEach(take)
+    }
+  }
+
+  function onEnd(): void {
+    isUp = false
+    for (const proxy of Object.values(proxies)) proxy.setTarget(undefined)
+    up.reject(new Error(`${name} ended (${child?.exitCode ?? child?.signalCode}) before it served: ${self.tail(6)}`))
+    up.promise.catch(() => {})
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    const ending = child
+    if (ending === undefined) return null
+    if (ending.exitCode === null && ending.signalCode === null) ending.kill(signal)
+    await closed
+    return ending.exitCode
+  }
+
+  const self: NodeProcess = {
+    name,
+    folder,
+    proxies,
+    get isRunning() {
+      return child !== undefined && child.exitCode === null && child.signalCode === null
+    },
+    get isUp() {
+      return isUp
+    },
+    get starts() {
+      return starts
+    },
+    spawn() {
+      if (self.isRunning) throw new Error(`${name} runs already`)
+      starts++
+      up = Promise.withResolvers()
+      up.promise.catch(() => {})
+      const startMs = performance.now()
+      const started = spawn(process.execPath, command, {
+        cwd: root,
+        env: { ...process.env, TMPDIR: temporary },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      child = started
+      running.add(started)
+      const take = (line: string): void => onLine(line, startMs)
+      started.stdout.on('data', lineReader(take))
+      started.stderr.on('data', lineReader(take))
+      closed = once(started, 'close').then(() => {
+        running.delete(started)
+        onEnd()
+      })
+    },
+    up: () => up.promise,
+    async kill() {
+      await end('SIGKILL')
+    },
+    stop: () => end('SIGTERM'),
+    url(served) {
+      const proxy = proxies[served]
+      if (proxy === undefined) throw new Error(`${name} does not serve ${served}`)
+      return `${schemes[served]}://127.0.0.1:${proxy.port}`
+    },
+    tail: (lines = 12) => readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-lines).join('\n'),
+    logged: (pattern) =>
+      readFileSync(logPath, 'utf8')
+        .split('\n')
+        .filter((line) => pattern.test(line)),
+    async rpc(served, method, params = []) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const headers = { 'content-type': 'application/json' }
+      const signal = AbortSignal.timeout(requestTimeoutMs)
+      const response = await fetch(self.url(served), { method: 'POST', headers, body, signal })
+      const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }
+      if (error !== undefined) throw new Error(`${name}: ${method}: ${JSON.stringify(error)}`)
+      return result
+    },
+    async ready(served) {
+      const response = await fetch(`${self.url(served)}/readyz`, { signal: AbortSignal.timeout(requestTimeoutMs) })
+      const { problems = [] } = (await response.json()) as { problems?: readonly string[] }
+      return { isReady: response.status === 200, problems }
+    },
+    async metric(served, metric) {
+      const response = await fetch(`${self.url(served)}/metrics`, { signal: AbortSignal.timeout(requestTimeoutMs) })
+      const lines = (await response.text()).split('\n').filter((line) => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`))
+      if (lines.length === 0) throw new Error(`${name}: no metric ${metric}`)
+      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+    },
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL')
+      await Promise.all(Object.values(proxies).map((proxy) => proxy[Symbol.asyncDispose]()))
+      await new Promise<void>((resolveEnd) => log.end(resolveEnd))
+    },
+  }
+  return self
+}
+
+/**
+ * Asks until the answer is right; an answer that cannot be had yet (refused, reset, timed out) is asked again.
+ * @returns the milliseconds that it took
+ * @throws Error after `maxMs`, with what was said last
+ */
+export async function eventually(what: string, maxMs: number, isRight: () => Promise<boolean | string>, everyMs = 25): Promise<number> {
+  const startMs = performance.now()
+  for (;;) {
+    const said = await isRight().catch((error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error))
+    const ms = performance.now() - startMs
+    if (said === true) return Math.round(ms)
+    if (ms > maxMs) throw new Error(`${what}: not after ${Math.round(ms)} ms: ${String(said)}`)
+    await delay(everyMs)
+  }
+}
