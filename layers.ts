@@ -10,7 +10,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   store: ['types', 'lib'],
   evm: ['chain', 'types', 'lib'],
   state: ['evm:ports', 'trie', 'store', 'chain', 'types', 'lib'],
-  engine: ['chain', 'types', 'lib'],
+  engine: ['trie:proof', 'trie:orderedRoot', 'chain', 'types', 'lib'],
   execution: ['engine', 'state', 'evm', 'trie', 'store', 'chain', 'types', 'lib'],
   derive: ['chain', 'types', 'lib'],
   consensus: ['engine', 'derive', 'chain', 'types', 'lib'],
