@@ -1,4 +1,5 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { escalations, waitReasons } from './waitLadders.ts'
 
 export const consensusMetrics = defineMetrics({
   heads: gauge('basalt_consensus_l2_block_number', 'Number of the L2 head with the label', { label: ['unsafe', 'safe', 'finalized'] }),
@@ -9,6 +10,11 @@ export const consensusMetrics = defineMetrics({
   commits: counter('basalt_consensus_commits_total', 'Times that derived blocks became the safe head'),
   resets: counter('basalt_consensus_resets_total', 'Resets of derivation by who asked', {
     by: ['pipeline', 'engine', 'l1-head', 'records'],
+  }),
+  waits: gauge('basalt_consensus_wait_seconds', 'How long this has been waited for; 0: not now', { reason: waitReasons }),
+  escalations: counter('basalt_consensus_escalations_total', 'Steps taken about waits that last, by reason', {
+    reason: waitReasons,
+    step: escalations,
   }),
   failures: counter('basalt_consensus_failures_total', 'Failed tries by what was tried', {
     doing: ['l1-poll', 'l1-block', 'l1-blobs', 'start-point', 'engine'],

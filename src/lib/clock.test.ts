@@ -11,6 +11,12 @@ it('lib/clock: tells the wall clock in milliseconds', () => {
   expect(systemClock.nowMs()).toBe(1_700_000_000_123)
 })
 
+it('lib/clock: elapsed time grows on when the wall clock is set back', () => {
+  const before = systemClock.elapsedMs()
+  vi.setSystemTime(0)
+  expect(systemClock.elapsedMs()).toBeGreaterThanOrEqual(before)
+})
+
 it('lib/clock: a delay lasts as long as asked, and leaves no listener on its signal', async () => {
   const { signal } = new AbortController()
   const remove = vi.spyOn(signal, 'removeEventListener')

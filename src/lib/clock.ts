@@ -1,7 +1,9 @@
 /** Time as a capability: nothing outside this file reads the clock or sets a timer. */
 export interface Clock {
-  /** Milliseconds since 1970, wall clock. */
+  /** Milliseconds since 1970, wall clock: may jump, forwards and back. */
   nowMs(): number
+  /** Milliseconds since some moment that never changes, whatever happens to the wall clock: durations are differences of it. */
+  elapsedMs(): number
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls back after `ms` unless disposed before. Never keeps the process alive. */
@@ -30,6 +32,7 @@ function startTimer(ms: number, holds: 'process' | 'nothing', run: () => void): 
 export const systemClock: Clock = {
   // biome-ignore lint/style/noRestrictedGlobals: the one reader of the clock
   nowMs: () => Date.now(),
+  elapsedMs: () => performance.now(),
   delay(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

@@ -28,6 +28,7 @@ const lastL1 = recording.blocks.length - 1
 const haste = 20
 const fastClock: Clock = {
   nowMs: () => systemClock.nowMs() * haste,
+  elapsedMs: () => systemClock.elapsedMs() * haste,
   delay: (ms, signal) => systemClock.delay(ms / haste, signal),
   after: (ms, run) => systemClock.after(ms / haste, run),
 }

@@ -17,6 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** Waits pass twenty times faster than they say. */
 const fastClock: Clock = {
   nowMs: () => systemClock.nowMs() * 20,
+  elapsedMs: () => systemClock.elapsedMs() * 20,
   delay: (ms, signal) => systemClock.delay(ms / 20, signal),
   after: (ms, run) => systemClock.after(ms / 20, run),
 }

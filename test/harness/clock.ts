@@ -7,6 +7,8 @@ export type ManualClock = Clock & {
   advanceMs(ms: number): Promise<void>
   /** Moves time to the next timer; false when nothing waits. */
   advanceToNext(): Promise<boolean>
+  /** Sets the wall clock forwards or back; what waits, waits on. */
+  jumpMs(ms: number): void
   /** How many timers wait. */
   readonly waiting: number
 }
@@ -18,7 +20,8 @@ export async function settle(): Promise<void> {
 
 /** A clock that stands still until it is told to move. */
 export function createManualClock(startMs = 1_700_000_000_000): ManualClock {
-  let nowMs = startMs
+  let elapsedMs = 0
+  let wallMs = startMs
   const timers = new Set<Timer>()
 
   const next = (): Timer | undefined => {
@@ -28,13 +31,17 @@ export function createManualClock(startMs = 1_700_000_000_000): ManualClock {
   }
   const fire = async (timer: Timer): Promise<void> => {
     timers.delete(timer)
-    nowMs = Math.max(nowMs, timer.atMs)
+    elapsedMs = Math.max(elapsedMs, timer.atMs)
     timer.run()
     await settle()
   }
 
   return {
-    nowMs: () => nowMs,
+    nowMs: () => wallMs + elapsedMs,
+    elapsedMs: () => elapsedMs,
+    jumpMs: (ms) => {
+      wallMs += ms
+    },
     delay(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
@@ -43,7 +50,7 @@ export function createManualClock(startMs = 1_700_000_000_000): ManualClock {
           reject(signal?.reason)
         }
         const timer: Timer = {
-          atMs: nowMs + ms,
+          atMs: elapsedMs + ms,
           run: () => {
             signal?.removeEventListener('abort', onAbort)
             resolve()
@@ -54,15 +61,15 @@ export function createManualClock(startMs = 1_700_000_000_000): ManualClock {
       })
     },
     after(ms, run) {
-      const timer: Timer = { atMs: nowMs + ms, run }
+      const timer: Timer = { atMs: elapsedMs + ms, run }
       timers.add(timer)
       return { [Symbol.dispose]: () => void timers.delete(timer) }
     },
     async advanceMs(ms) {
-      const untilMs = nowMs + ms
+      const untilMs = elapsedMs + ms
       await settle()
       for (let timer = next(); timer && timer.atMs <= untilMs; timer = next()) await fire(timer)
-      nowMs = untilMs
+      elapsedMs = untilMs
     },
     async advanceToNext() {
       await settle()
