@@ -17,15 +17,15 @@ export const storeFault = defineFaults({
     fix: 'free space or check the disk; if that does not help, start again with an empty data directory or a snapshot',
   },
   DISK_FULL: {
-    severity: 'fatal',
+    severity: 'retry',
     says: (d: { dir: string; reason: string }) => `no room to write to ${d.dir}: ${d.reason}`,
-    fix: 'free space on that disk and start again: nothing that was committed is lost',
+    fix: 'free space on that disk: the node goes on by itself, nothing that was acknowledged is lost',
   },
   DISK_LOW: {
-    severity: 'fatal',
-    says: (d: { dir: string; freeBytes: number; minFreeBytes: number }) =>
-      `only ${d.freeBytes} bytes are free where ${d.dir} is, less than ${d.minFreeBytes}: nothing more is written`,
-    fix: 'free space on that disk',
+    severity: 'retry',
+    says: (d: { freeBytes: number; minFreeBytes: number }) =>
+      `only ${d.freeBytes} bytes are free on the disk of the data directory, less than ${d.minFreeBytes}: no new block is taken`,
+    fix: 'free space on that disk, and the node goes on by itself; or ask for less: --db.min-free BYTES',
   },
   STORE_FAILED: {
     severity: 'fatal',

@@ -117,7 +117,7 @@ describe('store/lmdb/failure', () => {
     ['Input/output error', 2 ** 40, 'STORE_FAILED'],
     ['Disk quota exceeded', 2 ** 40, 'DISK_FULL'],
   ])('store/lmdb/failure: %s with %i bytes free is %s', (reason, free, code) => {
-    expect(storeFailure('dir', new Error(reason), free)).toMatchObject({ code, severity: 'fatal', data: { dir: 'dir', reason } })
+    expect(storeFailure('dir', new Error(reason), free)).toMatchObject({ code, data: { dir: 'dir', reason } })
   })
 
   it('store/lmdb/failure: a disk that does not answer any more does not hide what failed (STORE_FAILED)', () => {
@@ -130,9 +130,11 @@ describe('store/freeSpace', () => {
   it('store/freeSpace: asks for the minimum and no more (DISK_LOW)', () => {
     const free = freeBytes(base)
     expect(free).toBeGreaterThan(0)
-    expect(requireFreeSpace(base, 0)).toBeUndefined()
-    expect(() => requireFreeSpace(base, free * 2)).toThrow(
-      expect.objectContaining({ code: 'DISK_LOW', data: expect.objectContaining({ dir: base }) }),
+    expect(requireFreeSpace({ freeBytes: () => 0 }, 0)).toBeUndefined()
+    expect(requireFreeSpace({ freeBytes: () => 10 }, 10)).toBeUndefined()
+    const data = { freeBytes: 9, minFreeBytes: 10 }
+    expect(() => requireFreeSpace({ freeBytes: () => 9 }, 10)).toThrow(
+      expect.objectContaining({ code: 'DISK_LOW', severity: 'retry', data }),
     )
   })
 })

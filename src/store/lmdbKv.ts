@@ -1,101 +1,17 @@
-import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
 import { storeFault } from './faults.ts'
 import { requireKey } from './keys.ts'
 import { damageOf, makeDir } from './lmdb/dataFile.ts'
 import { lockDir } from './lmdb/dirLock.ts'
-import { reasonOf, storeFailure } from './lmdb/failure.ts'
+import { openTables, type Root, type Row, snapshotOf, type Tables } from './lmdb/environment.ts'
+import { reasonOf, roomIn, storeFailure } from './lmdb/failure.ts'
 import type { Kv, KvRange, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import { requireUsable, type Usage } from './usage.ts'
 
-type Table = Database<Uint8Array, Uint8Array>
-type Root = RootDatabase<Uint8Array, Uint8Array>
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
-type Transaction = ReturnType<Root['useReadTransaction']>
-
 /** Abortable, committed when the call returns; the flush to the disk follows behind (`#flush`). */
 const commitNow = 1 | 2 | 0x10000
-const lowest = Uint8Array.of(0)
-const highest = new Uint8Array(501).fill(0xff)
 /** Rows that a writer reads ahead of the caller, who may write to the table meanwhile. */
 const readAheadRows = 256
-
-class Tables {
-  readonly #byId: ReadonlyMap<number, Table>
-
-  constructor(byId: ReadonlyMap<number, Table>) {
-    this.#byId = byId
-  }
-
-  of(id: number): Table {
-    const table = this.#byId.get(id)
-    if (table === undefined) throw new RangeError(`kv: no table ${id}`)
-    return table
-  }
-
-  get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    // the typings lack the second parameter that `get` has
-    const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
-    const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
-    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length).slice()
-  }
-
-  *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
-    for (const { key, value } of this.of(id).getRange(rangeOptions(range, transaction))) yield { key: plain(key), value: plain(value) }
-  }
-
-  *keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    for (const key of this.of(id).getKeys(rangeOptions(range, transaction))) yield plain(key)
-  }
-}
-
-function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
-  const ends = reverse
-    ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
-    : { start: from ?? lowest, end: to ?? highest }
-  return { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
-}
-
-/** The same bytes, which are the caller's alone, without Buffer's own `slice`. */
-const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-
-class LmdbReader implements KvReader, Disposable {
-  readonly #tables: Tables
-  readonly #transaction: Transaction
-  readonly #usage: Usage
-  #isDone = false
-
-  constructor(tables: Tables, transaction: Transaction, usage: Usage) {
-    this.#tables = tables
-    this.#transaction = transaction
-    this.#usage = usage
-  }
-
-  get(table: number, key: Uint8Array): Uint8Array | undefined {
-    this.#check()
-    return this.#tables.get(table, key, this.#transaction)
-  }
-
-  range(table: number, range: KvRange): Iterable<Row> {
-    this.#check()
-    return this.#tables.range(table, range, this.#transaction)
-  }
-
-  keys(table: number, range: KvRange): Iterable<Uint8Array> {
-    this.#check()
-    return this.#tables.keys(table, range, this.#transaction)
-  }
-
-  [Symbol.dispose](): void {
-    if (!this.#isDone && !this.#usage.isClosed) this.#transaction.done()
-    this.#isDone = true
-  }
-
-  #check(): void {
-    if (this.#isDone) throw new Error('kv: the snapshot was disposed of')
-    requireUsable(this.#usage)
-  }
-}
 
 class LmdbWriter implements KvWriter {
   readonly #tables: Tables
@@ -197,9 +113,11 @@ class LmdbKv implements Kv {
   }
 
   snapshot(): KvReader & Disposable {
-    requireUsable(this.#usage)
-    this.#root.resetReadTxn()
-    return new LmdbReader(this.#tables, this.#root.useReadTransaction(), this.#usage)
+    return snapshotOf(this.#root, this.#tables, this.#usage)
+  }
+
+  freeBytes(): number {
+    return roomIn(this.#dir)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -221,7 +139,7 @@ class LmdbKv implements Kv {
         await syncToDisk(this.#root)
       }
     } catch (error) {
-      this.#flushFailure = storeFailure(this.#dir, error)
+      this.#flushFailure = storeFault('STORE_FAILED', { dir: this.#dir, reason: reasonOf(error) }, error)
     } finally {
       this.#flushing = undefined
     }
@@ -235,21 +153,6 @@ function syncToDisk(root: Root): Promise<void> {
   // the typings lack `sync`
   const { sync } = root as Root & { sync(done: (error?: Error) => void): void }
   return new Promise((resolve, reject) => sync.call(root, (error) => (error ? reject(error) : resolve())))
-}
-
-function openTables(dir: string, specs: readonly TableSpec[]): { root: Root; tables: Tables } {
-  const root = open<Uint8Array, Uint8Array>({
-    path: dir,
-    noSubdir: false,
-    maxDbs: 64,
-    maxReaders: 512,
-    overlappingSync: true,
-    encoding: 'binary',
-    keyEncoding: 'binary',
-  })
-  const byId = new Map<number, Table>()
-  for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
-  return { root, tables: new Tables(byId) }
 }
 
 /**
@@ -267,7 +170,7 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[]): Kv {
   try {
     const damage = damageOf(dir)
     if (damage !== undefined) throw new Error(damage)
-    const { root, tables } = openTables(dir, specs)
+    const { root, tables } = openTables(dir, specs, 'writer')
     return new LmdbKv(dir, root, tables, lock)
   } catch (error) {
     lock[Symbol.dispose]()

@@ -109,6 +109,10 @@ class MemoryKv implements Kv {
     return new MemoryReader(this.#tables, this.#usage)
   }
 
+  freeBytes(): number {
+    return Number.POSITIVE_INFINITY
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#usage.isClosed = true
     this.#tables = new Map()

@@ -21,16 +21,44 @@ export interface KvWriter extends KvReader {
   delete(table: number, key: Uint8Array): void
 }
 
+/** Where readers of any thread get their snapshots. Closing it ends them too: reading them is an error, disposing of them is not. */
+export interface SnapshotSource extends AsyncDisposable {
+  /** A snapshot that later writes do not change; dispose of it soon. */
+  snapshot(): KvReader & Disposable
+}
+
 /**
- * Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`. Closing it ends its
- * snapshots too: reading them is an error, disposing of them is not.
+ * Ordered bytes to bytes in tables, one writer, snapshots for readers. Table ids come from the registry `tables.ts`.
  */
-export interface Kv extends AsyncDisposable {
+export interface Kv extends SnapshotSource {
   /**
    * Runs the function in one transaction: all of it is kept, or, when it throws, none. What is kept survives a kill of the process at any
    * instant; a loss of power may cost the last transactions, in order. Not to be nested; snapshots are not read inside.
    */
   write<T>(run: (tx: KvWriter) => T): T
-  /** A snapshot that later writes do not change; dispose of it soon. */
-  snapshot(): KvReader & Disposable
+  /** What may still be written where the tables are. Plenty when nobody can say. */
+  freeBytes(): number
+}
+
+export type JournalRecord = { readonly kind: 'block' | 'heads'; readonly bytes: Uint8Array }
+
+/**
+ * Records in the order they were appended, kept in numbered segments that are removed as a whole. One owner, one thread.
+ */
+export interface Journal extends Disposable {
+  /** What was there when it was opened, oldest first. */
+  records(): Iterable<JournalRecord & { readonly segment: number }>
+  /** The segment that the next record goes to. */
+  readonly segment: number
+  /** of all segments */
+  readonly sizeBytes: number
+  /**
+   * When this returns the record survives a kill of the process at any instant; a loss of power may cost the last ones, in order.
+   * @throws Fault DISK_FULL (retry), STORE_FAILED (fatal): then nothing was appended
+   */
+  append(record: JournalRecord): void
+  /** Begins the next segment, unless this one is empty. @throws as `append` */
+  rotate(): void
+  /** Removes a segment before the present one. One that comes back after a kill holds what it held. */
+  drop(segment: number): void
 }

@@ -9,7 +9,7 @@ const roomBytes = 64 * 2 ** 20
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Plenty where the disk does not even say: then the error itself is all that is known. */
-function roomIn(dir: string): number {
+export function roomIn(dir: string): number {
   try {
     return freeBytes(dir)
   } catch {

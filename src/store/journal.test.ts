@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createLog, silentLog } from '#lib/log'
+import { openFileJournal } from './fileJournal.ts'
+import { createMemoryJournal } from './memoryJournal.ts'
+import type { Journal, JournalRecord } from './ports.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-journal-'))
+let dirs = 0
+const newDir = (): string => join(base, String(dirs++))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const block = (...bytes: number[]): JournalRecord => ({ kind: 'block', bytes: Uint8Array.from(bytes) })
+const heads = (...bytes: number[]): JournalRecord => ({ kind: 'heads', bytes: Uint8Array.from(bytes) })
+const found = (journal: Journal) => [...journal.records()].map(({ kind, bytes, segment }) => `${segment} ${kind} ${[...bytes]}`)
+
+/** A function that opens the same journal again and again. */
+type Openers = Readonly<Record<string, () => () => Journal>>
+const openers: Openers = {
+  memory: () => {
+    const segments = new Map<number, JournalRecord[]>()
+    return () => createMemoryJournal(segments)
+  },
+  file: () => {
+    const dir = newDir()
+    return () => openFileJournal(dir, silentLog)
+  },
+}
+
+describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
+  it('what was appended is there after it is opened again, in order, with its segment', () => {
+    const open = opener()
+    {
+      using journal = open()
+      expect(found(journal)).toEqual([])
+      journal.append(block(1))
+      journal.append(heads())
+      journal.rotate()
+      journal.rotate()
+      journal.append(block(2, 3))
+    }
+    using again = open()
+    expect(found(again)).toEqual(['1 block 1', '1 heads ', '2 block 2,3'])
+    expect(again.segment).toBe(3)
+    again.append(block(4))
+    using third = open()
+    expect(found(third)).toEqual(['1 block 1', '1 heads ', '2 block 2,3', '3 block 4'])
+  })
+
+  it('a segment that was dropped does not come back, the present one stays', () => {
+    const open = opener()
+    using journal = open()
+    journal.append(block(1))
+    journal.rotate()
+    journal.append(block(2))
+    expect(journal.sizeBytes).toBe(20)
+    journal.drop(1)
+    journal.drop(7)
+    expect(journal.sizeBytes).toBe(10)
+    using again = open()
+    expect(found(again)).toEqual(['2 block 2'])
+    expect(again.sizeBytes).toBe(10)
+  })
+})
+
+describe('store/fileJournal', () => {
+  const filled = (): string => {
+    const dir = newDir()
+    using journal = openFileJournal(dir, silentLog)
+    for (let i = 0; i < 3; i++) journal.append(block(i, i))
+    journal.rotate()
+    journal.append(heads(9))
+    return dir
+  }
+  const first = (dir: string): string => join(dir, readdirSync(dir).sort()[0] ?? '')
+
+  it.each([
+    ['cut in the middle of a record', (path: string) => truncateSync(path, 25), ['1 block 0,0', '1 block 1,1']],
+    ['cut inside the head of a record', (path: string) => truncateSync(path, 13), ['1 block 0,0']],
+    ['empty', (path: string) => truncateSync(path, 0), []],
+    [
+      'changed in one byte',
+      (path: string) => {
+        const bytes = readFileSync(path)
+        bytes[20] = (bytes[20] ?? 0) ^ 1
+        writeFileSync(path, bytes)
+      },
+      ['1 block 0,0'],
+    ],
+    [
+      'followed by a length that is not true',
+      (path: string) => writeFileSync(path, new Uint8Array(9).fill(0xff), { flag: 'a' }),
+      ['1 block 0,0', '1 block 1,1', '1 block 2,2'],
+    ],
+  ])('a segment that is %s keeps what is whole, the log says so, and the next segment is read', (_what, damage, kept) => {
+    const dir = filled()
+    damage(first(dir))
+    const lines: string[] = []
+    const open = () => openFileJournal(dir, createLog('warn', { write: (line) => void lines.push(line) }))
+    expect(found(open())).toEqual([...kept, '2 heads 9'])
+    const said = lines.length
+    expect(said === 1 || kept.length === 0).toBe(true)
+    expect(found(open())).toEqual([...kept, '2 heads 9'])
+    expect(lines.length).toBe(said)
+  })
+
+  it('any bytes in a segment are read without a crash', () => {
+    const dir = newDir()
+    mkdirSync(dir)
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        writeFileSync(join(dir, '000000000001.journal'), bytes)
+        found(openFileJournal(dir, silentLog))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('files of other names are left alone', () => {
+    const dir = filled()
+    writeFileSync(join(dir, 'notes.txt'), 'x')
+    expect(found(openFileJournal(dir, silentLog)).length).toBe(4)
+  })
+
+  it('a directory that cannot be made is named (DATADIR_UNWRITABLE)', () => {
+    const file = newDir()
+    writeFileSync(file, '')
+    expect(() => openFileJournal(join(file, 'below'), silentLog)).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE' }))
+  })
+
+  it('a record that finds no room is taken back whole, and what is short enough is still appended; a kill loses nothing (STORE_FAILED)', async () => {
+    const dir = newDir()
+    const script = `
+      import { openFileJournal } from '#store/fileJournal'
+      import { silentLog } from '#lib/log'
+      const journal = openFileJournal(${JSON.stringify(dir)}, silentLog)
+      let said = ''
+      journal.append({ kind: 'block', bytes: Uint8Array.of(1) })
+      try { journal.append({ kind: 'block', bytes: new Uint8Array(400_000) }) } catch (error) { said = error.code }
+      journal.append({ kind: 'block', bytes: Uint8Array.of(2) })
+      process.stdout.write(said)
+      setInterval(() => journal, 1000)`
+    const command = `ulimit -f 200; exec "$0" --input-type=module-typescript -e "$1"`
+    const child = spawn('bash', ['-c', command, process.execPath, script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(String(said)).toMatch(/STORE_FAILED|DISK_FULL/)
+    expect(found(openFileJournal(dir, silentLog))).toEqual(['1 block 1', '1 block 2'])
+  })
+})

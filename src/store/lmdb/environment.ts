@@ -1,0 +1,113 @@
+import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
+import { requireKey } from '../keys.ts'
+import type { KvRange, KvReader } from '../ports.ts'
+import type { TableSpec } from '../tables.ts'
+import { requireUsable, type Usage } from '../usage.ts'
+
+type Table = Database<Uint8Array, Uint8Array>
+export type Root = RootDatabase<Uint8Array, Uint8Array>
+export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
+type Transaction = ReturnType<Root['useReadTransaction']>
+
+const lowest = Uint8Array.of(0)
+const highest = new Uint8Array(501).fill(0xff)
+
+export class Tables {
+  readonly #byId: ReadonlyMap<number, Table>
+
+  constructor(byId: ReadonlyMap<number, Table>) {
+    this.#byId = byId
+  }
+
+  of(id: number): Table {
+    const table = this.#byId.get(id)
+    if (table === undefined) throw new RangeError(`kv: no table ${id}`)
+    return table
+  }
+
+  get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
+    // the typings lack the second parameter that `get` has
+    const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
+    const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
+    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length).slice()
+  }
+
+  *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
+    for (const { key, value } of this.of(id).getRange(rangeOptions(range, transaction))) yield { key: plain(key), value: plain(value) }
+  }
+
+  *keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
+    for (const key of this.of(id).getKeys(rangeOptions(range, transaction))) yield plain(key)
+  }
+}
+
+function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction: Transaction | undefined): RangeOptions {
+  const ends = reverse
+    ? { start: to ?? highest, end: from ?? lowest, reverse, exclusiveStart: true, inclusiveEnd: true }
+    : { start: from ?? lowest, end: to ?? highest }
+  return { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
+}
+
+/** The same bytes, which are the caller's alone, without Buffer's own `slice`. */
+const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+
+export class LmdbReader implements KvReader, Disposable {
+  readonly #tables: Tables
+  readonly #transaction: Transaction
+  readonly #usage: Usage
+  #isDone = false
+
+  constructor(tables: Tables, transaction: Transaction, usage: Usage) {
+    this.#tables = tables
+    this.#transaction = transaction
+    this.#usage = usage
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    this.#check()
+    return this.#tables.get(table, key, this.#transaction)
+  }
+
+  range(table: number, range: KvRange): Iterable<Row> {
+    this.#check()
+    return this.#tables.range(table, range, this.#transaction)
+  }
+
+  keys(table: number, range: KvRange): Iterable<Uint8Array> {
+    this.#check()
+    return this.#tables.keys(table, range, this.#transaction)
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isDone && !this.#usage.isClosed) this.#transaction.done()
+    this.#isDone = true
+  }
+
+  #check(): void {
+    if (this.#isDone) throw new Error('kv: the snapshot was disposed of')
+    requireUsable(this.#usage)
+  }
+}
+
+/** A snapshot of what is committed now. */
+export function snapshotOf(root: Root, tables: Tables, usage: Usage): LmdbReader {
+  requireUsable(usage)
+  root.resetReadTxn()
+  return new LmdbReader(tables, root.useReadTransaction(), usage)
+}
+
+/** Opens an environment with its tables; a reader makes neither. */
+export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
+  const root = open<Uint8Array, Uint8Array>({
+    path: dir,
+    noSubdir: false,
+    maxDbs: 64,
+    maxReaders: 512,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    ...(as === 'writer' ? { overlappingSync: true } : { readOnly: true }),
+  })
+  const byId = new Map<number, Table>()
+  for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
+  return { root, tables: new Tables(byId) }
+}

@@ -1,0 +1,32 @@
+import { storeFault } from './faults.ts'
+import { openTables, snapshotOf } from './lmdb/environment.ts'
+import { reasonOf } from './lmdb/failure.ts'
+import type { KvReader, SnapshotSource } from './ports.ts'
+import type { TableSpec } from './tables.ts'
+import type { Usage } from './usage.ts'
+
+/**
+ * Snapshots of the tables in a directory that another thread or process writes. Takes no lock and writes nothing. Within one process the writer
+ * must have the directory open before: the first one to open it decides how the process uses it.
+ * @throws Fault DATADIR_DAMAGED when there are no such tables
+ */
+export function openLmdbReader(dir: string, specs: readonly TableSpec[]): SnapshotSource {
+  const usage: Usage = { isWriting: false, isClosed: false }
+  const { root, tables } = opened(dir, specs)
+  return {
+    snapshot: (): KvReader & Disposable => snapshotOf(root, tables, usage),
+    async [Symbol.asyncDispose](): Promise<void> {
+      if (usage.isClosed) return
+      usage.isClosed = true
+      await root.close()
+    },
+  }
+}
+
+function opened(dir: string, specs: readonly TableSpec[]): ReturnType<typeof openTables> {
+  try {
+    return openTables(dir, specs, 'reader')
+  } catch (error) {
+    throw storeFault('DATADIR_DAMAGED', { dir, reason: reasonOf(error) }, error)
+  }
+}
