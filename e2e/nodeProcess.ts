@@ -114,10 +114,9 @@ export async function createNodeProcess({ name, folder, args, serves }: NodeSpec
   }
 
   function onEnd(): void {
-    isUp = false
     for (const proxy of Object.values(proxies)) proxy.setTarget(undefined)
-    up.reject(new Error(`${name} ended (${child?.exitCode ?? child?.signalCode}) before it served: ${self.tail(6)}`))
-    up.promise.catch(() => {})
+    if (!isUp) up.reject(new Error(`${name} ended (${child?.exitCode ?? child?.signalCode}) before it served: ${self.tail(6)}`))
+    isUp = false
   }
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {

@@ -1,0 +1,105 @@
+// npm run test:halves -- --kills N --seed S [--setup whole|apart|follow] : kills (SIGKILL) the processes of a node at random instants while L1
+// moves on, starts them again, and looks whether they find together: the recorded heads, nothing shown before lost, nothing old executed again.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { generatedProcessChain, lastL1, type ProcessChain, recordedProcessChain } from '#test/harness/processChain'
+import { killRound, type Round } from './halvesRound.ts'
+import { type Setup, type SetupName, setups } from './halvesSetups.ts'
+import { type Tally, tallyOf } from './halvesTally.ts'
+import { watchHead } from './halvesWatch.ts'
+import { eventually } from './nodeProcess.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    setup: { type: 'string', multiple: true, default: ['apart', 'follow'] },
+    blocks: { type: 'string', default: '1200' },
+  },
+})
+const wantedSetups = values.setup.map((name): SetupName => {
+  if (name in setups) return name as SetupName
+  throw new Error(`--setup: ${name} is not one of ${Object.keys(setups).join(', ')}`)
+})
+const kills = Number(values.kills)
+const startMs = performance.now()
+
+/** A small deterministic generator (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+const random = randomOf(Number(values.seed))
+const folder = mkdtempSync(join(tmpdir(), 'basalt-halves-'))
+
+function showProgress(name: SetupName, rounds: readonly Round[], wanted: number): void {
+  const { kills: done, togetherMs, again } = tallyOf(rounds)
+  const perSec = done / ((performance.now() - setupStartMs) / 1_000)
+  const left = Math.ceil((wanted - done) / perSec)
+  const text = `${name}: ${done}/${wanted} kills, ${(perSec * 60).toFixed(1)}/min, ${left} s left; together in <= ${togetherMs.max} ms, again <= ${again.max} blocks`
+  process.stderr.write(process.stderr.isTTY ? `\r${text} ` : `${text}\n`)
+}
+
+/** L1 to its end, without a kill: every block of the chain is there. */
+async function finish({ l1, chain, holders, together }: Setup): Promise<void> {
+  l1.l1.reveal(lastL1(chain))
+  await eventually(`${chain.name}: the whole chain`, 90_000, together)
+  for (const node of holders) {
+    for (const [number, { blockHash }] of chain.blocks.entries()) {
+      if (number > (chain.safeHeads.at(-1) ?? 0)) break
+      const block = (await node.rpc('http', 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])) as { hash: string } | null
+      if (block?.hash !== blockHash) throw new Error(`${node.name}: block ${number} is ${block?.hash}, not ${blockHash}`)
+    }
+  }
+}
+
+/** One chain from its genesis to its end, killed on the way. */
+async function pass(name: SetupName, chain: ProcessChain, own: string, wanted: number, rounds: Round[]): Promise<void> {
+  await using setup = await setups[name](chain, own)
+  try {
+    for (const node of setup.nodes) node.spawn()
+    await Promise.all(setup.nodes.map((node) => node.up()))
+    await using watches = new AsyncDisposableStack()
+    const watched = setup.holders.map((node) => watches.use(watchHead(node, chain)))
+    while (tallyOf(rounds).kills < wanted && setup.l1.l1.head < lastL1(chain)) {
+      rounds.push(await killRound(setup, watched, random))
+      showProgress(name, rounds, wanted)
+    }
+    await finish(setup)
+  } catch (error) {
+    const ends = setup.nodes.map((node) => `--- ${node.name}\n${node.tail()}`).join('\n')
+    throw new Error(`${name}, ${chain.name}, --seed ${values.seed}, after ${rounds.length} rounds; data kept in ${own}\n${ends}`, {
+      cause: error,
+    })
+  }
+  rmSync(own, { recursive: true, force: true })
+}
+
+const chains = [recordedProcessChain('op-ecotone-to-jovian'), recordedProcessChain('op-bedrock-to-holocene')]
+if (Number(values.blocks) > 0) chains.push(await generatedProcessChain(Number(values.blocks)))
+
+let setupStartMs = performance.now()
+const result: Record<string, Tally> = {}
+for (const name of wantedSetups) {
+  setupStartMs = performance.now()
+  // the pair costs as much a kill as the halves: a quarter of the kills show it
+  const wanted = name === 'follow' && wantedSetups.length > 1 ? Math.ceil(kills / 4) : kills
+  const rounds: Round[] = []
+  for (let index = 0; tallyOf(rounds).kills < wanted; index++) {
+    const chain = chains[index % chains.length]
+    const own = join(folder, `${name}-${index}`)
+    if (chain) await pass(name, chain, own, wanted, rounds)
+    rmSync(own, { recursive: true, force: true })
+  }
+  if (process.stderr.isTTY) process.stderr.write('\n')
+  result[name] = tallyOf(rounds)
+}
+rmSync(folder, { recursive: true, force: true })
+console.log(JSON.stringify({ seed: Number(values.seed), seconds: Math.round((performance.now() - startMs) / 1_000), setups: result }))

@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ProcessChain } from '#test/harness/processChain'
+import type { NodeProcess } from './nodeProcess.ts'
+
+/** Asks a node for its newest block again and again, over all its restarts: each must be one of the chain, and none below one shown before. */
+export interface HeadWatch extends AsyncDisposable {
+  readonly node: NodeProcess
+  /** number of the highest block that it has shown */
+  readonly head: number
+  /** the same, so many milliseconds ago */
+  headBefore(ms: number): number
+  /** @throws Error when the node has shown what it must not */
+  check(): void
+}
+
+type RpcBlock = { readonly number: string; readonly hash: string }
+
+const everyMs = 20
+const keptMs = 10_000
+
+export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>): HeadWatch {
+  let seen: { readonly atMs: number; readonly number: number }[] = [{ atMs: 0, number: 0 }]
+  let failure: Error | undefined
+  const highest = (): number => seen.at(-1)?.number ?? 0
+
+  function take(block: RpcBlock): void {
+    const number = Number(block.number)
+    const run = `${node.name}, start ${node.starts}`
+    if (blocks[number]?.blockHash !== block.hash) failure ??= new Error(`${run}: block ${number} is ${block.hash}`)
+    if (number < highest()) failure ??= new Error(`${run}: the head went back from ${highest()}, which was shown, to ${number}`)
+    const nowMs = performance.now()
+    if (number > highest())
+      seen = [...seen.filter(({ atMs }, i) => i === seen.length - 1 || nowMs - atMs < keptMs), { atMs: nowMs, number }]
+  }
+
+  const stop = new AbortController()
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted && failure === undefined) {
+      // a node that is being killed does not answer: that is no failure
+      const block = node.isUp ? await node.rpc('http', 'eth_getBlockByNumber', ['latest', false]).catch(() => undefined) : undefined
+      if (block) take(block as RpcBlock)
+      await delay(everyMs)
+    }
+  }
+  const running = run()
+  return {
+    node,
+    get head() {
+      return highest()
+    },
+    headBefore(ms) {
+      const atMs = performance.now() - ms
+      return seen.findLast((one) => one.atMs <= atMs)?.number ?? seen[0]?.number ?? 0
+    },
+    check() {
+      if (failure) throw failure
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
