@@ -1,10 +1,11 @@
 import type { ForkSchedule } from '#chain/forks'
+import { headerOfPayload } from '#engine/payloadHeader'
 import { toHex } from '#lib/hex'
 import { type Header, hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { type BlockDeps, type BlockResult, executeBlock, type ParentBlock } from './executeBlock.ts'
 import type { BlockInput, InvalidBlock } from './executedBlock.ts'
-import { headerOfPayload, payloadShapeRefusal } from './payloadBlock.ts'
+import { payloadShapeRefusal } from './payloadBlock.ts'
 
 const invalid = (reason: string): InvalidBlock => ({ kind: 'invalid', reason })
 
