@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import type { FaultSpec } from '#lib/fault'
 import type { MetricSpec } from '#lib/metrics'
-import { ethRegistry, rollupRegistry } from '#rpc/methods'
+import { ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
 import { methodsReference } from '#rpc/methodsReference'
 import { flags } from '../src/cli/flags.ts'
 import { root } from './process.ts'
@@ -70,6 +70,7 @@ const pages: Readonly<Record<string, string>> = {
   'metrics.md': await metricsPage(),
   'rpc.md': methodsReference([
     { title: 'Execution half (--http.port)', methods: ethRegistry.values() },
+    { title: 'WebSocket (--ws.port), besides all of the execution half', methods: socketMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
   ]),
 }

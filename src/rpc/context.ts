@@ -31,3 +31,20 @@ export type EthContext = CallContext & {
 
 /** What the methods of the consensus half get. */
 export type RollupContext = CallContext & { readonly rollup: RollupNode; readonly version: string }
+
+/** What a connection can be told of as it happens. */
+export type SubscriptionKind = 'newHeads'
+
+/** The subscriptions of one connection, as the methods see them. */
+export interface Subscriptions {
+  /**
+   * @returns its id; it is told from when the answer with the id is on its way
+   * @throws RpcError when the connection has as many as it may have
+   */
+  subscribe(kind: SubscriptionKind): string
+  /** @returns whether there was one with this id */
+  unsubscribe(id: string): boolean
+}
+
+/** What the methods of a connection that stays open get. */
+export type SocketContext = EthContext & { readonly subscriptions: Subscriptions }

@@ -35,5 +35,7 @@ export const requestTooBig = (maxBytes: number): RpcError => new RpcError(-32007
 export const responseTooBig = (maxBytes: number): RpcError =>
   new RpcError(-32008, 'Response is too big', `Exceeded max limit of ${maxBytes}`)
 export const serverBusy = (): RpcError => new RpcError(-32009, 'Server is busy, try again later')
+export const tooManySubscriptions = (max: number): RpcError =>
+  new RpcError(-32006, 'Too many subscriptions on the connection', `Exceeded max limit of ${max}`)
 export const batchTooLarge = (maxItems: number): RpcError =>
   new RpcError(-32010, 'The batch request was too large', `Exceeded max limit of ${maxItems}`)

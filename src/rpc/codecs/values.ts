@@ -87,15 +87,23 @@ export function blockNumber(value: unknown): number {
   return parsed > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(parsed)
 }
 
-export const flag: ParamCodec<boolean> = {
+export const flag: ParamCodec<boolean> & ResultCodec<boolean> = {
   doc: 'true or false',
   parse(value): boolean {
     if (typeof value !== 'boolean') throw wrongType(value, 'a boolean')
     return value
   },
+  encode: (value) => value,
 }
 
-export const text: ResultCodec<string> = { doc: 'text', encode: (value) => value }
+export const text: ParamCodec<string> & ResultCodec<string> = {
+  doc: 'text',
+  parse(value): string {
+    if (typeof value !== 'string') throw wrongType(value, 'a string')
+    return value
+  },
+  encode: (value) => value,
+}
 
 /** A storage slot, and how it was written: the answer repeats a quantity as a quantity. */
 export type SlotKey = { readonly slot: Hash; readonly written: Hex }

@@ -1,5 +1,6 @@
-import type { EthContext, RollupContext } from '../context.ts'
+import type { EthContext, RollupContext, SocketContext } from '../context.ts'
 import { methodsOf } from '../registry.ts'
 
 export const ethMethod: ReturnType<typeof methodsOf<EthContext>> = methodsOf<EthContext>()
 export const rollupMethod: ReturnType<typeof methodsOf<RollupContext>> = methodsOf<RollupContext>()
+export const socketMethod: ReturnType<typeof methodsOf<SocketContext>> = methodsOf<SocketContext>()

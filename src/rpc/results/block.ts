@@ -3,6 +3,7 @@ import { type Block, encodeBlock } from '#types/block'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Json } from '../json.ts'
+import type { HeadBlock } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
 import { type MinedTransaction, transactionResult } from './transaction.ts'
 
@@ -17,7 +18,7 @@ export type MinedBlock = {
 function laterFields(header: Header): Record<string, Json> {
   return {
     ...(header.baseFeePerGas !== undefined && { baseFeePerGas: toQuantity(header.baseFeePerGas) }),
-    ...(header.withdrawalsRoot !== undefined && { withdrawalsRoot: header.withdrawalsRoot, withdrawals: [] }),
+    ...(header.withdrawalsRoot !== undefined && { withdrawalsRoot: header.withdrawalsRoot }),
     ...(header.blobGasUsed !== undefined && { blobGasUsed: toQuantity(header.blobGasUsed) }),
     ...(header.excessBlobGas !== undefined && { excessBlobGas: toQuantity(header.excessBlobGas) }),
     ...(header.parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
@@ -45,12 +46,19 @@ const headerResult = (hash: Hash, header: Header): Record<string, Json> => ({
   ...laterFields(header),
 })
 
+/** What subscribers to heads get: the header, and how large its block is. */
+export const headResult: ResultCodec<HeadBlock> = {
+  doc: 'header of a block, with its size',
+  encode: ({ hash, block }) => ({ ...headerResult(hash, block.header), size: toQuantity(encodeBlock(block).length) }),
+}
+
 export const blockResult: ResultCodec<MinedBlock> = {
   doc: 'block, with transaction hashes or whole transactions',
   encode: ({ hash, block, transactions }) => ({
     ...headerResult(hash, block.header),
     size: toQuantity(encodeBlock(block).length),
     uncles: [],
+    ...(block.header.withdrawalsRoot !== undefined && { withdrawals: [] }),
     transactions: transactions.kind === 'hashes' ? transactions.hashes : transactions.full.map((each) => transactionResult.encode(each)),
   }),
 }

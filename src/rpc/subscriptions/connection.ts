@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto'
+import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '#lib/clock'
+import { toHex } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { SubscriptionKind, Subscriptions } from '../context.ts'
+import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
+import { type ByteBudget, parseJson } from '../server/body.ts'
+import { type Caller, type Dispatcher, errorText } from '../server/dispatch.ts'
+import type { Notification } from './newHeads.ts'
+
+/** Who sent one message. Subscriptions it asks for begin when it is answered. */
+export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
+
+export type ConnectionLimits = {
+  readonly maxSubscriptions: number
+  /** messages of one connection that are worked on at once; beyond it nothing more is read */
+  readonly maxRunning: number
+  /** of notifications that the client has not read yet; beyond it the connection ends */
+  readonly maxUnreadBytes: number
+  /** of answers and notifications that the client has not read yet; beyond it the connection ends */
+  readonly maxBufferedBytes: number
+  /** for the client to answer our goodbye */
+  readonly closeTimeoutMs: number
+}
+
+export type ConnectionDeps = {
+  readonly dispatcher: Dispatcher<SocketCaller>
+  /** what messages hold while they are worked on, all connections together */
+  readonly budget: ByteBudget
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Why a connection ended. */
+export type End = 'client' | 'slow' | 'silent' | 'closing' | 'failed'
+
+/** Codes of RFC 6455, section 7.4.1. */
+const [goingAway, policyViolation] = [1001, 1008]
+
+/** A text message is a Buffer, whatever frames it came in. */
+const bytesOf = (data: RawData): Uint8Array =>
+  Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data
+
+/** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
+export class Connection {
+  readonly #socket: WebSocket
+  readonly #deps: ConnectionDeps
+  readonly #limits: ConnectionLimits
+  readonly #kinds = new Map<string, SubscriptionKind>()
+  readonly #active = new Set<string>()
+  #running = 0
+  #unreadBytes = 0
+  #heardMs: number
+  #end: End | undefined
+
+  /** @param onGone called once, when nothing of the connection is left */
+  constructor(socket: WebSocket, deps: ConnectionDeps, limits: ConnectionLimits, onGone: (why: End) => void) {
+    this.#socket = socket
+    this.#deps = deps
+    this.#limits = limits
+    this.#heardMs = deps.clock.nowMs()
+    const hear = (): void => {
+      this.#heardMs = deps.clock.nowMs()
+    }
+    socket.on('message', (data) => {
+      hear()
+      void this.#receive(bytesOf(data))
+    })
+    socket.on('ping', hear)
+    socket.on('pong', hear)
+    socket.on('error', (error) => {
+      this.#end ??= 'failed'
+      deps.log.debug('websocket failed', { error })
+    })
+    socket.once('close', () => {
+      this.#active.clear()
+      onGone(this.#end ?? 'client')
+    })
+  }
+
+  /** Tells of a block, when there is a subscription for it. */
+  notify(notification: Notification): void {
+    for (const id of this.#active) {
+      if (this.#end !== undefined) return
+      this.#send(notification(id), 'notification')
+    }
+  }
+
+  /** Asks for a sign of life; ends the connection when there was none for too long. */
+  probe(idleMs: number): void {
+    if (this.#deps.clock.nowMs() - this.#heardMs > idleMs) this.#cut('silent')
+    else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
+  }
+
+  /** Says goodbye once what was asked is answered; the caller cuts those that take too long. */
+  close(): void {
+    if (this.#end !== undefined) return
+    this.#end = 'closing'
+    this.#socket.pause()
+    this.#farewell()
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  async #receive(bytes: Uint8Array): Promise<void> {
+    if (this.#end !== undefined) return
+    this.#running++
+    this.#steer()
+    try {
+      await this.#reply(bytes)
+    } catch (error) {
+      this.#deps.log.error('websocket message failed', { error })
+      this.#cut('failed')
+    } finally {
+      this.#running--
+      this.#steer()
+      this.#farewell()
+    }
+  }
+
+  async #reply(bytes: Uint8Array): Promise<void> {
+    using hold = this.#deps.budget.hold()
+    if (!hold.take(bytes.length)) return this.#send(errorText(null, serverBusy()), 'answer')
+    const parsed = parseJson(bytes)
+    if (parsed === undefined) return this.#send(errorText(null, parseError()), 'answer')
+    const asked: string[] = []
+    const text = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked))
+    if (text !== undefined) this.#send(text, 'answer')
+    for (const id of asked) this.#begin(id, text ?? '')
+  }
+
+  /** Only what the client knows of is told: an answer that did not give the id to it gives nothing. */
+  #begin(id: string, answer: string): void {
+    if (answer.includes(id) && this.#kinds.has(id)) this.#active.add(id)
+    else this.#kinds.delete(id)
+  }
+
+  #caller(asked: string[]): SocketCaller {
+    const socket = this.#socket
+    const [kinds, active] = [this.#kinds, this.#active]
+    const { maxSubscriptions } = this.#limits
+    return {
+      get isGone(): boolean {
+        return socket.readyState !== socket.OPEN
+      },
+      subscriptions: {
+        subscribe(kind): string {
+          if (kinds.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
+          const id = toHex(randomBytes(16))
+          kinds.set(id, kind)
+          asked.push(id)
+          return id
+        },
+        unsubscribe(id): boolean {
+          active.delete(id)
+          return kinds.delete(id)
+        },
+      },
+    }
+  }
+
+  #send(text: string, what: 'answer' | 'notification'): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    const counted = what === 'notification' ? text.length : 0
+    this.#unreadBytes += counted
+    this.#socket.send(text, () => {
+      this.#unreadBytes -= counted
+      this.#steer()
+    })
+    const { maxUnreadBytes, maxBufferedBytes } = this.#limits
+    if (this.#unreadBytes > maxUnreadBytes || this.#socket.bufferedAmount > maxBufferedBytes) this.#cut('slow')
+  }
+
+  /** Reads no more than is worked on, and not before the client has read the better part of its answers. */
+  #steer(): void {
+    if (this.#end !== undefined || this.#socket.readyState !== this.#socket.OPEN) return
+    const isBusy = this.#running >= this.#limits.maxRunning || this.#socket.bufferedAmount > this.#limits.maxBufferedBytes / 4
+    if (isBusy && !this.#socket.isPaused) this.#socket.pause()
+    if (!isBusy && this.#socket.isPaused) this.#socket.resume()
+  }
+
+  /** The goodbye of a server that closes, after the last answer. */
+  #farewell(): void {
+    if (this.#end !== 'closing' || this.#running > 0) return
+    this.#socket.resume() // or its goodbye is not read
+    this.#socket.close(goingAway, 'the server closes')
+  }
+
+  /** Ends the connection, with its reason for those who still read. */
+  #cut(why: 'slow' | 'silent' | 'failed'): void {
+    if (this.#end !== undefined) return
+    this.#end = why
+    this.#active.clear()
+    this.#deps.log.info('websocket client is disconnected', { why, unreadBytes: this.#socket.bufferedAmount })
+    if (why === 'silent') {
+      this.#socket.terminate()
+      return
+    }
+    this.#socket.resume()
+    this.#socket.close(policyViolation, why === 'slow' ? 'what was sent is read too slowly' : 'internal error')
+    const timer = this.#deps.clock.after(this.#limits.closeTimeoutMs, () => this.#socket.terminate())
+    this.#socket.once('close', () => timer[Symbol.dispose]())
+  }
+}

@@ -1,0 +1,170 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Subscriptions, Ticket } from './context.ts'
+import type { RpcMetrics } from './metrics.ts'
+import type { HeadBlock, HeadFeed } from './ports.ts'
+import type { Registry } from './registry.ts'
+import { ByteBudget } from './server/body.ts'
+import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
+import { isHostAllowed, isLoopback } from './server/hosts.ts'
+import { hostInUrl, type Listen, listen } from './server/listen.ts'
+import type { RpcServer } from './server.ts'
+import { Connection, type ConnectionLimits, type SocketCaller } from './subscriptions/connection.ts'
+import { newHeadsNotification } from './subscriptions/newHeads.ts'
+
+export type WsServerDeps<Context> = {
+  readonly registry: Registry<Context>
+  /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
+  readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
+  readonly heads: HeadFeed
+  readonly log: Log
+  readonly clock: Clock
+  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals'>
+}
+
+export type WsServerOptions = Listen & {
+  /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
+  readonly hostNames?: readonly string[] | 'any'
+  /** origins (`https://wallet.example`) whose web pages may connect; default: none. Programs that are no browsers send no origin. */
+  readonly origins?: readonly string[] | 'any'
+  readonly limits?: Partial<WsServerLimits>
+}
+
+export type WsServerLimits = DispatchLimits &
+  ConnectionLimits & {
+    readonly maxConnections: number
+    readonly maxMessageBytes: number
+    /** of all messages together while they are worked on */
+    readonly maxHeldBytes: number
+    /** how often a sign of life is asked for … */
+    readonly pingMs: number
+    /** … and for how long there may be none */
+    readonly idleMs: number
+    /** for a client to ask for the WebSocket */
+    readonly requestTimeoutMs: number
+  }
+
+const defaultWsLimits: WsServerLimits = {
+  maxBatch: 100,
+  maxResponseBytes: 64_000_000,
+  maxWaiting: 1_000,
+  maxSubscriptions: 128,
+  maxRunning: 16,
+  maxUnreadBytes: 4_000_000,
+  maxBufferedBytes: 96_000_000,
+  maxConnections: 250,
+  maxMessageBytes: 15_000_000,
+  maxHeldBytes: 150_000_000,
+  pingMs: 30_000,
+  idleMs: 75_000,
+  requestTimeoutMs: 10_000,
+  closeTimeoutMs: 5_000,
+}
+
+type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: string; readonly says: string }
+
+function respond(socket: Duplex, status: string, says: string): void {
+  const text = `${says}\n`
+  const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\n\r\n`
+  socket.end(head + text)
+}
+
+/**
+ * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads.
+ * @returns when it listens; disposing of it lets answers under way finish for a while, says goodbye, then ends all connections
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export async function createWsServer<Context>(deps: WsServerDeps<Context>, options: WsServerOptions): Promise<RpcServer> {
+  const { registry, log, clock, metrics } = deps
+  const limits = { ...defaultWsLimits, ...options.limits }
+  const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
+  const origins = options.origins ?? []
+  const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
+  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, log, clock }, limits)
+  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), clock, log }
+  const connections = new Set<Connection>()
+  let isClosing = false
+
+  function refusalOf({ headers }: IncomingMessage): Refusal | undefined {
+    const { host, origin } = headers
+    if (!isHostAllowed(host, hostNames)) return { why: 'host', status: '403 Forbidden', says: 'this host name is not served here' }
+    if (origin !== undefined && origins !== 'any' && !origins.includes(origin))
+      return { why: 'origin', status: '403 Forbidden', says: 'pages of this origin are not served here' }
+    if (isClosing || connections.size >= limits.maxConnections)
+      return { why: 'full', status: '503 Service Unavailable', says: 'too many connections, try again later' }
+    return undefined
+  }
+
+  function accept(socket: WebSocket): void {
+    const connection = new Connection(socket, connectionDeps, limits, (why) => {
+      connections.delete(connection)
+      metrics.sockets.set({}, connections.size)
+      metrics.socketEnds.inc({ why })
+    })
+    connections.add(connection)
+    metrics.sockets.set({}, connections.size)
+  }
+
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: limits.maxMessageBytes,
+  })
+  sockets.on('wsClientError', (_error, socket) => {
+    metrics.socketRefusals.inc({ why: 'malformed' })
+    respond(socket, '400 Bad Request', 'a WebSocket handshake of version 13 is expected')
+  })
+  const server = createServer({ requestTimeout: limits.requestTimeoutMs }, (_request, response) => {
+    response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
+    response.end('JSON-RPC is served here over WebSocket\n')
+  })
+  server.maxConnections = 2 * limits.maxConnections + 16 // those who are told why they are refused
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', (error) => log.debug('websocket failed', { error }))
+    const refusal = refusalOf(request)
+    if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, accept)
+    metrics.socketRefusals.inc({ why: refusal.why })
+    respond(socket, refusal.status, refusal.says)
+  })
+
+  const { port } = await listen(server, options)
+  server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))
+  const url = `ws://${hostInUrl(options.host)}:${port}`
+  log.info('rpc listening', { url, methods: registry.size })
+
+  function tell(blocks: readonly HeadBlock[]): void {
+    if (connections.size === 0) return
+    for (const block of blocks) {
+      const notification = newHeadsNotification(block)
+      for (const connection of connections) connection.notify(notification)
+    }
+  }
+  const feed = deps.heads.subscribe(tell)
+  let pinging = clock.after(limits.pingMs, ping)
+  function ping(): void {
+    for (const connection of connections) connection.probe(limits.idleMs)
+    pinging = clock.after(limits.pingMs, ping)
+  }
+
+  return {
+    url,
+    port,
+    async [Symbol.asyncDispose](): Promise<void> {
+      if (isClosing) return
+      isClosing = true
+      feed[Symbol.dispose]()
+      pinging[Symbol.dispose]()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const connection of connections) connection.close()
+      using _timer = clock.after(limits.closeTimeoutMs, () => {
+        for (const connection of connections) connection.terminate()
+        server.closeAllConnections()
+      })
+      await closed
+    },
+  }
+}

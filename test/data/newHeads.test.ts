@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { fromHex } from '#lib/hex'
+import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { decodeBlock } from '#types/block'
+import type { Hash } from '#types/ids'
+import { newHeadsNotification } from '../../src/rpc/subscriptions/newHeads.ts'
+
+type Told = { readonly method?: string; readonly params?: { readonly subscription: string; readonly result: Record<string, unknown> } }
+
+it('rpc/subscriptions: newHeads of a recorded chain are those that another client told, field by field', () => {
+  const { blocks } = readSharedJson<{ blocks: { hash: Hash; raw: string }[] }>('flashblocks/l2.json.zst')
+  const byHash = new Map(blocks.map(({ hash, raw }) => [hash, { hash, block: decodeBlock(fromHex(raw)) }]))
+  const lines = readShared('flashblocks/subscriptions.jsonl.zst').toString('utf8').trim().split('\n')
+  const messages = lines.map((line) => JSON.parse(line) as { msg: Told & { id?: number; result?: string } })
+  const subscription = messages.find(({ msg }) => msg.id === 1)?.msg.result ?? ''
+  const told = messages.filter(({ msg }) => msg.params?.subscription === subscription).map(({ msg }) => msg)
+  expect(told.length).toBeGreaterThan(40)
+  for (const message of told) {
+    const block = byHash.get(message.params?.result['hash'] as Hash)
+    if (block === undefined) throw new Error('a block that was not recorded')
+    expect(JSON.parse(newHeadsNotification(block)(subscription))).toEqual(message)
+  }
+})
