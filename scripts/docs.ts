@@ -5,7 +5,9 @@ import type { FaultSpec } from '#lib/fault'
 import type { MetricSpec } from '#lib/metrics'
 import { ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
 import { methodsReference } from '#rpc/methodsReference'
+import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
+import { type Foreign, foreignVariables } from '../src/cli/foreignVariables.ts'
 import { root } from './process.ts'
 
 const folder = join(root, 'docs/reference')
@@ -13,14 +15,40 @@ const cell = (text: string): string => text.replaceAll('|', '\\|')
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
 
+function flagRows(group: string): readonly (readonly string[])[] {
+  return Object.entries(flags)
+    .filter(([, flag]) => flag.group === group)
+    .map(([name, flag]) => [
+      `\`--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}\``,
+      [flag.env, ...flag.aliases.map((alias) => alias.name)].map((env) => `\`${env}\``).join(', '),
+      'fallbackText' in flag ? `\`${flag.fallbackText}\`` : '',
+      flag.modes.length === modes.length ? '' : flag.modes.join(', '),
+      `${flag.doc}${flag.secret ? ' (secret: never logged)' : ''}`,
+    ])
+}
+
+const foreignKinds: Readonly<Record<Foreign['kind'], string>> = {
+  'no-meaning': 'no meaning here: a warning at the start',
+  'not-yet': 'no effect yet: a warning at the start',
+  elsewhere: 'read by something else',
+}
+
 function flagsPage(): string {
-  const rows = Object.entries(flags).map(([name, flag]) => [
-    `\`--${name}${flag.placeholder === undefined ? '' : ` ${flag.placeholder}`}\``,
-    [flag.env, ...flag.alsoEnv].map((env) => `\`${env}\``).join(', '),
-    'fallback' in flag ? `\`${String(flag.fallback)}\`` : '',
-    `${flag.doc}${flag.secret ? ' (secret: never logged)' : ''}`,
-  ])
-  return `# Flags\n\nThe command line wins over the environment, that over the default.\n\n${table(['flag', 'environment', 'default', 'what it does'], rows)}\n`
+  const head = ['flag', 'environment', 'default', 'modes', 'what it does']
+  const groups = flagGroups.map((group) => `## ${group}\n\n${table(head, flagRows(group))}\n`)
+  const foreign = foreignVariables.map(({ names, kind, why }) => [names.map((name) => `\`${name}\``).join(', '), foreignKinds[kind], why])
+  return `# Flags
+
+The command line wins over the environment, that over the default. Of the variables of one flag the first is its name; the others are those
+of older configurations and are read as well, with a line in the log that says the new name. Two variables of one flag that say different
+things are a fault. \`SVC_NODE_X\` is read as \`BASE_NODE_X\`, \`CLIENT_X\` as \`RETH_X\`. A flag that has no effect in the mode is refused on the
+command line and passed over in the environment.
+
+${groups.join('\n')}
+## Variables without a flag
+
+${table(['variable', 'here', 'why'], foreign)}
+`
 }
 
 /** The exports of one file name in every module that has it, in the order of the modules. */

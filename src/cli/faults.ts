@@ -3,7 +3,8 @@ import { defineFaults } from '#lib/fault'
 export const cliFault = defineFaults({
   BAD_FLAG: {
     severity: 'fatal',
-    says: (d: { flag: string; value: string; expected: string }) => `--${d.flag}: ${JSON.stringify(d.value)} is not ${d.expected}`,
+    says: (d: { flag: string; value: string; expected: string; variable?: string }) =>
+      `--${d.flag}${d.variable === undefined ? '' : ` (${d.variable})`}: ${JSON.stringify(d.value)} is not ${d.expected}`,
     fix: 'give the flag (or its environment variable) a value of that form; basalt help COMMAND lists them',
   },
   MISSING_FLAG: {
@@ -20,6 +21,33 @@ export const cliFault = defineFaults({
     severity: 'fatal',
     says: (d: { flags: readonly string[]; rule: string }) => `${d.flags.map((flag) => `--${flag}`).join(', ')}: ${d.rule}`,
     fix: 'give one or the other; basalt help node tells what each is for',
+  },
+  CONFLICTING_VARIABLES: {
+    severity: 'fatal',
+    says: (d: { flag: string; variables: readonly string[] }) =>
+      `${d.variables.join(' and ')} both stand for --${d.flag} and say different things`,
+    fix: 'remove one of them, or give the flag on the command line, which wins',
+  },
+  WRONG_MODE: {
+    severity: 'fatal',
+    says: (d: { flag: string; mode: string; modes: readonly string[] }) =>
+      `--${d.flag} has no effect with --mode ${d.mode}, only with ${d.modes.join(' or ')}`,
+    fix: 'leave the flag out, or choose the mode it is for',
+  },
+  JWT_FILE_BAD: {
+    severity: 'fatal',
+    says: (d: { path: string; problem: string }) => `${d.path} holds no secret of the Engine API: ${d.problem}`,
+    fix: 'it must hold 64 hex digits and be readable by its owner alone (chmod 600); remove it to have a new one made',
+  },
+  JWT_FILE_UNWRITABLE: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `cannot make the secret ${d.path}: ${d.reason}`,
+    fix: 'make its folder writable, or name another file with --jwt',
+  },
+  JWT_CONFLICT: {
+    severity: 'fatal',
+    says: (d: { path: string }) => `--jwt ${d.path} and --jwt.secret hold different secrets`,
+    fix: 'remove one of them: BASE_NODE_L2_ENGINE_AUTH_RAW stands for --jwt.secret',
   },
   UNREADABLE_FILE: {
     severity: 'fatal',

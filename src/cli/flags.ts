@@ -1,94 +1,351 @@
 import { networkNames } from '#chain/networks'
-import { logLevels } from '#lib/log'
-import { cliFault } from './faults.ts'
+import { logFormats, logLevels } from '#lib/log'
+import {
+  bytes,
+  choice,
+  type DefaultedFlag,
+  defaulted,
+  type Flag,
+  hostNames,
+  integer,
+  modes,
+  notYet,
+  older,
+  onOff,
+  port,
+  secretHex,
+  stretch,
+  text,
+  url,
+  urls,
+} from './flagSpec.ts'
+import * as form from './translations.ts'
 
-/** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
-export type Flag<T> = {
-  readonly env: string
-  readonly alsoEnv: readonly string[]
-  readonly doc: string
-  /** Written `--flag <placeholder>`; a switch has none. */
-  readonly placeholder?: string
-  /** What a good value is, for the error: `a port (0–65535)`. */
-  readonly expected: string
-  /** Never logged, never printed. */
-  readonly secret: boolean
-  /** Set: a fault, until the feature is there. */
-  readonly unsupported: boolean
-  readonly parse: (text: string) => T | undefined
-}
+const withConsensus = ['all', 'consensus'] as const
+const withExecution = ['all', 'execution'] as const
+const executionOnly = ['execution'] as const
+const consensusOnly = ['consensus'] as const
+const loopback = '127.0.0.1'
 
-/** A flag that always has a value. */
-export type DefaultedFlag<T> = Flag<T> & { readonly fallback: T }
-
-type Options = { doc: string; env: string; alsoEnv?: readonly string[]; secret?: boolean; unsupported?: boolean }
-
-function flag<T>(options: Options, placeholder: string | undefined, expected: string, parse: (text: string) => T | undefined): Flag<T> {
-  const named = { alsoEnv: [], secret: false, unsupported: false, ...options, expected, parse }
-  return placeholder === undefined ? named : { ...named, placeholder }
-}
-
-const defaulted = <T>(spec: Flag<T>, fallback: T): DefaultedFlag<T> => ({ ...spec, fallback })
-
-const text = (options: Options, placeholder: string): Flag<string> =>
-  flag(options, placeholder, 'a text', (value) => (value === '' ? undefined : value))
-
-const choice = <const T extends string>(options: Options, choices: readonly T[]): Flag<T> =>
-  flag(options, choices.join('|'), `one of ${choices.join(', ')}`, (value) => choices.find((one) => one === value))
-
-function integer(options: Options, placeholder: string, min: number, max: number): Flag<number> {
-  return flag(options, placeholder, `an integer from ${min} to ${max}`, (value) => {
-    if (!/^\d{1,15}$/.test(value)) return undefined
-    const number = Number(value)
-    return number >= min && number <= max ? number : undefined
-  })
-}
-
-const port = (options: Options): Flag<number> => integer(options, 'PORT', 0, 65_535)
-
-const urls = (options: Options): Flag<readonly string[]> =>
-  flag(options, 'URL[,URL]', 'a list of http or https URLs', (value) => {
-    const list = value.split(',').map((url) => url.trim())
-    return list.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) ? list : undefined
-  })
-
-const onOff = (options: Options): DefaultedFlag<boolean> =>
-  defaulted(
-    flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
-    false,
-  )
-
-/** Every flag of every command. */
+/**
+ * Every flag of every command: its name, its variable, the older names that operators of Base and OP-Stack nodes have in their environment.
+ * `SVC_NODE_X` is read as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables that mean nothing here are in `foreignVariables.ts`.
+ */
 export const flags = {
-  network: choice({ env: 'BASALT_NETWORK', alsoEnv: ['BASE_NODE_NETWORK'], doc: 'a chain whose facts are built in' }, networkNames),
+  network: choice(
+    {
+      env: 'BASALT_NETWORK',
+      group: 'Chain',
+      aliases: older(['BASE_NODE_NETWORK', 'OP_NODE_NETWORK', 'RETH_CHAIN', 'OP_RETH_OP_NETWORK', 'OP_GETH_OP_NETWORK'], {
+        translation: form.networkName,
+      }),
+      doc: 'a chain whose facts are built in',
+    },
+    networkNames,
+  ),
   'rollup.config': text(
-    { env: 'BASALT_ROLLUP_CONFIG', doc: "rollup config of a chain of one's own, in op-node's format; with --genesis" },
+    {
+      env: 'BASALT_ROLLUP_CONFIG',
+      group: 'Chain',
+      aliases: older(['BASE_NODE_ROLLUP_CONFIG', 'OP_NODE_ROLLUP_CONFIG']),
+      doc: "rollup config of a chain of one's own, in op-node's format; with --genesis",
+    },
     'FILE',
   ),
-  genesis: text({ env: 'BASALT_GENESIS', doc: "genesis of a chain of one's own, in geth's format" }, 'FILE'),
-  datadir: defaulted(text({ env: 'BASALT_DATADIR', doc: 'where the chain is kept; one node at a time' }, 'DIR'), './basalt-data'),
-  'l1.rpc': urls({ env: 'BASALT_L1_RPC', alsoEnv: ['BASE_NODE_L1_ETH_RPC'], secret: true, doc: 'L1 JSON-RPC endpoints, best first' }),
+  genesis: text({ env: 'BASALT_GENESIS', group: 'Chain', doc: "genesis of a chain of one's own, in geth's format" }, 'FILE'),
+
+  'l1.rpc': urls({
+    env: 'BASALT_L1_RPC',
+    group: 'L1',
+    modes: withConsensus,
+    aliases: older(['BASE_NODE_L1_ETH_RPC', 'OP_NODE_L1_ETH_RPC']),
+    secret: true,
+    doc: 'L1 JSON-RPC endpoints, best first',
+  }),
   'l1.beacon': urls({
     env: 'BASALT_L1_BEACON',
-    alsoEnv: ['BASE_NODE_L1_BEACON'],
+    group: 'L1',
+    modes: withConsensus,
+    aliases: [
+      ...older(['BASE_NODE_L1_BEACON', 'OP_NODE_L1_BEACON']),
+      ...older(['OP_NODE_L1_BEACON_ARCHIVER', 'OP_NODE_L1_BEACON_FALLBACKS'], { isAddition: true }),
+    ],
     secret: true,
     doc: 'L1 beacon API endpoints, best first',
   }),
   'l1.poll-interval': defaulted(
-    integer({ env: 'BASALT_L1_POLL_INTERVAL', doc: 'milliseconds between two looks at the head of L1' }, 'MS', 50, 600_000),
+    integer(
+      { env: 'BASALT_L1_POLL_INTERVAL', group: 'L1', modes: withConsensus, doc: 'milliseconds between two looks at the head of L1' },
+      'MS',
+      50,
+      600_000,
+    ),
     4_000,
   ),
-  'http.port': defaulted(port({ env: 'BASALT_HTTP_PORT', doc: 'JSON-RPC of the L2 chain, on 127.0.0.1; 0: any free port' }), 8545),
-  'ws.port': port({ env: 'BASALT_WS_PORT', doc: 'JSON-RPC over WebSocket; not supported yet', unsupported: true }),
-  'authrpc.port': port({ env: 'BASALT_AUTHRPC_PORT', doc: 'Engine API; not supported yet', unsupported: true }),
+  'l1.max-rps': integer(
+    { env: 'BASALT_L1_MAX_RPS', group: 'L1', modes: withConsensus, doc: 'requests a second that L1 endpoints get at most, all together' },
+    'N',
+    1,
+    100_000,
+  ),
+
+  mode: defaulted(
+    choice(
+      { env: 'BASALT_MODE', group: 'Halves', doc: 'both halves in one process, or one of them with the other elsewhere (Engine API)' },
+      modes,
+    ),
+    'all',
+  ),
+  engine: url(
+    {
+      env: 'BASALT_ENGINE',
+      group: 'Halves',
+      modes: consensusOnly,
+      aliases: older(['BASE_NODE_L2_ENGINE_RPC', 'OP_NODE_L2_ENGINE_RPC'], { translation: form.engineUrl }),
+      doc: 'Engine API of the execution half',
+    },
+    ['http', 'https'],
+  ),
+  jwt: text(
+    {
+      env: 'BASALT_JWT',
+      group: 'Halves',
+      modes: ['execution', 'consensus'],
+      aliases: older(['BASE_NODE_L2_ENGINE_AUTH', 'OP_NODE_L2_ENGINE_AUTH']),
+      doc: 'file of the secret that both halves share; made when absent; default DATADIR/jwt.hex',
+    },
+    'FILE',
+  ),
+  'jwt.secret': secretHex({
+    env: 'BASALT_JWT_SECRET',
+    group: 'Halves',
+    modes: ['execution', 'consensus'],
+    aliases: older(['BASE_NODE_L2_ENGINE_AUTH_RAW', 'BASE_NODE_L2_ENGINE_AUTH_ENCODED', 'OP_NODE_L2_ENGINE_AUTH_RAW']),
+    doc: 'the secret itself instead of its file',
+  }),
+  'engine.addr': defaulted(
+    text({ env: 'BASALT_ENGINE_ADDR', group: 'Halves', modes: executionOnly, doc: 'address of the Engine API' }, 'ADDRESS'),
+    loopback,
+  ),
+  'engine.port': defaulted(
+    port({
+      env: 'BASALT_ENGINE_PORT',
+      group: 'Halves',
+      modes: executionOnly,
+      aliases: older('AUTHRPC_PORT', { modes: executionOnly }),
+      doc: 'Engine API for a consensus half elsewhere; 0: any free port',
+    }),
+    8551,
+  ),
+
+  'source.l2.rpc': url(
+    {
+      env: 'BASALT_SOURCE_L2_RPC',
+      group: 'Follow mode',
+      modes: withConsensus,
+      aliases: older('BASE_NODE_SOURCE_L2_RPC'),
+      secret: true,
+      doc: 'follow this node of the same chain; every block is executed again',
+    },
+    ['http', 'https', 'ws', 'wss'],
+  ),
+  'source.proofs': onOff({
+    env: 'BASALT_SOURCE_PROOFS',
+    group: 'Follow mode',
+    modes: withConsensus,
+    aliases: older('BASE_NODE_PROOFS', { translation: form.trueOrFalse }),
+    doc: 'the execution half records proofs: go no further ahead of them than --source.max-ahead',
+  }),
+  'source.max-ahead': defaulted(
+    stretch({
+      env: 'BASALT_SOURCE_MAX_AHEAD',
+      group: 'Follow mode',
+      modes: withConsensus,
+      aliases: older('BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD', { translation: form.inBlocks }),
+      doc: 'how far ahead of recorded proofs, in seconds, or in blocks as 512b',
+    }),
+    { blocks: 512 },
+    '512b',
+  ),
+  'ready.max-lag': defaulted(
+    integer(
+      {
+        env: 'BASALT_READY_MAX_LAG',
+        group: 'Follow mode',
+        modes: withConsensus,
+        doc: 'seconds that the head may be behind the wall clock and /readyz still say yes; counts with --source.l2.rpc only',
+      },
+      'SEC',
+      1,
+      1_000_000,
+    ),
+    30,
+  ),
+
+  'http.addr': defaulted(
+    text({ env: 'BASALT_HTTP_ADDR', group: 'Servers', modes: withExecution, doc: 'address of JSON-RPC over HTTP' }, 'ADDRESS'),
+    loopback,
+  ),
+  'http.port': defaulted(
+    port({
+      env: 'BASALT_HTTP_PORT',
+      group: 'Servers',
+      modes: withExecution,
+      aliases: older('RPC_PORT', { modes: withExecution }),
+      doc: 'JSON-RPC of the L2 chain over HTTP; 0: any free port; off: none',
+    }),
+    8545,
+  ),
+  'ws.addr': defaulted(
+    text({ env: 'BASALT_WS_ADDR', group: 'Servers', modes: withExecution, doc: 'address of JSON-RPC over WebSocket' }, 'ADDRESS'),
+    loopback,
+  ),
+  'ws.port': defaulted(
+    port({
+      env: 'BASALT_WS_PORT',
+      group: 'Servers',
+      modes: withExecution,
+      aliases: older('WS_PORT', { modes: withExecution }),
+      doc: 'JSON-RPC over WebSocket, with subscriptions; 0: any free port; off: none',
+    }),
+    8546,
+  ),
+  'rollup.addr': defaulted(
+    text(
+      {
+        env: 'BASALT_ROLLUP_ADDR',
+        group: 'Servers',
+        modes: withConsensus,
+        aliases: older(['BASE_NODE_RPC_ADDR', 'OP_NODE_RPC_ADDR'], { modes: withConsensus }),
+        doc: 'address of the rollup RPC',
+      },
+      'ADDRESS',
+    ),
+    loopback,
+  ),
   'rollup.port': defaulted(
-    port({ env: 'BASALT_ROLLUP_PORT', doc: 'JSON-RPC of the rollup node, /healthz, /readyz, /metrics, on 127.0.0.1; 0: any free port' }),
+    port({
+      env: 'BASALT_ROLLUP_PORT',
+      group: 'Servers',
+      modes: withConsensus,
+      aliases: [
+        ...older(['BASE_NODE_RPC_PORT', 'OP_NODE_RPC_PORT'], { modes: withConsensus }),
+        ...older('BASE_NODE_RPC_DISABLED', { modes: withConsensus, translation: form.offIfTrue }),
+      ],
+      doc: 'JSON-RPC of the rollup node, /healthz, /readyz; 0: any free port; off: none',
+    }),
     7545,
   ),
-  'p2p.disable': onOff({ env: 'BASALT_P2P_DISABLE', doc: 'no peer-to-peer network; there is none yet, so this changes nothing' }),
-  'log.level': defaulted(choice({ env: 'BASALT_LOG_LEVEL', doc: 'the least severe lines to write' }, logLevels), 'info'),
-  'log.format': defaulted(choice({ env: 'BASALT_LOG_FORMAT', doc: 'lines for people or for machines' }, ['pretty', 'json']), 'pretty'),
-  json: onOff({ env: 'BASALT_JSON', doc: 'print the result as one line of JSON' }),
+  'rollup.admin': onOff({
+    env: 'BASALT_ROLLUP_ADMIN',
+    group: 'Servers',
+    modes: withConsensus,
+    aliases: older('BASE_NODE_RPC_ENABLE_ADMIN', { modes: withConsensus, translation: form.trueOrFalse }),
+    doc: 'admin_* methods on the rollup port, for whoever reaches it',
+  }),
+  'metrics.addr': defaulted(
+    text(
+      {
+        env: 'BASALT_METRICS_ADDR',
+        group: 'Servers',
+        aliases: older(['BASE_NODE_METRICS_ADDR', 'OP_NODE_METRICS_ADDR'], { modes: withConsensus }),
+        doc: 'address of /metrics',
+      },
+      'ADDRESS',
+    ),
+    loopback,
+  ),
+  'metrics.port': defaulted(
+    port({
+      env: 'BASALT_METRICS_PORT',
+      group: 'Servers',
+      aliases: [
+        ...older('METRICS_PORT', { modes: executionOnly }),
+        ...older(['BASE_NODE_METRICS_PORT', 'OP_NODE_METRICS_PORT'], { modes: withConsensus }),
+        ...older(['BASE_NODE_METRICS_ENABLED', 'OP_NODE_METRICS_ENABLED'], { modes: withConsensus, translation: form.offUnlessTrue }),
+      ],
+      doc: '/metrics for Prometheus; 0: any free port; off: none',
+    }),
+    7300,
+  ),
+  'rpc.hosts': hostNames({
+    env: 'BASALT_RPC_HOSTS',
+    group: 'Servers',
+    doc: 'names, besides localhost and IP addresses, that requests may call this node by; default on a loopback address: none, elsewhere: any',
+  }),
+
+  datadir: defaulted(
+    text({ env: 'BASALT_DATADIR', group: 'Storage', doc: 'where the chain is kept; one node at a time' }, 'DIR'),
+    './basalt-data',
+  ),
+  'db.min-free': defaulted(
+    bytes({ env: 'BASALT_DB_MIN_FREE', group: 'Storage', doc: 'free space of the disk below which nothing more is written' }),
+    2_000_000_000,
+    '2GB',
+  ),
+
+  'log.level': defaulted(
+    choice(
+      {
+        env: 'BASALT_LOG_LEVEL',
+        group: 'Output',
+        aliases: [
+          ...older('LOG_LEVEL', { modes: withExecution, translation: form.levelName }),
+          ...older('BASE_NODE_LOG_VERBOSITY', { modes: withConsensus, translation: form.verbosity }),
+          ...older('OP_NODE_LOG_LEVEL', { modes: withConsensus, translation: form.levelName }),
+        ],
+        doc: 'the least severe lines to write',
+      },
+      logLevels,
+    ),
+    'info',
+  ),
+  'log.format': defaulted(
+    choice(
+      {
+        env: 'BASALT_LOG_FORMAT',
+        group: 'Output',
+        aliases: older(['BASE_NODE_LOG_FORMAT', 'OP_NODE_LOG_FORMAT'], { translation: form.lineFormat }),
+        doc: 'lines for people or for machines',
+      },
+      logFormats,
+    ),
+    'pretty',
+  ),
+  json: onOff({ env: 'BASALT_JSON', group: 'Output', doc: 'print the result as one line of JSON' }),
+
+  'p2p.disable': onOff({
+    env: 'BASALT_P2P_DISABLE',
+    group: 'Servers',
+    doc: 'no peer-to-peer network; there is none yet, so this changes nothing',
+  }),
+  'sequencer.http': notYet(
+    {
+      env: 'BASALT_SEQUENCER_HTTP',
+      aliases: older(['RETH_SEQUENCER_HTTP', 'OP_RETH_SEQUENCER_HTTP', 'OP_SEQUENCER_HTTP', 'OP_GETH_SEQUENCER_HTTP']),
+      doc: 'pass transactions on to the sequencer',
+    },
+    'URL',
+  ),
+  'flashblocks.url': notYet(
+    { env: 'BASALT_FLASHBLOCKS_URL', aliases: older('RETH_FB_WEBSOCKET_URL'), doc: 'pending state out of a flashblocks feed' },
+    'URL',
+  ),
+  'retain.history': notYet(
+    { env: 'BASALT_RETAIN_HISTORY', aliases: older('RETH_PRUNING_ARGS'), doc: 'how long old state is kept; all of it is' },
+    'TIME',
+  ),
+  'proofs.history': notYet({
+    env: 'BASALT_PROOFS_HISTORY',
+    aliases: [
+      ...older('RETH_HISTORICAL_PROOFS', {
+        translation: { expected: 'true or false', to: (value) => (value === 'false' ? null : 'true') },
+      }),
+      ...older('RETH_HISTORICAL_PROOFS_STORAGE_PATH'),
+    ],
+    doc: 'a longer record of proofs',
+  }),
+  'p2p.port': notYet({ env: 'BASALT_P2P_PORT', doc: 'unsafe blocks from peers' }, 'PORT'),
 } as const
 
 export type FlagName = keyof typeof flags
@@ -99,35 +356,3 @@ export type FlagValues<N extends FlagName> = { readonly [K in N]: ValueOf<K> }
 
 /** What the command line said, by flag name: text, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | boolean | undefined>>
-
-function rawValue(name: FlagName, raw: RawFlags, env: NodeJS.ProcessEnv): string | undefined {
-  const given = raw[name]
-  if (given !== undefined) return String(given)
-  const { env: main, alsoEnv } = flags[name]
-  for (const variable of [main, ...alsoEnv]) {
-    const value = env[variable]
-    if (value !== undefined && value !== '') return value
-  }
-  return undefined
-}
-
-/**
- * The command line wins over the environment, that over the fallback.
- * @throws Fault BAD_FLAG naming flag, value and form; UNSUPPORTED for a flag whose feature is not there
- */
-export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
-  const values: Record<string, unknown> = {}
-  for (const name of names) {
-    const spec: Flag<unknown> & { fallback?: unknown } = flags[name]
-    const value = rawValue(name, raw, env)
-    if (value === undefined) {
-      values[name] = spec.fallback
-      continue
-    }
-    if (spec.unsupported) throw cliFault('UNSUPPORTED', { what: `--${name}` })
-    const parsed = spec.parse(value)
-    if (parsed === undefined) throw cliFault('BAD_FLAG', { flag: name, value: spec.secret ? '(secret)' : value, expected: spec.expected })
-    values[name] = parsed
-  }
-  return values as FlagValues<N>
-}

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
 import { scriptedIo } from '#test/harness/scriptedIo'
-import { createLiveLine, faultLine, openLog, prettyLine, printResult } from './output.ts'
+import { logfmtLine, prettyLine } from './logLines.ts'
+import { createLiveLine, faultLine, openLog, printResult } from './output.ts'
 
 it('cli/output: a fault is one line with what to do and its code, whatever text of others is in it', () => {
   const fault = new Fault('BAD_FILE', 'fatal', 'a.json is not JSON: Unexpected token, "{\n  "a":\r\n\u001b[2Jx"', 'check the file', {})
@@ -28,6 +29,13 @@ it('cli/output: a log line for people has time, level, module, message, fields i
   const { module: _, ...rest } = line
   expect(prettyLine(JSON.stringify({ ...rest, heads: { safe: 3 }, none: null }), false)).toBe(
     '17:20:01 warn  endpoint rests host=a.example ms=500 heads={"safe":3} none=null',
+  )
+})
+
+it('cli/output: a log line as logfmt quotes what a reader would break at', () => {
+  const odd = { ...line, empty: '', pair: 'a=b', heads: { safe: 3 }, 'a b': 1, said: 'x\ny' }
+  expect(logfmtLine(JSON.stringify(odd))).toBe(
+    'time=2026-05-28T17:20:01.234Z level=warn module=l1 msg="endpoint rests" host=a.example ms=500 empty="" pair="a=b" heads="{\\"safe\\":3}" a_b=1 said="x y"',
   )
 })
 

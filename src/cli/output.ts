@@ -1,9 +1,7 @@
 import { isFault } from '#lib/fault'
-import { createLog, type Log, type LogLevel } from '#lib/log'
+import { createLog, type LogFormat, type LogLevel, type RootLog } from '#lib/log'
 import type { Io } from './command.ts'
-
-/** Line ends and control characters become spaces: texts of files and endpoints stand in one line, and steer no terminal. */
-const inOneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
+import { inOneLine, lineOf } from './logLines.ts'
 
 /** One line that names what is wrong and what to do; of an error that is no fault, all there is. */
 export function faultLine(error: unknown): string {
@@ -17,30 +15,10 @@ export function printResult(io: Io, asJson: boolean, fields: Readonly<Record<str
   else for (const [name, value] of Object.entries(fields)) io.out.write(`${`${name}:`.padEnd(18)} ${value}\n`)
 }
 
-const colours: Readonly<Record<string, string>> = { trace: '90', debug: '36', info: '32', warn: '33', error: '31' }
-
-/** An error is what it says; its stack and causes are in the JSON format. */
-function shownValue(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value)
-  if ('message' in value && 'stack' in value) return `${String(value.message)}${'code' in value ? ` (${String(value.code)})` : ''}`
-  return JSON.stringify(value)
-}
-
-/** `12:04:36 info  block imported number=7 txs=3`: a JSON log line for people. */
-export function prettyLine(json: string, coloured: boolean): string {
-  const { level, time, msg, module, ...fields } = JSON.parse(json) as Record<string, unknown>
-  const label = String(level).padEnd(5)
-  const paint = (text: string): string => (coloured ? `\u001b[${colours[String(level)] ?? '0'}m${text}\u001b[0m` : text)
-  const shown = Object.entries(fields).map(([name, value]) => `${name}=${inOneLine(shownValue(value))}`)
-  const from = module === undefined ? [] : [`[${String(module)}]`]
-  return [String(time).slice(11, 19), paint(label), ...from, inOneLine(String(msg)), ...shown].join(' ')
-}
-
 /** A log on standard error; the live line, when there is one, stays the last line of the terminal. */
-export function openLog(io: Io, level: LogLevel, format: 'pretty' | 'json', line: LiveLine): Log {
-  return createLog(level, {
-    write: (json) => line.above(format === 'json' ? json : `${prettyLine(json, io.err.isTerminal)}\n`),
-  })
+export function openLog(io: Io, level: LogLevel, format: LogFormat, line: LiveLine): RootLog {
+  const show = lineOf(format, io.err.isTerminal)
+  return createLog(level, { write: (json) => line.above(show(json)) })
 }
 
 /** The last line of a terminal, rewritten in place; nothing of it where there is no terminal. Disposing of it ends it. */

@@ -43,8 +43,11 @@ it('cli/run: the help names every command, that of a command every flag with its
     const words = help.out.replaceAll(/\s+/g, ' ')
     expect(help.code).toBe(0)
     for (const name of command.flags) {
-      const { env, doc, placeholder } = flags[name]
-      const fallback = 'fallback' in flags[name] ? `, default ${String(flags[name].fallback)}` : ''
+      const { env, doc, placeholder, group, unsupported } = flags[name]
+      const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
+      if (unsupported) expect(words).not.toContain(`--${name}`)
+      if (unsupported) continue
+      expect(words).toContain(`${group}: --`)
       expect(words).toContain(`--${name}${placeholder === undefined ? '' : ` <${placeholder}>`} ${doc} (${env}${fallback})`)
     }
   }
@@ -59,12 +62,16 @@ it.each<[string, string[], RegExp]>([
   ['a switch with a value', ['version', '--json=yes'], /^error: unknown option '--json=yes'\n$/],
   ['a missing argument', ['execute'], /^error: missing required argument 'FILE'\n$/],
   ['an argument too many', ['version', 'now'], /^error: too many arguments for 'version'/],
-  ['a bad value', ['node', '--http.port', 'http'], /^basalt: --http\.port: "http" is not an integer from 0 to 65535\. .*\(BAD_FLAG\)\n$/],
+  [
+    'a bad value',
+    ['node', '--http.port', 'http'],
+    /^basalt: --http\.port: "http" is not an integer from 0 to 65535, or off\. .*\(BAD_FLAG\)\n$/,
+  ],
   ['an empty value', ['node', '--datadir='], /^basalt: --datadir: "" is not a text\. .*\(BAD_FLAG\)\n$/],
   [
     'a feature that is not there',
-    ['node', '--authrpc.port', '8551'],
-    /^basalt: --authrpc\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/,
+    ['node', '--flashblocks.url', 'ws://a'],
+    /^basalt: --flashblocks\.url is not supported yet\. .*\(UNSUPPORTED\)\n$/,
   ],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
@@ -84,7 +91,7 @@ it.each<[string, string[], RegExp]>([
 
 it('cli/run: a bad value in a variable is named as its flag, a secret one not shown (BAD_FLAG)', async () => {
   const { code, err } = await run(['node'], scriptedIo({ env: { BASALT_L1_RPC: 'wss://user:key@host' } }))
-  expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc: "\(secret\)" is not /)])
+  expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc \(BASALT_L1_RPC\): "\(secret\)" is not /)])
 })
 
 it('cli/run: an error that no module foresaw is exit code 70, with its stack', async () => {
@@ -129,7 +136,7 @@ it('cli/node: goes on serving when a fork has stopped it, and ends with 0 when i
     ...['--genesis', file('azul.json', JSON.stringify({ ...genesis, config: azulAt(genesis.config, base) }))],
   ]
   const io = scriptedIo({ clock: systemClock, env: { BASALT_DATADIR: join(dir, 'node'), BASALT_LOG_FORMAT: 'json' } })
-  const ports = ['--http.port', '0', '--rollup.port', '0']
+  const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0']
   let code: number | undefined
   const ended = runCli(['node', ...files, ...ports, '--l1.rpc', served.url, '--l1.beacon', served.url], io).then((result) => {
     code = result

@@ -1,20 +1,25 @@
-import { Command as Program } from 'commander'
+import { Option, Command as Program } from 'commander'
 import { isFault } from '#lib/fault'
 import type { Command, Io } from './command.ts'
 import { packageVersion } from './commands/version.ts'
 import { commands } from './commands.ts'
-import { flags, type RawFlags } from './flags.ts'
+import { flagGroups } from './flagSpec.ts'
+import { type FlagName, flags, type RawFlags } from './flags.ts'
 import { faultLine } from './output.ts'
+
+/** One flag for commander; one whose feature is missing is understood, so that it can be refused by name, and not shown. */
+function optionOf(name: FlagName): Option {
+  const { placeholder, doc, env, group, unsupported } = flags[name]
+  const fallback = 'fallbackText' in flags[name] ? `, default ${flags[name].fallbackText}` : ''
+  const option = new Option(placeholder === undefined ? `--${name}` : `--${name} <${placeholder}>`, `${doc} (${env}${fallback})`)
+  return option.helpGroup(`${group}:`).hideHelp(unsupported)
+}
 
 /** commander names `--http.port` "http.port" only when told so: values are kept by the flag's own name. */
 function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
   if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
-  for (const name of command.flags) {
-    const { placeholder, doc, env } = flags[name]
-    const fallback = 'fallback' in flags[name] ? `, default ${String(flags[name].fallback)}` : ''
-    sub.option(placeholder === undefined ? `--${name}` : `--${name} <${placeholder}>`, `${doc} (${env}${fallback})`)
-  }
+  for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
   sub.action(async (...given: unknown[]) => {
     const argument = command.argument ? String(given[0]) : ''
     done(await command.run(io, optionsByName(sub, command), argument))

@@ -27,6 +27,19 @@ it.each(logLevels)('lib/log: at level %s nothing less severe is written', (level
   expect(lines().map((line) => line['level'])).toEqual(logLevels.slice(logLevels.indexOf(level)))
 })
 
+it('lib/log: the level changes while the log is in use, and its children follow', () => {
+  const written: string[] = []
+  const log = createLog('warn', { write: (line) => void written.push((JSON.parse(line) as { msg: string }).msg) })
+  const child = log.child('l1').child('http')
+  child.info('unheard')
+  log.setLevel('debug')
+  expect(log.level()).toBe('debug')
+  child.debug('heard')
+  log.setLevel('error')
+  child.warn('unheard again')
+  expect(written).toEqual(['heard'])
+})
+
 it("lib/log: a child writes its module's name, the parent does not", () => {
   const { log, lines } = logTo('info')
   log.child('l1').warn('endpoint rests', { ms: 500 })

@@ -17,35 +17,56 @@ export interface Log {
 
 export type LogSink = { write(line: string): void }
 
-function adapt(logger: pino.Logger): Log {
+/** How lines are shown; a sink gets JSON and does the rest. */
+export const logFormats = ['pretty', 'json', 'logfmt'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** A log whose level can be changed while it is in use; its children follow. */
+export type RootLog = Log & {
+  level(): LogLevel
+  setLevel(level: LogLevel): void
+}
+
+type Threshold = { level: LogLevel }
+
+const severity: Readonly<Record<LogLevel, number>> = { trace: 0, debug: 1, info: 2, warn: 3, error: 4 }
+
+function adapt(logger: pino.Logger, threshold: Threshold): Log {
   const at =
     (level: LogLevel) =>
-    (message: string, fields: LogFields = {}): void =>
-      logger[level](fields, message)
+    (message: string, fields: LogFields = {}): void => {
+      if (severity[level] >= severity[threshold.level]) logger[level](fields, message)
+    }
   return {
     trace: at('trace'),
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: (module) => adapt(logger.child({ module })),
+    child: (module) => adapt(logger.child({ module }), threshold),
   }
 }
 
 /** JSON lines to the sink; an Error in a field is written as type, message, stack and cause. */
-export function createLog(level: LogLevel, sink: LogSink): Log {
-  return adapt(
-    pino(
-      {
-        level,
-        base: null,
-        timestamp: pino.stdTimeFunctions.isoTime,
-        formatters: { level: (label) => ({ level: label }) },
-        serializers: { error: pino.stdSerializers.errWithCause, cause: pino.stdSerializers.errWithCause },
-      },
-      sink,
-    ),
+export function createLog(level: LogLevel, sink: LogSink): RootLog {
+  const threshold: Threshold = { level }
+  const logger = pino(
+    {
+      level: 'trace',
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.errWithCause, cause: pino.stdSerializers.errWithCause },
+    },
+    sink,
   )
+  return {
+    ...adapt(logger, threshold),
+    level: () => threshold.level,
+    setLevel(next): void {
+      threshold.level = next
+    },
+  }
 }
 
 export const silentLog: Log = createLog('error', { write: () => {} })

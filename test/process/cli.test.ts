@@ -28,15 +28,30 @@ const otherFiles = [
 ]
 const files = ['--rollup.config', rollup, '--genesis', genesis]
 const l1Flags = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.beacon', 'http://127.0.0.1:9']
-const ports = ['--http.port', '0', '--rollup.port', '0']
+const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0']
 const datadir = (name: string): string[] => ['--datadir', join(dir, name)]
 
 it.each<[string, string[], RegExp]>([
   ['a flag that does not exist', ['node', '--nosuch'], /unknown option '--nosuch'/],
   ['a command that does not exist', ['nosuch'], /unknown command 'nosuch'/],
-  ['a port that is none', ['node', ...files, ...l1Flags, '--http.port', '70000'], /--http.port: "70000" is not an integer from 0 to 65535/],
+  [
+    'a port that is none',
+    ['node', ...files, ...l1Flags, '--http.port', '70000'],
+    /--http.port: "70000" is not an integer from 0 to 65535, or off/,
+  ],
   ['an L1 that is no URL', ['node', ...files, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
-  ['a feature that is not there', ['node', ...files, ...l1Flags, '--ws.port', '8546'], /--ws.port is not supported yet/],
+  ['a feature that is not there', ['node', ...files, ...l1Flags, '--sequencer.http', 'http://a'], /--sequencer.http is not supported yet/],
+  [
+    'a flag of another mode',
+    ['node', ...files, ...l1Flags, '--engine', 'http://a'],
+    /--engine has no effect with --mode all, only with consensus/,
+  ],
+  ['half a node without the other', ['node', ...files, ...l1Flags, '--mode', 'consensus'], /--engine is needed/],
+  [
+    'a secret that is none',
+    ['node', ...files, '--mode', 'execution', '--jwt', file('short.hex', 'abcd')],
+    /short.hex holds no secret.*JWT_FILE_BAD/,
+  ],
   ['no L1', ['node', ...files], /--l1.rpc is needed/],
   ['no chain', ['node', ...l1Flags], /--network is needed/],
   [
@@ -96,8 +111,7 @@ it('cli/node: a port in use is named (PORT_IN_USE)', async () => {
     ...datadir('port'),
     '--http.port',
     String(port),
-    '--rollup.port',
-    '0',
+    ...ports.slice(2),
   ])
   taken.close()
   expect(stderr).toMatch(new RegExp(`^basalt: --http.port: port ${port} .* in use.*PORT_IN_USE`, 'm'))

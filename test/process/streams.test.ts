@@ -16,7 +16,21 @@ it('cli: stops as it does at Ctrl-C when nobody reads what it writes any more', 
   writeFileSync(genesis, JSON.stringify(chain.genesisJson))
   const l1 = ['--l1.rpc', 'http://127.0.0.1:9', '--l1.beacon', 'http://127.0.0.1:9', '--l1.poll-interval', '50']
   const files = ['--rollup.config', rollup, '--genesis', genesis, '--datadir', join(dir, 'data')]
-  await using cli = startCli(['node', ...files, ...l1, '--http.port', '0', '--rollup.port', '0', '--log.level', 'trace'])
+  await using cli = startCli([
+    'node',
+    ...files,
+    ...l1,
+    '--http.port',
+    '0',
+    '--rollup.port',
+    '0',
+    '--ws.port',
+    '0',
+    '--metrics.port',
+    '0',
+    '--log.level',
+    'trace',
+  ])
   await cli.until(/node started/)
   cli.child.stdout?.destroy()
   cli.child.stderr?.destroy()

@@ -1,8 +1,10 @@
 import { type Demo, startDemo } from '#devnet/demo'
 import type { Command, Io } from '../command.ts'
-import { type FlagName, type RawFlags, readFlags } from '../flags.ts'
+import { cliFault } from '../faults.ts'
+import type { FlagName, FlagValues, RawFlags } from '../flags.ts'
 import { createLiveLine, openLog } from '../output.ts'
 import { showProgress } from '../progress.ts'
+import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
@@ -55,6 +57,15 @@ function report(io: Io, asJson: boolean, demo: Demo, blocks: number, seconds: nu
   io.out.write('\nCtrl-C stops and leaves nothing behind.\n')
 }
 
+type PortFlag = 'http.port' | 'rollup.port'
+
+/** A demo that is not served would show nothing. @throws Fault BAD_FLAG (fatal) */
+function servedPort(flag: PortFlag, given: FlagValues<PortFlag>): number {
+  const port = given[flag]
+  if (port === 'off') throw cliFault('BAD_FLAG', { flag, value: port, expected: 'an integer from 0 to 65535' })
+  return port
+}
+
 const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined))
 
 export const demo: Command = {
@@ -68,7 +79,7 @@ export const demo: Command = {
     const startMs = io.clock.nowMs()
     await using running = await startDemo(
       { clock: io.clock, random: Math.random, fetch, log },
-      { httpPort: given['http.port'], rollupPort: given['rollup.port'], version: packageVersion() },
+      { httpPort: servedPort('http.port', given), rollupPort: servedPort('rollup.port', given), version: packageVersion() },
     )
     {
       using _progress = showProgress(io.clock, line, running.node)

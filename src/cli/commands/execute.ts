@@ -2,8 +2,9 @@ import { isFault } from '#lib/fault'
 import { executeFile } from '#node/executeFile'
 import type { Command } from '../command.ts'
 import { readJsonFile } from '../files.ts'
-import { type FlagName, readFlags } from '../flags.ts'
+import type { FlagName } from '../flags.ts'
 import { faultLine, printResult } from '../output.ts'
+import { readFlags } from '../readFlags.ts'
 
 const names = ['json'] as const satisfies readonly FlagName[]
 

@@ -3,8 +3,9 @@ import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { cliFault } from '../faults.ts'
 import { readFileText } from '../files.ts'
-import { type FlagName, flags, readFlags } from '../flags.ts'
+import { type FlagName, flags } from '../flags.ts'
 import { createLiveLine, openLog, printResult } from '../output.ts'
+import { readFlags } from '../readFlags.ts'
 
 const names = ['genesis', 'datadir', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
 

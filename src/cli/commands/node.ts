@@ -1,63 +1,57 @@
+import type { Log } from '#lib/log'
 import { startNode } from '#node/node'
+import type { NodeOptions } from '#node/nodeOptions'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
-import { cliFault } from '../faults.ts'
-import { type FlagName, flags, readFlags } from '../flags.ts'
+import type { FlagName } from '../flags.ts'
+import { nodeOptionsOf, optionFlags } from '../nodeOptions.ts'
 import { createLiveLine, openLog } from '../output.ts'
 import { showProgress } from '../progress.ts'
+import { readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
-
-const host = '127.0.0.1'
 
 const names = [
   'network',
   'rollup.config',
   'genesis',
-  'datadir',
-  'l1.rpc',
-  'l1.beacon',
-  'l1.poll-interval',
-  'http.port',
-  'ws.port',
-  'authrpc.port',
-  'rollup.port',
+  ...optionFlags,
   'p2p.disable',
   'log.level',
   'log.format',
+  'sequencer.http',
+  'flashblocks.url',
+  'retain.history',
+  'proofs.history',
+  'p2p.port',
 ] as const satisfies readonly FlagName[]
+
+function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
+  if (mode === 'execution') return
+  if (l1 && l1.beaconUrls.length === 0) log.warn('no --l1.beacon: the node stops at the first L1 block whose blobs it needs')
+  if (!l1 && source) log.warn('no --l1.rpc: what is safe and finalized is what the followed node says')
+}
 
 export const node: Command = {
   name: 'node',
   doc: 'derive a chain from L1, execute it, serve it',
   flags: names,
   async run(io, raw): Promise<number> {
-    const given = readFlags(names, raw, io.env)
-    const l1RpcUrls = given['l1.rpc']
-    if (l1RpcUrls === undefined) throw cliFault('MISSING_FLAG', { flag: 'l1.rpc', doc: flags['l1.rpc'].doc })
+    const { mode } = readFlags(['mode'], raw, io.env)
+    const { values: given, notes } = readFlagsOfMode(names, mode, raw, io.env)
     const chain = chooseChain(given)
+    const options = nodeOptionsOf(given, { config: chain.config, genesis: () => chain.genesis }, packageVersion())
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
+    for (const { level, message, fields } of [...notes, ...strangeVariables(io.env)]) log[level](message, fields)
     for (const warning of chain.warnings) log.warn(warning)
-    if (given['l1.beacon'] === undefined) log.warn('no --l1.beacon: the node stops at the first L1 block whose blobs it needs')
+    warnOf(options, log)
 
     const { clock } = io
-    await using running = await startNode(
-      { clock, random: Math.random, fetch, log },
-      {
-        mode: 'all',
-        config: chain.config,
-        genesis: () => chain.genesis,
-        datadir: given.datadir,
-        version: packageVersion(),
-        l1: { rpcUrls: l1RpcUrls, beaconUrls: given['l1.beacon'] ?? [], pollMs: given['l1.poll-interval'] },
-        listen: { http: { host, port: given['http.port'] }, rollup: { host, port: given['rollup.port'] } },
-        isAdminOn: false,
-        readyMaxLagSec: 30,
-        minFreeBytes: 2_000_000_000,
-      },
-    )
-    log.info('node started', { chain: chain.name, rpc: running.urls.http, rollup: running.urls.rollup, datadir: given.datadir })
+    const { ws: _, ...listen } = options.listen // the WebSocket server is still to come
+    await using running = await startNode({ clock, random: Math.random, fetch, log }, { ...options, listen })
+    const { http: rpc, rollup, ...urls } = running.urls
+    log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: given.datadir })
     using _progress = showProgress(clock, line, running)
     const isToStop = aborted(io.signal)
     await Promise.race([running.stopped.then(() => isToStop), isToStop])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from '../command.ts'
-import { readFlags } from '../flags.ts'
 import { printResult } from '../output.ts'
+import { readFlags } from '../readFlags.ts'
 
 export function packageVersion(): string {
   const file = new URL('../../../package.json', import.meta.url)

@@ -1,0 +1,143 @@
+import type { NodeMode } from '#node/nodeOptions'
+import type { Translation } from './translations.ts'
+
+export const modes = ['all', 'execution', 'consensus'] as const satisfies readonly NodeMode[]
+
+/** A name that an operator's environment may hold already. */
+export type Alias = {
+  readonly name: string
+  /** from the older form of the value to that of the flag; none: the forms are the same */
+  readonly translation?: Translation
+  /** modes in which it means this flag: one environment file feeds both services */
+  readonly modes: readonly NodeMode[]
+  /** its items come after those of the other names instead of contradicting them */
+  readonly isAddition: boolean
+}
+
+export const flagGroups = ['Chain', 'L1', 'Halves', 'Follow mode', 'Servers', 'Storage', 'Output', 'Not supported yet'] as const
+
+/** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
+export type Flag<T> = {
+  readonly env: string
+  readonly aliases: readonly Alias[]
+  readonly doc: string
+  readonly group: (typeof flagGroups)[number]
+  /** of `node`, in which it has an effect */
+  readonly modes: readonly NodeMode[]
+  /** Written `--flag <placeholder>`; a switch has none. */
+  readonly placeholder?: string
+  /** What a good value is, for the error: `a port (0–65535)`. */
+  readonly expected: string
+  /** Never logged, never printed. */
+  readonly secret: boolean
+  /** Set: a fault, until the feature is there; of an alias in the environment, a warning. */
+  readonly unsupported: boolean
+  readonly parse: (text: string) => T | undefined
+}
+
+/** A flag that always has a value. */
+export type DefaultedFlag<T> = Flag<T> & { readonly fallback: T; readonly fallbackText: string }
+
+export type FlagOptions = {
+  doc: string
+  env: string
+  group: Flag<unknown>['group']
+  aliases?: readonly Alias[]
+  modes?: readonly NodeMode[]
+  secret?: boolean
+  unsupported?: boolean
+}
+
+/** Older names of a flag, all with the same form of value. */
+export function older(
+  names: string | readonly string[],
+  options: { translation?: Translation; modes?: readonly NodeMode[]; isAddition?: boolean } = {},
+): readonly Alias[] {
+  const { translation, modes: meantIn = modes, isAddition = false } = options
+  return [names].flat().map((name) => ({ name, modes: meantIn, isAddition, ...(translation && { translation }) }))
+}
+
+function flag<T>(options: FlagOptions, placeholder: string | undefined, expected: string, parse: (text: string) => T | undefined): Flag<T> {
+  const named = { aliases: [], modes, secret: false, unsupported: false, ...options, expected, parse }
+  return placeholder === undefined ? named : { ...named, placeholder }
+}
+
+export const defaulted = <T>(spec: Flag<T>, fallback: T, fallbackText: string = String(fallback)): DefaultedFlag<T> => ({
+  ...spec,
+  fallback,
+  fallbackText,
+})
+
+export const text = (options: FlagOptions, placeholder: string): Flag<string> =>
+  flag(options, placeholder, 'a text', (value) => (value === '' ? undefined : value))
+
+export const choice = <const T extends string>(options: FlagOptions, choices: readonly T[]): Flag<T> =>
+  flag(options, choices.join('|'), `one of ${choices.join(', ')}`, (value) => choices.find((one) => one === value))
+
+function parseInteger(value: string, min: number, max: number): number | undefined {
+  if (!/^\d{1,15}$/.test(value)) return undefined
+  const number = Number(value)
+  return number >= min && number <= max ? number : undefined
+}
+
+export function integer(options: FlagOptions, placeholder: string, min: number, max: number): Flag<number> {
+  return flag(options, placeholder, `an integer from ${min} to ${max}`, (value) => parseInteger(value, min, max))
+}
+
+export const port = (options: FlagOptions): Flag<number | 'off'> =>
+  flag(options, 'PORT', 'an integer from 0 to 65535, or off', (value) => (value === 'off' ? 'off' : parseInteger(value, 0, 65_535)))
+
+const isUrl = (value: string, protocols: RegExp): boolean => URL.canParse(value) && protocols.test(new URL(value).protocol)
+
+export const url = (options: FlagOptions, protocols: readonly string[]): Flag<string> =>
+  flag(options, 'URL', `a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`, (value) =>
+    isUrl(value, new RegExp(`^(?:${protocols.join('|')}):$`)) ? value : undefined,
+  )
+
+export const urls = (options: FlagOptions): Flag<readonly string[]> =>
+  flag(options, 'URL[,URL]', 'a list of http or https URLs', (value) => {
+    const list = value.split(',').map((one) => one.trim())
+    return list.every((one) => isUrl(one, /^https?:$/)) ? list : undefined
+  })
+
+export const hostNames = (options: FlagOptions): Flag<readonly string[]> =>
+  flag(options, 'NAME[,NAME]', 'a list of host names without ports', (value) => {
+    const list = value.split(',').map((one) => one.trim().toLowerCase())
+    return list.every((one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)) ? list : undefined
+  })
+
+/** A stretch of the chain: in seconds, or in blocks where an older configuration says blocks. */
+export type Stretch = { readonly sec: number } | { readonly blocks: number }
+
+export const stretch = (options: FlagOptions): Flag<Stretch> =>
+  flag(options, 'SEC', 'a whole number of seconds (1 to 999999999), or of blocks written 512b', (value) => {
+    const [, digits = '', unit] = /^([1-9]\d{0,8})(b?)$/.exec(value) ?? []
+    if (digits === '') return undefined
+    return unit === 'b' ? { blocks: Number(digits) } : { sec: Number(digits) }
+  })
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
+
+export const bytes = (options: FlagOptions): Flag<number> =>
+  flag(options, 'BYTES', 'a number of bytes, such as 500MB or 2GB', (value) => {
+    const [, digits = '', unit = ''] = /^(\d{1,12})(KB|MB|GB|TB)?$/i.exec(value) ?? []
+    if (digits === '') return undefined
+    const count = Number(digits) * (byteUnits[unit.toUpperCase()] ?? 1)
+    return Number.isSafeInteger(count) ? count : undefined
+  })
+
+export const secretHex = (options: FlagOptions): Flag<string> =>
+  flag({ ...options, secret: true }, 'HEX', '64 hex digits', (value) => {
+    const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(value) ?? []
+    return digits?.toLowerCase()
+  })
+
+export const onOff = (options: FlagOptions): DefaultedFlag<boolean> =>
+  defaulted(
+    flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
+    false,
+  )
+
+/** A flag of a feature to come: no value of it is good. */
+export const notYet = (options: Omit<FlagOptions, 'unsupported' | 'group'>, placeholder?: string): Flag<string> =>
+  flag({ ...options, group: 'Not supported yet', unsupported: true }, placeholder, 'a text', (value) => value)

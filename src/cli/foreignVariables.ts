@@ -1,0 +1,158 @@
+/**
+ * Variables of other clients that mean nothing to this program, with the reason. A name may end in `*`. Those of the shape `BASE_NODE_…` and
+ * `RETH_…` stand for the neutral prefixes `SVC_NODE_…` and `CLIENT_…` too.
+ */
+export type Foreign = {
+  readonly names: readonly string[]
+  /** no-meaning: nothing here does that; not-yet: a later version will; elsewhere: another program reads it, no word is said about it */
+  readonly kind: 'no-meaning' | 'not-yet' | 'elsewhere'
+  readonly why: string
+}
+
+export const foreignVariables: readonly Foreign[] = [
+  {
+    names: ['NODE_TAG', 'NETWORK_ENV', 'HOST_DATA_DIR', 'PROFILE'],
+    kind: 'elsewhere',
+    why: 'read by compose.yaml, not by the program',
+  },
+  {
+    names: ['BASE_RETH_NODE_REPO', 'BASE_RETH_NODE_TAG', 'BASE_RETH_NODE_COMMIT'],
+    kind: 'elsewhere',
+    why: "pins the source that another client's image is built from",
+  },
+  { names: ['BASECTL_*', 'TIPS_*', 'BBHC_*'], kind: 'elsewhere', why: 'of tools and services beside the node' },
+  {
+    names: ['NODE_URL', 'DD_AGENT_HOST', 'GETH_MEMPOOL_ENDPOINT', 'RETH_MEMPOOL_ENDPOINT', 'RUST_BACKTRACE'],
+    kind: 'elsewhere',
+    why: 'of tools and services beside the node',
+  },
+  { names: ['L2_BASE_DENIM_BLOCK', 'OP_DEV_*'], kind: 'elsewhere', why: "of another client's devnet" },
+  {
+    names: ['CLIENT', 'USE_BASE_CONSENSUS', 'NODE_TYPE'],
+    kind: 'no-meaning',
+    why: 'there is one client to choose from; --mode chooses its halves',
+  },
+  { names: ['GETH_HOST_DATA_DIR'], kind: 'no-meaning', why: 'compose.yaml reads HOST_DATA_DIR' },
+  {
+    names: ['RETH_DATA_DIR', 'GETH_DATA_DIR', 'NETHERMIND_DATA_DIR'],
+    kind: 'no-meaning',
+    why: 'the files of other clients cannot be read: --datadir names a directory of our own',
+  },
+  { names: ['ADDITIONAL_ARGS', 'IPC_PATH', 'HOST_IP', 'CHAIN_ID'], kind: 'no-meaning', why: 'used inside scripts that are not here' },
+  { names: ['STATSD_ADDRESS'], kind: 'no-meaning', why: 'metrics are fetched, not sent: --metrics.port' },
+  { names: ['JWT_SECRET_FILE'], kind: 'no-meaning', why: 'of nethermind: --jwt names the file of the secret' },
+  {
+    names: ['RETH_HTTP_API', 'RETH_WS_API'],
+    kind: 'no-meaning',
+    why: 'what is served is what may be served to anybody; admin_* alone has a switch, --rollup.admin',
+  },
+  {
+    names: ['BASE_NODE_L1_TRUST_RPC', 'OP_NODE_L1_TRUST_RPC', 'BASE_NODE_L2_TRUST_RPC'],
+    kind: 'no-meaning',
+    why: 'every hash is recomputed, whoever gives the block',
+  },
+  {
+    names: ['BASE_NODE_L1_SLOT_DURATION_OVERRIDE'],
+    kind: 'no-meaning',
+    why: 'the length of a slot is asked of the beacon endpoint',
+  },
+  { names: ['BASE_NODE_L1_CHAIN_CONFIG'], kind: 'no-meaning', why: 'rules of L1 are built in' },
+  {
+    names: ['OP_NODE_L1_BEACON_FETCH_ALL_SIDECARS', 'OP_NODE_L1_RPC_KIND', 'OP_NODE_L2_ENGINE_KIND'],
+    kind: 'no-meaning',
+    why: 'no endpoint needs special treatment',
+  },
+  {
+    names: ['BASE_NODE_L2_ENGINE_TIMEOUT'],
+    kind: 'no-meaning',
+    why: 'each request of the Engine API has the time-out of its specification',
+  },
+  { names: ['BASE_NODE_L2_RPC_URL'], kind: 'no-meaning', why: 'the Engine API port serves what follow mode asks the execution half' },
+  {
+    names: ['BASE_NODE_MODE', 'BASE_NODE_SEQUENCER_*', 'BASE_NODE_CONDUCTOR_*'],
+    kind: 'not-yet',
+    why: 'this node verifies; sequencing comes later',
+  },
+  {
+    names: ['BASE_NODE_VERIFIER_L1_CONFS', 'OP_NODE_VERIFIER_L1_CONFS'],
+    kind: 'not-yet',
+    why: 'derivation follows the head of L1, and its reorgs',
+  },
+  {
+    names: ['BASE_NODE_RPC_NO_RESTART', 'BASE_NODE_RPC_ADMIN_STATE', 'BASE_NODE_RPC_WS_ENABLED', 'BASE_NODE_RPC_DEV_ENABLED'],
+    kind: 'no-meaning',
+    why: 'the rollup RPC has no such part',
+  },
+  { names: ['BASE_NODE_METRICS_INTERVAL'], kind: 'no-meaning', why: 'metrics are of the moment they are fetched' },
+  { names: ['BASE_NODE_LOG_DIR'], kind: 'no-meaning', why: 'logs go to standard error: direct it to a file' },
+  {
+    names: ['BASE_NODE_P2P_*', 'OP_NODE_P2P_*', 'OP_NODE_INTERNAL_IP'],
+    kind: 'not-yet',
+    why: 'there is no peer-to-peer network; blocks come from L1, or from --source.l2.rpc before that',
+  },
+  {
+    names: ['P2P_PORT', 'DISCOVERY_PORT', 'V5_DISCOVERY_PORT'],
+    kind: 'not-yet',
+    why: 'there is no peer-to-peer network: nothing listens on such a port',
+  },
+  {
+    names: ['OP_RETH_DISABLE_DISCOVERY', 'OP_RETH_DISABLE_TX_POOL_GOSSIP', 'OP_GETH_BOOTNODES', 'OP_GETH_NET_RESTRICT'],
+    kind: 'no-meaning',
+    why: 'there is no peer-to-peer network to restrict',
+  },
+  {
+    names: ['OP_NODE_SYNCMODE', 'OP_GETH_SYNCMODE'],
+    kind: 'no-meaning',
+    why: 'there is one way: derive from L1 and execute every block',
+  },
+  {
+    names: ['OP_NODE_SNAPSHOT_LOG', 'OP_NODE_ROLLUP_LOAD_PROTOCOL_VERSIONS', 'OP_NODE_BETA_EXTRA_NETWORKS'],
+    kind: 'no-meaning',
+    why: 'of op-node alone',
+  },
+  {
+    names: [
+      'OP_GETH_GCMODE',
+      'OP_GETH_STATE_SCHEME',
+      'OP_GETH_ETH_STATS',
+      'OP_GETH_ALLOW_UNPROTECTED_TXS',
+      'OP_GETH_GENESIS_FILE_PATH',
+      'GETH_CACHE',
+      'GETH_CACHE_*',
+      'GETH_VERBOSITY',
+      'GETH_TXPOOL_*',
+      'TXPOOL_PRICE_LIMIT',
+    ],
+    kind: 'no-meaning',
+    why: 'of op-geth alone',
+  },
+  { names: ['OP_NETHERMIND_*', 'NETHERMIND_LOG_LEVEL'], kind: 'no-meaning', why: 'of nethermind alone' },
+]
+
+const neutral: readonly (readonly [string, string])[] = [
+  ['SVC_NODE_', 'BASE_NODE_'],
+  ['CLIENT_', 'RETH_'],
+]
+
+/** `SVC_NODE_X` as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`, any other name as it is. */
+export function withoutNeutralPrefix(name: string): string {
+  for (const [prefix, meant] of neutral) if (name.startsWith(prefix)) return meant + name.slice(prefix.length)
+  return name
+}
+
+/** The neutral spelling of a name, if it has one. */
+export function neutralNameOf(name: string): string | undefined {
+  for (const [prefix, meant] of neutral) if (name.startsWith(meant)) return prefix + name.slice(meant.length)
+  return undefined
+}
+
+/** What the table says of a variable; undefined: nothing. */
+export function foreignOf(variable: string): Foreign | undefined {
+  const meant = withoutNeutralPrefix(variable)
+  return foreignVariables.find(({ names }) =>
+    names.some((name) => (name.endsWith('*') ? meant.startsWith(name.slice(0, -1)) : meant === name)),
+  )
+}
+
+/** Prefixes that no other program has: an unknown name behind one is a slip, and said so. `CLIENT_` is not among them. */
+export const ownedPrefixes: readonly string[] = ['BASALT_', 'BASE_NODE_', 'SVC_NODE_', 'OP_NODE_', 'OP_RETH_', 'RETH_']

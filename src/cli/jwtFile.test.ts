@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, it } from 'vitest'
+import { givenSecret, sharedSecret } from './jwtFile.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-jwt-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const hex = 'c0'.repeat(32)
+function file(name: string, content: string, mode = 0o600): string {
+  const path = join(dir, name)
+  writeFileSync(path, content)
+  chmodSync(path, mode)
+  return path
+}
+
+it('cli/jwtFile: a secret is made once, for its owner alone, folder included, and is the same ever after', () => {
+  const path = join(dir, 'new/folder/jwt.hex')
+  const made = sharedSecret(path)
+  expect(made).toHaveLength(32)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(path, 'utf8')).toBe(Buffer.from(made).toString('hex'))
+  expect(sharedSecret(path)).toEqual(made)
+  expect(readdirSync(join(dir, 'new/folder'))).toEqual(['jwt.hex'])
+  expect(sharedSecret(join(dir, 'other.hex'))).not.toEqual(made)
+})
+
+it('cli/jwtFile: processes that start at once agree', async () => {
+  const path = join(dir, 'race.hex')
+  const module = resolve(import.meta.dirname, 'jwtFile.ts')
+  const script = `import { sharedSecret } from ${JSON.stringify(module)}; process.stdout.write(Buffer.from(sharedSecret(process.argv[1])).toString('hex'))`
+  const starts = Array.from({ length: 4 }, () =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, path], { cwd: resolve(import.meta.dirname, '../..') }),
+  )
+  const secrets = new Set((await Promise.all(starts)).map(({ stdout }) => stdout))
+  expect([...secrets]).toEqual([readFileSync(path, 'utf8')])
+}, 30_000)
+
+it.each([
+  ['0x and a line end', `0x${hex}\n`],
+  ['capitals', hex.toUpperCase()],
+])('cli/jwtFile: a file with %s is as good', (what, content) => {
+  expect(Buffer.from(sharedSecret(file(what, content))).toString('hex')).toBe(hex)
+})
+
+it.each<[string, string, number, RegExp]>([
+  ['too short', 'abcd', 0o600, /4 characters are not 64 hex digits$/],
+  ['too long', `${hex}00`, 0o600, /66 characters are not 64 hex digits$/],
+  ['no hex', 'g'.repeat(64), 0o600, /64 characters are not 64 hex digits$/],
+  ['empty', '', 0o600, /0 characters are not 64 hex digits$/],
+  ['huge', hex.repeat(100_000), 0o600, /1024 characters are not 64 hex digits$/],
+  ['readable by all', hex, 0o644, /others may read it \(mode 644\)$/],
+])('cli/jwtFile: a file that is %s is named, its content is not (JWT_FILE_BAD)', (what, content, mode, says) => {
+  const path = file(`bad ${what}`, content, mode)
+  expect(() => sharedSecret(path)).toThrow(expect.objectContaining({ code: 'JWT_FILE_BAD', message: expect.stringMatching(says) }))
+  expect(readFileSync(path, 'utf8')).toBe(content)
+  expect(() => sharedSecret(path)).not.toThrow(/c0c0|gggg|abcd/)
+})
+
+it('cli/jwtFile: where no file can be made or read, the path is named (JWT_FILE_UNWRITABLE, UNREADABLE_FILE)', () => {
+  const below = join(file('plain', 'x'), 'jwt.hex')
+  expect(() => sharedSecret(below)).toThrow(
+    expect.objectContaining({ code: expect.stringMatching(/UNWRITABLE|UNREADABLE/), message: expect.stringContaining(below) }),
+  )
+  const folder = join(dir, 'folder')
+  mkdirSync(folder, { mode: 0o700 })
+  expect(() => sharedSecret(folder)).toThrow(expect.objectContaining({ code: 'UNREADABLE_FILE' }))
+})
+
+it('cli/jwtFile: a secret that is given makes no file, and may not contradict one (JWT_CONFLICT)', () => {
+  const absent = join(dir, 'absent.hex')
+  expect(Buffer.from(givenSecret(hex, absent)).toString('hex')).toBe(hex)
+  expect(existsSync(absent)).toBe(false)
+  expect(Buffer.from(givenSecret(hex, file('same', hex))).toString('hex')).toBe(hex)
+  expect(() => givenSecret(hex, file('different', 'd1'.repeat(32)))).toThrow(expect.objectContaining({ code: 'JWT_CONFLICT' }))
+})

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isFault } from '#lib/fault'
+import { fromHex } from '#lib/hex'
+import { cliFault } from './faults.ts'
+
+/** Longer than any good file: what is behind is not read. */
+const maxFileBytes = 1_024
+
+const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** undefined: there is no such file. */
+function readSecret(path: string): Uint8Array | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw cliFault('UNREADABLE_FILE', { path, reason: reasonOf(error) }, error)
+  }
+  try {
+    const { mode } = fstatSync(file)
+    if ((mode & 0o077) !== 0) {
+      throw cliFault('JWT_FILE_BAD', { path, problem: `others may read it (mode ${(mode & 0o777).toString(8)})` })
+    }
+    const buffer = Buffer.alloc(maxFileBytes)
+    const text = buffer.toString('latin1', 0, readSync(file, buffer)).trim()
+    const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? []
+    if (digits === undefined) throw cliFault('JWT_FILE_BAD', { path, problem: `${text.length} characters are not 64 hex digits` })
+    return fromHex(`0x${digits.toLowerCase()}`)
+  } catch (error) {
+    if (isFault(error)) throw error
+    throw cliFault('UNREADABLE_FILE', { path, reason: reasonOf(error) }, error)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Effects, in order: 1 a whole file under a name of its own, on disk, 2 its link under the wanted name, which only one of several processes gets,
+ * 3 the first name goes. A crash leaves at most a file with a name that nobody asks for.
+ */
+function makeSecret(path: string): void {
+  const own = `${path}.${randomBytes(8).toString('hex')}`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    const file = openSync(own, 'wx', 0o600)
+    try {
+      writeFileSync(file, randomBytes(32).toString('hex'))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    try {
+      linkSync(own, path)
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error // another process was first: its secret is the one
+    } finally {
+      unlinkSync(own)
+    }
+  } catch (error) {
+    throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: reasonOf(error) }, error)
+  }
+}
+
+/**
+ * The secret of the Engine API out of its file, which is made (mode 0600) when there is none; of two processes that start at once both get the
+ * same.
+ * @returns 32 bytes
+ * @throws Fault JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE (fatal); none tells the secret
+ */
+export function sharedSecret(path: string): Uint8Array {
+  const there = readSecret(path)
+  if (there) return there
+  makeSecret(path)
+  const made = readSecret(path)
+  if (!made) throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: 'it went away again' })
+  return made
+}
+
+/**
+ * A secret that is given as such; a file that is named too must agree with it.
+ * @param digits 64 hex digits
+ * @throws Fault JWT_CONFLICT, JWT_FILE_BAD, UNREADABLE_FILE (fatal)
+ */
+export function givenSecret(digits: string, path: string | undefined): Uint8Array {
+  const secret = fromHex(`0x${digits}`)
+  const there = path === undefined ? undefined : readSecret(path)
+  if (path !== undefined && there && Buffer.compare(there, secret) !== 0) throw cliFault('JWT_CONFLICT', { path })
+  return secret
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { networkOf } from '#chain/networks'
+import { nodeOptionsOf, optionFlags } from './nodeOptions.ts'
+import { readFlagsOfMode } from './readFlags.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-options-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const chain = networkOf('base')
+const l1 = { 'l1.rpc': 'http://a', 'l1.beacon': 'http://b' }
+const engine = { engine: 'http://e:8551' }
+
+function options(mode: 'all' | 'execution' | 'consensus', raw: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
+  const { values } = readFlagsOfMode(optionFlags, mode, { mode, datadir: dir, ...raw }, env)
+  return nodeOptionsOf(values, chain, '1.2.3')
+}
+
+it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address on loopback', () => {
+  const { config, genesis } = chain
+  expect(options('all', l1)).toEqual({
+    config,
+    genesis,
+    name: 'base',
+    mode: 'all',
+    datadir: dir,
+    version: '1.2.3',
+    l1: { rpcUrls: ['http://a'], beaconUrls: ['http://b'], pollMs: 4_000 },
+    listen: {
+      http: { host: '127.0.0.1', port: 8545 },
+      ws: { host: '127.0.0.1', port: 8546 },
+      rollup: { host: '127.0.0.1', port: 7545 },
+      metrics: { host: '127.0.0.1', port: 7300 },
+    },
+    isAdminOn: false,
+    readyMaxLagSec: 30,
+    minFreeBytes: 2_000_000_000,
+  })
+})
+
+it('cli/nodeOptions: execution: the Engine API with a secret, no L1, even if the environment has one', () => {
+  const {
+    listen,
+    jwtSecret,
+    l1: none,
+    source,
+  } = options('execution', {}, { BASE_NODE_L1_ETH_RPC: 'http://a', BASALT_SOURCE_L2_RPC: 'http://b' })
+  expect([none, source]).toEqual([undefined, undefined])
+  expect(Object.keys(listen)).toEqual(['http', 'ws', 'engine', 'metrics'])
+  expect(listen.engine).toEqual({ host: '127.0.0.1', port: 8551 })
+  expect(Buffer.from(jwtSecret?.() ?? []).toString('hex')).toBe(readFileSync(join(dir, 'jwt.hex'), 'utf8'))
+})
+
+it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () => {
+  const path = join(dir, 'given.hex')
+  writeFileSync(path, '07'.repeat(32), { mode: 0o600 })
+  const given = options('consensus', { ...l1, ...engine, jwt: path, 'l1.max-rps': '20', 'rollup.admin': 'true' })
+  expect(given).toMatchObject({ engine: { url: 'http://e:8551' }, isAdminOn: true, l1: { maxRequestsPerSec: 20 } })
+  expect(given.jwtSecret?.()).toEqual(new Uint8Array(32).fill(7))
+  expect(Object.keys(given.listen)).toEqual(['rollup', 'metrics'])
+})
+
+it('cli/nodeOptions: a source: what is counted in blocks becomes seconds of the chain', () => {
+  const source = { 'source.l2.rpc': 'ws://s', 'source.proofs': 'true' }
+  expect(options('all', source).source).toEqual({ url: 'ws://s', hasProofs: true, maxAheadSec: 1_024 })
+  expect(options('all', { ...source, 'source.max-ahead': '60' }).source).toMatchObject({ maxAheadSec: 60 })
+})
+
+it('cli/nodeOptions: servers that are off, elsewhere, or known by names', () => {
+  const raw = { ...l1, 'http.port': 'off', 'metrics.port': 'off', 'rollup.addr': '0.0.0.0', 'rpc.hosts': 'node,execution' }
+  expect(options('all', raw).listen).toMatchObject({ rollup: { host: '0.0.0.0', port: 7545, hostNames: ['node', 'execution'] } })
+  expect(options('all', raw).listen.http).toBeUndefined()
+})
+
+it.each<[string, 'all' | 'execution' | 'consensus', Record<string, string>, string, RegExp]>([
+  ['no L1 and nobody to follow', 'all', {}, 'MISSING_FLAG', /^--l1\.rpc is needed/],
+  ['a beacon without L1', 'all', { 'source.l2.rpc': 'http://s', 'l1.beacon': 'http://b' }, 'MISSING_FLAG', /^--l1\.rpc is needed/],
+  ['no other half', 'consensus', l1, 'MISSING_FLAG', /^--engine is needed: .*choose --mode all/],
+  ['no Engine API', 'execution', { 'engine.port': 'off' }, 'BAD_FLAG', /^--engine\.port: "off"/],
+])('cli/nodeOptions: %s is a fault that says what to give ($3)', (_what, mode, raw, code, says) => {
+  expect(() => options(mode, raw)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }))
+})

@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { NodeMode, NodeOptions } from '#node/nodeOptions'
+import { cliFault } from './faults.ts'
+import type { Stretch } from './flagSpec.ts'
+import { type FlagName, type FlagValues, flags } from './flags.ts'
+import { givenSecret, sharedSecret } from './jwtFile.ts'
+
+/** Flags of `basalt node` that become options of the node, besides those of the chain and of the log. */
+export const optionFlags = [
+  'mode',
+  'datadir',
+  'l1.rpc',
+  'l1.beacon',
+  'l1.poll-interval',
+  'l1.max-rps',
+  'engine',
+  'jwt',
+  'jwt.secret',
+  'engine.addr',
+  'engine.port',
+  'source.l2.rpc',
+  'source.proofs',
+  'source.max-ahead',
+  'ready.max-lag',
+  'http.addr',
+  'http.port',
+  'ws.addr',
+  'ws.port',
+  'rollup.addr',
+  'rollup.port',
+  'rollup.admin',
+  'metrics.addr',
+  'metrics.port',
+  'rpc.hosts',
+  'db.min-free',
+] as const satisfies readonly FlagName[]
+type OptionFlag = (typeof optionFlags)[number]
+export type OptionValues = FlagValues<OptionFlag>
+
+const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG', { flag, doc })
+
+const seconds = (stretch: Stretch, config: RollupConfig): number =>
+  'sec' in stretch ? stretch.sec : Math.ceil(stretch.blocks * config.blockTimeSec)
+
+const servers: Readonly<Record<keyof NodeOptions['listen'], readonly NodeMode[]>> = {
+  http: flags['http.port'].modes,
+  ws: flags['ws.port'].modes,
+  engine: flags['engine.port'].modes,
+  rollup: flags['rollup.port'].modes,
+  metrics: flags['metrics.port'].modes,
+}
+
+function listenOf(given: OptionValues): NodeOptions['listen'] {
+  const hostNames = given['rpc.hosts']
+  const entries = (Object.keys(servers) as (keyof typeof servers)[]).flatMap((name) => {
+    const port = given[`${name}.port`]
+    if (port === 'off' || !servers[name].includes(given.mode)) return []
+    return [[name, { host: given[`${name}.addr`], port, ...(hostNames && { hostNames }) }] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** What the mode cannot do without. @throws Fault MISSING_FLAG (fatal) */
+function checkMode(given: OptionValues): void {
+  if (given.mode !== 'execution' && given['l1.rpc'] === undefined && given['source.l2.rpc'] === undefined) {
+    throw missing('l1.rpc', `${flags['l1.rpc'].doc}; a node that only follows another has --source.l2.rpc instead`)
+  }
+  if (given['l1.rpc'] === undefined && given['l1.beacon'] !== undefined) throw missing('l1.rpc', flags['l1.rpc'].doc)
+  if (given.mode === 'consensus' && given.engine === undefined) {
+    throw missing('engine', `${flags.engine.doc}, such as http://127.0.0.1:8551; without one choose --mode all`)
+  }
+  if (given.mode === 'execution' && given['engine.port'] === 'off') {
+    throw cliFault('BAD_FLAG', { flag: 'engine.port', value: 'off', expected: 'a port: without one nobody moves this half' })
+  }
+}
+
+function secretOf(given: OptionValues): Uint8Array {
+  const digits = given['jwt.secret']
+  return digits === undefined ? sharedSecret(given.jwt ?? join(given.datadir, 'jwt.hex')) : givenSecret(digits, given.jwt)
+}
+
+/**
+ * Options of the node out of its flags. Reads the secret of the Engine API, or makes it, where one is needed.
+ * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, JWT_CONFLICT, UNREADABLE_FILE (fatal)
+ */
+export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'config' | 'genesis'>, version: string): NodeOptions {
+  checkMode(given)
+  const { mode, datadir, engine } = given
+  const rpcUrls = mode === 'execution' ? undefined : given['l1.rpc']
+  const source = mode === 'execution' ? undefined : given['source.l2.rpc']
+  const maxRequestsPerSec = given['l1.max-rps']
+  const secret = mode === 'all' ? undefined : secretOf(given)
+  return {
+    ...chain,
+    mode,
+    datadir,
+    version,
+    ...(rpcUrls && {
+      l1: {
+        rpcUrls,
+        beaconUrls: given['l1.beacon'] ?? [],
+        pollMs: given['l1.poll-interval'],
+        ...(maxRequestsPerSec !== undefined && { maxRequestsPerSec }),
+      },
+    }),
+    ...(source !== undefined && {
+      source: { url: source, hasProofs: given['source.proofs'], maxAheadSec: seconds(given['source.max-ahead'], chain.config) },
+    }),
+    ...(mode === 'consensus' && engine !== undefined && { engine: { url: engine } }),
+    ...(secret && { jwtSecret: () => secret }),
+    listen: listenOf(given),
+    isAdminOn: given['rollup.admin'],
+    readyMaxLagSec: given['ready.max-lag'],
+    minFreeBytes: given['db.min-free'],
+  }
+}

@@ -1,0 +1,208 @@
+import { expect, it } from 'vitest'
+import { type FlagName, flags } from './flags.ts'
+import { readFlags, readFlagsOfMode, strangeVariables } from './readFlags.ts'
+
+it('cli/readFlags: the command line wins over the environment, that over the fallback', () => {
+  const env = { BASALT_HTTP_PORT: '9000', BASALT_ROLLUP_PORT: '9001' }
+  expect(readFlags(['http.port', 'rollup.port', 'datadir'], { 'http.port': '1' }, env)).toEqual({
+    'http.port': 1,
+    'rollup.port': 9001,
+    datadir: './basalt-data',
+  })
+})
+
+it.each<[FlagName, string, string]>([
+  ['http.port', '70000', 'an integer from 0 to 65535, or off'],
+  ['http.port', '-1', 'an integer from 0 to 65535, or off'],
+  ['l1.poll-interval', '1e9', 'an integer from 50 to 600000'],
+  ['log.level', 'loud', 'one of trace, debug, info, warn, error'],
+  ['network', 'optimism', 'one of base, base-sepolia'],
+  ['datadir', '', 'a text'],
+  ['json', 'yes', 'true or false'],
+  ['source.l2.rpc', 'localhost:8545', 'a URL that begins with http:// or https:// or ws:// or wss://'],
+  ['source.max-ahead', '0', 'a whole number of seconds (1 to 999999999), or of blocks written 512b'],
+  ['db.min-free', '2 gigabytes', 'a number of bytes, such as 500MB or 2GB'],
+  ['db.min-free', '999999999999TB', 'a number of bytes, such as 500MB or 2GB'],
+  ['rpc.hosts', 'execution:8545', 'a list of host names without ports'],
+])('cli/readFlags: --%s %j is refused, naming what is expected (BAD_FLAG)', (name, value, expected) => {
+  const shown = flags[name].secret ? '(secret)' : value
+  expect(() => readFlags([name], { [name]: value }, {})).toThrow(`--${name}: ${JSON.stringify(shown)} is not ${expected}`)
+})
+
+it.each<[FlagName, string, unknown]>([
+  ['http.port', 'off', 'off'],
+  ['source.max-ahead', '1024', { sec: 1_024 }],
+  ['source.max-ahead', '512b', { blocks: 512 }],
+  ['db.min-free', '500MB', 500_000_000],
+  ['db.min-free', '12', 12],
+  ['rpc.hosts', 'Execution, node', ['execution', 'node']],
+  ['jwt.secret', `0x${'AB'.repeat(32)}`, 'ab'.repeat(32)],
+])('cli/readFlags: --%s %j is understood', (name, value, meant) => {
+  const [mode = 'all'] = flags[name].modes
+  expect(readFlagsOfMode([name], mode, {}, { [flags[name].env]: value }).values[name]).toEqual(meant)
+  expect(readFlagsOfMode([name], mode, { [name]: value }, {}).values[name]).toEqual(meant)
+})
+
+it('cli/readFlags: a secret is not in the fault (BAD_FLAG)', () => {
+  expect(() => readFlags(['l1.rpc'], { 'l1.rpc': 'ftp://key@host' }, {})).toThrow(
+    '--l1.rpc: "(secret)" is not a list of http or https URLs',
+  )
+  const env = { BASE_NODE_L2_ENGINE_AUTH_RAW: 'deadbeef' }
+  expect(() => readFlagsOfMode(['jwt.secret'], 'execution', {}, env)).toThrow(
+    '--jwt.secret (BASE_NODE_L2_ENGINE_AUTH_RAW): "(secret)" is not 64 hex digits',
+  )
+})
+
+const unsupported = (Object.keys(flags) as FlagName[]).filter((name) => flags[name].unsupported)
+
+it.each(unsupported)('cli/readFlags: --%s, whose feature is not there, is refused, by its older names warned of (UNSUPPORTED)', (name) => {
+  const { env, aliases } = flags[name]
+  expect(() => readFlags([name], { [name]: 'x' }, {})).toThrow(`--${name} is not supported yet`)
+  expect(() => readFlags([name], {}, { [env]: 'x' })).toThrow(`--${name} (${env}) is not supported yet`)
+  for (const alias of aliases) {
+    const { values, notes } = readFlagsOfMode([name], 'all', {}, { [alias.name]: 'x' })
+    expect(values[name]).toBeUndefined()
+    expect(notes).toEqual([
+      {
+        level: 'warn',
+        message: 'a variable has no effect yet',
+        fields: { variable: alias.name, why: expect.stringContaining('not supported') },
+      },
+    ])
+  }
+})
+
+it('cli/readFlags: historical proofs that are off are what there is: nothing to say', () => {
+  expect(readFlagsOfMode(['proofs.history'], 'all', {}, { RETH_HISTORICAL_PROOFS: 'false' }).notes).toEqual([])
+})
+
+it('cli/readFlags: every flag has its own variable that begins with BASALT_, every alias one flag in a mode', () => {
+  const names = Object.values(flags).map((flag) => flag.env)
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.filter((name) => !name.startsWith('BASALT_'))).toEqual([])
+  for (const mode of ['all', 'execution', 'consensus'] as const) {
+    const aliases = Object.values(flags).flatMap((flag) =>
+      flag.aliases.filter((alias) => alias.modes.includes(mode)).map(({ name }) => name),
+    )
+    expect(new Set(aliases).size).toBe(aliases.length)
+  }
+})
+
+it.each<[string, FlagName, Record<string, string>, unknown]>([
+  ['URLs', 'l1.rpc', { BASE_NODE_L1_ETH_RPC: 'http://a:1,https://b' }, ['http://a:1', 'https://b']],
+  ['a quoted value', 'l1.rpc', { BASE_NODE_L1_ETH_RPC: '"http://a:1"' }, ['http://a:1']],
+  ['a chain by its number', 'network', { BASE_NODE_NETWORK: '84532' }, 'base-sepolia'],
+  ['a chain by an older name', 'network', { OP_NODE_NETWORK: 'base-mainnet' }, 'base'],
+  ['a chain by the name of reth', 'network', { RETH_CHAIN: 'base_sepolia' }, 'base-sepolia'],
+  ['a chain by a neutral name', 'network', { CLIENT_CHAIN: 'base' }, 'base'],
+  ['names that say the same in two forms', 'network', { BASE_NODE_NETWORK: '8453', RETH_CHAIN: 'base' }, 'base'],
+  ['the verbosity', 'log.level', { BASE_NODE_LOG_VERBOSITY: '5' }, 'trace'],
+  ['a level', 'log.level', { OP_NODE_LOG_LEVEL: 'INFO' }, 'info'],
+  ['a format', 'log.format', { BASE_NODE_LOG_FORMAT: '"full"' }, 'pretty'],
+  ['a neutral format', 'log.format', { SVC_NODE_LOG_FORMAT: 'logfmt' }, 'logfmt'],
+  ['a source to follow', 'source.l2.rpc', { SVC_NODE_SOURCE_L2_RPC: 'ws://a:1' }, 'ws://a:1'],
+  [
+    'more beacon endpoints',
+    'l1.beacon',
+    { BASE_NODE_L1_BEACON: 'http://a', OP_NODE_L1_BEACON_ARCHIVER: 'http://b' },
+    ['http://a', 'http://b'],
+  ],
+  ['a fallback beacon endpoint alone', 'l1.beacon', { OP_NODE_L1_BEACON_FALLBACKS: 'http://b,http://c' }, ['http://b', 'http://c']],
+  ['a gate in blocks', 'source.max-ahead', { BASE_NODE_PROOFS_MAX_BLOCKS_AHEAD: '64' }, { blocks: 64 }],
+  ['a server that is off', 'rollup.port', { BASE_NODE_RPC_DISABLED: 'true' }, 'off'],
+  ['a server that is not off', 'rollup.port', { BASE_NODE_RPC_DISABLED: 'false', BASE_NODE_RPC_PORT: '9545' }, 9545],
+  ['metrics that are off', 'metrics.port', { BASE_NODE_METRICS_ENABLED: '"false"' }, 'off'],
+  ['an empty value, which is none', 'l1.max-rps', { BASALT_L1_MAX_RPS: '' }, undefined],
+])('cli/readFlags: %s', (_what, name, env, meant) => {
+  expect(readFlags([name], {}, env)[name]).toEqual(meant)
+})
+
+it('cli/readFlags: an Engine API URL over WebSocket is the same over HTTP', () => {
+  const engineOf = (env: NodeJS.ProcessEnv) => readFlagsOfMode(['engine'], 'consensus', {}, env).values.engine
+  expect(engineOf({ BASE_NODE_L2_ENGINE_RPC: 'ws://execution:8551' })).toBe('http://execution:8551')
+  expect(engineOf({ OP_NODE_L2_ENGINE_RPC: 'wss://execution' })).toBe('https://execution')
+  expect(() => engineOf({ BASE_NODE_L2_ENGINE_RPC: 'ipc:///x' })).toThrow('--engine (BASE_NODE_L2_ENGINE_RPC): "ipc:///x" is not')
+})
+
+it('cli/readFlags: one environment feeds both halves: each reads its own ports', () => {
+  const env = {
+    RPC_PORT: '1000',
+    AUTHRPC_PORT: '1001',
+    METRICS_PORT: '6060',
+    LOG_LEVEL: 'warn',
+    BASE_NODE_RPC_PORT: '2000',
+    BASE_NODE_METRICS_PORT: '"7300"',
+    BASE_NODE_LOG_VERBOSITY: '4',
+  }
+  const names = ['http.port', 'engine.port', 'rollup.port', 'metrics.port', 'log.level'] as const
+  expect(readFlagsOfMode(names, 'execution', {}, env).values).toEqual({
+    'http.port': 1000,
+    'engine.port': 1001,
+    'rollup.port': 7545,
+    'metrics.port': 6060,
+    'log.level': 'warn',
+  })
+  expect(readFlagsOfMode(names, 'consensus', {}, env).values).toEqual({
+    'http.port': 8545,
+    'engine.port': 8551,
+    'rollup.port': 2000,
+    'metrics.port': 7300,
+    'log.level': 'debug',
+  })
+})
+
+it('cli/readFlags: two names of one flag that say different things are both named (CONFLICTING_VARIABLES)', () => {
+  const env = { BASE_NODE_L1_ETH_RPC: 'http://key@a', OP_NODE_L1_ETH_RPC: 'http://key@b' }
+  expect(() => readFlags(['l1.rpc'], {}, env)).toThrow(
+    /^BASE_NODE_L1_ETH_RPC and OP_NODE_L1_ETH_RPC both stand for --l1\.rpc and say different things$/,
+  )
+  expect(() => readFlags(['network'], {}, { BASALT_NETWORK: 'base', CLIENT_CHAIN: 'base-sepolia' })).toThrow(
+    'BASALT_NETWORK and CLIENT_CHAIN',
+  )
+  expect(readFlags(['l1.rpc'], { 'l1.rpc': 'http://c' }, env)['l1.rpc']).toEqual(['http://c'])
+})
+
+it('cli/readFlags: a bad value of an older name names both (BAD_FLAG)', () => {
+  expect(() => readFlags(['log.level'], {}, { BASE_NODE_LOG_VERBOSITY: '6' })).toThrow(
+    '--log.level (BASE_NODE_LOG_VERBOSITY): "6" is not one of 1, 2, 3, 4, 5',
+  )
+  expect(() => readFlags(['log.level'], {}, { LOG_LEVEL: 'constructor' })).toThrow('--log.level (LOG_LEVEL): "constructor" is not')
+})
+
+it('cli/readFlags: a flag without effect in the mode is refused on the command line, passed over in the environment (WRONG_MODE)', () => {
+  expect(() => readFlagsOfMode(['engine'], 'all', { engine: 'http://a' }, {})).toThrow(
+    '--engine has no effect with --mode all, only with consensus',
+  )
+  expect(readFlagsOfMode(['engine'], 'all', {}, { BASE_NODE_L2_ENGINE_RPC: 'ws://execution:8551' })).toEqual({
+    values: { engine: undefined },
+    notes: [],
+  })
+})
+
+it('cli/readFlags: each older name is noted once, with the new one', () => {
+  const env = { BASE_NODE_L1_ETH_RPC: 'http://a', SVC_NODE_L1_BEACON: 'http://b', BASALT_LOG_LEVEL: 'warn' }
+  expect(readFlagsOfMode(['l1.rpc', 'l1.beacon', 'log.level'], 'all', {}, env).notes.map(({ fields }) => fields)).toEqual([
+    { variable: 'BASE_NODE_L1_ETH_RPC', now: 'BASALT_L1_RPC', flag: '--l1.rpc' },
+    { variable: 'SVC_NODE_L1_BEACON', now: 'BASALT_L1_BEACON', flag: '--l1.beacon' },
+  ])
+})
+
+it('cli/readFlags: what means nothing here is said with the reason; what nobody knows too', () => {
+  const env = {
+    PATH: '/bin',
+    STATSD_ADDRESS: '"172.17.0.1"',
+    SVC_NODE_P2P_LISTEN_IP: '0.0.0.0',
+    BASE_NODE_L1_TRUST_RPC: '"false"',
+    BASE_NODE_L1_ETH_RCP: 'http://a',
+    BASE_NODE_RPC_PORT: '1',
+    CLIENT_ID: 'x',
+    NODE_TAG: 'v1',
+    BASE_NODE_LOG_DIR: '',
+  }
+  expect(strangeVariables(env).map(({ message, fields }) => [message, fields['variable']])).toEqual([
+    ['a variable is unknown', 'BASE_NODE_L1_ETH_RCP'],
+    ['a variable has no meaning here', 'BASE_NODE_L1_TRUST_RPC'],
+    ['a variable has no meaning here', 'STATSD_ADDRESS'],
+    ['a variable has no effect yet', 'SVC_NODE_P2P_LISTEN_IP'],
+  ])
+})

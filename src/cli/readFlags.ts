@@ -1,0 +1,163 @@
+import type { NodeMode } from '#node/nodeOptions'
+import { cliFault } from './faults.ts'
+import type { Alias, Flag } from './flagSpec.ts'
+import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
+import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './foreignVariables.ts'
+
+/** What an operator should know of the names that were read: one log line each. */
+export type Note = {
+  readonly level: 'info' | 'warn'
+  readonly message: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+type AnyFlag = Flag<unknown> & { readonly fallback?: unknown }
+/** A value of the flag's own form, and the variable that it came from. */
+type Said = { readonly variable: string; readonly text: string; readonly isAddition: boolean; readonly isAlias: boolean }
+
+/** Env files are read by shells, by Docker and by hand: a pair of quotes around a value is none of it. */
+const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value.trim())?.[2] ?? value.trim()
+
+const textOf = (env: NodeJS.ProcessEnv, name: string): string | undefined => {
+  const value = unquoted(env[name] ?? '')
+  return value === '' ? undefined : value
+}
+
+/** Names of the flag in order of precedence: its own, the older ones, their neutral spellings. */
+function namesOf(spec: AnyFlag, mode: NodeMode): readonly Pick<Alias, 'name' | 'translation' | 'isAddition'>[] {
+  const aliases = spec.aliases.filter((alias) => alias.modes.includes(mode))
+  const neutral = aliases.flatMap((alias) => {
+    const name = neutralNameOf(alias.name)
+    return name === undefined ? [] : [{ ...alias, name }]
+  })
+  return [{ name: spec.env, isAddition: false }, ...aliases, ...neutral]
+}
+
+function badValue(flag: FlagName, value: string, expected: string, variable?: string): Error {
+  const shown = flags[flag].secret ? '(secret)' : value
+  return cliFault('BAD_FLAG', { flag, value: shown, expected, ...(variable !== undefined && { variable }) })
+}
+
+/** Every variable that says something of the flag, translated. */
+function saidIn(flag: FlagName, mode: NodeMode, env: NodeJS.ProcessEnv): readonly Said[] {
+  const spec: AnyFlag = flags[flag]
+  return namesOf(spec, mode).flatMap(({ name, translation, isAddition }) => {
+    const value = textOf(env, name)
+    if (value === undefined) return []
+    const text = translation ? translation.to(value) : value
+    if (text === undefined) throw badValue(flag, value, translation?.expected ?? spec.expected, name)
+    if (text === null) return []
+    return [{ variable: name, text, isAddition, isAlias: name !== spec.env }]
+  })
+}
+
+function parsed(flag: FlagName, text: string, variable?: string): unknown {
+  const spec: AnyFlag = flags[flag]
+  const value = spec.parse(text)
+  if (value === undefined) throw badValue(flag, text, spec.expected, variable)
+  return value
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The value that the variables agree on; additions come behind it. @throws Fault CONFLICTING_VARIABLES, BAD_FLAG */
+function agreedValue(flag: FlagName, said: readonly Said[]): unknown {
+  const [first, ...others] = said.filter(({ isAddition }) => !isAddition)
+  const value = first && parsed(flag, first.text, first.variable)
+  for (const other of others) {
+    if (first && !isSame(value, parsed(flag, other.text, other.variable))) {
+      throw cliFault('CONFLICTING_VARIABLES', { flag, variables: [first.variable, other.variable] })
+    }
+  }
+  const added = said.filter(({ isAddition }) => isAddition).map(({ text, variable }) => parsed(flag, text, variable))
+  return added.length === 0 ? value : [value ?? [], ...added].flat()
+}
+
+const noteOfAlias = (flag: FlagName, { variable }: Said): Note => ({
+  level: 'info',
+  message: 'an older name of a variable is used',
+  fields: { variable, now: flags[flag].env, flag: `--${flag}` },
+})
+
+const noteOfUnsupported = (flag: FlagName, { variable }: Said): Note => ({
+  level: 'warn',
+  message: 'a variable has no effect yet',
+  fields: { variable, why: `not supported yet: ${flags[flag].doc}` },
+})
+
+function readOne(flag: FlagName, mode: NodeMode, raw: RawFlags, env: NodeJS.ProcessEnv): { value: unknown; notes: readonly Note[] } {
+  const spec: AnyFlag = flags[flag]
+  const given = raw[flag]
+  if (given !== undefined) {
+    if (spec.unsupported) throw cliFault('UNSUPPORTED', { what: `--${flag}` })
+    if (!spec.modes.includes(mode)) throw cliFault('WRONG_MODE', { flag, mode, modes: spec.modes })
+    return { value: parsed(flag, String(given)), notes: [] }
+  }
+  if (!spec.modes.includes(mode)) return { value: spec.fallback, notes: [] }
+  const said = saidIn(flag, mode, env)
+  if (spec.unsupported) {
+    if (said.some(({ isAlias }) => !isAlias)) throw cliFault('UNSUPPORTED', { what: `--${flag} (${spec.env})` })
+    return { value: undefined, notes: said.map((one) => noteOfUnsupported(flag, one)) }
+  }
+  const notes = said.filter(({ isAlias }) => isAlias).map((one) => noteOfAlias(flag, one))
+  return { value: agreedValue(flag, said) ?? spec.fallback, notes }
+}
+
+/** Older names of any flag in any mode: what one half does not read, the other does. */
+const knownNames: ReadonlySet<string> = new Set(
+  Object.values(flags).flatMap((spec: AnyFlag) => [spec.env, ...spec.aliases.map(({ name }) => name)]),
+)
+
+/** What is set and means nothing here, and what looks like ours and is unknown. */
+export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
+  return Object.keys(env)
+    .sort()
+    .flatMap((variable): readonly Note[] => {
+      if (textOf(env, variable) === undefined || knownNames.has(withoutNeutralPrefix(variable))) return []
+      const foreign = foreignOf(variable)
+      if (foreign?.kind === 'elsewhere') return []
+      if (foreign) {
+        const message = foreign.kind === 'not-yet' ? 'a variable has no effect yet' : 'a variable has no meaning here'
+        return [{ level: 'warn', message, fields: { variable, why: foreign.why } }]
+      }
+      if (!ownedPrefixes.some((prefix) => variable.startsWith(prefix))) return []
+      return [
+        {
+          level: 'warn',
+          message: 'a variable is unknown',
+          fields: { variable, why: 'no flag has this name: basalt help node lists them' },
+        },
+      ]
+    })
+}
+
+export type GivenFlags<N extends FlagName> = { readonly values: FlagValues<N>; readonly notes: readonly Note[] }
+
+/**
+ * Flags of one mode: the command line wins over the environment, that over the fallback. Of several variables of one flag all must say the
+ * same. A flag that has no effect in the mode is refused on the command line and passed over in the environment, which may feed both halves.
+ * @throws Fault BAD_FLAG, CONFLICTING_VARIABLES, WRONG_MODE, UNSUPPORTED (fatal)
+ */
+export function readFlagsOfMode<N extends FlagName>(
+  names: readonly N[],
+  mode: NodeMode,
+  raw: RawFlags,
+  env: NodeJS.ProcessEnv,
+): GivenFlags<N> {
+  const notes: Note[] = []
+  const values: Record<string, unknown> = {}
+  for (const name of names) {
+    const read = readOne(name, mode, raw, env)
+    values[name] = read.value
+    notes.push(...read.notes)
+  }
+  return { values: values as FlagValues<N>, notes }
+}
+
+/**
+ * Flags of a command without modes.
+ * @throws Fault BAD_FLAG naming flag, value and form; CONFLICTING_VARIABLES; UNSUPPORTED for a flag whose feature is not there
+ */
+export function readFlags<N extends FlagName>(names: readonly N[], raw: RawFlags, env: NodeJS.ProcessEnv): FlagValues<N> {
+  return readFlagsOfMode(names, 'all', raw, env).values
+}
