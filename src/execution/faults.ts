@@ -27,6 +27,11 @@ export const executionFault = defineFaults({
       `the data directory belongs to the chain with genesis ${d.stored}, the configured genesis is ${d.configured}`,
     fix: 'choose the network of this data directory, or another --datadir',
   },
+  EXECUTION_STOPPED: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `the execution thread stopped: ${d.reason}`,
+    fix: 'start the node again: nothing that was acknowledged is lost; if it happens again, please report it with the log',
+  },
   CHAIN_STORE_DAMAGED: {
     severity: 'fatal',
     says: (d: { what: string }) => `the data directory lacks ${d.what}`,

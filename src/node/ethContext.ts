@@ -7,7 +7,7 @@ import type { CallOutcome, SyncProgress } from '#rpc/ports'
 import { runCall } from './executor.ts'
 
 export type EthContextDeps = {
-  readonly execution: Execution
+  readonly execution: Pick<Execution, 'view'>
   readonly evm: Evm
   readonly config: RollupConfig
   readonly clientVersion: string

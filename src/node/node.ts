@@ -61,7 +61,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const first = execution.published.heads.unsafe.number
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = (): SyncProgress | undefined => syncProgressOf(progress(), first)
-  const rollup = createRollupNode({ config, driver, execution, store, clock })
+  const rollup = createRollupNode({ config, driver, engine: execution, store, clock })
   const servers = starting.use(
     await startServers(
       {
@@ -77,7 +77,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   )
 
   const stop = new AbortController()
-  const stopped = consensus.run(stop.signal)
+  const stopped = Promise.race([consensus.run(stop.signal), execution.ended])
   starting.defer(async () => {
     stop.abort()
     await stopped.catch(() => {})

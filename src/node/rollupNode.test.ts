@@ -5,7 +5,7 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { DriverStatus } from '#consensus/status'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import { createExecution, type Execution } from '#execution/execution'
+import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
@@ -46,7 +46,7 @@ const status: DriverStatus = {
 }
 const store = createSafeHeadStore(createMemoryTable())
 const nodeOf = (deps: Partial<RollupNodeDeps> = {}) =>
-  createRollupNode({ config, driver: { status: () => status }, execution, store, clock, ...deps })
+  createRollupNode({ config, driver: { status: () => status }, engine: execution, store, clock, ...deps })
 
 /** What op-node answered to optimism_outputAtBlock on this chain: output root, storage root of the message passer. */
 const recorded = [
@@ -74,12 +74,12 @@ it('node/rollupNode: a block that is not there has no output', async () => {
 })
 
 it('node/rollupNode: without the state of a block there is no root to make up', async () => {
-  const forgetful: Pick<Execution, 'published' | 'payload' | 'view'> = {
-    published: execution.published,
+  const forgetful: RollupNodeDeps['engine'] = {
+    heads: () => execution.heads(),
     payload: (at) => execution.payload(at),
-    view: () => Object.assign(execution.view(), { state: () => undefined }),
+    storageRoot: async () => undefined,
   }
-  await expect(nodeOf({ execution: forgetful }).output('safe')).rejects.toThrow('the state after block 1 is not retained')
+  await expect(nodeOf({ engine: forgetful }).output('safe')).rejects.toThrow('the state after block 1 is not retained')
 })
 
 it('node/rollupNode: status and safe heads are those of the consensus half, problems those of now', () => {

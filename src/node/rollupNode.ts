@@ -3,37 +3,36 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { Driver } from '#consensus/driver'
 import type { SafeHeadStore } from '#consensus/ports'
 import { outputAtBlock, safeHeadAtL1Block, syncStatusOf } from '#consensus/syncStatus'
-import type { Execution } from '#execution/execution'
+import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import type { OutputFacts, RollupNode } from '#rpc/ports'
 import type { BlockId } from '#types/blockRef'
-import { emptyRoot, type Hash } from '#types/ids'
+import type { Hash } from '#types/ids'
 import { readinessProblems } from './readiness.ts'
 
 export type RollupNodeDeps = {
   readonly config: RollupConfig
   readonly driver: Pick<Driver, 'status'>
-  readonly execution: Pick<Execution, 'published' | 'payload' | 'view'>
+  readonly engine: Pick<Engine, 'heads' | 'payload' | 'storageRoot'>
   readonly store: SafeHeadStore
   readonly clock: Clock
 }
 
 /** The consensus half as its RPC sees it. */
-export function createRollupNode({ config, driver, execution, store, clock }: RollupNodeDeps): RollupNode {
+export function createRollupNode({ config, driver, engine, store, clock }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
-    using view = execution.view()
-    const state = view.state(block)
-    if (state === undefined) throw new RangeError(`the state after block ${block.number} is not retained`)
-    return state.account(messagePasser)?.storageRoot ?? emptyRoot
+    const root = await engine.storageRoot(messagePasser, block)
+    if (root === undefined) throw new RangeError(`the state after block ${block.number} is not retained`)
+    return root
   }
   return {
     config,
     status: () => syncStatusOf(driver.status()),
     readiness: () => ({ problems: readinessProblems(driver.status(), clock.nowMs()) }),
     async output(at): Promise<OutputFacts | undefined> {
-      const { unsafe, safe, finalized } = execution.published.heads
+      const { unsafe, safe, finalized } = await engine.heads()
       const number = typeof at === 'number' ? at : { latest: unsafe, safe, finalized }[at].number
-      const output = await outputAtBlock({ config, engine: execution, messagePasserStorageRoot }, number)
+      const output = await outputAtBlock({ config, engine, messagePasserStorageRoot }, number)
       return output && { ref: output.block, stateRoot: output.stateRoot, messagePasserStorageRoot: output.messagePasserStorageRoot }
     },
     safeHeadAtL1: (number) => safeHeadAtL1Block(store, driver.status(), number),

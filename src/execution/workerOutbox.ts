@@ -1,0 +1,66 @@
+import type { MessagePort, Transferable } from 'node:worker_threads'
+import { type Log, type LogFields, type LogLevel, logLevels } from '#lib/log'
+import type { HeadRecord } from './headRecord.ts'
+import { buffersOf, packBlock } from './workerBlocks.ts'
+import { type FromWorker, type SentError, sendable, sendError } from './workerProtocol.ts'
+
+/**
+ * What the worker has to say, in order. Small things wait for the next message that somebody waits for, or for the end of the present task:
+ * one message of the platform then carries them all.
+ */
+export class WorkerOutbox {
+  readonly #port: MessagePort
+  #waiting: FromWorker[] = []
+  #transfer: Transferable[] = []
+  #published = new Set<string>()
+
+  constructor(port: MessagePort) {
+    this.#port = port
+  }
+
+  /** Goes out with the next message, at the end of this task at the latest. */
+  add(message: FromWorker): void {
+    this.#waiting.push(message)
+    if (this.#waiting.length === 1) queueMicrotask(() => this.#flush())
+  }
+
+  /** Goes out at once, after all that waits. */
+  send(message: FromWorker): void {
+    this.#waiting.push(message)
+    this.#flush()
+  }
+
+  /** Sends a record at once; of its blocks those that the record before did not have. */
+  publish({ heads, committed, overlays }: HeadRecord): void {
+    const isNew = overlays.filter(({ hash }) => !this.#published.has(hash))
+    this.#published = new Set(overlays.map(({ hash }) => hash))
+    const added = isNew.map(packBlock)
+    this.#transfer.push(...added.flatMap(buffersOf))
+    this.send({ kind: 'published', heads, committed, overlays: overlays.map(({ hash }) => hash), added })
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0) return
+    const [messages, transfer] = [this.#waiting, this.#transfer]
+    this.#waiting = []
+    this.#transfer = []
+    this.#port.postMessage(messages, transfer)
+  }
+}
+
+/** A log whose lines are written by the thread at the other end. */
+export function createSentLog(outbox: WorkerOutbox, module: string): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      const errors: Record<string, SentError> = {}
+      const rest: Record<string, unknown> = {}
+      for (const [key, value] of Object.entries(fields)) {
+        if (value instanceof Error) errors[key] = sendError(value)
+        else rest[key] = value
+      }
+      outbox.add({ kind: 'log', module, level, message, fields: sendable(rest), errors })
+    }
+  const methods = Object.fromEntries(logLevels.map((level) => [level, at(level)])) as Record<LogLevel, ReturnType<typeof at>>
+  return { ...methods, child: (name) => createSentLog(outbox, name) }
+}

@@ -1,0 +1,125 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Genesis } from '#chain/genesis'
+import type { BuildResult, Heads, InsertResult } from '#engine/port'
+import { Fault, type Severity } from '#lib/fault'
+import type { LogFields, LogLevel } from '#lib/log'
+import type { BlockId } from '#types/blockRef'
+import type { Address, Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import type { ExecutionConfig } from './executionConfig.ts'
+import type { Packed, PackedBlock } from './workerBlocks.ts'
+
+/** What the worker is started with; the port is its end of the channel. */
+export type WorkerSettings = {
+  readonly port: MessagePort
+  /** of the chain's tables */
+  readonly dir: string
+  readonly config: ExecutionConfig
+}
+
+/** The calls of the Engine port as they cross: payloads packed. */
+export type EngineCall =
+  | { readonly method: 'insert'; readonly payload: Packed<Payload> }
+  | { readonly method: 'build'; readonly parent: BlockId; readonly attributes: Packed<PayloadAttributes> }
+  | { readonly method: 'setHeads'; readonly heads: Heads }
+  | { readonly method: 'heads' }
+  | { readonly method: 'payload'; readonly at: number | Hash }
+  | { readonly method: 'storageRoot'; readonly account: Address; readonly block: BlockId }
+
+/** What each of them is answered with. */
+export type EngineAnswers = {
+  readonly insert: InsertResult
+  readonly build: Exclude<BuildResult, { kind: 'built' }> | { readonly kind: 'built'; readonly payload: Packed<Payload> }
+  readonly setHeads: undefined
+  readonly heads: Heads
+  readonly payload: Packed<Payload> | undefined
+  readonly storageRoot: Hash | undefined
+}
+export type EngineMethod = keyof EngineAnswers
+
+export type ToWorker =
+  | { readonly kind: 'call'; readonly id: number; readonly call: EngineCall }
+  | { readonly kind: 'genesis'; readonly genesis: Genesis }
+  | { readonly kind: 'close' }
+
+/** How much a block was, for metrics. */
+export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
+
+export type FromWorker =
+  /** the store is empty, and the chain cannot begin without its genesis */
+  | { readonly kind: 'genesis-wanted' }
+  /** the stores are open for readers and a first record was published */
+  | { readonly kind: 'opened' }
+  /** nothing more will come: it could not start, or something broke that it cannot go on without */
+  | { readonly kind: 'failed'; readonly error: SentError }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: EngineAnswers[EngineMethod] }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
+  /** the record of heads as it is from now on; `added`: those of its overlays that no record before it had */
+  | {
+      readonly kind: 'published'
+      readonly heads: Heads
+      readonly committed: BlockId
+      readonly overlays: readonly Hash[]
+      readonly added: readonly PackedBlock[]
+    }
+  | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
+  | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
+  | {
+      readonly kind: 'log'
+      readonly module: string
+      readonly level: LogLevel
+      readonly message: string
+      readonly fields: LogFields
+      /** fields that are errors */
+      readonly errors: Readonly<Record<string, SentError>>
+    }
+
+/** An error as it crosses between threads. */
+export type SentError = {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  readonly cause: SentError | undefined
+  /** of a Fault only */
+  readonly fault:
+    | { readonly code: string; readonly severity: Severity; readonly fix: string; readonly data: Readonly<Record<string, unknown>> }
+    | undefined
+}
+
+const maxCauses = 8
+
+/** Never fails, whatever was thrown. */
+export function sendError(error: unknown, depth = 0): SentError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, cause: undefined, fault: undefined }
+  const { name, message, stack, cause } = error
+  const fault =
+    error instanceof Fault ? { code: error.code, severity: error.severity, fix: error.fix, data: sendable(error.data) } : undefined
+  return { name, message, stack, cause: cause === undefined || depth === maxCauses ? undefined : sendError(cause, depth + 1), fault }
+}
+
+/** A Fault again with all it had, a RangeError, or an Error with the name that it had. */
+export function receiveError({ name, message, stack, cause, fault }: SentError): Error {
+  const reason = cause && receiveError(cause)
+  const options = reason && { cause: reason }
+  let error: Error
+  if (fault) error = new Fault(fault.code, fault.severity, message, fault.fix, fault.data, reason)
+  else error = name === 'RangeError' ? new RangeError(message, options) : new Error(message, options)
+  error.name = name
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+/** Values that can be cloned; the others as texts. */
+export function sendable(fields: LogFields): LogFields {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlain(value) ? value : String(value)]))
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol'
+  try {
+    structuredClone(value)
+    return true
+  } catch {
+    return false
+  }
+}
