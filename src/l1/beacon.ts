@@ -1,33 +1,47 @@
-import { setImmediate } from 'node:timers/promises'
-import { verifyBlobProof, versionedHashOfBlob, versionedHashOfCommitment } from '#lib/kzg'
 import type { L1Ref } from '#types/blockRef'
-import { type Hash, hashFromBytes } from '#types/ids'
-import { bytesField, type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
+import type { Hash } from '#types/ids'
+import { type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
+import { BlobError, type Blobs, blobsByCommitment, blobsByProof } from './beaconBlobs.ts'
+import type { BlobChecks } from './blobChecks.ts'
+import type { Budget } from './budget.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Failover } from './failover.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'
-
-export type Blobs = ReadonlyMap<Hash, Uint8Array>
+import type { L1Method } from './metrics.ts'
+import { outcomeOf, type Usage } from './usage.ts'
 
 /** Blobs from beacon API endpoints, each verified against its versioned hash. */
 export interface Beacon {
   /**
-   * @returns 131,072 bytes each, by hash, all that were asked for; undefined when every endpoint says that the slot has none
-   * @throws Fault BLOB_UNAVAILABLE, BLOB_MISMATCH and those of `requestJson` (all retry)
+   * @returns all that were asked for, by hash; undefined when every endpoint says that the slot has none
+   * @throws Fault BLOB_UNAVAILABLE, BLOB_MISMATCH, BLOB_UNCHECKED and those of `requestJson` (all retry); L1_NO_BEACON, L1_WRONG_BEACON (fatal)
    */
   blobs(block: L1Ref, hashes: readonly Hash[], signal: AbortSignal): Promise<Blobs | undefined>
+  /**
+   * Asks every endpoint whether it serves the beacon chain that this L1 block belongs to; those that do not are left out, those that do not
+   * answer are asked later.
+   * @throws Fault L1_WRONG_BEACON (fatal) when none is left
+   */
+  agree(block: L1Ref, signal: AbortSignal): Promise<void>
 }
 
-const blobBytes = 131_072
+export type BeaconDeps = HttpDeps & {
+  readonly failover: Failover
+  readonly checks: BlobChecks
+  readonly usage: Usage
+  readonly budgetOf: (endpoint: Endpoint) => Budget
+}
 
-/** A blob that is not what it should be. */
-class BlobError extends Error {}
-
-/** One question: which blobs of which slot, and what to say of it. */
+/** One question: which blobs of which slot. */
 type Wanted = { readonly slot: number; readonly hashes: ReadonlySet<Hash> }
-/** 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method */
-type Answer = ReadonlyMap<Hash, Uint8Array> | 'absent' | 'unsupported'
+/** 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (lacks columns) */
+type NoList = 'absent' | 'unsupported' | 'refused'
+type Answer = Blobs | NoList
+/** Two ways to the same: with proofs, which cost 3 ms to check, or bare, 45 ms. */
+type Way = Extract<L1Method, 'blob_sidecars' | 'blobs'>
+
+type Timing = { readonly genesisSec: number; readonly slotSec: number }
 
 /** A positive integer that the API writes as text. */
 function decimal(json: Json, key: string): number {
@@ -38,127 +52,132 @@ function decimal(json: Json, key: string): number {
 
 const dataOf = (json: unknown): unknown => objectOf(json, 'answer')['data']
 
-function blobField(json: Json): Uint8Array {
-  const blob = bytesField(json, 'blob')
-  if (blob.length !== blobBytes) throw new BlobError(`${blob.length} bytes`)
-  return blob
-}
-
-/** Blobs by the hash of their own commitment. Each costs some 45 ms: others have their turn in between. */
-async function blobsByCommitment(values: readonly unknown[], { hashes }: Wanted): Promise<Blobs> {
-  const found = new Map<Hash, Uint8Array>()
-  for (const value of values) {
-    const blob = blobField({ blob: value })
-    const hash = versionedHashOfBlob(blob)
-    if (hash === undefined) throw new BlobError('a field element above the modulus')
-    found.set(hashFromBytes(hash), blob)
-    await setImmediate()
-  }
-  const hasOthers = found.size >= hashes.size && [...hashes].some((hash) => !found.has(hash))
-  if (hasOthers) throw new BlobError('it is not one of the hashes asked for')
-  return found
-}
-
-/** Wanted blobs of sidecars, each held against its commitment by its proof: twenty times faster than computing the commitment. */
-function blobsByProof(sidecars: readonly unknown[], { hashes }: Wanted): Blobs {
-  const found = new Map<Hash, Uint8Array>()
-  for (const value of sidecars) {
-    const sidecar = objectOf(value, 'sidecar')
-    const commitment = bytesField(sidecar, 'kzg_commitment')
-    const hash = hashFromBytes(versionedHashOfCommitment(commitment))
-    if (!hashes.has(hash)) continue
-    const blob = blobField(sidecar)
-    if (!verifyBlobProof(blob, commitment, bytesField(sidecar, 'kzg_proof'))) throw new BlobError(`no proof of ${hash}`)
-    found.set(hash, blob)
-  }
-  return found
-}
-
 const hasAll = (answer: Answer, { hashes }: Wanted): answer is Blobs =>
   typeof answer !== 'string' && [...hashes].every((hash) => answer.has(hash))
 
 /** The list in an answer. ShapeError when it is none. */
-function listIn({ status, json }: HttpAnswer): readonly unknown[] | 'absent' | 'unsupported' {
+function listIn({ status, json }: HttpAnswer): readonly unknown[] | NoList {
   if (status === 404) return 'absent'
-  if (status === 400 || status === 405) return 'unsupported'
+  if (status === 405) return 'unsupported'
+  if (status === 400) return 'refused'
   if (status !== 200) throw new ShapeError(`HTTP ${status}`)
   return listOf(dataOf(json), 'data')
 }
 
-export function createBeacon(deps: HttpDeps & { readonly failover: Failover }, limits: HttpLimits): Beacon {
+/**
+ * Whether nothing better is to be had of the endpoint: it knows the slot, by one way at least, to be without blobs. "Cannot tell" is no such
+ * knowledge: an endpoint without all columns says it of blobs that others have.
+ */
+const isAbsent = (answers: readonly Answer[]): boolean =>
+  answers.includes('absent') && answers.every((answer) => answer === 'absent' || answer === 'unsupported')
+
+/** @see consensus specs, compute_time_at_slot */
+function slotAt({ genesisSec, slotSec }: Timing, timestamp: number): number {
+  return Math.floor((timestamp - genesisSec) / slotSec)
+}
+
+export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly chainId: number }): Beacon {
+  const { failover, checks, usage, budgetOf } = deps
   /** By endpoint: what one says of time decides for itself alone. */
-  const slotTimings = new Map<string, { readonly genesisSec: number; readonly slotSec: number }>()
-  /** Endpoints without `/blobs`: older clients, and archives of blobs. */
-  const sidecarsOnly = new Set<string>()
+  const timings = new Map<Endpoint, Timing>()
+  /** The way by which an endpoint gave all blobs last. */
+  const ways = new Map<Endpoint, Way>()
 
-  const get = (endpoint: Endpoint, path: string, asked: string, signal: AbortSignal): Promise<HttpAnswer> =>
-    requestJson(deps, limits, endpoint, { path, asked }, signal)
-
-  /** @see consensus specs, compute_time_at_slot */
-  async function slotOf(endpoint: Endpoint, timestamp: number, signal: AbortSignal): Promise<number> {
-    let timing = slotTimings.get(endpoint.name)
-    if (timing === undefined) {
-      const genesis = await get(endpoint, '/eth/v1/beacon/genesis', 'genesis', signal)
-      const spec = await get(endpoint, '/eth/v1/config/spec', 'config', signal)
-      timing = {
-        genesisSec: decimal(objectOf(dataOf(genesis.json), 'genesis'), 'genesis_time'),
-        slotSec: decimal(objectOf(dataOf(spec.json), 'spec'), 'SECONDS_PER_SLOT'),
-      }
-      slotTimings.set(endpoint.name, timing)
+  async function get(endpoint: Endpoint, method: L1Method, path: string, asked: string, signal: AbortSignal): Promise<HttpAnswer> {
+    await budgetOf(endpoint).take(1, signal)
+    try {
+      const answer = await requestJson(deps, limits, endpoint, { path, asked }, signal)
+      usage.count('beacon', method, 'ok')
+      return answer
+    } catch (error) {
+      usage.count('beacon', method, outcomeOf(error) ?? 'unreachable')
+      throw error
     }
-    return Math.floor((timestamp - timing.genesisSec) / timing.slotSec)
   }
 
-  async function fromBlobs(endpoint: Endpoint, wanted: Wanted, signal: AbortSignal): Promise<Answer> {
-    if (sidecarsOnly.has(endpoint.name)) return 'unsupported'
-    const query = [...wanted.hashes].map((hash) => `versioned_hashes=${hash}`).join('&')
-    const path = `/eth/v1/beacon/blobs/${wanted.slot}?${query}`
-    const list = listIn(await get(endpoint, path, `blobs of slot ${wanted.slot}`, signal))
-    return typeof list === 'string' ? list : blobsByCommitment(list, wanted)
+  async function readTiming(endpoint: Endpoint, signal: AbortSignal): Promise<Timing> {
+    const genesis = await get(endpoint, 'genesis', '/eth/v1/beacon/genesis', 'genesis', signal)
+    const answer = await get(endpoint, 'spec', '/eth/v1/config/spec', 'config', signal)
+    const spec = objectOf(dataOf(answer.json), 'spec')
+    const chain = spec['DEPOSIT_CHAIN_ID']
+    if (typeof chain === 'string' && Number(chain) !== limits.chainId) {
+      throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'chain id', expected: String(limits.chainId), found: chain })
+    }
+    return { genesisSec: decimal(objectOf(dataOf(genesis.json), 'genesis'), 'genesis_time'), slotSec: decimal(spec, 'SECONDS_PER_SLOT') }
   }
 
-  async function fromSidecars(endpoint: Endpoint, wanted: Wanted, signal: AbortSignal): Promise<Answer> {
-    const path = `/eth/v1/beacon/blob_sidecars/${wanted.slot}`
-    const list = listIn(await get(endpoint, path, `blob sidecars of slot ${wanted.slot}`, signal))
-    return typeof list === 'string' ? list : blobsByProof(list, wanted)
+  /** The time of slots at an endpoint, once an L1 block was seen to fit into them. */
+  async function timingOf(endpoint: Endpoint, timestamp: number, signal: AbortSignal): Promise<Timing> {
+    const known = timings.get(endpoint)
+    if (known !== undefined) return known
+    const timing = await readTiming(endpoint, signal)
+    const sinceSec = timestamp - timing.genesisSec
+    if (sinceSec < 0 || sinceSec % timing.slotSec !== 0) {
+      const found = `begun at ${timing.genesisSec} with slots of ${timing.slotSec} s`
+      throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'time', expected: `that of a block at ${timestamp}`, found })
+    }
+    timings.set(endpoint, timing)
+    return timing
   }
 
-  /** `/blobs` first; what it lacks may still be there as sidecars, which is how older clients and archives answer. */
+  async function by(way: Way, endpoint: Endpoint, { slot, hashes }: Wanted, signal: AbortSignal): Promise<Answer> {
+    const query = way === 'blobs' ? `?${[...hashes].map((hash) => `versioned_hashes=${hash}`).join('&')}` : ''
+    const list = listIn(await get(endpoint, way, `/eth/v1/beacon/${way}/${slot}${query}`, `${way} of slot ${slot}`, signal))
+    if (typeof list === 'string') return list
+    return way === 'blobs' ? blobsByCommitment(checks, list, hashes) : blobsByProof(checks, list, hashes)
+  }
+
+  /** With proofs first, unless the endpoint gave its last blobs without: newer clients have no sidecars, older ones and archives nothing else. */
   async function fromEndpoint(endpoint: Endpoint, wanted: Wanted, signal: AbortSignal): Promise<Blobs | undefined> {
-    const blobs = await fromBlobs(endpoint, wanted, signal)
-    if (hasAll(blobs, wanted)) return blobs
-    const sidecars = await fromSidecars(endpoint, wanted, signal)
-    if (hasAll(sidecars, wanted)) {
-      sidecarsOnly.add(endpoint.name)
-      return sidecars
+    const first = ways.get(endpoint) ?? 'blob_sidecars'
+    const answers: Answer[] = []
+    for (const way of [first, first === 'blobs' ? 'blob_sidecars' : 'blobs'] as const) {
+      const answer = await by(way, endpoint, wanted, signal)
+      if (hasAll(answer, wanted)) {
+        ways.set(endpoint, way)
+        return answer
+      }
+      answers.push(answer)
     }
-    if (typeof blobs === 'string' && sidecars === 'absent') return undefined
-    const has = (answer: Answer, hash: Hash): boolean => typeof answer !== 'string' && answer.has(hash)
-    const missing = [...wanted.hashes].filter((hash) => !has(blobs, hash) && !has(sidecars, hash))
-    throw l1Fault('BLOB_UNAVAILABLE', {
-      endpoint: endpoint.name,
-      slot: wanted.slot,
-      missing: missing.length,
-      asked: wanted.hashes.size,
-    })
+    if (isAbsent(answers)) return undefined
+    const has = (hash: Hash): boolean => answers.some((answer) => typeof answer !== 'string' && answer.has(hash))
+    const missing = [...wanted.hashes].filter((hash) => !has(hash)).length
+    throw l1Fault('BLOB_UNAVAILABLE', { endpoint: endpoint.name, slot: wanted.slot, missing, asked: wanted.hashes.size })
+  }
+
+  /** What an endpoint gives that is no answer becomes its fault. */
+  async function blaming<T>(endpoint: Endpoint, slot: () => number, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      if (error instanceof BlobError) throw l1Fault('BLOB_MISMATCH', { endpoint: endpoint.name, slot: slot(), reason: error.message })
+      if (!(error instanceof ShapeError)) throw error
+      throw l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked: `blobs of slot ${slot()}`, reason: error.message })
+    }
   }
 
   return {
     async blobs(block, hashes, signal): Promise<Blobs | undefined> {
-      if (deps.failover.size === 0) throw l1Fault('L1_NO_BEACON', { block: block.number })
-      return deps.failover.find(signal, async (endpoint) => {
+      if (failover.size === 0) throw l1Fault('L1_NO_BEACON', { block: block.number })
+      return failover.find('blobs', signal, (endpoint, stop) => {
         let slot = -1
-        try {
-          slot = await slotOf(endpoint, block.timestamp, signal)
-          return await fromEndpoint(endpoint, { slot, hashes: new Set(hashes) }, signal)
-        } catch (error) {
-          if (error instanceof BlobError) throw l1Fault('BLOB_MISMATCH', { endpoint: endpoint.name, slot, reason: error.message })
-          if (error instanceof ShapeError) {
-            throw l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked: `blobs of slot ${slot}`, reason: error.message })
-          }
-          throw error
-        }
+        return blaming(
+          endpoint,
+          () => slot,
+          async () => {
+            slot = slotAt(await timingOf(endpoint, block.timestamp, stop), block.timestamp)
+            return fromEndpoint(endpoint, { slot, hashes: new Set(hashes) }, stop)
+          },
+        )
       })
     },
+    agree: (block, signal) =>
+      failover.each(signal, async (endpoint, stop) => {
+        await blaming(
+          endpoint,
+          () => -1,
+          () => timingOf(endpoint, block.timestamp, stop),
+        )
+      }),
   }
 }

@@ -19,13 +19,12 @@ const endpoint = 'l1.example'
 
 /** What one endpoint answers to each call. */
 function blocksOf(answer: (call: RpcCall) => unknown) {
-  const deps = { clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()) }
+  const deps = { clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()), hasBudget: () => true }
   const failover = createFailover(deps, 'rpc', endpointsOf([`http://${endpoint}`]))
   const rpc = {
-    call: async (_endpoint: unknown, calls: readonly RpcCall[]) =>
-      calls.map((call) => (call.method === 'eth_chainId' ? '0x384' : answer(call))),
+    call: async (_endpoint: unknown, calls: readonly RpcCall[]) => calls.map(answer),
   }
-  return createL1Blocks({ rpc, failover }, { chainId: 900 })
+  return createL1Blocks({ rpc, failover, agreement: { check: async () => {} } })
 }
 
 const refusal = (code: number, message: string) => l1Fault('L1_RPC_ERROR', { endpoint, asked: 'block', code, message })
@@ -40,7 +39,7 @@ describe('l1/blocks', () => {
     const blocks = blocksOf(() => {
       throw refusal(code, message)
     })
-    expect(await blocks.head('finalized', signal)).toBeUndefined()
+    expect(await blocks.heads(['safe', 'finalized'], signal)).toEqual([undefined, undefined])
     expect(await blocks.block(5, signal)).toBeUndefined()
   })
 
@@ -63,8 +62,10 @@ describe('l1/blocks', () => {
     const whole = recordedBlockOf({ ...block, transactions: [] }).block
     const json = { ...whole, transactions: [{ type: '0x6', hash: hashTransaction(raw) }] }
     const answers = (bytes: Uint8Array) =>
-      blocksOf(
-        ({ method }) => ({ eth_getBlockByNumber: json, eth_getBlockReceipts: receipts, eth_getRawTransactionByHash: toHex(bytes) })[method],
+      blocksOf(({ method }) =>
+        new Map<string, unknown>(
+          Object.entries({ eth_getBlockByNumber: json, eth_getBlockReceipts: receipts, eth_getRawTransactionByHash: toHex(bytes) }),
+        ).get(method),
       )
     expect(await answers(raw).block(1, signal)).toEqual(block)
     await expect(answers(raw.toReversed()).block(1, signal)).rejects.toMatchObject({

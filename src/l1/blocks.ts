@@ -6,8 +6,9 @@ import type { L1Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { bytesField, hashField, type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { transactionFromJson } from '#types/transactionJson'
+import type { Agreement } from './agreement.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Failover } from './failover.ts'
+import type { Failover, QuestionKind } from './failover.ts'
 import { l1Fault } from './faults.ts'
 import { receiptFromJson } from './receiptJson.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
@@ -15,9 +16,17 @@ import { type CheckedHeader, type Verdict, verifyBody, verifyHeader } from './ve
 
 /** L1 blocks from JSON-RPC endpoints: nothing is handed out that its hash does not prove. */
 export interface L1Blocks {
-  head(label: L1Label, signal: AbortSignal): Promise<L1Ref | undefined>
+  /** Labelled blocks, in the order of the labels, in one request; undefined: there is none (yet). */
+  heads(labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]>
+  /** The head of the first endpoint whose head is above the number: those that are behind are asked last from now on; undefined: no one's is. */
+  newerHead(above: number, signal: AbortSignal): Promise<L1Ref | undefined>
   ref(number: number, signal: AbortSignal): Promise<L1Ref | undefined>
   block(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined>
+  /**
+   * Asks every endpoint whether it serves the rollup's L1; those that do not are left out, those that do not answer are asked later.
+   * @throws Fault L1_WRONG_CHAIN (fatal) when none is left
+   */
+  agree(signal: AbortSignal): Promise<void>
 }
 
 /** How clients say that a block is not there; a method that is not there is another matter. */
@@ -25,31 +34,34 @@ const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)
 const isUnknownBlock = (error: unknown): boolean =>
   isFault(error, 'L1_RPC_ERROR') && error.data['code'] !== -32_601 && unknownBlock.test(String(error.data['message']))
 
-export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Failover }, options: { readonly chainId: number }): L1Blocks {
-  const { rpc, failover } = deps
-  /** Endpoints whose chain id was seen to be right. */
-  const known = new Set<string>()
+export type L1BlocksDeps = { readonly rpc: Rpc; readonly failover: Failover; readonly agreement: Agreement }
 
-  async function checkChain(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
-    if (known.has(endpoint.name)) return
-    const [result] = await rpc.call(endpoint, [{ method: 'eth_chainId', params: [] }], signal)
-    const found = typeof result === 'string' ? Number(result) : Number.NaN
-    if (!Number.isSafeInteger(found)) throw new ShapeError('chain id is no quantity')
-    if (found !== options.chainId) throw l1Fault('L1_WRONG_CHAIN', { endpoint: endpoint.name, expected: options.chainId, found })
-    known.add(endpoint.name)
-  }
+export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps): L1Blocks {
+  /** The highest block that any endpoint has shown: one that lacks it is behind. */
+  let highest = -1
 
-  /** Asks one endpoint after another; an answer of the wrong shape is the endpoint's fault. */
-  function ask<T>(asked: string, signal: AbortSignal, run: (endpoint: Endpoint) => Promise<T>): Promise<T> {
-    return failover.run(signal, async (endpoint) => {
+  /** An answer of the wrong shape is the endpoint's fault. */
+  const asking =
+    <T>(asked: string, run: (endpoint: Endpoint, signal: AbortSignal) => Promise<T>) =>
+    async (endpoint: Endpoint, signal: AbortSignal): Promise<T> => {
       try {
-        await checkChain(endpoint, signal)
-        return await run(endpoint)
+        await agreement.check(endpoint, signal)
+        return await run(endpoint, signal)
       } catch (error) {
         if (error instanceof ShapeError) throw l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked, reason: error.message })
         throw error
       }
-    })
+    }
+
+  /** Of a block that one endpoint has shown, others are asked when the first lacks it; above the head one answer is enough. */
+  function askFor<T>(
+    kind: QuestionKind,
+    at: number | Hash,
+    signal: AbortSignal,
+    run: (endpoint: Endpoint, signal: AbortSignal) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const ask = asking(`block ${at}`, (endpoint, stop) => orUndefined(run(endpoint, stop)))
+    return typeof at === 'number' && at > highest ? failover.run(kind, signal, ask) : failover.find(kind, signal, ask)
   }
 
   function must<T>(endpoint: Endpoint, block: number | string, verdict: Verdict<T>): T {
@@ -68,10 +80,29 @@ export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Fai
     throw l1Fault('L1_BLOCK_MISMATCH', { endpoint: endpoint.name, block: at, what: 'identity', expected: String(at), computed })
   }
 
-  async function headerAt(endpoint: Endpoint, at: number | L1Label, signal: AbortSignal): Promise<L1Ref | undefined> {
-    const tag = typeof at === 'number' ? toQuantity(at) : at
-    const [json] = await rpc.call(endpoint, [{ method: 'eth_getBlockByNumber', params: [tag, false] }], signal)
-    return json === null ? undefined : checkedHeader(endpoint, at, objectOf(json, 'block')).ref
+  async function headersAt(
+    endpoint: Endpoint,
+    at: readonly (number | L1Label)[],
+    signal: AbortSignal,
+  ): Promise<readonly (L1Ref | undefined)[]> {
+    const calls = at.map((one): RpcCall => {
+      return { method: 'eth_getBlockByNumber', params: [typeof one === 'number' ? toQuantity(one) : one, false] }
+    })
+    const answers = await rpc.call(endpoint, calls, signal)
+    return at.map((one, i) => (answers[i] === null ? undefined : checkedHeader(endpoint, one, objectOf(answers[i], 'block')).ref))
+  }
+
+  /** One that has no finalized block yet may answer the whole batch with an error. */
+  async function labelled(endpoint: Endpoint, labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]> {
+    try {
+      return await headersAt(endpoint, labels, signal)
+    } catch (error) {
+      if (!isUnknownBlock(error)) throw error
+      if (labels.length === 1) return [undefined]
+      const refs: (L1Ref | undefined)[] = []
+      for (const label of labels) refs.push(...(await labelled(endpoint, [label], signal)))
+      return refs
+    }
   }
 
   /** Raw bytes of all transactions; those that this version cannot encode are asked for. The root decides whether they are right. */
@@ -88,7 +119,8 @@ export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Fai
   }
 
   async function blockAt(endpoint: Endpoint, at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined> {
-    const [method, param] = typeof at === 'number' ? ['eth_getBlockByNumber', toQuantity(at)] : ['eth_getBlockByHash', at]
+    const [method, param] =
+      typeof at === 'number' ? (['eth_getBlockByNumber', toQuantity(at)] as const) : (['eth_getBlockByHash', at] as const)
     const calls: RpcCall[] = [
       { method, params: [param, true] },
       { method: 'eth_getBlockReceipts', params: [param] },
@@ -114,8 +146,34 @@ export function createL1Blocks(deps: { readonly rpc: Rpc; readonly failover: Fai
   }
 
   return {
-    head: (label, signal) => ask(`${label} block`, signal, (endpoint) => orUndefined(headerAt(endpoint, label, signal))),
-    ref: (number, signal) => ask(`block ${number}`, signal, (endpoint) => orUndefined(headerAt(endpoint, number, signal))),
-    block: (at, signal) => ask(`block ${at}`, signal, (endpoint) => orUndefined(blockAt(endpoint, at, signal))),
+    async heads(labels, signal): Promise<readonly (L1Ref | undefined)[]> {
+      const ask = asking(`${labels.join(' and ')} block`, (endpoint, stop) => labelled(endpoint, labels, stop))
+      const refs = await failover.run('head', signal, ask)
+      for (const ref of refs) highest = Math.max(highest, ref?.number ?? -1)
+      return refs
+    },
+    async newerHead(above, signal): Promise<L1Ref | undefined> {
+      const behind: Endpoint[] = []
+      const ask = asking('latest block', async (endpoint, stop) => {
+        const [ref] = await labelled(endpoint, ['latest'], stop)
+        if (ref !== undefined && ref.number > above) return ref
+        behind.push(endpoint)
+        return undefined
+      })
+      const ref = await failover.find('head', signal, ask)
+      if (ref === undefined) return undefined
+      for (const endpoint of behind) failover.demote(endpoint)
+      highest = Math.max(highest, ref.number)
+      return ref
+    },
+    async ref(number, signal): Promise<L1Ref | undefined> {
+      return askFor('head', number, signal, async (endpoint, stop) => (await headersAt(endpoint, [number], stop))[0])
+    },
+    block: (at, signal) => askFor('block', at, signal, (endpoint, stop) => blockAt(endpoint, at, stop)),
+    agree: (signal) =>
+      failover.each(
+        signal,
+        asking('chain id', async () => {}),
+      ),
   }
 }

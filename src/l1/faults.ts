@@ -36,9 +36,15 @@ export const l1Fault = defineFaults({
   },
   L1_WRONG_CHAIN: {
     severity: 'fatal',
-    says: (d: { endpoint: string; expected: number; found: number }) =>
-      `${d.endpoint} serves chain ${d.found}; the rollup's L1 is chain ${d.expected}`,
+    says: (d: { endpoint: string; what: string; expected: string; found: string }) =>
+      `${d.endpoint} serves another L1: its ${d.what} is ${d.found}, the rollup's is ${d.expected}`,
     fix: 'name an endpoint of the right chain: --l1.rpc=URL',
+  },
+  L1_WRONG_BEACON: {
+    severity: 'fatal',
+    says: (d: { endpoint: string; what: string; expected: string; found: string }) =>
+      `${d.endpoint} serves another beacon chain: its ${d.what} is ${d.found}, that of the rollup's L1 is ${d.expected}`,
+    fix: 'name a beacon endpoint of the right chain: --l1.beacon=URL',
   },
   L1_NO_BEACON: {
     severity: 'fatal',
@@ -50,6 +56,11 @@ export const l1Fault = defineFaults({
     says: (d: { endpoint: string; slot: number; missing: number; asked: number }) =>
       `${d.endpoint} lacks ${d.missing} of ${d.asked} blobs of slot ${d.slot}`,
     fix: 'add an endpoint that keeps old blobs: --l1.beacon=URL,URL',
+  },
+  BLOB_UNCHECKED: {
+    severity: 'retry',
+    says: (d: { reason: string }) => `blobs could not be checked: ${d.reason}`,
+    fix: 'nothing: it is tried again; when it comes back, look for a lack of memory',
   },
   BLOB_MISMATCH: {
     severity: 'retry',

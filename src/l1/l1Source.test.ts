@@ -152,8 +152,8 @@ describe('l1/l1Source', () => {
 
   it.each<[L1FaultKind, string, RegExp, number]>([
     ['no-blob', 'BLOB_UNAVAILABLE', /blob/, 2],
-    ['short-blob', 'BLOB_MISMATCH', /blobs\//, 1],
-    ['wrong-blob', 'BLOB_MISMATCH', /blobs\//, 1],
+    ['short-blob', 'BLOB_MISMATCH', /sidecars/, 1],
+    ['wrong-blob', 'BLOB_MISMATCH', /sidecars/, 1],
     ['not-json', 'L1_BAD_ANSWER', /config/, 1],
   ])('a beacon endpoint with %s is named (%s)', async (kind, code, on, times) => {
     const clock = createManualClock()
@@ -165,21 +165,36 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
-  it('an endpoint without /blobs is asked for sidecars, from then on at once', async () => {
+  it('an endpoint without sidecars is asked for bare blobs, from then on at once', async () => {
     using l1 = sourceOf({ cacheBytes: 0 })
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
-    server.fail({ kind: 'no-slot', times: Number.POSITIVE_INFINITY, on: /blobs\// })
+    server.fail({ kind: 'no-slot', times: Number.POSITIVE_INFINITY, on: /sidecars/ })
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
-    expect(server.asked.filter((what) => what.includes('/blobs/'))).toHaveLength(1)
+    expect(server.asked.filter((what) => what.includes('sidecars'))).toHaveLength(1)
   })
 
-  it('a sidecar whose proof does not fit is refused (BLOB_MISMATCH)', async () => {
+  it('with sidecars nobody asks for bare blobs', async () => {
+    using l1 = sourceOf({ cacheBytes: 0 })
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+    expect(server.asked.filter((what) => what.includes('/blobs/'))).toHaveLength(0)
+  })
+
+  it.each<[L1FaultKind]>([['short-blob'], ['wrong-blob']])('a bare blob that is wrong (%s) is refused (BLOB_MISMATCH)', async (kind) => {
     using l1 = sourceOf()
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
-    server.fail({ kind: 'no-slot', times: 1, on: /blobs\// })
-    server.fail({ kind: 'wrong-blob', times: 1, on: /sidecars/ })
+    server.fail({ kind: 'no-slot', times: 1, on: /sidecars/ })
+    server.fail({ kind, times: 1, on: /blobs\// })
     await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'BLOB_MISMATCH' })
+  })
+
+  it('an endpoint that cannot tell (HTTP 400, it lacks columns) does not make blobs missing (BLOB_UNAVAILABLE)', async () => {
+    using l1 = sourceOf()
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    server.fail({ kind: 'no-slot', times: 1, on: /sidecars/ })
+    server.fail({ kind: 'no-columns', times: 1, on: /blobs\// })
+    await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'BLOB_UNAVAILABLE' })
   })
 
   it('blobs are missing only when every endpoint says so; one that is out of order may have them', async () => {

@@ -1,12 +1,36 @@
-import { counter, defineMetrics, type Handles } from '#lib/metrics'
+import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+
+/** What is asked of L1: methods of JSON-RPC, paths of the beacon API. */
+export const l1Methods = [
+  'eth_chainId',
+  'eth_getBlockByNumber',
+  'eth_getBlockByHash',
+  'eth_getBlockReceipts',
+  'eth_getRawTransactionByHash',
+  'genesis',
+  'spec',
+  'blobs',
+  'blob_sidecars',
+] as const
+export type L1Method = (typeof l1Methods)[number]
+
+const api = ['rpc', 'beacon'] as const
+export type L1Outcome = 'ok' | 'unreachable' | 'rate_limited' | 'wrong_answer'
 
 export const l1Metrics = defineMetrics({
-  requests: counter('basalt_l1_requests_total', 'Questions to L1 endpoints by outcome', {
-    api: ['rpc', 'beacon'],
+  requests: counter('basalt_l1_requests_total', 'Calls to L1 endpoints by outcome; each call of a batch counts', {
+    api,
+    method: l1Methods,
     outcome: ['ok', 'unreachable', 'rate_limited', 'wrong_answer'],
   }),
+  perBlock: gauge('basalt_l1_requests_per_block_ratio', 'Calls to L1 endpoints per new L1 block, over the last ten minutes', { api }),
+  usable: gauge('basalt_l1_usable_peers', 'L1 endpoints that neither rest after a failure nor are left out', { api }),
+  hedges: counter('basalt_l1_hedges_total', 'Slow answers: whether a second endpoint was asked or spared', {
+    api,
+    outcome: ['asked', 'spared'],
+  }),
   readAhead: counter('basalt_l1_blocks_total', 'L1 blocks handed to derivation by where they came from', {
-    from: ['read_ahead', 'cache', 'endpoint'],
+    from: ['read_ahead', 'cache', 'disk', 'endpoint'],
   }),
 })
 export type L1Metrics = Handles<typeof l1Metrics.specs>

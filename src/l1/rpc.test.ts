@@ -2,35 +2,47 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import type { Fetch } from '#lib/jsonHttp'
+import { createBudget } from './budget.ts'
 import { endpointsOf } from './endpoint.ts'
-import { createRpc } from './rpc.ts'
+import { createRpc, type RpcCall } from './rpc.ts'
+import type { Usage } from './usage.ts'
 
 const [endpoint = expect.fail()] = endpointsOf(['http://l1.example/key'])
 const { signal } = new AbortController()
-const calls = [
-  { method: 'first', params: [] },
-  { method: 'second', params: [1] },
+const calls: RpcCall[] = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_getBlockByHash', params: [1] },
 ]
 type Call = { readonly id: number; readonly method: string }
 
 /** An rpc client whose server answers with what the function makes of each request's JSON. */
 function rpcOf(answer: (json: Call | readonly Call[]) => { status?: number; json: unknown }) {
   const requests: unknown[] = []
+  const counted: string[] = []
+  const count: Usage['count'] = (...what) => void counted.push(what.join(' '))
   const fetch: Fetch = async (_url, init) => {
     const json = JSON.parse(String(init?.body)) as Call | readonly Call[]
     requests.push(json)
     const { status = 200, json: body } = answer(json)
     return new Response(JSON.stringify(body), { status })
   }
-  return { rpc: createRpc({ fetch, clock: systemClock }, { timeoutMs: 1_000, maxBodyBytes: 10_000 }), requests }
+  return {
+    rpc: createRpc(
+      { fetch, clock: systemClock, usage: { count, moved: () => {} }, budgetOf: () => createBudget(systemClock, undefined) },
+      { timeoutMs: 1_000, maxBodyBytes: 10_000 },
+    ),
+    requests,
+    counted,
+  }
 }
 const right = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: method })
 
 describe('l1/rpc', () => {
   it('a batch is one request, and its answers may come in any order', async () => {
-    const { rpc, requests } = rpcOf((json) => ({ json: [json].flat().map(right).toReversed() }))
-    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    const { rpc, requests, counted } = rpcOf((json) => ({ json: [json].flat().map(right).toReversed() }))
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
     expect(requests).toHaveLength(1)
+    expect(counted).toEqual(['rpc eth_chainId ok', 'rpc eth_getBlockByHash ok'])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
@@ -39,8 +51,8 @@ describe('l1/rpc', () => {
     ['HTTP 400', { status: 400, json: { error: 'no' } }],
   ])('an endpoint that refuses a batch with %s is asked call by call, now and later', async (_what, refusal) => {
     const { rpc, requests } = rpcOf((json) => (Array.isArray(json) ? refusal : { json: right(json as Call) }))
-    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
-    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
     expect(requests).toHaveLength(5)
   })
 
@@ -59,7 +71,7 @@ describe('l1/rpc', () => {
     const { rpc, requests } = rpcOf((json) => ({ json: isLimited ? { id: null, error: { code: 429 } } : [json].flat().map(right) }))
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_RATE_LIMITED' })
     isLimited = false
-    expect(await rpc.call(endpoint, calls, signal)).toEqual(['first', 'second'])
+    expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
     expect(requests).toHaveLength(2)
   })
 
@@ -75,7 +87,10 @@ describe('l1/rpc', () => {
   it.each([429, 403, 500])('an answer of HTTP %i is not left half read: its connection would stay open', async (status) => {
     let cancelled = 0
     const fetch: Fetch = async () => new Response(new ReadableStream({ cancel: () => void cancelled++ }), { status })
-    const rpc = createRpc({ fetch, clock: systemClock }, { timeoutMs: 1_000, maxBodyBytes: 10_000 })
+    const rpc = createRpc(
+      { fetch, clock: systemClock, usage: { count: () => {}, moved: () => {} }, budgetOf: () => createBudget(systemClock, undefined) },
+      { timeoutMs: 1_000, maxBodyBytes: 10_000 },
+    )
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ severity: 'retry' })
     expect(cancelled).toBe(1)
   })

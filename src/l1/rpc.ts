@@ -1,15 +1,20 @@
 import { isFault } from '#lib/fault'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
+import type { Budget } from './budget.ts'
 import { type Endpoint, withoutSecrets } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'
+import type { L1Method } from './metrics.ts'
+import { outcomeOf, type Usage } from './usage.ts'
 
-export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
+export type RpcCall = { readonly method: L1Method; readonly params: readonly unknown[] }
+export type RpcDeps = HttpDeps & { readonly usage: Usage; readonly budgetOf: (endpoint: Endpoint) => Budget }
 
 /** JSON-RPC 2.0 over HTTP to one endpoint. */
 export interface Rpc {
   /**
-   * The results of the calls, in their order; one request where the endpoint takes batches.
+   * The results of the calls, in their order; one request for up to 20 of them where the endpoint takes batches. Waits until the endpoint's
+   * budget allows them.
    * @throws Fault L1_RPC_ERROR and those of `requestJson` (all retry)
    */
   call(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
@@ -19,6 +24,8 @@ const limitPattern = /rate.?limit|too many requests|quota|capacity|limit exceede
 const limitCodes: readonly number[] = [-32_005, -32_029, 429]
 /** The wait after a limit that came as a JSON-RPC error: those do not say how long. */
 const limitWaitMs = 2_000
+/** Providers refuse larger batches. */
+const maxBatch = 20
 
 function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
   const answer = objectOf(value, 'answer')
@@ -54,17 +61,41 @@ function inOrder(answers: readonly unknown[], count: number): readonly unknown[]
   })
 }
 
-export function createRpc(deps: HttpDeps, limits: HttpLimits): Rpc {
+export function createRpc(deps: RpcDeps, limits: HttpLimits): Rpc {
+  const { usage, budgetOf } = deps
   /** Endpoints that refused a batch: they are asked call by call. */
   const single = new Set<string>()
-  const post = (endpoint: Endpoint, body: unknown, asked: string, signal: AbortSignal): Promise<HttpAnswer> =>
-    requestJson(deps, limits, endpoint, { path: '', body, asked }, signal)
   const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
 
+  /** One request; each call in it counts, whatever becomes of it. */
+  async function post(endpoint: Endpoint, calls: readonly RpcCall[], body: unknown, signal: AbortSignal): Promise<HttpAnswer> {
+    const asked = askedBy(calls)
+    await budgetOf(endpoint).take(calls.length, signal)
+    try {
+      return await requestJson(deps, limits, endpoint, { path: '', body, asked }, signal)
+    } catch (error) {
+      // one that was stopped here has been sent all the same
+      for (const { method } of calls) usage.count('rpc', method, outcomeOf(error) ?? 'unreachable')
+      throw error
+    }
+  }
+
+  function counted(endpoint: Endpoint, { method }: RpcCall, answer: unknown): unknown {
+    try {
+      const result = resultOf(endpoint, method, answer)
+      usage.count('rpc', method, 'ok')
+      return result
+    } catch (error) {
+      usage.count('rpc', method, outcomeOf(error) ?? 'wrong_answer')
+      throw error
+    }
+  }
+
   async function one(endpoint: Endpoint, call: RpcCall, signal: AbortSignal): Promise<unknown> {
-    const { status, json } = await post(endpoint, encode(call, 0), call.method, signal)
-    if (json === undefined) throw new ShapeError(`HTTP ${status}`)
-    return resultOf(endpoint, call.method, json)
+    const { status, json } = await post(endpoint, [call], encode(call, 0), signal)
+    if (json !== undefined) return counted(endpoint, call, json)
+    usage.count('rpc', call.method, 'wrong_answer')
+    throw new ShapeError(`HTTP ${status}`)
   }
 
   async function each(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
@@ -73,26 +104,35 @@ export function createRpc(deps: HttpDeps, limits: HttpLimits): Rpc {
     return results
   }
 
-  async function batch(endpoint: Endpoint, calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const { json } = await post(endpoint, calls.map(encode), asked, signal)
-    if (!Array.isArray(json)) {
-      refuseLimit(endpoint, asked, json)
-      single.add(endpoint.name)
-      return each(endpoint, calls, signal)
+  async function batch(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
+    const { json } = await post(endpoint, calls, calls.map(encode), signal)
+    if (Array.isArray(json)) {
+      const answers = inOrder(listOf(json, 'batch'), calls.length)
+      return calls.map((call, i) => counted(endpoint, call, answers[i]))
     }
-    return inOrder(listOf(json, 'batch'), calls.length).map((answer, i) => resultOf(endpoint, calls[i]?.method ?? asked, answer))
+    for (const { method } of calls) usage.count('rpc', method, 'wrong_answer')
+    refuseLimit(endpoint, askedBy(calls), json)
+    single.add(endpoint.name)
+    return each(endpoint, calls, signal)
+  }
+
+  async function all(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
+    if (calls.length === 1 || single.has(endpoint.name)) return each(endpoint, calls, signal)
+    const results: unknown[] = []
+    for (let at = 0; at < calls.length; at += maxBatch) results.push(...(await batch(endpoint, calls.slice(at, at + maxBatch), signal)))
+    return results
   }
 
   return {
     async call(endpoint, calls, signal): Promise<readonly unknown[]> {
-      const asked = calls.map(({ method }) => method).join(', ')
       try {
-        if (calls.length === 1 || single.has(endpoint.name)) return await each(endpoint, calls, signal)
-        return await batch(endpoint, calls, asked, signal)
+        return await all(endpoint, calls, signal)
       } catch (error) {
-        if (error instanceof ShapeError) throw l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked, reason: error.message })
-        throw error
+        if (!(error instanceof ShapeError)) throw error
+        throw l1Fault('L1_BAD_ANSWER', { endpoint: endpoint.name, asked: askedBy(calls), reason: error.message })
       }
     },
   }
 }
+
+const askedBy = (calls: readonly RpcCall[]): string => calls.map(({ method }) => method).join(', ')

@@ -12,6 +12,11 @@ const context = lazy((): EthKzg.DasContextJs => {
   return addon.DasContextJs.create({ usePrecomp: false })
 })
 
+/** Does now what the first use would do. */
+export function setUpKzg(): void {
+  context()
+}
+
 /**
  * @param commitment 48 bytes, not checked to be a curve point
  * @returns 32 bytes: 0x01 ‖ sha256(commitment)[1:]

@@ -121,7 +121,7 @@ const faults: readonly (PlannedFault & { readonly code: string })[] = [
   { kind: 'wrong-hash', times: 2, on: /Receipts/, code: 'L1_BLOCK_MISMATCH' },
   { kind: 'wrong-receipts', times: 8, on: /Receipts/, code: 'L1_BLOCK_MISMATCH' },
   { kind: 'no-blob', times: 4, on: /blob/, code: 'BLOB_UNAVAILABLE' },
-  { kind: 'wrong-blob', times: 2, on: /blobs\//, code: 'BLOB_MISMATCH' },
+  { kind: 'wrong-blob', times: 2, on: /sidecars/, code: 'BLOB_MISMATCH' },
   { kind: 'not-json', times: 2, code: 'L1_BAD_ANSWER' },
 ]
 

@@ -15,6 +15,7 @@ export type L1FaultKind =
   | 'no-receipts'
   | 'no-blob'
   | 'no-slot'
+  | 'no-columns'
   | 'short-blob'
   | 'wrong-blob'
 
@@ -101,6 +102,8 @@ function spoil(kind: L1FaultKind, exchange: Exchange, right: Reply, l1: Recorded
       })
     case 'no-blob':
       return { status: 200, body: '{"data":[]}' }
+    case 'no-columns':
+      return { status: 400, body: '{"code":400,"message":"Insufficient data columns to reconstruct blobs"}' }
     case 'no-slot':
       return { status: 404, body: '{"code":404,"message":"NOT_FOUND"}' }
     default:

@@ -1,0 +1,141 @@
+import type { L1Source } from '#consensus/ports'
+import type { L1Block } from '#derive/ports'
+import { Lru } from '#lib/lru'
+import type { L1Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Beacon } from './beacon.ts'
+import type { L1Blocks } from './blocks.ts'
+import type { L1HeadView } from './heads.ts'
+import type { Kept } from './kept.ts'
+import type { L1Metrics } from './metrics.ts'
+import { createReadAhead } from './readAhead.ts'
+
+export type CachedL1Deps = {
+  readonly blocks: Pick<L1Blocks, 'ref' | 'block'>
+  readonly beacon: Pick<Beacon, 'blobs'>
+  readonly heads: L1HeadView
+  readonly kept: Kept
+  readonly metrics: Pick<L1Metrics, 'readAhead'>
+}
+
+/** A rough size in memory: enough to bound a cache. */
+function sizeOf(block: L1Block): number {
+  let bytes = 2_000
+  for (const raw of block.transactions) bytes += raw.length + 100
+  for (const { logs } of block.receipts) for (const { data, topics } of logs) bytes += data.length + 200 * topics.length + 400
+  return bytes + block.receipts.length * 500
+}
+
+/** The caches, in memory and on disk, and the reading ahead around what fetches and verifies. */
+export function createCachedL1(
+  deps: CachedL1Deps,
+  options: { readonly readAheadBlocks: number; readonly cacheBytes: number },
+): L1Source & Disposable {
+  const { blocks, beacon, heads, kept, metrics } = deps
+  const byHash = new Lru<Hash, L1Block>(options.cacheBytes / 2)
+  /** numbers that were asked for, and what the answer was last */
+  const hashAt = new Lru<number, Hash>(1_048_576)
+  const blobs = new Lru<Hash, Uint8Array>(options.cacheBytes / 2)
+  let lastHanded: L1Ref | undefined
+
+  function remember(block: L1Block): L1Block {
+    byHash.set(block.ref.hash, block, sizeOf(block))
+    hashAt.set(block.ref.number, block.ref.hash, 200)
+    return block
+  }
+
+  async function fetchBlock(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined> {
+    const block = await blocks.block(at, signal)
+    if (block === undefined) return undefined
+    metrics.readAhead.inc({ from: 'endpoint' })
+    kept.keepBlock(block)
+    return remember(block)
+  }
+
+  function recall(hash: Hash): L1Block | undefined {
+    const cached = byHash.get(hash)
+    if (cached) {
+      metrics.readAhead.inc({ from: 'cache' })
+      return cached
+    }
+    const block = kept.block(hash)
+    if (block) metrics.readAhead.inc({ from: 'disk' })
+    return block
+  }
+
+  /**
+   * A block that was read before is the answer as long as its number still has its hash: that is a small question. The first time after a start
+   * it is not asked: a block that was replaced meanwhile does not fit the next one, and then the number is asked for again.
+   */
+  async function blockOf(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+    const handed = hashAt.get(number)
+    const hash = handed ?? kept.hashAt(number)
+    if (hash !== undefined && (handed === undefined || (await blocks.ref(number, signal))?.hash === hash)) {
+      const block = recall(hash)
+      if (block?.ref.number === number) return remember(block)
+    }
+    return fetchBlock(number, signal)
+  }
+
+  const ahead = createReadAhead(blockOf)
+
+  /** Takes what was read ahead; a failure there is no reason not to ask. */
+  async function taken(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+    try {
+      const block = await ahead.take(number, signal)
+      if (block) metrics.readAhead.inc({ from: 'read_ahead' })
+      return block
+    } catch {
+      signal.throwIfAborted()
+      return undefined
+    }
+  }
+
+  async function blockAt(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+    const block = (await taken(number, signal)) ?? (await blockOf(number, signal))
+    if (block === undefined) return undefined
+    const { ref } = block
+    // another branch: what was read ahead may belong to the old one
+    if (lastHanded?.number === number - 1 && lastHanded.hash !== ref.parentHash) ahead.clear()
+    lastHanded = ref
+    ahead.want(number + 1, Math.min(number + options.readAheadBlocks, heads.latest?.number ?? 0))
+    return block
+  }
+
+  async function knownBlob(hash: Hash): Promise<Uint8Array | undefined> {
+    const known = blobs.get(hash) ?? (await kept.blob(hash))
+    if (known) blobs.set(hash, known, known.length)
+    return known
+  }
+
+  async function blobsOf(block: L1Ref, hashes: readonly Hash[], signal: AbortSignal): Promise<readonly Uint8Array[] | 'missing'> {
+    const all = new Map<Hash, Uint8Array>()
+    for (const hash of new Set(hashes)) {
+      const known = await knownBlob(hash)
+      if (known) all.set(hash, known)
+    }
+    const wanted = hashes.filter((hash) => !all.has(hash))
+    if (wanted.length > 0) {
+      const found = await beacon.blobs(block, wanted, signal)
+      if (found === undefined) return 'missing'
+      for (const hash of new Set(wanted)) {
+        const checked = found.get(hash)
+        if (checked === undefined) continue
+        all.set(hash, checked.blob)
+        blobs.set(hash, checked.blob, checked.blob.length)
+        kept.keepBlob(block.number, hash, checked)
+      }
+    }
+    return hashes.flatMap((hash) => all.get(hash) ?? [])
+  }
+
+  return {
+    head: (label, signal) => heads.head(label, signal),
+    ref: (number, signal) => blocks.ref(number, signal),
+    async block(at, signal): Promise<L1Block | undefined> {
+      return typeof at === 'number' ? blockAt(at, signal) : (recall(at) ?? fetchBlock(at, signal))
+    },
+    blobs: blobsOf,
+    [Symbol.dispose]: () => ahead.clear(),
+  }
+}

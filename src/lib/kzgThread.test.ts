@@ -1,0 +1,54 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { fromHex, toHex } from './hex.ts'
+import { KzgThread } from './kzgThread.ts'
+
+const [entry = expect.fail()] = Object.entries(readRecordedChain().l1.blobs)
+const [hash, recorded] = entry
+const blob = fromHex(`0x${recorded.data.slice(2).padEnd(2 * 131_072, '0')}`)
+const commitment = fromHex(recorded.commitment)
+const proof = fromHex(recorded.proof)
+
+describe('lib/kzgThread', () => {
+  const thread = KzgThread.start()
+  afterAll(() => thread[Symbol.asyncDispose]())
+
+  it('answers as recorded sidecars say, also to wrong blobs, without holding up this thread', async () => {
+    let longestMs = 0
+    let lastMs = performance.now()
+    let isOver = false
+    const beat = (): void => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs)
+      lastMs = performance.now()
+      if (!isOver) setImmediate(beat)
+    }
+    beat()
+    const wrong = blob.slice()
+    wrong[40] = (wrong[40] ?? 0) ^ 1
+    const [hashOf, isRight, isWrong, none] = await Promise.all([
+      thread.hashOf(blob),
+      thread.verifyProof(blob, commitment, proof),
+      thread.verifyProof(wrong, commitment, proof),
+      thread.hashOf(new Uint8Array(131_072).fill(0xff)),
+    ])
+    isOver = true
+    expect(hashOf && toHex(hashOf)).toBe(hash)
+    expect([isRight, isWrong, none]).toEqual([true, false, undefined])
+    // set-up alone takes two seconds where it is done
+    expect(longestMs).toBeLessThan(500)
+  }, 30_000)
+
+  it('what is under way when the thread dies is asked again, in a new one', async () => {
+    const answer = thread.verifyProof(blob, commitment, proof)
+    await thread.kill()
+    expect(await answer).toBe(true)
+  }, 30_000)
+
+  it('a closed thread refuses, also what is under way', async () => {
+    const other = KzgThread.start()
+    const answer = other.hashOf(blob).catch((error: unknown) => error)
+    await other[Symbol.asyncDispose]()
+    expect(await answer).toMatchObject({ message: 'the thread is closed' })
+    await expect(other.hashOf(blob)).rejects.toThrow('the thread is closed')
+  }, 30_000)
+})
