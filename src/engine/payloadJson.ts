@@ -104,3 +104,23 @@ export function parseAttributes(json: unknown): PayloadAttributes {
     ...withoutNulls({ withdrawals, parentBeaconBlockRoot, eip1559Params, minBaseFee }),
   }
 }
+
+/** The attributes as the Engine API writes them; `parentBeaconBlockRoot` is one of them. */
+export function encodeAttributes(attributes: PayloadAttributes): Readonly<Record<string, Hex | readonly Hex[] | boolean | number>> {
+  const { withdrawals, parentBeaconBlockRoot, eip1559Params, minBaseFee } = attributes
+  return {
+    timestamp: toQuantity(attributes.timestamp),
+    prevRandao: attributes.prevRandao,
+    suggestedFeeRecipient: attributes.suggestedFeeRecipient,
+    ...(withdrawals !== undefined && { withdrawals: [] }),
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
+    transactions: attributes.transactions.map(toHex),
+    noTxPool: attributes.noTxPool,
+    gasLimit: toQuantity(attributes.gasLimit),
+    ...(eip1559Params !== undefined && { eip1559Params: toHex(eip1559Params) }),
+    // other clients read a JSON number only, and a minimum base fee is far below 2^53 wei
+    ...(minBaseFee !== undefined && {
+      minBaseFee: minBaseFee <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(minBaseFee) : toQuantity(minBaseFee),
+    }),
+  }
+}

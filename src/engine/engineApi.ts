@@ -1,0 +1,285 @@
+import { type KnownGenesis, l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { type Fault, isFault } from '#lib/fault'
+import type { Hex } from '#lib/hex'
+import type { L2Ref } from '#types/blockRef'
+import { hashHeader } from '#types/header'
+import { type Hash, zeroHash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { BoundedMap } from './boundedMap.ts'
+import { BuildJobs, payloadIdOf } from './buildJobs.ts'
+import { EngineApiError, engineApiError } from './engineApiError.ts'
+import { headerOfPayload } from './payloadHeader.ts'
+import { parseAttributes } from './payloadJson.ts'
+import type { Engine, Heads } from './port.ts'
+import {
+  attributesRefusal,
+  type ForkchoiceVersion,
+  type GetPayloadVersion,
+  getPayloadRefusal,
+  type NewPayloadVersion,
+  newPayloadRefusal,
+} from './versions.ts'
+
+export type PayloadStatus =
+  | { readonly status: 'VALID'; readonly latestValidHash: Hash }
+  /** `latestValidHash`: the parent, when it is known; none when the block hash is not the payload's */
+  | { readonly status: 'INVALID'; readonly latestValidHash: Hash | undefined; readonly validationError: string }
+  | { readonly status: 'SYNCING' }
+
+/** A zero hash for safe or finalized keeps what is. */
+export type ForkchoiceState = { readonly head: Hash; readonly safe: Hash; readonly finalized: Hash }
+export type ForkchoiceAnswer = { readonly payloadStatus: PayloadStatus; readonly payloadId: Hex | undefined }
+
+/** `payload` with the parent beacon block root that travels beside it. */
+export type NewPayload = {
+  readonly payload: Payload
+  /** from V3 on */
+  readonly blobHashes?: readonly Hash[]
+  /** from V4 on */
+  readonly executionRequests?: readonly Uint8Array[]
+}
+
+export type PayloadBody = Pick<Payload, 'transactions' | 'withdrawals'>
+
+/**
+ * The Engine API as another consensus half uses it, over any `Engine`. Every call may fail with an EngineApiError, whose code and text are
+ * the caller's to see. Calls that change something are carried out in the order in which they came.
+ */
+export interface EngineApi {
+  /** Executes a payload on its parent: VALID means validated. SYNCING: its parent is not known; never ACCEPTED. */
+  newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus>
+  /**
+   * Moves the heads, in one durable step, also back to an ancestor that is not below the finalized head; then builds, when attributes are given.
+   * @param attributes JSON, read after the heads have moved: wrong ones do not undo that
+   */
+  forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer>
+  /** A payload that `forkchoiceUpdated` began to build. */
+  getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload>
+  /** In the order asked; undefined: not known. */
+  bodiesByHash(hashes: readonly Hash[]): Promise<readonly (PayloadBody | undefined)[]>
+  /** Of canonical blocks; the list ends with the chain. */
+  bodiesByRange(start: number, count: number): Promise<readonly (PayloadBody | undefined)[]>
+}
+
+export type EngineApiDeps = {
+  readonly engine: Engine
+  readonly config: KnownGenesis & Pick<RollupConfig, 'schedule'>
+}
+
+/** Built payloads that wait to be fetched; consensus halves fetch theirs at once. */
+const maxJobs = 32
+/** Places of blocks in the L1 chain: heads are named by hash alone. */
+const maxRefs = 8_192
+const maxInvalid = 512
+/** as other clients have it */
+const maxBodies = 1_024
+
+const syncing: PayloadStatus = { status: 'SYNCING' }
+
+class LocalEngineApi implements EngineApi {
+  readonly #engine: Engine
+  readonly #config: EngineApiDeps['config']
+  readonly #jobs = new BuildJobs(maxJobs)
+  readonly #refs = new BoundedMap<Hash, L2Ref>(maxRefs)
+  /** Blocks whose hash is right and that cannot be valid: what is built on them cannot be either. */
+  readonly #invalid = new BoundedMap<Hash, PayloadStatus>(maxInvalid)
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor({ engine, config }: EngineApiDeps) {
+    this.#engine = engine
+    this.#config = config
+  }
+
+  async newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus> {
+    const refusal = newPayloadRefusal(this.#config.schedule, version, request.payload)
+    if (refusal) throw engineApiError(refusal.kind === 'structure' ? 'invalidParams' : 'unsupportedFork', refusal.reason)
+    return this.#inOrder(() => this.#insert(request))
+  }
+
+  forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer> {
+    return this.#inOrder(() => this.#forkchoice(version, state, attributes ?? undefined))
+  }
+
+  async getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload> {
+    const job = this.#jobs.get(id)
+    if (job === undefined) throw engineApiError('unknownPayload', id)
+    const refusal = getPayloadRefusal(this.#config.schedule, version, job.attributes.timestamp)
+    if (refusal) throw engineApiError('unsupportedFork', refusal.reason)
+    const result = await job.result.catch((error: unknown) => {
+      throw errorOf(error)
+    })
+    if (result.kind === 'invalid') throw engineApiError('unknownPayload', `${id} could not be built: ${result.reason}`)
+    return result.payload
+  }
+
+  async bodiesByHash(hashes: readonly Hash[]): Promise<readonly (PayloadBody | undefined)[]> {
+    if (hashes.length > maxBodies) throw engineApiError('tooLarge', `${hashes.length} bodies, at most ${maxBodies} allowed`)
+    const bodies: (PayloadBody | undefined)[] = []
+    for (const hash of hashes) bodies.push(await this.#engine.payload(hash))
+    return bodies
+  }
+
+  async bodiesByRange(start: number, count: number): Promise<readonly (PayloadBody | undefined)[]> {
+    if (start < 1 || count < 1) throw engineApiError('invalidParams', 'start and count begin at 1')
+    if (count > maxBodies) throw engineApiError('tooLarge', `${count} bodies, at most ${maxBodies} allowed`)
+    const last = Math.min(start + count - 1, (await this.#engine.heads()).unsafe.number)
+    const bodies: (PayloadBody | undefined)[] = []
+    for (let number = start; number <= last; number++) bodies.push(await this.#engine.payload(number))
+    return bodies
+  }
+
+  /** Runs after what came before, whatever became of that. */
+  #inOrder<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(run)
+    this.#last = result.catch(() => undefined)
+    return result.catch((error: unknown) => {
+      throw errorOf(error)
+    })
+  }
+
+  async #insert({ payload, blobHashes = [], executionRequests = [] }: NewPayload): Promise<PayloadStatus> {
+    if (blobHashes.length > 0) return invalid(undefined, 'blob hashes are not empty: there are no blobs on this chain')
+    if (executionRequests.length > 0) return invalid(undefined, 'execution requests are not empty: there are none on this chain')
+    const { blockHash, parentHash } = payload
+    const result = await this.#engine.insert(payload).catch((error: unknown) => {
+      if (isFault(error, 'UNKNOWN_PARENT')) return undefined
+      throw error
+    })
+    if (result === undefined) return this.#onUnknownParent(payload)
+    if (result.kind === 'valid') {
+      this.#invalid.delete(blockHash)
+      this.#remember(payload)
+      return { status: 'VALID', latestValidHash: blockHash }
+    }
+    if (hashHeader(headerOfPayload(this.#config.schedule, payload)) !== blockHash) return invalid(undefined, result.reason)
+    const status = invalid((await this.#engine.payload(parentHash)) && parentHash, result.reason)
+    this.#invalid.set(blockHash, status)
+    return status
+  }
+
+  /** A block whose hash is right, on a parent that is not known here: perhaps because it was invalid. */
+  #onUnknownParent({ blockHash, parentHash }: Payload): PayloadStatus {
+    const status = this.#invalid.get(parentHash)
+    if (status === undefined) return syncing
+    this.#invalid.set(blockHash, status)
+    return status
+  }
+
+  async #forkchoice(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer> {
+    if (state.head === zeroHash) throw engineApiError('invalidForkchoice', 'the head is a zero hash')
+    const refused = this.#invalid.get(state.head)
+    if (refused) return { payloadStatus: refused, payloadId: undefined }
+    const head = await this.#ref(state.head)
+    if (head === undefined || !(await this.#moveTo(head, state))) return { payloadStatus: syncing, payloadId: undefined }
+    const payloadId = attributes === undefined ? undefined : await this.#build(version, head, attributes)
+    return { payloadStatus: { status: 'VALID', latestValidHash: head.hash }, payloadId }
+  }
+
+  /** @returns false when the head is not known any more */
+  async #moveTo(head: L2Ref, state: ForkchoiceState): Promise<boolean> {
+    const heads = await this.#headsOf(head, state)
+    const fault = await this.#setHeads(heads)
+    if (fault === undefined) return true
+    if ((await this.#engine.payload(head.hash)) === undefined) return false
+    // the safe head is not named, and the one there is lies on what is left
+    const isSafeLeft = state.safe === zeroHash && fault.data['label'] === 'safe'
+    if (isSafeLeft && (await this.#setHeads({ ...heads, safe: heads.finalized })) === undefined) return true
+    throw engineApiError('invalidForkchoice', fault.message, fault)
+  }
+
+  /** @returns why the heads are refused */
+  async #setHeads(heads: Heads): Promise<Fault | undefined> {
+    try {
+      await this.#engine.setHeads(heads)
+      return undefined
+    } catch (error) {
+      if (isFault(error, 'INVALID_FORKCHOICE')) return error
+      throw error
+    }
+  }
+
+  async #headsOf(unsafe: L2Ref, state: ForkchoiceState): Promise<Heads> {
+    const named = async (label: 'safe' | 'finalized'): Promise<L2Ref> => {
+      const ref = await this.#ref(state[label])
+      if (ref === undefined) throw engineApiError('invalidForkchoice', `the ${label} block ${state[label]} is not known`)
+      return ref
+    }
+    const isKept = state.safe === zeroHash || state.finalized === zeroHash
+    const before = isKept ? await this.#engine.heads() : undefined
+    const finalized = state.finalized === zeroHash && before ? before.finalized : await named('finalized')
+    if (state.safe !== zeroHash || !before) return { unsafe, safe: await named('safe'), finalized }
+    return { unsafe, safe: before.safe.number < finalized.number ? finalized : before.safe, finalized }
+  }
+
+  async #build(version: ForkchoiceVersion, head: L2Ref, json: unknown): Promise<Hex> {
+    const attributes = this.#attributesOf(version, head, json)
+    const id = payloadIdOf(version, head.hash, attributes)
+    // there is no pool yet: a block that may take transactions from one has the forced ones
+    const job = this.#jobs.start(id, attributes, () => this.#engine.build(head, { ...attributes, noTxPool: true }))
+    const result = await job.result.catch((error: unknown) => {
+      if (isFault(error, 'INVALID_ATTRIBUTES')) throw engineApiError('invalidAttributes', error.message, error)
+      throw error
+    })
+    if (result.kind === 'invalid') throw engineApiError('invalidAttributes', result.reason)
+    this.#remember(result.payload)
+    return id
+  }
+
+  #attributesOf(version: ForkchoiceVersion, head: L2Ref, json: unknown): PayloadAttributes {
+    const attributes = parsedAttributes(json)
+    const refusal = attributesRefusal(this.#config.schedule, version, attributes)
+    if (refusal) throw engineApiError(refusal.kind === 'structure' ? 'invalidAttributes' : 'unsupportedFork', refusal.reason)
+    if (attributes.timestamp <= head.timestamp) {
+      throw engineApiError('invalidAttributes', `timestamp ${attributes.timestamp} is not after the head's ${head.timestamp}`)
+    }
+    return attributes
+  }
+
+  /** Place of a known block in the L1 chain. */
+  async #ref(hash: Hash): Promise<L2Ref | undefined> {
+    const known = this.#refs.get(hash)
+    if (known) return known
+    const payload = await this.#engine.payload(hash)
+    if (payload === undefined) return undefined
+    const ref = this.#remember(payload)
+    if (ref === undefined) throw engineApiError('invalidForkchoice', `block ${hash} does not begin with L1 attributes`)
+    return ref
+  }
+
+  #remember(payload: Payload): L2Ref | undefined {
+    try {
+      const ref = l2RefOf(this.#config, payload)
+      this.#refs.set(payload.blockHash, ref)
+      return ref
+    } catch (error) {
+      if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return undefined
+      throw error
+    }
+  }
+}
+
+function invalid(latestValidHash: Hash | undefined, validationError: string): PayloadStatus {
+  return { status: 'INVALID', latestValidHash, validationError }
+}
+
+function parsedAttributes(json: unknown): PayloadAttributes {
+  try {
+    return parseAttributes(json)
+  } catch (error) {
+    if (isFault(error, 'MALFORMED_PAYLOAD')) throw engineApiError('invalidAttributes', error.message, error)
+    throw error
+  }
+}
+
+/** What the caller may know of a failure; anything else stays as it is. */
+function errorOf(error: unknown): unknown {
+  if (error instanceof EngineApiError || !isFault(error)) return error
+  if (error.code === 'UNSUPPORTED_FORK') return engineApiError('unsupportedFork', error.message, error)
+  return error.severity === 'fatal' ? error : engineApiError('server', error.message, error)
+}
+
+/** @param deps `config` is that of the engine's chain */
+export function createEngineApi(deps: EngineApiDeps): EngineApi {
+  return new LocalEngineApi(deps)
+}

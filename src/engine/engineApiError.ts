@@ -1,0 +1,36 @@
+/** An error that the caller of the Engine API sees as it is: code and text. @see execution-apis, engine/common.md, "Errors" */
+export class EngineApiError extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'EngineApiError'
+    this.code = code
+  }
+}
+
+/** Codes of the Engine API, for both sides of it. */
+export const engineApiCodes = {
+  invalidParams: -32_602,
+  server: -32_000,
+  unknownPayload: -38_001,
+  invalidForkchoice: -38_002,
+  invalidAttributes: -38_003,
+  tooLarge: -38_004,
+  unsupportedFork: -38_005,
+} as const
+
+const texts: Readonly<Record<keyof typeof engineApiCodes, string>> = {
+  invalidParams: 'Invalid params',
+  server: 'Server error',
+  unknownPayload: 'Unknown payload',
+  invalidForkchoice: 'Invalid forkchoice state',
+  invalidAttributes: 'Invalid payload attributes',
+  tooLarge: 'Too large request',
+  unsupportedFork: 'Unsupported fork',
+}
+
+/** The error of a kind; its text begins as the specification has it and ends with the reason. */
+export function engineApiError(kind: keyof typeof engineApiCodes, reason?: string, cause?: unknown): EngineApiError {
+  return new EngineApiError(engineApiCodes[kind], reason === undefined ? texts[kind] : `${texts[kind]}: ${reason}`, cause)
+}

@@ -1,0 +1,222 @@
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { refuseUnsupportedFork } from '#chain/unsupportedFork'
+import { equalBytes } from '#lib/bytes'
+import { toQuantity } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { BlockId, L2Ref } from '#types/blockRef'
+import { hashHeader } from '#types/header'
+import { type Address, type Hash, zeroHash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { engineApiCodes } from './engineApiError.ts'
+import { createEngineReads, type EngineReads } from './engineReads.ts'
+import { createEngineRpc, type EngineRpc, type EngineRpcDeps, type EngineRpcOptions, type RpcOutcome } from './engineRpc.ts'
+import { engineFault } from './faults.ts'
+import { headerOfPayload } from './payloadHeader.ts'
+import { encodeAttributes, encodePayload, parsePayload } from './payloadJson.ts'
+import type { BuildResult, Engine, Heads, InsertResult } from './port.ts'
+import { methodVersionsAt, newPayloadRefusal } from './versions.ts'
+
+export type EngineHttpDeps = EngineRpcDeps & { readonly log: Log }
+export type EngineHttpOptions = EngineRpcOptions & { readonly config: RollupConfig }
+
+/** An execution half elsewhere, asked over the Engine API. */
+export interface EngineHttp extends Engine {
+  /**
+   * Whether it is the right one: chain id, genesis block, methods.
+   * @throws Fault ENGINE_WRONG_CHAIN (fatal), ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_ERROR (retry); the signal's reason
+   */
+  check(signal: AbortSignal): Promise<void>
+}
+
+type Status = { readonly status: string; readonly reason: string }
+
+class RemoteEngine implements EngineHttp {
+  readonly #rpc: EngineRpc
+  readonly #reads: EngineReads
+  readonly #config: RollupConfig
+  readonly #log: Log
+  /** as the other half had them last */
+  #heads: Heads | undefined
+
+  constructor(rpc: EngineRpc, config: RollupConfig, log: Log) {
+    this.#rpc = rpc
+    this.#config = config
+    this.#log = log
+    this.#reads = createEngineReads(rpc)
+  }
+
+  async insert(payload: Payload): Promise<InsertResult> {
+    const { schedule } = this.#config
+    refuseUnsupportedFork(schedule, payload.timestamp)
+    const version = methodVersionsAt(schedule, payload.timestamp).newPayload
+    const refusal = newPayloadRefusal(schedule, version, payload)
+    if (refusal) return { kind: 'invalid', reason: refusal.reason }
+    const beside = version >= 3 ? [[], payload.parentBeaconBlockRoot] : []
+    const method = `engine_newPayloadV${version}`
+    const answer = await this.#rpc.call(method, [encodePayload(payload), ...beside, ...(version >= 4 ? [[]] : [])])
+    const { status, reason } = this.#statusOf(method, this.#resultOf(method, answer))
+    if (status === 'VALID') return { kind: 'valid' }
+    if (status === 'INVALID' || status === 'INVALID_BLOCK_HASH') return { kind: 'invalid', reason }
+    throw engineFault('UNKNOWN_PARENT', { hash: payload.parentHash, number: payload.blockNumber - 1 })
+  }
+
+  async build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult> {
+    refuseUnsupportedFork(this.#config.schedule, attributes.timestamp)
+    const payload = (await this.#buildOnce(parent, attributes)) ?? (await this.#buildOnce(parent, attributes))
+    if (payload === undefined) throw this.#badAnswer('engine_getPayload', 'it does not know the payload that it began to build')
+    if ('kind' in payload) return payload
+    const inserted = await this.insert(payload)
+    return inserted.kind === 'valid' ? { kind: 'built', payload } : inserted
+  }
+
+  /** undefined: the other half has forgotten the job, as a restart makes it. */
+  async #buildOnce(
+    parent: BlockId,
+    attributes: PayloadAttributes,
+  ): Promise<Payload | Extract<BuildResult, { kind: 'invalid' }> | undefined> {
+    const began = await this.#beginBuild(parent, attributes)
+    if (typeof began !== 'string') return began
+    const method = `engine_getPayloadV${methodVersionsAt(this.#config.schedule, attributes.timestamp).getPayload}`
+    const answer = await this.#rpc.call(method, [began])
+    if (answer.kind === 'error' && answer.code === engineApiCodes.unknownPayload) return undefined
+    const payload = this.#payloadIn(method, this.#resultOf(method, answer), attributes)
+    if (payload.parentHash !== parent.hash || payload.timestamp !== attributes.timestamp) {
+      throw this.#badAnswer(method, 'the payload is not the one that was asked for')
+    }
+    const isKept = attributes.transactions.every((raw, index) => equalBytes(raw, payload.transactions[index] ?? new Uint8Array(0)))
+    const isAlone = !attributes.noTxPool || payload.transactions.length === attributes.transactions.length
+    return isKept && isAlone ? payload : { kind: 'invalid', reason: 'the execution half left out or added transactions' }
+  }
+
+  /** @returns the payload id */
+  async #beginBuild(parent: BlockId, attributes: PayloadAttributes): Promise<string | Extract<BuildResult, { kind: 'invalid' }>> {
+    const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, attributes.timestamp).forkchoiceUpdated}`
+    const begin = (label: (name: 'safe' | 'finalized') => Hash): Promise<RpcOutcome> =>
+      this.#rpc.call(method, [forkchoiceOf(parent.hash, label('safe'), label('finalized')), encodeAttributes(attributes)])
+    let answer = await begin((name) => {
+      const known = this.#heads?.[name]
+      return known && known.number <= parent.number ? known.hash : zeroHash
+    })
+    // the parent is on a branch without the labels that were known: they are not named, and the next forkchoice sets them
+    if (errorWith(answer, engineApiCodes.invalidForkchoice)) answer = await begin(() => zeroHash)
+    const invalid = errorWith(answer, engineApiCodes.invalidAttributes)
+    if (invalid) return { kind: 'invalid', reason: invalid.message }
+    const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
+    if (refused) throw forkchoiceFault(parent.hash, refused.message)
+    const { payloadStatus, payloadId } = this.#resultOf(method, answer) as { payloadStatus?: unknown; payloadId?: unknown }
+    const { status, reason } = this.#statusOf(method, payloadStatus)
+    if (status === 'INVALID') return { kind: 'invalid', reason }
+    if (status !== 'VALID') throw engineFault('UNKNOWN_PARENT', parent)
+    if (typeof payloadId !== 'string') throw this.#badAnswer(method, 'no payload id')
+    return payloadId
+  }
+
+  #payloadIn(method: string, result: unknown, attributes: PayloadAttributes): Payload {
+    const envelope = result as { executionPayload?: unknown } | null
+    const payload = this.#reads.checked(method, () => parsePayload(envelope?.executionPayload ?? result, attributes.parentBeaconBlockRoot))
+    if (hashHeader(headerOfPayload(this.#config.schedule, payload)) === payload.blockHash) return payload
+    throw this.#badAnswer(method, `the payload does not hash to ${payload.blockHash}`)
+  }
+
+  async setHeads(heads: Heads): Promise<void> {
+    const { unsafe, safe, finalized } = heads
+    const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, unsafe.timestamp).forkchoiceUpdated}`
+    const answer = await this.#rpc.call(method, [forkchoiceOf(unsafe.hash, safe.hash, finalized.hash), null])
+    const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
+    if (refused) throw forkchoiceFault(unsafe.hash, refused.message)
+    const { payloadStatus } = this.#resultOf(method, answer) as { payloadStatus?: unknown }
+    const { status, reason } = this.#statusOf(method, payloadStatus)
+    if (status === 'INVALID') throw forkchoiceFault(unsafe.hash, reason)
+    if (status !== 'VALID') {
+      if ((await this.payload(unsafe.hash)) === undefined) throw forkchoiceFault(unsafe.hash, 'the block is not known')
+      throw engineFault('ENGINE_SYNCING', { endpoint: this.#rpc.endpoint, hash: unsafe.hash })
+    }
+    this.#heads = heads
+  }
+
+  async heads(): Promise<Heads> {
+    const { genesis } = this.#config
+    const labelled = async (label: 'latest' | 'safe' | 'finalized'): Promise<L2Ref> => {
+      const payload = (await this.#reads.block(label)) ?? (await this.#reads.block(genesis.l2.number))
+      if (payload === undefined) throw this.#badAnswer('eth_getBlockByNumber', 'it has no genesis block')
+      return l2RefOf(this.#config, payload)
+    }
+    const [unsafe, safe, finalized] = [await labelled('latest'), await labelled('safe'), await labelled('finalized')]
+    this.#heads = { unsafe, safe, finalized }
+    return this.#heads
+  }
+
+  async payload(at: number | Hash): Promise<Payload | undefined> {
+    return await this.#reads.block(at)
+  }
+
+  async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    const payload = await this.payload(block.hash)
+    return payload && (await this.#reads.storageRoot(account, block.hash, payload.stateRoot))
+  }
+
+  async check(signal: AbortSignal): Promise<void> {
+    const { l2ChainId, genesis } = this.#config
+    const wrong = (what: string, expected: string, found: string): Error =>
+      engineFault('ENGINE_WRONG_CHAIN', { endpoint: this.#rpc.endpoint, what, expected, found })
+    const chainId = this.#resultOf('eth_chainId', await this.#rpc.call('eth_chainId', [], signal))
+    if (chainId !== toQuantity(l2ChainId)) throw wrong('the chain id', toQuantity(l2ChainId), String(chainId).slice(0, 80))
+    const first = await this.#reads.block(genesis.l2.number, signal)
+    if (first?.blockHash !== genesis.l2.hash) throw wrong('the genesis block', genesis.l2.hash, first?.blockHash ?? 'none')
+    const offered = await this.#rpc.call('engine_exchangeCapabilities', [usedMethods], signal)
+    if (offered.kind === 'error' || !Array.isArray(offered.result)) return // an older half does not tell
+    const known: readonly unknown[] = offered.result
+    const missing = usedMethods.filter((method) => !known.includes(method))
+    if (missing.length > 0) this.#log.warn('the execution half lacks methods', { methods: missing.join(' ') })
+  }
+
+  #resultOf(asked: string, answer: RpcOutcome): unknown {
+    if (answer.kind === 'result') return answer.result
+    throw engineFault('ENGINE_ERROR', { endpoint: this.#rpc.endpoint, asked, code: answer.code, message: answer.message })
+  }
+
+  #statusOf(asked: string, value: unknown): Status {
+    const { status, validationError } = (value ?? {}) as { status?: unknown; validationError?: unknown }
+    if (typeof status !== 'string') throw this.#badAnswer(asked, 'no payload status')
+    return { status, reason: typeof validationError === 'string' ? validationError.slice(0, 500) : 'the execution half gives no reason' }
+  }
+
+  #badAnswer(asked: string, reason: string): Error {
+    return engineFault('ENGINE_BAD_ANSWER', { endpoint: this.#rpc.endpoint, asked, reason })
+  }
+}
+
+/** V1 of newPayload and getPayload are never used: V2 takes their payloads, and some halves lack them. */
+const usedMethods = [
+  ...['engine_newPayloadV2', 'engine_newPayloadV3', 'engine_newPayloadV4'],
+  ...['engine_forkchoiceUpdatedV1', 'engine_forkchoiceUpdatedV2', 'engine_forkchoiceUpdatedV3'],
+  ...['engine_getPayloadV2', 'engine_getPayloadV3', 'engine_getPayloadV4'],
+]
+
+type RpcError = Extract<RpcOutcome, { kind: 'error' }>
+const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>
+  answer.kind === 'error' && answer.code === code ? answer : undefined
+
+const forkchoiceOf = (head: Hash, safe: Hash, finalized: Hash): Readonly<Record<string, Hash>> => ({
+  headBlockHash: head,
+  safeBlockHash: safe,
+  finalizedBlockHash: finalized,
+})
+
+const forkchoiceFault = (hash: Hash, reason: string): Error => engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash, reason })
+
+/** Other halves name their Engine API by `ws://` too; HTTP is served on the same port. */
+export function httpUrlOf(url: string): string {
+  return url.replace(/^ws(s?):/i, 'http$1:')
+}
+
+/**
+ * An execution half elsewhere as an `Engine`. Every request carries a token of its own; connections are kept alive; nothing is tried again here.
+ * What it says of blocks and storage roots is proved by hashes.
+ */
+export function createEngineHttp(deps: EngineHttpDeps, options: EngineHttpOptions): EngineHttp {
+  const url = httpUrlOf(options.url)
+  if (url !== options.url) deps.log.warn('the engine is asked over HTTP, not over a WebSocket', { endpoint: new URL(url).host })
+  return new RemoteEngine(createEngineRpc(deps, { ...options, url }), options.config, deps.log)
+}

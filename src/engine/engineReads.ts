@@ -1,0 +1,80 @@
+import { isFault } from '#lib/fault'
+import { fromHex, toQuantity } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { decodeRlp, RlpError, rlpBytes, rlpList } from '#lib/rlp'
+import { verifyProof } from '#trie/proof'
+import { type Address, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { listOf, objectOf, ShapeError } from '#types/jsonShape'
+import type { Payload } from '#types/payload'
+import { payloadOfBlockJson } from './blockJson.ts'
+import type { EngineRpc } from './engineRpc.ts'
+import { engineFault } from './faults.ts'
+
+/** What an execution half elsewhere is asked through its `eth_` methods, everything proved. Faults as of `EngineRpc`, and ENGINE_ERROR. */
+export interface EngineReads {
+  /** undefined: there is none, or nothing has the label yet */
+  block(at: number | Hash | 'latest' | 'safe' | 'finalized', signal?: AbortSignal): Promise<Payload | undefined>
+  /** Proved against the state root of the block; undefined: its state is not retained. */
+  storageRoot(account: Address, block: Hash, stateRoot: Hash): Promise<Hash | undefined>
+  /** Runs a parser of an answer. @throws Fault ENGINE_BAD_ANSWER (retry) */
+  checked<T>(asked: string, parse: () => T): T
+}
+
+/** How halves say that a block is not there, besides null. */
+const unknownBlock = /(?:block|header)\b.* not (?:found|available)|unknown block|not found/i
+const methodNotFound = -32_601
+/** How they say that the state of a block is not retained: pruned history, missing trie node, outside the window of proofs. */
+const prunedCodes: readonly number[] = [4_444, -32_000, -32_001, -32_602]
+
+function storageRootIn(leaf: Uint8Array): Hash {
+  return hashFromBytes(rlpBytes(rlpList(decodeRlp(leaf), 'account')[2], 'storage root', 32))
+}
+
+export function createEngineReads(rpc: EngineRpc): EngineReads {
+  const { endpoint } = rpc
+  const failed = (asked: string, { code, message }: { code: number; message: string }): Error =>
+    engineFault('ENGINE_ERROR', { endpoint, asked, code, message })
+
+  function checked<T>(asked: string, parse: () => T): T {
+    try {
+      return parse()
+    } catch (error) {
+      const isShape = error instanceof ShapeError || error instanceof SyntaxError || error instanceof RlpError
+      if (!isShape && !isFault(error, 'MALFORMED_PAYLOAD')) throw error
+      throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked, reason: error.message }, error)
+    }
+  }
+
+  return {
+    checked,
+    async block(at, signal): Promise<Payload | undefined> {
+      const isHash = typeof at === 'string' && at.startsWith('0x')
+      const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+      const answer = await rpc.call(method, [typeof at === 'number' ? toQuantity(at) : at, true], signal)
+      if (answer.kind === 'error') {
+        if (answer.code !== methodNotFound && unknownBlock.test(answer.message)) return undefined
+        throw failed(method, answer)
+      }
+      if (answer.result === null) return undefined
+      const payload = checked(method, () => payloadOfBlockJson(answer.result))
+      if ((isHash && payload.blockHash !== at) || (typeof at === 'number' && payload.blockNumber !== at)) {
+        throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked: method, reason: `block ${payload.blockHash}, ${at} was asked for` })
+      }
+      return payload
+    },
+    async storageRoot(account, block, stateRoot): Promise<Hash | undefined> {
+      const asked = 'eth_getProof'
+      const answer = await rpc.call(asked, [account, [], { blockHash: block }])
+      if (answer.kind === 'error') {
+        if (prunedCodes.includes(answer.code)) return undefined
+        throw failed(asked, answer)
+      }
+      return checked(asked, () => {
+        const nodes = listOf(objectOf(answer.result, 'proof')['accountProof'], 'account proof').map((node) => fromHex(String(node)))
+        const verdict = verifyProof(stateRoot, keccak256(fromHex(account)), nodes)
+        if (verdict.kind === 'invalid') throw new ShapeError(`the proof shows nothing: ${verdict.reason}`)
+        return verdict.kind === 'absent' ? emptyRoot : storageRootIn(verdict.value)
+      })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '#lib/clock'
+import { type Fetch, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
+import { signJwt } from '#lib/jwt'
+import type { Handles } from '#lib/metrics'
+import { engineFault } from './faults.ts'
+import type { EngineCall, engineMetrics } from './metrics.ts'
+
+export type EngineRpcDeps = {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly metrics?: Handles<typeof engineMetrics.specs>
+}
+
+export type EngineRpcOptions = {
+  readonly url: string
+  /** 32 bytes; asked for at each request, so that a file may be replaced */
+  readonly jwtSecret: () => Uint8Array
+  /** for a read; a call that may execute a block has `executionFactor` times as long */
+  readonly timeoutMs: number
+}
+
+export type RpcOutcome =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+
+/** JSON-RPC to an execution half, each request with a token of its own. */
+export interface EngineRpc {
+  /** host and port, for messages */
+  readonly endpoint: string
+  /** @throws Fault ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER (retry); the signal's reason */
+  call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<RpcOutcome>
+}
+
+const executionFactor = 6
+/** A block of 2^30 gas of calldata is below it. */
+const maxAnswerBytes = 160_000_000
+const maxMessageLength = 500
+
+function callOf(method: string): EngineCall {
+  const name = /^engine_(newPayload|forkchoiceUpdated|getPayload)V\d$/.exec(method)?.[1]
+  return (name as EngineCall | undefined) ?? 'read'
+}
+
+/** Undefined when it is no answer of JSON-RPC. */
+function outcomeOf(json: unknown): RpcOutcome | undefined {
+  if (typeof json !== 'object' || json === null) return undefined
+  const { result, error } = json as { result?: unknown; error?: unknown }
+  if (error === undefined || error === null) return result === undefined ? undefined : { kind: 'result', result }
+  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
+  if (typeof code !== 'number' || typeof message !== 'string') return undefined
+  const detail = typeof data === 'string' ? data : (data as { err?: unknown } | null | undefined)?.err
+  const text = typeof detail === 'string' && !message.includes(detail) ? `${message}: ${detail}` : message
+  return { kind: 'error', code, message: text.slice(0, maxMessageLength) }
+}
+
+export function createEngineRpc({ fetch, clock, metrics }: EngineRpcDeps, { url, jwtSecret, timeoutMs }: EngineRpcOptions): EngineRpc {
+  const endpoint = new URL(url).host
+  let lastId = 0
+
+  function answered(asked: string, outcome: JsonHttpOutcome): RpcOutcome {
+    const at = { endpoint, asked }
+    switch (outcome.kind) {
+      case 'unreachable':
+        throw engineFault('ENGINE_UNREACHABLE', { ...at, reason: outcome.reason })
+      case 'rate-limited':
+        throw engineFault('ENGINE_UNREACHABLE', { ...at, reason: 'HTTP 429', retryAfterMs: outcome.retryAfterMs })
+      case 'refused':
+        throw engineFault('ENGINE_UNAUTHORIZED', { ...at, status: outcome.status, says: outcome.says })
+      case 'bad-answer':
+        throw engineFault('ENGINE_BAD_ANSWER', { ...at, reason: outcome.reason })
+      case 'answer': {
+        const found = outcomeOf(outcome.json)
+        if (found === undefined) throw engineFault('ENGINE_BAD_ANSWER', { ...at, reason: `HTTP ${outcome.status} without result or error` })
+        return found
+      }
+    }
+  }
+
+  return {
+    endpoint,
+    async call(method, params, signal): Promise<RpcOutcome> {
+      const call = callOf(method)
+      const startMs = clock.nowMs()
+      const headers = { authorization: `Bearer ${signJwt(jwtSecret(), Math.floor(startMs / 1_000))}` }
+      const limits = { timeoutMs: call === 'read' ? timeoutMs : timeoutMs * executionFactor, maxBodyBytes: maxAnswerBytes }
+      const body = { jsonrpc: '2.0', id: ++lastId, method, params }
+      let outcome: 'ok' | 'error' | 'failed' = 'failed'
+      try {
+        const answer = answered(method, await requestJson({ fetch, clock }, limits, { url, headers, body }, signal))
+        outcome = answer.kind === 'result' ? 'ok' : 'error'
+        return answer
+      } finally {
+        metrics?.requests.inc({ call, outcome })
+        metrics?.seconds.observe({ call }, (clock.nowMs() - startMs) / 1_000)
+      }
+    },
+  }
+}
