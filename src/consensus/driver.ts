@@ -3,19 +3,22 @@ import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { approachingUnsupportedFork, refuseUnsupportedFork, unsupportedForkAt } from '#chain/unsupportedFork'
 import type { DerivedAttributes, Pipeline, StartPoint, Step, Want } from '#derive/ports'
-import type { Engine } from '#engine/port'
+import type { Engine, Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
-import { Fault } from '#lib/fault'
+import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
-import { buildDerived, recallDerived } from './buildDerived.ts'
+import { type Backoff, backoffMs, defaultBackoff, type FailedTry, type Random, retry } from '#lib/retry'
+import { EngineQueue } from './engineQueue.ts'
+import { consensusFault } from './faults.ts'
 import { findFinalized } from './finality.ts'
 import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
 import type { ConsensusMetrics } from './metrics.ts'
-import type { L1Source, SafeHeadStore } from './ports.ts'
+import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
 import { SafeChain } from './safeChain.ts'
 import { findStart, type Start } from './startPoint.ts'
-import type { DriverStatus, Wait, WaitReason } from './status.ts'
+import { type DriverStatus, mainWait } from './status.ts'
+import type { Escalation } from './waitLadders.ts'
+import { Waits } from './waits.ts'
 
 export type DriverDeps = {
   readonly engine: Engine
@@ -54,6 +57,9 @@ export interface Driver {
    */
   run(signal: AbortSignal): Promise<void>
   status(): DriverStatus
+  /** where blocks are offered that L1 does not confirm yet */
+  readonly inbox: UnsafeInbox
+  readonly waits: Waits
 }
 
 export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
@@ -61,41 +67,52 @@ export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
 }
 
 type Running = { readonly chain: SafeChain; readonly start: Start; readonly pipeline: Pipeline }
-type ResetBy = 'pipeline' | 'engine' | 'l1-head' | 'records'
-type Try = Exclude<WaitReason, 'l1-head' | 'reset'>
+type ResetBy = 'pipeline' | 'engine' | 'l1-head' | 'records' | 'wait'
+/** What of L1 is tried. */
+type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
 
 /** At most this long without letting other tasks of the thread run. */
 const breathMs = 20
 const warnEveryMs = 86_400_000
 
 class DerivationDriver implements Driver {
+  readonly waits: Waits
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
   readonly #watch: L1Watch
+  readonly #queue: EngineQueue
   #running: Running | undefined
   #phase: DriverStatus['phase'] = 'starting'
-  #wait: Wait | undefined
   #fault: Fault | undefined
   #wantedReset: { readonly by: ResetBy; readonly reason: string } | undefined
   #resets = 0
   #resetsInVain = 0
   #committedMs = 0
   #breathedMs = 0
-  #warnedMs = 0
+  #warnedMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: DriverDeps, options: DriverOptions) {
     this.#deps = deps
     this.#options = options
     this.#watch = createL1Watch(deps, options)
+    this.waits = new Waits(deps)
+    this.#queue = new EngineQueue({ ...deps, waits: this.waits }, { ...options, labels: 'l1' })
+  }
+
+  get inbox(): UnsafeInbox {
+    return this.#queue
   }
 
   status(): DriverStatus {
+    const waits = this.waits.current
     return Object.freeze({
       phase: this.#phase,
       l1: this.#watch.heads,
       origin: this.#running?.pipeline.origin,
-      heads: this.#running?.chain.heads,
-      wait: this.#wait,
+      heads: this.#queue.heads,
+      labels: 'l1',
+      wait: mainWait(waits),
+      waits,
       resets: this.#resets,
       fault: this.#fault,
     })
@@ -118,13 +135,14 @@ class DerivationDriver implements Driver {
     try {
       signal.throwIfAborted()
       if (this.#watch.dueInMs() === 0) await this.#poll(signal)
+      if (this.#queue.lost && !this.#wantedReset) this.#wantReset('engine', this.#queue.lost.message)
       const running = this.#wantedReset ? undefined : this.#running
       if (running === undefined) return await this.#begin(signal)
       await this.#breathe(signal)
       await this.#act(running, running.pipeline.step(running.chain.tip), signal)
     } catch (error) {
       if (!(error instanceof Fault) || error.severity !== 'reset') throw error
-      this.#wantReset('engine', error.message)
+      this.#wantReset(isFault(error, 'WAIT_EXPIRED') ? 'wait' : 'engine', error.message)
     }
   }
 
@@ -146,31 +164,36 @@ class DerivationDriver implements Driver {
 
   /** Goes to a sound start point, at first and after each reset. */
   async #begin(signal: AbortSignal): Promise<void> {
-    const { engine, store, log } = this.#deps
+    const { store, log } = this.#deps
     const { config } = this.#options
     const wanted = this.#wantedReset
     if (wanted) await this.#settlePending(wanted.by, signal)
-    if (wanted) await this.#pauseBeforeReset(signal)
-    const { heads, start } = await this.#try('start-point', signal, async () => {
-      const now = await engine.heads()
-      return { heads: now, start: await findStart({ ...this.#deps, config }, now, signal) }
-    })
-    const chain = new SafeChain({ engine, store, config }, heads, start.point.safe)
-    await this.#try('engine', signal, () => chain.restart(start))
+    const step = wanted ? await this.#pauseBeforeReset(signal) : 'retry'
+    const { heads, start } = await this.#try('start-point', signal, () => this.#findStart(step, signal))
+    const chain = new SafeChain({ queue: this.#queue, store, config }, start)
+    await chain.restart(start, heads, signal)
     const pipeline = this.#running?.pipeline
     pipeline?.reset(start.point)
     this.#running = { chain, start, pipeline: pipeline ?? this.#deps.createPipeline(start.point) }
-    this.#publishHeads(chain)
     this.#wantedReset = undefined
     this.#phase = 'deriving'
-    this.#committedMs = this.#deps.clock.nowMs()
+    this.#committedMs = this.#deps.clock.elapsedMs()
     const { ref } = start.point.safe
     log.info('derivation starts', {
       l2Block: ref.number,
       hash: ref.hash,
       l1Block: start.point.l1.number,
+      unsafe: start.unsafe.number,
       ...(wanted && { after: wanted.reason }),
     })
+  }
+
+  /** @param step 're-anchor': the unsafe chain is given up */
+  async #findStart(step: Escalation, signal: AbortSignal): Promise<{ readonly heads: Heads; readonly start: Start }> {
+    const heads = await this.#queue.load(signal)
+    const { config } = this.#options
+    const kept = step === 're-anchor' ? { ...heads, unsafe: heads.safe } : heads
+    return { heads, start: await findStart({ ...this.#deps, engine: this.#queue.reader(signal), config }, kept, signal) }
   }
 
   /** Derivation, repeated, does not come to the recorded safe head (another version derived it): goes back by one L1 block. */
@@ -183,7 +206,7 @@ class DerivationDriver implements Driver {
 
   #wantReset(by: ResetBy, reason: string): void {
     this.#wantedReset = { by, reason }
-    this.#wait = undefined
+    this.waits.leave('l1-head')
     this.#resets++
     this.#deps.metrics.resets.inc({ by })
     this.#deps.log.warn('derivation is reset', { by, reason })
@@ -200,26 +223,25 @@ class DerivationDriver implements Driver {
   }
 
   /** The first reset is free; those that follow without progress between them wait longer and longer. */
-  async #pauseBeforeReset(signal: AbortSignal): Promise<void> {
+  async #pauseBeforeReset(signal: AbortSignal): Promise<Escalation> {
     const { clock, random } = this.#deps
     const vain = this.#resetsInVain++
-    if (vain === 0) return
-    this.#wait = { reason: 'reset', sinceMs: clock.nowMs(), failures: vain }
+    if (vain === 0) return 'retry'
+    const step = this.waits.enter('reset', new RangeError('nothing has come of the reset before'))
     await clock.delay(backoffMs(this.#options.backoff, vain, random()), signal)
-    this.#wait = undefined
+    return step
   }
 
   async #derive({ chain, start, pipeline }: Running, item: DerivedAttributes, signal: AbortSignal): Promise<void> {
-    const { metrics, log, clock, engine } = this.#deps
+    const { metrics, log, clock } = this.#deps
     const { config, commitBlocks, commitMs } = this.#options
     const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
     const isReadAgain = item.derivedFrom.number < start.derivedFrom.number
     await this.#refuseUnsupportedFork(chain, item, signal)
-    const isSettled = item.parent.number < chain.heads.safe.number
-    const derive = isSettled ? recallDerived : buildDerived
-    const derived = await this.#try('engine', signal, () => derive(engine, config.schedule, item))
+    const isSettled = item.parent.number < chain.safeNumber
+    const derived = isSettled ? await this.#queue.recall(item, signal) : await this.#queue.confirm(item, signal)
     if (!isSettled) metrics.blocks.inc({ outcome: derived.kind })
-    if (derived.kind !== 'built')
+    if (derived.kind === 'replaced' || derived.kind === 'dropped')
       log.warn('derived block is invalid', { number: item.parent.number + 1, outcome: derived.kind, reason: derived.reason })
     if (derived.kind === 'dropped') return chain.dropIncomplete()
     if (derived.kind === 'replaced') pipeline.flushChannel()
@@ -228,7 +250,9 @@ class DerivationDriver implements Driver {
       derivedFrom: isReadAgain ? start.derivedFrom : item.derivedFrom,
       isFinal: item.isLastInSpan || isHolocene,
     })
-    if (chain.pendingBlocks >= commitBlocks || clock.nowMs() - this.#committedMs >= commitMs) await this.#commit(signal)
+    const leavesUnsafe = derived.kind !== 'consolidated' && (this.#queue.heads?.unsafe.number ?? 0) > item.parent.number
+    const isDue = chain.pendingBlocks >= commitBlocks || clock.elapsedMs() - this.#committedMs >= commitMs
+    if (isDue || leavesUnsafe) await this.#commit(signal)
   }
 
   async #refuseUnsupportedFork(chain: SafeChain, { attributes }: DerivedAttributes, signal: AbortSignal): Promise<void> {
@@ -240,13 +264,12 @@ class DerivationDriver implements Driver {
 
   async #answer(running: Running, want: Want, signal: AbortSignal): Promise<void> {
     const { chain, pipeline } = running
-    const { l1, engine, metrics } = this.#deps
+    const { l1, metrics } = this.#deps
     switch (want.kind) {
       case 'l1-block': {
         if ((this.#watch.heads.latest?.number ?? -1) < want.number) return this.#awaitL1(running, want.number, signal)
         const block = await this.#try('l1-block', signal, () => l1.block(want.number, signal))
         if (block === undefined) return this.#pauseForBlock(signal)
-        this.#wait = undefined
         pipeline.provide({ kind: 'l1-block', block })
         return metrics.l1Heads.set({ label: 'derived' }, pipeline.origin.number)
       }
@@ -256,7 +279,7 @@ class DerivationDriver implements Driver {
       }
       case 'l2-block': {
         const at = chain.pendingAt(want.number)?.hash ?? want.number
-        const payload = await this.#try('engine', signal, () => engine.payload(at))
+        const payload = await this.#queue.payload(at, signal)
         const block = payload && { ref: l2RefOf(this.#options.config, payload), transactions: payload.transactions }
         return pipeline.provide({ kind: 'l2-block', number: want.number, block })
       }
@@ -266,29 +289,27 @@ class DerivationDriver implements Driver {
   /** L1 has announced a head at or above a block that it then does not have: another endpoint answered, or a reorg made it shorter. */
   async #pauseForBlock(signal: AbortSignal): Promise<void> {
     await this.#commit(signal)
-    await this.#delayAs('l1-block', signal)
+    const step = this.waits.enter('l1-block')
+    await this.#deps.clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
     await this.#poll(signal)
+    await this.#escalate('l1-block', step, signal)
   }
 
   /** At the tip: labels what there is, then waits until L1 has the block or has replaced the one read last. */
   async #awaitL1({ pipeline }: Running, number: number, signal: AbortSignal): Promise<void> {
     await this.#commit(signal)
     await this.#finalize(signal)
+    for (const reason of ['l1-block', 'l1-blobs', 'reset'] as const) this.waits.leave(reason)
     while ((this.#watch.heads.latest?.number ?? -1) < number) {
-      await this.#delayAs('l1-head', signal)
+      if (this.#queue.lost) return
+      this.waits.enter('l1-head')
+      await this.#deps.clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
       await this.#poll(signal)
       const { latest } = this.#watch.heads
       const { origin } = pipeline
       if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#wantReset('l1-head', 'L1 head was replaced')
     }
-    this.#wait = undefined
-  }
-
-  /** Waits until the next poll; a wait for the same reason goes on. */
-  async #delayAs(reason: WaitReason, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
-    if (this.#wait?.reason !== reason) this.#wait = { reason, sinceMs: clock.nowMs(), failures: 0 }
-    await clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
+    this.waits.leave('l1-head')
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -305,81 +326,75 @@ class DerivationDriver implements Driver {
 
   #warnOfFork(): void {
     const { clock, log } = this.#deps
-    const nowMs = clock.nowMs()
-    if (nowMs - this.#warnedMs < warnEveryMs) return
-    const coming = approachingUnsupportedFork(this.#options.config.schedule, Math.floor(nowMs / 1000))
+    if (clock.elapsedMs() - this.#warnedMs < warnEveryMs) return
+    const coming = approachingUnsupportedFork(this.#options.config.schedule, Math.floor(clock.nowMs() / 1000))
     if (coming === undefined) return
-    this.#warnedMs = nowMs
+    this.#warnedMs = clock.elapsedMs()
     log.warn('a fork that this version does not support is coming: the node will stop before it', coming)
   }
 
   /** Labels derived blocks. Before any wait, so that nothing is kept back while nothing happens. */
   async #commit(signal: AbortSignal): Promise<void> {
     const { clock, metrics, log } = this.#deps
-    this.#committedMs = clock.nowMs()
+    this.#committedMs = clock.elapsedMs()
     if (this.#running === undefined) return
     const { chain, pipeline } = this.#running
-    if (!(await this.#try('engine', signal, () => chain.commit()))) return
+    const safe = await chain.commit(signal)
+    if (safe === undefined) return
     this.#resetsInVain = 0
-    this.#publishHeads(chain)
+    this.waits.leave('reset')
     metrics.commits.inc({})
-    const { number, hash, timestamp } = chain.heads.safe
+    const { number, hash, timestamp } = safe
     log.info('safe head', { number, hash, timestamp, l1Block: pipeline.origin.number })
   }
 
   async #finalize(signal: AbortSignal): Promise<void> {
-    const chain = this.#running?.chain
+    const heads = this.#queue.heads
     const finalizedL1 = this.#watch.heads.finalized
-    if (chain === undefined || finalizedL1 === undefined || this.#wantedReset) return
-    const deps = { ...this.#deps, config: this.#options.config }
-    const found = await this.#try('l1-poll', signal, () => findFinalized(deps, chain.heads, finalizedL1, signal))
+    if (this.#running === undefined || heads === undefined || finalizedL1 === undefined || this.#wantedReset) return
+    const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
+    const found = await this.#try('l1-poll', signal, () => findFinalized(deps, heads, finalizedL1, signal))
     if (found === undefined) return
-    await this.#try('engine', signal, () => chain.finalize(found))
-    this.#publishHeads(chain)
+    await this.#queue.finalize(found, signal)
     this.#deps.log.info('finalized head', { number: found.number, hash: found.hash, l1Block: finalizedL1.number })
   }
 
-  #publishHeads(chain: SafeChain): void {
-    const { unsafe, safe, finalized } = chain.heads
-    for (const [label, ref] of Object.entries({ unsafe, safe, finalized } as const)) {
-      this.#deps.metrics.heads.set({ label: label as 'unsafe' | 'safe' | 'finalized' }, ref.number)
-    }
-  }
-
   /**
-   * Tries until it works, with back-off; other severities come through. While L1 fails, what is derived is labelled first, and the reason
-   * stands in the status.
+   * Asks L1 until it answers, with back-off; other severities come through. While it fails, what is derived is labelled first, the reason
+   * stands in the status, and what has to be done about it is done.
    */
   async #try<T>(doing: Try, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     const { clock, random, log, metrics } = this.#deps
-    const outer = this.#wait
-    const sinceMs = clock.nowMs()
-    try {
-      return await retry(
-        { clock, random },
-        {
-          backoff: this.#options.backoff,
-          signal,
-          onFailure: async ({ failures, delayMs, error }) => {
-            metrics.failures.inc({ doing })
-            // l1 says of each endpoint what it did wrong
-            log[doing === 'engine' ? 'warn' : 'debug']('failed, will try again', { doing, failures, delayMs, error })
-            if (doing === 'l1-block' || doing === 'l1-blobs') await this.#commit(signal)
-            this.#wait = { reason: doing, sinceMs, failures, ...(error instanceof Fault && { fault: error }) }
-          },
-        },
-        run,
-      )
-    } finally {
-      this.#wait = outer
+    const onFailure = async ({ failures, delayMs, error }: FailedTry): Promise<void> => {
+      metrics.failures.inc({ doing })
+      // l1 says of each endpoint what it did wrong
+      log.debug('failed, will try again', { doing, failures, delayMs, error })
+      if (doing === 'l1-block' || doing === 'l1-blobs') await this.#commit(signal)
+      await this.#escalate(doing, this.waits.enter(doing, error), signal)
     }
+    const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, run)
+    if (doing !== 'l1-block' || result !== undefined) this.waits.leave(doing)
+    return result
+  }
+
+  /**
+   * `back-fill`: are there other heads, and is the L1 block that was read last still canonical? `reset`: finds the start point again.
+   * @throws Fault WAIT_EXPIRED (reset)
+   */
+  async #escalate(doing: Try, step: Escalation, signal: AbortSignal): Promise<void> {
+    if (step === 'retry') return
+    const origin = this.#running?.pipeline.origin
+    if (step !== 'back-fill' || origin === undefined) throw consensusFault('WAIT_EXPIRED', { reason: doing })
+    await this.#poll(signal)
+    const now = await this.#try('l1-poll', signal, () => this.#deps.l1.ref(origin.number, signal))
+    if (now !== undefined && now.hash !== origin.hash) throw consensusFault('WAIT_EXPIRED', { reason: doing })
   }
 
   async #breathe(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    const nowMs = clock.nowMs()
+    const nowMs = clock.elapsedMs()
     if (nowMs - this.#breathedMs < breathMs) return
     await clock.delay(0, signal)
-    this.#breathedMs = clock.nowMs()
+    this.#breathedMs = clock.elapsedMs()
   }
 }

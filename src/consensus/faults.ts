@@ -24,8 +24,61 @@ export const consensusFault = defineFaults({
     fix: 'this contradicts the protocol: check the rollup config and genesis, then report it with the data directory kept',
   },
   BLOCK_MISSING: {
-    severity: 'fatal',
+    severity: 'retry',
     says: (d: { block: string }) => `the execution half does not have block ${d.block} of its own safe chain`,
-    fix: 'the data directory is damaged or was pruned too far: restore it or derive anew with a new --datadir',
+    fix: 'wait while it syncs; if it does not, its data are damaged or were pruned too far: restore them or begin with a new data directory',
+  },
+  ENGINE_LOST: {
+    severity: 'reset',
+    says: (_: Record<never, never>) => 'the execution half has not answered for long: what it still has is looked up again',
+    fix: 'check that the execution half runs and that --engine and --jwt belong to it',
+  },
+  HEAD_LOST: {
+    severity: 'reset',
+    says: (d: { number: number; hash: string }) => `the execution half no longer has its head, block ${d.number} ${d.hash}`,
+    fix: 'nothing: what is missing is fetched or derived again',
+  },
+  WAIT_EXPIRED: {
+    severity: 'reset',
+    says: (d: { reason: string }) => `${d.reason} has been waited for in vain: a start point is looked for again`,
+    fix: 'check the endpoint that the log names',
+  },
+  SOURCE_STOPPED: {
+    severity: 'retry',
+    says: (d: { number: number; seconds: number }) => `the node that is followed has stood at block ${d.number} for ${d.seconds} s`,
+    fix: 'check the node that is followed, or follow another one: --source.l2.rpc=URL',
+  },
+  SOURCE_BEHIND: {
+    severity: 'retry',
+    says: (d: { theirs: number; ours: number }) => `the node that is followed is at block ${d.theirs}, behind ours, ${d.ours}`,
+    fix: 'wait until it has caught up, or follow another node: --source.l2.rpc=URL',
+  },
+  SOURCE_EMPTY: {
+    severity: 'retry',
+    says: (d: { number: number; head: number }) =>
+      `the node that is followed says that its head is ${d.head}, and has no block ${d.number}`,
+    fix: 'wait, or follow a node that has every block from ours on: --source.l2.rpc=URL',
+  },
+  SOURCE_REORGED: {
+    severity: 'retry',
+    says: (d: { number: number }) => `the node that is followed has replaced block ${d.number} while it was read`,
+    fix: 'nothing: its chain is read again from the block that both have',
+  },
+  SOURCE_LEAVES_OUT: {
+    severity: 'retry',
+    says: (d: { label: string; number: number; hash: string }) =>
+      `the node that is followed does not have our ${d.label} head, block ${d.number} ${d.hash}: it is not followed`,
+    fix: 'follow a node of the same chain (--source.l2.rpc=URL); when it is right and ours is wrong, begin with a new data directory',
+  },
+  SOURCE_INVALID_BLOCK: {
+    severity: 'retry',
+    says: (d: { number: number; reason: string }) => `block ${d.number} of the node that is followed is not valid: ${d.reason}`,
+    fix: 'follow another node (--source.l2.rpc=URL); if all have this block, keep the data directory and report it',
+  },
+  SOURCE_GAP: {
+    severity: 'retry',
+    says: (d: { number: number; hash: string }) =>
+      `the execution half does not have block ${d.number} ${d.hash}, below what is to be inserted`,
+    fix: 'nothing: what is missing is fetched again',
   },
 })

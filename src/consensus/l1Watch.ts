@@ -23,27 +23,27 @@ export interface L1Watch {
 export function createL1Watch(deps: { readonly l1: Pick<L1Source, 'head'>; readonly clock: Clock }, options: L1WatchOptions): L1Watch {
   const { l1, clock } = deps
   let heads: L1Heads = { latest: undefined, safe: undefined, finalized: undefined }
-  let headDueMs = 0
-  let labelsDueMs = 0
+  let headDueMs = Number.NEGATIVE_INFINITY
+  let labelsDueMs = Number.NEGATIVE_INFINITY
 
   async function pollLabels(signal: AbortSignal): Promise<void> {
     const safe = await l1.head('safe', signal)
     const finalized = await l1.head('finalized', signal)
     const isNewer = finalized !== undefined && finalized.number >= (heads.finalized?.number ?? 0)
     heads = { ...heads, safe, finalized: isNewer ? finalized : heads.finalized }
-    labelsDueMs = clock.nowMs() + options.labelPollMs
+    labelsDueMs = clock.elapsedMs() + options.labelPollMs
   }
 
   return {
     get heads(): L1Heads {
       return heads
     },
-    dueInMs: () => Math.max(0, headDueMs - clock.nowMs()),
+    dueInMs: () => Math.max(0, headDueMs - clock.elapsedMs()),
     async poll(signal): Promise<void> {
       const latest = await l1.head('latest', signal)
       heads = { ...heads, latest }
-      if (clock.nowMs() >= labelsDueMs) await pollLabels(signal)
-      headDueMs = clock.nowMs() + options.headPollMs
+      if (clock.elapsedMs() >= labelsDueMs) await pollLabels(signal)
+      headDueMs = clock.elapsedMs() + options.headPollMs
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { SafeHead } from '#derive/ports'
-import type { Engine, Heads } from '#engine/port'
-import type { BlockId, L2Ref } from '#types/blockRef'
+import type { Heads } from '#engine/port'
+import type { BlockId } from '#types/blockRef'
+import type { EngineQueue } from './engineQueue.ts'
 import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
 import type { Start } from './startPoint.ts'
 
@@ -24,37 +25,36 @@ export function entriesOf(extensions: readonly Extension[]): SafeHeadEntry[] {
 }
 
 export type SafeChainDeps = {
-  readonly engine: Pick<Engine, 'setHeads'>
+  readonly queue: Pick<EngineQueue, 'labelSafe' | 'restart'>
   readonly store: Pick<SafeHeadStore, 'append' | 'dropAfter' | 'last'>
   readonly config: RollupConfig
 }
 
 /**
- * Owner of the heads: what is labelled safe, and what was derived but is not labelled yet. Unsafe equals safe: nothing is followed but L1. After
- * a start the tip may be below the safe head: what is derived then are the labelled blocks once more.
+ * What derivation has made of L1: the labelled safe head, and what was derived or confirmed on top of it but is not labelled yet. After a start
+ * the tip may be below the safe head: what is derived then are the labelled blocks once more. The unsafe chain is the queue's business.
  */
 export class SafeChain {
-  readonly #engine: SafeChainDeps['engine']
+  readonly #queue: SafeChainDeps['queue']
   readonly #store: SafeChainDeps['store']
   readonly #genesis: RollupConfig['genesis']
-  #heads: Heads
+  #safeNumber: number
   #base: SafeHead
   #pending: Extension[] = []
   /** the last block with an entry in the store */
   #recorded: Extension | undefined
 
-  /** @param base what derivation builds on first: the safe head, or a block below it */
-  constructor({ engine, store, config }: SafeChainDeps, heads: Heads, base: SafeHead) {
-    this.#engine = engine
+  constructor({ queue, store, config }: SafeChainDeps, { settled, point }: Start) {
+    this.#queue = queue
     this.#store = store
     this.#genesis = config.genesis
-    this.#heads = heads
-    this.#base = base
+    this.#safeNumber = settled.number
+    this.#base = point.safe
   }
 
-  /** As labelled by the last `commit`. */
-  get heads(): Heads {
-    return this.#heads
+  /** Number of the safe head, as labelled last. */
+  get safeNumber(): number {
+    return this.#safeNumber
   }
 
   /** What the next block is built on. */
@@ -91,47 +91,38 @@ export class SafeChain {
   }
 
   /**
-   * Labels the derived blocks unsafe and safe, up to the last that is final. Effects, in order: 1 their entries are durable in the store,
-   * 2 `setHeads`. After a crash between them the execution half does not have the blocks of the new entries: the start point passes over
-   * these and finds the entry of the head that was labelled last, since each labelled head has its own. May be called again when 2 failed.
-   * @returns whether anything was labelled
+   * Labels the derived blocks safe, up to the last that is final. Effects, in order: 1 their entries are durable in the store, 2 the heads are
+   * set. After a crash between them the execution half does not have the blocks of the new entries as canonical ones: the start point passes
+   * over these and finds the entry of the head that was labelled last, since each labelled head has its own; an entry whose block is canonical,
+   * since it was unsafe before, holds. May be called again when 2 failed.
+   * @returns the new safe head, undefined when nothing was labelled
    */
-  async commit(): Promise<boolean> {
+  async commit(signal: AbortSignal): Promise<SafeHead['ref'] | undefined> {
     const count = this.#finalCount()
     const last = this.#pending[count - 1]
-    if (last === undefined || last.safe.ref.number <= this.#heads.safe.number) return false
-    const heads = { unsafe: last.safe.ref, safe: last.safe.ref, finalized: this.#heads.finalized }
-    const news = this.#pending.slice(0, count).filter(({ safe }) => safe.ref.number > this.#heads.safe.number)
+    if (last === undefined || last.safe.ref.number <= this.#safeNumber) return undefined
+    const news = this.#pending.slice(0, count).filter(({ safe }) => safe.ref.number > this.#safeNumber)
     if (this.#recorded !== last) this.#store.append(entriesOf(news))
     this.#recorded = last
-    await this.#engine.setHeads(heads)
-    this.#heads = heads
+    await this.#queue.labelSafe(last.safe.ref, signal)
+    this.#safeNumber = last.safe.ref.number
     this.#base = last.safe
     this.#pending = this.#pending.slice(count)
-    return true
-  }
-
-  /** Labels a block finalized. The caller has proved that it is an ancestor of the safe head and above the finalized one. */
-  async finalize(finalized: L2Ref): Promise<void> {
-    const heads = { ...this.#heads, finalized }
-    await this.#engine.setHeads(heads)
-    this.#heads = heads
+    return last.safe.ref
   }
 
   /**
-   * Goes back to (or stays at) the settled head of a start. Effects, in order: 1 entries that do not hold are dropped, 2 `setHeads`. A crash
-   * between them leaves heads that no entry backs; the next start goes back to the same head. Genesis gets its entry at the first start.
+   * Goes back to (or stays at) the settled head of a start. Effects, in order: 1 entries that do not hold are dropped, 2 the heads are set. A
+   * crash between them leaves heads that no entry backs; the next start goes back to the same head. Genesis gets its entry at the first start.
+   * @param from the heads that the start was found for
    */
-  async restart({ entry, settled }: Start): Promise<void> {
+  async restart({ entry, settled, unsafe }: Start, from: Heads, signal: AbortSignal): Promise<void> {
     const last = this.#store.last()
     if (last?.safe.hash !== entry?.safe.hash || last?.l1.hash !== entry?.l1.hash) this.#store.dropAfter(entry)
     if (entry === undefined && settled.number === this.#genesis.l2.number) {
       this.#store.append([{ l1: this.#genesis.l1, safe: this.#genesis.l2 }])
     }
-    if (settled.hash === this.#heads.safe.hash && settled.hash === this.#heads.unsafe.hash) return
-    const heads = { unsafe: settled, safe: settled, finalized: this.#heads.finalized }
-    await this.#engine.setHeads(heads)
-    this.#heads = heads
+    await this.#queue.restart({ safe: settled, unsafe, from }, signal)
   }
 
   #finalCount(): number {

@@ -6,6 +6,7 @@ import type { Engine, Heads } from '#engine/port'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import { anchorUnsafe } from './anchorUnsafe.ts'
 import { consensusFault } from './faults.ts'
 import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'
 
@@ -21,6 +22,8 @@ export type Start = {
   readonly point: StartPoint
   /** the safe head that stays */
   readonly settled: L2Ref
+  /** the unsafe head that stays: above the settled one as long as L1 does not contradict an origin */
+  readonly unsafe: L2Ref
   /** the L1 block from which the settled head was derived, and the first that made anything after the point's safe head safe */
   readonly derivedFrom: BlockId
   /** the last entry of the store that still holds; later ones are to be dropped */
@@ -32,7 +35,7 @@ export type Start = {
  * whose L1 block is still canonical, else the finalized head; without any record (a lost store) the safe head less a sequencing window, never
  * below finalized. Derivation is repeated from the safe head before that L1 block, because only so it is known whether a channel there was
  * flushed in the middle. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
- * Cost: one L1 header per replaced L1 block, O(log n) payloads.
+ * Cost: one L1 header per replaced L1 block, O(log n) payloads and L1 headers for the unsafe chain.
  * @throws Fault L1_BEHIND, L1_MOVED (retry), L1_CHAIN_MISMATCH, BLOCK_MISSING (fatal), and those of L1
  * @see specs protocol/derivation.md, "Resetting the Pipeline"
  */
@@ -42,11 +45,13 @@ export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSign
     const settled = l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
     const before = await safeHeadBefore(deps, entry)
     const point = await pointAt(deps, before ?? settled, heads, signal)
-    return { point: before ? { ...point, accountedFor: entry.l1.number - 1 } : point, settled, derivedFrom: entry.l1, entry }
+    const unsafe = await anchorUnsafe(deps, settled, heads.unsafe, signal)
+    return { point: before ? { ...point, accountedFor: entry.l1.number - 1 } : point, settled, unsafe, derivedFrom: entry.l1, entry }
   }
   const head = deps.store.last() === undefined ? await unrecordedHead(deps, heads, signal) : heads.finalized
   const point = await pointAt(deps, head, heads, signal)
-  return { point, settled: head, derivedFrom: point.l1, entry }
+  const unsafe = await anchorUnsafe(deps, head, heads.unsafe, signal)
+  return { point, settled: head, unsafe, derivedFrom: point.l1, entry }
 }
 
 async function pointAt(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortSignal): Promise<StartPoint> {

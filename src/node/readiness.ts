@@ -1,10 +1,9 @@
-import type { DriverStatus, WaitReason } from '#consensus/status'
+import type { DriverStatus } from '#consensus/status'
+import type { WaitReason } from '#consensus/waitLadders'
+import type { Wait } from '#consensus/waits'
 
 /** L1 blocks that derivation may be behind the head of L1 and still count as following it. */
 const maxLagL1Blocks = 4
-
-/** How long a wait for anything but the next L1 block may last before answers count as stale, in milliseconds. */
-const maxWaitMs = 30_000
 
 const waiting: Readonly<Record<WaitReason, string>> = {
   'l1-head': 'the next L1 block',
@@ -14,21 +13,44 @@ const waiting: Readonly<Record<WaitReason, string>> = {
   'start-point': 'a start point on L1',
   engine: 'the execution half',
   reset: 'a reset that helps',
+  'source-head': "the source's head",
+  'source-block': 'a block of the source',
+  'source-proofs': 'proofs of the execution half',
+  gap: 'the ancestors of a block',
 }
 
-/** Why the node's answers are not fresh, in words for an operator; none: they are. Pure. */
-export function readinessProblems({ phase, l1, origin, wait, fault }: DriverStatus, nowMs: number): readonly string[] {
+/**
+ * Why the node's answers are not fresh, in words for an operator; none: they are. Pure.
+ * What is derived is held against L1's head, however old that is: a recorded L1 is as good as a living one. The wall clock counts only where
+ * blocks are followed that L1 does not confirm yet.
+ * @param sourceMaxLagSec how old the unsafe head may be where a source of unsafe blocks is followed; undefined: none is
+ */
+export function readinessProblems(status: DriverStatus, nowMs: number, sourceMaxLagSec?: number): readonly string[] {
+  const { phase, fault, wait, waits, labels, origin } = status
   if (fault) return [`stopped: ${fault.message} (${fault.code})`]
-  const why = wait?.fault ? `: ${wait.fault.message} (${wait.fault.code})` : ''
   if (phase === 'stopped') return ['derivation has stopped']
-  if (phase === 'starting' || origin === undefined) return [`derivation has not started${why}`]
-  const problems: string[] = []
-  if (l1.latest === undefined) problems.push('the head of L1 is not known yet')
-  else if (l1.latest.number - origin.number > maxLagL1Blocks) {
-    problems.push(`derivation is at L1 block ${origin.number}, L1 at ${l1.latest.number}`)
-  }
-  if (wait && wait.reason !== 'l1-head' && nowMs - wait.sinceMs > maxWaitMs) {
-    problems.push(`waiting for ${waiting[wait.reason]} for ${Math.round((nowMs - wait.sinceMs) / 1000)} s${why}`)
-  }
-  return problems
+  const what = labels === 'l1' ? 'derivation' : 'following'
+  if (phase === 'starting' || (labels === 'l1' && origin === undefined)) return [`${what} has not started${wait ? whyOf(wait) : ''}`]
+  const late = waits.filter(({ reason, isOverdue }) => isOverdue && reason !== 'l1-head')
+  return [
+    ...l1Problems(status),
+    ...sourceProblems(status, nowMs, sourceMaxLagSec),
+    ...late.map((one) => `waiting for ${waiting[one.reason]} for ${Math.round(one.forMs / 1000)} s${whyOf(one)}`),
+  ]
+}
+
+const whyOf = ({ fault }: Wait): string => (fault ? `: ${fault.message} (${fault.code})` : '')
+
+function l1Problems({ labels, l1, origin }: DriverStatus): string[] {
+  if (labels !== 'l1' || origin === undefined) return []
+  if (l1.latest === undefined) return ['the head of L1 is not known yet']
+  const isBehind = l1.latest.number - origin.number > maxLagL1Blocks
+  return isBehind ? [`derivation is at L1 block ${origin.number}, L1 at ${l1.latest.number}`] : []
+}
+
+function sourceProblems({ heads }: DriverStatus, nowMs: number, maxLagSec: number | undefined): string[] {
+  if (maxLagSec === undefined) return []
+  if (heads === undefined) return ['the unsafe head is not known yet']
+  const ageSec = Math.floor(nowMs / 1000) - heads.unsafe.timestamp
+  return ageSec > maxLagSec ? [`the unsafe head, block ${heads.unsafe.number}, is ${ageSec} s old`] : []
 }

@@ -40,7 +40,9 @@ const status: DriverStatus = {
   l1: { latest: l1, safe: l1, finalized: l1 },
   origin: l1,
   heads: execution.published.heads,
+  labels: 'l1',
   wait: undefined,
+  waits: [],
   resets: 0,
   fault: undefined,
 }
@@ -89,6 +91,7 @@ it('node/rollupNode: status and safe heads are those of the consensus half, prob
   expect([node.safeHeadAtL1(4), node.safeHeadAtL1(5), node.safeHeadAtL1(99)]).toEqual([undefined, entry, entry])
   expect(node.status()).toMatchObject({ currentL1: l1, headL1: l1, unsafeL2: third, safeL2: second, finalizedL2: first })
   expect(node.readiness()).toEqual({ problems: [] })
-  const waiting = { ...status, wait: { reason: 'l1-block', sinceMs: clock.nowMs() - 31_000, failures: 3 } } as const
+  const wait = { reason: 'l1-block', sinceMs: clock.nowMs(), forMs: 31_000, failures: 3, step: 'retry', isOverdue: true } as const
+  const waiting = { ...status, wait, waits: [wait] }
   expect(nodeOf({ driver: { status: () => waiting } }).readiness().problems).toEqual(['waiting for an L1 block for 31 s'])
 })

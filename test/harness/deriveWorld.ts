@@ -78,6 +78,8 @@ export function stubBlock(
     baseFeePerGas: 1n,
     blockHash,
     transactions: attributes.transactions,
+    ...(attributes.withdrawals && { withdrawals: attributes.withdrawals }),
+    ...(attributes.parentBeaconBlockRoot && { parentBeaconBlockRoot: attributes.parentBeaconBlockRoot }),
   }
   return { head: { ref: l2RefOf(config, payload), systemConfig: systemConfigOf(config, payload) }, payload }
 }

@@ -1,6 +1,6 @@
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
-import { concatBytes, u64Bytes } from '#lib/bytes'
+import { bytesFromBigint, concatBytes, u64Bytes } from '#lib/bytes'
 import { defineFaults } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -22,22 +22,24 @@ export function payloadOf(
   parent: BlockId,
   attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'> & Partial<PayloadAttributes>,
 ): Payload {
-  const { timestamp, transactions } = attributes
+  const { timestamp, transactions, withdrawals, parentBeaconBlockRoot, eip1559Params, minBaseFee = 0n } = attributes
   return {
     parentHash: parent.hash,
-    feeRecipient: zeroAddress,
+    feeRecipient: attributes.suggestedFeeRecipient ?? zeroAddress,
     stateRoot: zeroHash,
     receiptsRoot: zeroHash,
     logsBloom: new Uint8Array(256),
-    prevRandao: zeroHash,
+    prevRandao: attributes.prevRandao ?? zeroHash,
     blockNumber: parent.number + 1,
     gasLimit: attributes.gasLimit ?? 30_000_000n,
     gasUsed: 0n,
     timestamp,
-    extraData: new Uint8Array(17),
+    extraData: concatBytes(Uint8Array.of(1), eip1559Params ?? new Uint8Array(8), bytesFromBigint(minBaseFee, 8)),
     baseFeePerGas: 1n,
     blockHash: hashFromBytes(keccak256(concatBytes(fromHex(parent.hash), u64Bytes(timestamp), ...transactions))),
     transactions,
+    ...(withdrawals && { withdrawals }),
+    ...(parentBeaconBlockRoot && { parentBeaconBlockRoot }),
   }
 }
 

@@ -2,9 +2,8 @@ import { type ForkSchedule, isActive } from '#chain/forks'
 import { depositsOnly } from '#derive/depositsOnly'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine } from '#engine/port'
-import { emptyBytes, equalBytes } from '#lib/bytes'
-import type { Payload, PayloadAttributes } from '#types/payload'
-import { consensusFault } from './faults.ts'
+import type { Payload } from '#types/payload'
+import { consensusFault } from '../faults.ts'
 
 /** `replaced`: by its deposits alone; the channel is to be flushed. `dropped`: the next batch may yield the block instead. */
 export type Derived =
@@ -26,31 +25,6 @@ export async function buildDerived(engine: Pick<Engine, 'build'>, schedule: Fork
   const replacement = await engine.build(parent, depositsOnly(attributes))
   if (replacement.kind === 'invalid') throw depositsInvalid(item, replacement.reason)
   return { kind: 'replaced', payload: replacement.payload, reason: result.reason }
-}
-
-/**
- * What became of derived attributes when they were read first, told from the safe block at their number without building anything: for
- * derivation that is repeated after a start. The L1 attributes among the transactions tie the block to its origin.
- */
-export async function recallDerived(engine: Pick<Engine, 'payload'>, schedule: ForkSchedule, item: DerivedAttributes): Promise<Derived> {
-  const { parent, attributes, derivedFrom } = item
-  const payload = await engine.payload(parent.number + 1)
-  if (payload?.parentHash === parent.hash) {
-    if (isBlockOf(payload, attributes)) return { kind: 'built', payload }
-    const isHolocene = isActive(schedule, 'holocene', derivedFrom.timestamp)
-    if (isHolocene && isBlockOf(payload, depositsOnly(attributes))) return { kind: 'replaced', payload, reason: 'replaced before' }
-  }
-  return { kind: 'dropped', reason: 'another block is safe' }
-}
-
-function isBlockOf(payload: Payload, { timestamp, prevRandao, gasLimit, transactions }: PayloadAttributes): boolean {
-  return (
-    payload.timestamp === timestamp &&
-    payload.prevRandao === prevRandao &&
-    payload.gasLimit === gasLimit &&
-    payload.transactions.length === transactions.length &&
-    payload.transactions.every((raw, at) => equalBytes(raw, transactions[at] ?? emptyBytes))
-  )
 }
 
 function depositsInvalid({ parent }: DerivedAttributes, reason: string): Error {

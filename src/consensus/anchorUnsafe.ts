@@ -1,0 +1,48 @@
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Engine } from '#engine/port'
+import type { L2Ref } from '#types/blockRef'
+import { consensusFault } from './faults.ts'
+import type { L1Source } from './ports.ts'
+
+export type AnchorDeps = {
+  readonly config: RollupConfig
+  readonly engine: Pick<Engine, 'payload'>
+  readonly l1: Pick<L1Source, 'ref'>
+}
+
+/** Whether L1 has the origin of a block at its height; `unknown`: L1 is not as far. */
+type Verdict = 'canonical' | 'replaced' | 'unknown'
+
+async function judge({ l1 }: AnchorDeps, { l1Origin }: L2Ref, signal: AbortSignal): Promise<Verdict> {
+  const found = await l1.ref(l1Origin.number, signal)
+  if (found === undefined) return 'unknown'
+  return found.hash === l1Origin.hash ? 'canonical' : 'replaced'
+}
+
+async function refAt({ config, engine }: AnchorDeps, number: number): Promise<L2Ref> {
+  const payload = await engine.payload(number)
+  if (payload === undefined) throw consensusFault('BLOCK_MISSING', { block: `${number}` })
+  return l2RefOf(config, payload)
+}
+
+/**
+ * How far an unsafe chain stays: to its last block whose L1 origin is canonical at its height, or whole when L1 contradicts none of its origins
+ * (those that L1 does not have yet may come). The origins of a chain are one chain too, so the search halves. `safe` when the chain does not
+ * contain it.
+ * Cost: one L1 header when all holds, else O(log n) payloads and headers.
+ * @throws Fault BLOCK_MISSING (retry), those of L1 and of the engine
+ */
+export async function anchorUnsafe(deps: AnchorDeps, safe: L2Ref, unsafe: L2Ref, signal: AbortSignal): Promise<L2Ref> {
+  if (unsafe.number <= safe.number) return safe
+  if ((await deps.engine.payload(safe.number))?.blockHash !== safe.hash) return safe
+  if ((await judge(deps, unsafe, signal)) === 'canonical') return unsafe
+  let below = safe
+  let above = unsafe
+  while (above.number - below.number > 1) {
+    const middle = await refAt(deps, (above.number + below.number) >>> 1)
+    if ((await judge(deps, middle, signal)) === 'canonical') below = middle
+    else above = middle
+  }
+  return (await judge(deps, above, signal)) === 'replaced' ? below : unsafe
+}

@@ -1,0 +1,109 @@
+import type { Pipeline, StartPoint } from '#derive/ports'
+import { Fault } from '#lib/fault'
+import { createDriver, type DriverDeps, type DriverOptions } from './driver.ts'
+import { EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
+import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
+import { type DriverStatus, mainWait } from './status.ts'
+import { Waits } from './waits.ts'
+
+/** What runs beside derivation and feeds the inbox: follow mode. */
+export type Feed = { run(signal: AbortSignal): Promise<void> }
+
+export type ConsensusDeps = Omit<EngineQueueDeps, 'waits'> & {
+  /** absent: nothing is derived, safe and finalized are what the followed node says */
+  readonly l1?: { readonly source: L1Source; readonly store: SafeHeadStore; readonly createPipeline: (start: StartPoint) => Pipeline }
+  /** absent: nothing is followed but L1 */
+  readonly createFeed?: (parts: { readonly inbox: UnsafeInbox; readonly waits: Waits }) => Feed
+}
+
+/** The consensus half: derivation from L1, a node that is followed, or both; over one engine queue. */
+export interface Consensus {
+  /** Runs until the signal is aborted; once. @throws the fatal Fault that stopped a part; the other part is stopped first */
+  run(signal: AbortSignal): Promise<void>
+  status(): DriverStatus
+  readonly inbox: UnsafeInbox
+  readonly waits: Waits
+}
+
+type Part = Omit<Consensus, 'run'> & Feed
+
+/** @throws RangeError when there is neither L1 nor anything to follow */
+export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Consensus {
+  const { l1, createFeed } = deps
+  if (l1 === undefined && createFeed === undefined) throw new RangeError('neither L1 nor a source to follow')
+  const driverDeps: DriverDeps | undefined = l1 && { ...deps, ...l1, l1: l1.source }
+  const part = driverDeps ? createDriver(driverDeps, options) : createUnderived(deps, options)
+  const feed = createFeed?.(part)
+  return {
+    inbox: part.inbox,
+    waits: part.waits,
+    status: () => part.status(),
+    run: (signal) => runTogether(feed ? [part, feed] : [part], signal),
+  }
+}
+
+/** Without L1: the heads are those of the engine, moved by the feed alone. */
+function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
+  const waits = new Waits(deps)
+  const queue = new EngineQueue({ ...deps, waits }, { ...options, labels: 'source' })
+  let phase: DriverStatus['phase'] = 'starting'
+  let fault: Fault | undefined
+  return {
+    inbox: queue,
+    waits,
+    status: () =>
+      Object.freeze({
+        phase,
+        l1: { latest: undefined, safe: undefined, finalized: undefined },
+        origin: undefined,
+        heads: queue.heads,
+        labels: 'source',
+        wait: mainWait(waits.current),
+        waits: waits.current,
+        resets: 0,
+        fault,
+      }),
+    async run(signal): Promise<void> {
+      try {
+        await loadHeads(queue, signal)
+        phase = 'deriving'
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof Fault) fault = error
+        throw error
+      } finally {
+        phase = 'stopped'
+      }
+    },
+  }
+}
+
+async function loadHeads(queue: EngineQueue, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      await queue.load(signal)
+      return
+    } catch (error) {
+      if (!(error instanceof Fault) || error.severity !== 'reset') throw error
+    }
+  }
+}
+
+/** Runs parts until the signal is aborted or one fails: the others are stopped then. */
+async function runTogether(parts: readonly Feed[], signal: AbortSignal): Promise<void> {
+  const control = new AbortController()
+  const stop = AbortSignal.any([signal, control.signal])
+  const results = await Promise.allSettled(
+    parts.map(async (part) => {
+      try {
+        await part.run(stop)
+      } catch (error) {
+        control.abort(error)
+        throw error
+      }
+    }),
+  )
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+}

@@ -1,0 +1,309 @@
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { DerivedAttributes } from '#derive/ports'
+import type { Engine, Heads } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { Fault, isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import { type Backoff, type Random, retry } from '#lib/retry'
+import type { BlockId, L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { consensusFault } from './faults.ts'
+import type { ConsensusMetrics } from './metrics.ts'
+import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
+import { Refusals } from './refusals.ts'
+import { soundHeads } from './soundHeads.ts'
+import { TaskQueue } from './taskQueue.ts'
+import { buildDerived, type Derived } from './tasks/build.ts'
+import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
+import { planFinalize } from './tasks/finalize.ts'
+import { planInsert, runInsert } from './tasks/insert.ts'
+import type { Waits } from './waits.ts'
+
+export type EngineQueueDeps = {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: ConsensusMetrics
+  readonly waits: Waits
+}
+
+export type EngineQueueOptions = {
+  readonly config: RollupConfig
+  readonly backoff: Backoff
+  /** who says what is safe and finalized: derivation, or the node that is followed */
+  readonly labels: 'l1' | 'source'
+}
+
+/** Offers from outside that may wait for their turn. */
+const maxWaitingInserts = 64
+
+/** `consolidated`: the unsafe block at the number is the one that L1 says. */
+export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payload: Payload }
+
+/**
+ * Owner of the heads and the one caller of the execution half: one task at a time, in the order of `taskKinds`. Faults of severity 'retry' are
+ * tried again inside a task, as the wait 'engine'; after a while of that the task ends with ENGINE_LOST (reset), since an engine that comes
+ * back may not have all that it had.
+ */
+export class EngineQueue implements UnsafeInbox {
+  readonly #deps: EngineQueueDeps
+  readonly #options: EngineQueueOptions
+  readonly #tasks = new TaskQueue()
+  readonly #refusals: Refusals
+  #heads: Heads | undefined
+  #inserts = 0
+  #lost: Fault | undefined
+
+  constructor(deps: EngineQueueDeps, options: EngineQueueOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#refusals = new Refusals(deps.clock)
+  }
+
+  get heads(): Heads | undefined {
+    return this.#heads
+  }
+
+  /** Why the engine's heads are not what they were, since the last `load`: a start point is to be found again. */
+  get lost(): Fault | undefined {
+    return this.#lost
+  }
+
+  /** Takes over the heads that the engine has, put in order. */
+  load(signal: AbortSignal): Promise<Heads> {
+    return this.#tasks.run('start', signal, async () => {
+      this.#lost = undefined
+      return await this.#load(signal)
+    })
+  }
+
+  async insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+    if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads wait already' }, payloads)
+    this.#inserts++
+    try {
+      return this.#told(await this.#tasks.run('insert', signal, () => this.#insert(payloads, signal)), payloads)
+    } finally {
+      this.#inserts--
+    }
+  }
+
+  async label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void> {
+    if (this.#options.labels !== 'source') return
+    await this.#tasks.run('consolidate', signal, async () => {
+      const safe = await this.#canonical(labels.safe, signal)
+      const heads = await this.#known(signal)
+      if (safe && safe.number > heads.safe.number && safe.number <= heads.unsafe.number) await this.#setHeads({ ...heads, safe }, signal)
+    })
+    await this.#tasks.run('finalize', signal, async () => {
+      const finalized = await this.#canonical(labels.finalized, signal)
+      if (finalized) await this.#finalize(finalized, signal)
+    })
+  }
+
+  /** A known block, outside of the order of tasks: nothing moves. */
+  payload(at: number | Hash, signal: AbortSignal): Promise<Payload | undefined> {
+    return this.#call(signal, (engine) => engine.payload(at))
+  }
+
+  /** `payload`, for those who only read. */
+  reader(signal: AbortSignal): Pick<Engine, 'payload'> {
+    return { payload: (at): Promise<Payload | undefined> => this.payload(at, signal) }
+  }
+
+  /**
+   * Makes a block of derived attributes known: the unsafe one at its number when it is the same, else a new one. No label moves.
+   * @throws Fault DEPOSITS_INVALID (fatal), UNKNOWN_PARENT, ENGINE_LOST (reset)
+   */
+  async confirm(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
+    const found = await this.#consolidate(item, signal)
+    if (found?.kind === 'same') return { kind: 'consolidated', payload: found.payload }
+    return await this.#tasks.run('build', signal, () => this.#build(item, signal))
+  }
+
+  /** What became of derived attributes at or below the safe head. */
+  recall(item: DerivedAttributes, signal: AbortSignal): Promise<Derived> {
+    return this.#call(signal, (engine) => recallDerived(engine, this.#options.config, item))
+  }
+
+  /** Labels a derived block safe; an unsafe chain that does not contain it is given up. */
+  labelSafe(safe: L2Ref, signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('consolidate', signal, async () => {
+      const heads = await this.#known(signal)
+      const next = await this.#call(signal, (engine) => planSafe(engine, heads, safe))
+      const dropped = heads.unsafe.number - next.unsafe.number
+      if (dropped > 0) this.#deps.log.warn('unsafe blocks are given up', { from: next.unsafe.number + 1, blocks: dropped })
+      await this.#setHeads(next, signal)
+    })
+  }
+
+  /** Labels a block of the safe chain finalized: clamped to the safe head, never back. */
+  finalize(finalized: L2Ref, signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('finalize', signal, () => this.#finalize(finalized, signal))
+  }
+
+  /**
+   * Goes to the safe head of a start, and keeps the unsafe chain up to `unsafe`; when that was all of it, what came on top of it meanwhile
+   * stays too.
+   */
+  restart(start: { readonly safe: L2Ref; readonly unsafe: L2Ref; readonly from: Heads }, signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('start', signal, async () => {
+      const heads = await this.#known(signal)
+      const { safe, from } = start
+      const isWhole = start.unsafe.hash === from.unsafe.hash && safe.number <= heads.unsafe.number
+      const stays = isWhole && (heads.unsafe.hash === from.unsafe.hash || (await this.#canonical(start.unsafe, signal)) !== undefined)
+      const unsafe = stays ? heads.unsafe : start.unsafe
+      const finalized = heads.finalized.number > safe.number ? safe : heads.finalized
+      const next: Heads = { unsafe, safe, finalized }
+      if (isSame(next, heads)) return
+      const dropped = heads.unsafe.number - unsafe.number
+      if (dropped > 0) this.#deps.log.warn('unsafe blocks are given up', { from: unsafe.number + 1, blocks: dropped })
+      await this.#setHeads(next, signal)
+    })
+  }
+
+  async #build(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
+    const { engine, log } = this.#deps
+    const { config } = this.#options
+    const number = item.parent.number + 1
+    const found = await this.#consolidate(item, signal)
+    if (found?.kind === 'same') return { kind: 'consolidated', payload: found.payload }
+    if (found?.kind === 'differs') {
+      log.warn('an unsafe block is not what L1 says', { number, hash: found.payload.blockHash, ...found.difference })
+    }
+    const derived = await this.#call(signal, () => buildDerived(engine, config.schedule, item))
+    // an engine elsewhere begins to build by moving its head to the parent
+    if (derived.kind === 'dropped' && found?.kind === 'differs') await this.#setHeads(await this.#known(signal), signal)
+    return derived
+  }
+
+  /** undefined: there is no unsafe block at the number. */
+  async #consolidate(item: DerivedAttributes, signal: AbortSignal): Promise<Consolidation | undefined> {
+    if ((this.#heads?.unsafe.number ?? 0) <= item.parent.number) return undefined
+    return await this.#call(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
+  }
+
+  async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+    for (;;) {
+      try {
+        return await this.#insertOnce(payloads, signal)
+      } catch (error) {
+        if (!(error instanceof Fault) || error.severity !== 'reset') throw error
+        await this.#onLost(error, signal)
+        if (!isFault(error, 'ENGINE_LOST')) return gapBelow(payloads)
+      }
+    }
+  }
+
+  async #insertOnce(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+    const { config, labels } = this.#options
+    const heads = await this.#known(signal)
+    const floor = (labels === 'l1' ? heads.safe : heads.finalized).number
+    const plan = await this.#call(signal, (engine) => planInsert(engine, heads, floor, payloads))
+    if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
+    if (plan.kind !== 'insert') return plan
+    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#call(signal, (port) => port.insert(payload)) }
+    const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
+    const run = await runInsert({ engine, config, refusalOf }, payloads.slice(plan.from), signal)
+    const isExtension = plan.fork === heads.unsafe.number
+    if (run.last && (run.kind === 'done' || isExtension)) await this.#extend(run.last, plan.fork, heads, signal)
+    switch (run.kind) {
+      case 'done':
+        return { kind: 'inserted', head: run.last }
+      case 'invalid':
+        this.#refusals.add(run.payload.blockHash, run.reason)
+        return { kind: 'invalid', number: run.payload.blockNumber, reason: run.reason }
+      case 'gap':
+        if (run.missing.hash === heads.unsafe.hash) await this.#onLost(consensusFault('HEAD_LOST', run.missing), signal)
+        return { kind: 'gap', missing: run.missing }
+    }
+  }
+
+  /** Makes an inserted block the unsafe head. Without L1 a branch may leave the chain below the safe head, which is then lowered. */
+  async #extend(unsafe: L2Ref, fork: number, heads: Heads, signal: AbortSignal): Promise<void> {
+    if (fork < heads.unsafe.number) {
+      this.#deps.log.warn('unsafe chain is replaced', { from: fork + 1, blocks: heads.unsafe.number - fork, head: unsafe.number })
+    }
+    const payload = fork < heads.safe.number ? await this.payload(fork, signal) : undefined
+    const safe = payload ? l2RefOf(this.#options.config, payload) : heads.safe
+    await this.#setHeads({ unsafe, safe, finalized: heads.finalized }, signal)
+  }
+
+  #told(outcome: UnsafeOutcome, payloads: readonly Payload[]): UnsafeOutcome {
+    const { metrics, log } = this.#deps
+    metrics.unsafe.inc({ outcome: outcome.kind }, outcome.kind === 'inserted' ? payloads.length : 1)
+    const first = payloads[0]?.blockNumber
+    if (outcome.kind === 'invalid') log.warn('unsafe block is invalid', { number: outcome.number, reason: outcome.reason })
+    if (outcome.kind === 'refused') log.warn('unsafe blocks are refused', { from: first, reason: outcome.reason })
+    return outcome
+  }
+
+  async #finalize(wanted: L2Ref, signal: AbortSignal): Promise<void> {
+    const next = planFinalize(await this.#known(signal), wanted)
+    if (next) await this.#setHeads(next, signal)
+  }
+
+  async #canonical(block: BlockId | undefined, signal: AbortSignal): Promise<L2Ref | undefined> {
+    const payload = block && (await this.payload(block.number, signal))
+    return payload && payload.blockHash === block.hash ? l2RefOf(this.#options.config, payload) : undefined
+  }
+
+  async #known(signal: AbortSignal): Promise<Heads> {
+    return this.#heads ?? (await this.#load(signal))
+  }
+
+  async #load(signal: AbortSignal): Promise<Heads> {
+    const found = await this.#call(signal, (engine) => engine.heads())
+    const heads = await this.#call(signal, (engine) => soundHeads(engine, found))
+    if (heads !== found) this.#deps.log.warn('the heads of the execution half are put in order', numbersOf(found))
+    this.#take(heads)
+    return heads
+  }
+
+  async #onLost(fault: Fault, signal: AbortSignal): Promise<void> {
+    this.#deps.log.warn('heads are read again', { reason: fault.message })
+    this.#lost = fault
+    await this.#load(signal).catch((error: unknown) => {
+      if (!isFault(error, 'ENGINE_LOST')) throw error
+    })
+  }
+
+  async #setHeads(heads: Heads, signal: AbortSignal): Promise<void> {
+    await this.#call(signal, (engine) => engine.setHeads(heads))
+    this.#take(heads)
+  }
+
+  #take(heads: Heads): void {
+    this.#heads = heads
+    for (const label of ['unsafe', 'safe', 'finalized'] as const) this.#deps.metrics.heads.set({ label }, heads[label].number)
+  }
+
+  /** Calls the engine until it answers. @throws Fault ENGINE_LOST (reset) after long, and what else the engine throws */
+  async #call<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
+    const { engine, clock, random, waits, metrics, log } = this.#deps
+    const onFailure = ({ failures, delayMs, error }: { failures: number; delayMs: number; error: unknown }): void => {
+      metrics.failures.inc({ doing: 'engine' })
+      log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
+      if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
+    }
+    const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, () => run(engine))
+    waits.leave('engine')
+    return result
+  }
+}
+
+const isSame = (a: Heads, b: Heads): boolean =>
+  a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
+
+const numbersOf = ({ unsafe, safe, finalized }: Heads): Record<string, number> => ({
+  unsafe: unsafe.number,
+  safe: safe.number,
+  finalized: finalized.number,
+})
+
+function gapBelow([first]: readonly Payload[]): UnsafeOutcome {
+  if (first === undefined) return { kind: 'refused', reason: 'no payload' }
+  return { kind: 'gap', missing: { hash: first.parentHash, number: first.blockNumber - 1 } }
+}

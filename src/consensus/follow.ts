@@ -1,0 +1,362 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Engine, Heads } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { Fault, isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
+import type { BlockId } from '#types/blockRef'
+import type { Payload } from '#types/payload'
+import { consensusFault } from './faults.ts'
+import { findAncestor } from './followAncestor.ts'
+import { type ProofsStatus, proofsLimit } from './followProofs.ts'
+import { FollowWindow, payloadBytes, type WindowOptions } from './followWindow.ts'
+import type { FollowMetrics } from './metrics.ts'
+import type { L2Source, UnsafeInbox, UnsafeOutcome } from './ports.ts'
+import type { Waits } from './waits.ts'
+
+export type FollowDeps = {
+  readonly source: L2Source
+  readonly inbox: UnsafeInbox
+  readonly engine: Pick<Engine, 'payload'>
+  readonly waits: Pick<Waits, 'enter' | 'leave'>
+  /** absent: the execution half records no proofs, or nobody waits for them */
+  readonly proofs?: ProofsStatus
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: FollowMetrics
+}
+
+export type FollowOptions = WindowOptions & {
+  readonly config: RollupConfig
+  /** who says what is safe and finalized: the source, or derivation from L1 */
+  readonly labels: 'source' | 'l1'
+  /** of block time, beyond the proofs of the execution half */
+  readonly maxAheadSec: number
+  /** how often the source's labels are asked for at most */
+  readonly labelPollMs: number
+  /** how often the proofs are asked for while they are behind */
+  readonly proofsPollMs: number
+  /** gas of the blocks of one insert: others get their turn at the engine between two */
+  readonly insertGas: bigint
+  /** bytes of the blocks of one insert, whatever a reorg asks for */
+  readonly insertBytes: number
+  readonly backoff: Backoff
+}
+
+export const defaultFollowOptions: Omit<FollowOptions, 'config' | 'labels' | 'maxAheadSec'> = {
+  batchBlocks: 32,
+  batchBytes: 4 * 2 ** 20,
+  ahead: 4,
+  labelPollMs: 2_000,
+  proofsPollMs: 1_000,
+  insertGas: 60_000_000n,
+  insertBytes: 64 * 2 ** 20,
+  backoff: defaultBackoff,
+}
+
+/** A frozen picture of the follower. */
+export type FollowStatus = {
+  readonly phase: 'starting' | 'following' | 'refusing' | 'stopped'
+  /** heads of the source as last seen */
+  readonly source: { readonly latest?: BlockId; readonly safe?: BlockId; readonly finalized?: BlockId }
+  /** whose labels ours are */
+  readonly labels: 'source' | 'l1'
+  /** the last block that the proofs allow; undefined: they are not waited for */
+  readonly limit: number | undefined
+  /** why the source's chain is not ours */
+  readonly refusal: Fault | undefined
+  /** why it stopped */
+  readonly fault: Fault | undefined
+}
+
+/** Follows another node: every block of it is executed here. */
+export interface Follower {
+  /**
+   * Runs until the signal is aborted; once.
+   * @throws the fatal Fault that stopped it (SOURCE_WRONG_CHAIN, PROOFS_NOT_RECORDED); `status` keeps it
+   */
+  run(signal: AbortSignal): Promise<void>
+  status(): FollowStatus
+}
+
+export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
+  return new SourceFollower(deps, options)
+}
+
+type Doing = 'source-head' | 'source-block' | 'source-proofs'
+
+/** How often a start point is looked for that derivation has not found yet. */
+const startPollMs = 50
+/** A source whose head has not moved for so many block times, and at least so long, has stopped. */
+const [stoppedBlocks, stoppedMs] = [5, 10_000]
+
+class SourceFollower implements Follower {
+  readonly #deps: FollowDeps
+  readonly #options: FollowOptions
+  #phase: FollowStatus['phase'] = 'starting'
+  #source: FollowStatus['source'] = {}
+  #limit: number | undefined
+  #refusal: Fault | undefined
+  #refusals = 0
+  #fault: Fault | undefined
+  #headMs = 0
+  #labelsDueMs = 0
+  #gaps = 0
+
+  constructor(deps: FollowDeps, options: FollowOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  status(): FollowStatus {
+    const [phase, source, limit, refusal, fault] = [this.#phase, this.#source, this.#limit, this.#refusal, this.#fault]
+    return Object.freeze({ phase, source, labels: this.#options.labels, limit, refusal, fault })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#readLimit(signal)
+      for (;;) await this.#turn(signal)
+    } catch (error) {
+      if (signal.aborted && !(error instanceof Fault && error.severity === 'fatal')) return
+      if (error instanceof Fault) this.#fault = error
+      throw error
+    } finally {
+      this.#phase = 'stopped'
+    }
+  }
+
+  /** From the source's head, seen anew, to where nothing is left to do but wait. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { inbox, clock, waits } = this.#deps
+    const heads = inbox.heads
+    if (heads === undefined) return await clock.delay(startPollMs, signal)
+    const latest = await this.#readHead(signal)
+    const limit = await this.#readLimit(signal)
+    const target = Math.min(latest.number, limit ?? latest.number)
+    try {
+      if (latest.hash === heads.unsafe.hash || (await this.#isBehind(latest, heads))) await this.#rest(latest, heads, signal)
+      else if (target < latest.number && target <= heads.unsafe.number) await this.#awaitProofs(latest.number, signal)
+      else await this.#follow(heads, latest, target, signal)
+    } catch (error) {
+      if (!isFault(error) || error.severity !== 'retry') throw error
+      waits.enter('source-block', error)
+      await clock.delay(backoffMs(this.#options.backoff, 1, this.#deps.random()), signal)
+    }
+  }
+
+  async #readHead(signal: AbortSignal): Promise<BlockId> {
+    const { source, metrics, clock } = this.#deps
+    const latest = await this.#try('source-head', signal, async () => {
+      const head = await source.head('latest', signal)
+      if (head === undefined) throw consensusFault('SOURCE_EMPTY', { number: 0, head: 0 })
+      return head
+    })
+    metrics.sourceHead.set({ label: 'latest' }, latest.number)
+    if (latest.hash !== this.#source.latest?.hash) this.#headMs = clock.elapsedMs()
+    this.#source = { ...this.#source, latest }
+    return latest
+  }
+
+  /** Whether the source is on our chain, only not as far. */
+  async #isBehind(latest: BlockId, heads: Heads): Promise<boolean> {
+    if (latest.number >= heads.unsafe.number) return false
+    return (await this.#deps.engine.payload(latest.number))?.blockHash === latest.hash
+  }
+
+  /** At the source's head, or ahead of it: waits for it to move. */
+  async #rest(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<void> {
+    const { source, waits, clock } = this.#deps
+    this.#accept()
+    await this.#label(heads, signal)
+    const stoodMs = clock.elapsedMs() - this.#headMs
+    if (latest.number < heads.unsafe.number)
+      waits.enter('source-head', consensusFault('SOURCE_BEHIND', { theirs: latest.number, ours: heads.unsafe.number }))
+    else if (stoodMs > Math.max(stoppedMs, stoppedBlocks * this.#options.config.blockTimeSec * 1_000))
+      waits.enter('source-head', consensusFault('SOURCE_STOPPED', { number: latest.number, seconds: Math.round(stoodMs / 1_000) }))
+    else waits.leave('source-head')
+    await source.waitForHead(signal)
+  }
+
+  async #awaitProofs(wanted: number, signal: AbortSignal): Promise<void> {
+    const { waits, clock, log } = this.#deps
+    waits.enter('source-proofs')
+    log.debug('proofs are behind', { wanted, limit: this.#limit })
+    await clock.delay(this.#options.proofsPollMs, signal)
+  }
+
+  /** Brings the unsafe head to the target, or as far as the source lets it. */
+  async #follow(heads: Heads, latest: BlockId, target: number, signal: AbortSignal): Promise<void> {
+    const { source, engine, metrics, log } = this.#deps
+    const { labels, config } = this.#options
+    let from = heads.unsafe.number + 1
+    if (latest.number <= heads.unsafe.number || !(await this.#isOnTop(heads, signal))) {
+      metrics.reorgs.inc({})
+      const keep = labels === 'l1' ? 'safe' : 'finalized'
+      const top = Math.min(heads.unsafe.number, latest.number)
+      const ancestor = await this.#try('source-block', signal, () => findAncestor({ source, engine }, heads, keep, top, signal))
+      if (ancestor.kind === 'leaves-out') {
+        const { label, block } = ancestor
+        return await this.#refuse(consensusFault('SOURCE_LEAVES_OUT', { label, ...block }), 'leaves_out', signal)
+      }
+      from = ancestor.block.number + 1
+      if (target < from) return await this.#awaitProofs(from, signal)
+      log.info('the node that is followed is on another branch', { from, blocks: heads.unsafe.number - from + 1, chain: config.l2ChainId })
+    }
+    await this.#catchUp(from, target, heads, signal)
+  }
+
+  /** Whether the source's block after our head is its child. */
+  async #isOnTop({ unsafe }: Heads, signal: AbortSignal): Promise<boolean> {
+    const { source } = this.#deps
+    return await this.#try('source-block', signal, async () => {
+      const [next] = await source.payloads(unsafe.number, 1, signal)
+      return next?.blockHash === unsafe.hash
+    })
+  }
+
+  async #catchUp(from: number, target: number, heads: Heads, signal: AbortSignal): Promise<void> {
+    const { source } = this.#deps
+    using window = new FollowWindow(source, this.#options, { from, to: target }, signal)
+    let last: Payload | undefined
+    let pending: Payload[] = []
+    while (!window.isDone) {
+      const payloads = await this.#try('source-block', signal, () => window.take())
+      const [first] = payloads
+      if (first === undefined) throw consensusFault('SOURCE_EMPTY', { number: (last?.blockNumber ?? from - 1) + 1, head: target })
+      if (last && first.parentHash !== last.blockHash) throw consensusFault('SOURCE_REORGED', { number: last.blockNumber })
+      last = payloads.at(-1)
+      pending.push(...payloads)
+      if (!this.#isEnough(pending, heads, window.isDone)) continue
+      if (!(await this.#insert(pending, signal))) return
+      pending = []
+      await this.#label(this.#deps.inbox.heads ?? heads, signal)
+    }
+  }
+
+  /** A branch replaces ours in one step, if it is not too large for that: no reader sees a head much lower in between. */
+  #isEnough(pending: readonly Payload[], heads: Heads, isLast: boolean): boolean {
+    const reached = pending.at(-1)?.blockNumber ?? 0
+    if (isLast || reached > heads.unsafe.number) return true
+    return pending.reduce((sum, each) => sum + payloadBytes(each), 0) >= this.#options.insertBytes
+  }
+
+  /** @returns whether all were inserted */
+  async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<boolean> {
+    const { inbox, metrics, waits } = this.#deps
+    for (const part of this.#parts(payloads)) {
+      const outcome = await inbox.insert(part, signal)
+      if (outcome.kind !== 'inserted') {
+        await this.#onOutcome(outcome, signal)
+        return false
+      }
+      metrics.followed.inc({}, part.length)
+      waits.leave('source-head')
+      waits.leave('gap')
+      this.#gaps = 0
+      this.#accept()
+    }
+    return true
+  }
+
+  /** In pieces of some gas; those up to our head go together. */
+  *#parts(payloads: readonly Payload[]): Generator<readonly Payload[]> {
+    const head = this.#deps.inbox.heads?.unsafe.number ?? 0
+    let [part, gas]: [Payload[], bigint] = [[], 0n]
+    for (const payload of payloads) {
+      part.push(payload)
+      gas += payload.gasUsed
+      if (gas < this.#options.insertGas || payload.blockNumber <= head) continue
+      yield part
+      part = []
+      gas = 0n
+    }
+    if (part.length > 0) yield part
+  }
+
+  async #onOutcome(outcome: Exclude<UnsafeOutcome, { kind: 'inserted' }>, signal: AbortSignal): Promise<void> {
+    const { waits, clock, random } = this.#deps
+    switch (outcome.kind) {
+      case 'invalid':
+        return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', outcome), 'invalid', signal)
+      case 'refused':
+        return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', { number: 0, reason: outcome.reason }), 'other', signal)
+      case 'gap': {
+        waits.enter('gap', consensusFault('SOURCE_GAP', outcome.missing))
+        this.#gaps++
+        await clock.delay(backoffMs(this.#options.backoff, this.#gaps, random()), signal)
+      }
+    }
+  }
+
+  /** Leaves the source's chain alone until it has another head, and not at once even then. */
+  async #refuse(fault: Fault, why: 'leaves_out' | 'invalid' | 'other', signal: AbortSignal): Promise<void> {
+    const { waits, metrics, log, clock, random, source } = this.#deps
+    if (this.#refusal?.message !== fault.message) log.error(fault.message, { code: fault.code, fix: fault.fix })
+    this.#phase = 'refusing'
+    this.#refusal = fault
+    this.#refusals++
+    metrics.refusals.inc({ why })
+    waits.enter('source-block', fault)
+    await clock.delay(backoffMs(this.#options.backoff, this.#refusals, random()), signal)
+    const refused = this.#source.latest
+    for (;;) {
+      const latest = await this.#readHead(signal)
+      if (latest.hash !== refused?.hash) return
+      waits.enter('source-block', fault)
+      await source.waitForHead(signal)
+    }
+  }
+
+  /** The source's chain is ours. */
+  #accept(): void {
+    this.#phase = 'following'
+    this.#refusal = undefined
+    this.#refusals = 0
+    this.#deps.waits.leave('source-block')
+  }
+
+  /** Labels our blocks as the source does; above our head its labels stand for our head, which is on its chain. */
+  async #label(heads: Heads, signal: AbortSignal): Promise<void> {
+    const { source, inbox, clock, metrics } = this.#deps
+    if (this.#options.labels !== 'source' || clock.elapsedMs() < this.#labelsDueMs) return
+    this.#labelsDueMs = clock.elapsedMs() + this.#options.labelPollMs
+    const [safe, finalized] = await this.#try('source-head', signal, () =>
+      Promise.all([source.head('safe', signal), source.head('finalized', signal)]),
+    )
+    if (safe) metrics.sourceHead.set({ label: 'safe' }, safe.number)
+    if (finalized) metrics.sourceHead.set({ label: 'finalized' }, finalized.number)
+    this.#source = { ...this.#source, ...(safe && { safe }), ...(finalized && { finalized }) }
+    const atMost = (label: BlockId | undefined): BlockId | undefined => (label && label.number > heads.unsafe.number ? heads.unsafe : label)
+    await inbox.label({ safe: atMost(safe), finalized: atMost(finalized) }, signal)
+  }
+
+  async #readLimit(signal: AbortSignal): Promise<number | undefined> {
+    const { proofs, waits } = this.#deps
+    if (proofs === undefined) return undefined
+    const { config, maxAheadSec } = this.#options
+    const isWaiting = this.#limit !== undefined
+    const { latest } = await this.#try('source-proofs', signal, () => proofs(signal), isWaiting)
+    const limit = proofsLimit(config, latest, maxAheadSec)
+    if (this.#limit === undefined || limit > this.#limit) waits.leave('source-proofs')
+    this.#limit = limit
+    return limit
+  }
+
+  /** Runs until it succeeds, as a wait with a reason; a wait that something else has begun may go on. */
+  async #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>, keepsWait = false): Promise<T> {
+    const { clock, random, waits, metrics, log } = this.#deps
+    let hasFailed = false
+    const onFailure = ({ failures, delayMs, error }: { failures: number; delayMs: number; error: unknown }): void => {
+      hasFailed = true
+      metrics.sourceFailures.inc({ doing })
+      log[failures === 1 ? 'warn' : 'debug']('failed, will try again', { doing, failures, delayMs, error })
+      const step = waits.enter(doing, error)
+      if (doing === 'source-block' && step !== 'retry') throw error // from the source's head again: its chain may be another one
+    }
+    const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, run)
+    if (hasFailed && !keepsWait) waits.leave(doing)
+    return result
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '#lib/clock'
+import type { Hash } from '#types/ids'
+
+const maxEntries = 1_024
+/** A verdict may have been wrong (an engine that was short of something): after this it is asked again. */
+const keepMs = 10 * 60_000
+
+/** Blocks that were found invalid lately: they are not executed again. Bounded in number and time. */
+export class Refusals {
+  readonly #clock: Pick<Clock, 'elapsedMs'>
+  readonly #reasons = new Map<Hash, { readonly reason: string; readonly untilMs: number }>()
+
+  constructor(clock: Pick<Clock, 'elapsedMs'>) {
+    this.#clock = clock
+  }
+
+  /** Remembers a verdict; one that is known already keeps its end. */
+  add(hash: Hash, reason: string): void {
+    if (this.get(hash) !== undefined) return
+    this.#reasons.delete(hash)
+    this.#reasons.set(hash, { reason, untilMs: this.#clock.elapsedMs() + keepMs })
+    const [oldest] = this.#reasons.keys()
+    if (this.#reasons.size > maxEntries && oldest) this.#reasons.delete(oldest)
+  }
+
+  get(hash: Hash): string | undefined {
+    const found = this.#reasons.get(hash)
+    return found && this.#clock.elapsedMs() < found.untilMs ? found.reason : undefined
+  }
+}

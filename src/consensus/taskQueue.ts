@@ -1,0 +1,58 @@
+/** Highest first. `start`: heads are read or set for a new beginning. A sequencer's `seal` and `build` of blocks of its own belong between. */
+export const taskKinds = ['start', 'build', 'insert', 'consolidate', 'finalize'] as const
+export type TaskKind = (typeof taskKinds)[number]
+
+type Waiting = { readonly kind: TaskKind; readonly run: () => Promise<void>; readonly drop: (reason: unknown) => void }
+
+/**
+ * One task at a time, the highest kind first, first come first served among equals. Who gives a task awaits it, so two who take turns get
+ * turns. A task whose signal is aborted before its turn never runs.
+ */
+export class TaskQueue {
+  readonly #waiting = new Map<TaskKind, Waiting[]>(taskKinds.map((kind) => [kind, []]))
+  #isRunning = false
+
+  /** Tasks that have not begun. */
+  get size(): number {
+    let size = 0
+    for (const list of this.#waiting.values()) size += list.length
+    return size
+  }
+
+  /** @returns what the task returns; rejects with what it throws, or with the signal's reason when that comes before its turn */
+  run<T>(kind: TaskKind, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const list = this.#waiting.get(kind) ?? []
+      const onAbort = (): void => {
+        list.splice(list.indexOf(waiting), 1)
+        waiting.drop(signal.reason)
+      }
+      const waiting: Waiting = {
+        kind,
+        run: () => {
+          signal.removeEventListener('abort', onAbort)
+          return task().then(resolve, reject)
+        },
+        drop: reject,
+      }
+      list.push(waiting)
+      signal.addEventListener('abort', onAbort, { once: true })
+      if (!this.#isRunning) void this.#drain()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    this.#isRunning = true
+    for (let next = this.#next(); next; next = this.#next()) await next.run()
+    this.#isRunning = false
+  }
+
+  #next(): Waiting | undefined {
+    for (const kind of taskKinds) {
+      const first = this.#waiting.get(kind)?.shift()
+      if (first) return first
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { isActive } from '#chain/forks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { depositsOnly } from '#derive/depositsOnly'
+import type { DerivedAttributes } from '#derive/ports'
+import type { Engine, Heads } from '#engine/port'
+import type { L2Ref } from '#types/blockRef'
+import type { Payload } from '#types/payload'
+import type { Derived } from './build.ts'
+import { type Difference, firstDifference } from './difference.ts'
+
+/** `absent`: no canonical block follows the parent. `differs`: one does, and L1 says otherwise. */
+export type Consolidation =
+  | { readonly kind: 'same'; readonly payload: Payload }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'differs'; readonly payload: Payload; readonly difference: Difference }
+
+type Reader = Pick<Engine, 'payload'>
+
+/**
+ * Compares derived attributes with the unsafe block at their number: nothing is executed.
+ * @throws Faults of the engine
+ * @see specs protocol/derivation.md, "L1-consolidation: payload attributes matching"
+ */
+export async function consolidateDerived(engine: Reader, config: RollupConfig, item: DerivedAttributes): Promise<Consolidation> {
+  const payload = await engine.payload(item.parent.number + 1)
+  if (payload?.parentHash !== item.parent.hash) return { kind: 'absent' }
+  const difference = firstDifference(config.eip1559, payload, item.attributes)
+  return difference ? { kind: 'differs', payload, difference } : { kind: 'same', payload }
+}
+
+/**
+ * What became of derived attributes when they were read first, told from the safe block at their number without building anything: for
+ * derivation that is repeated after a start. The L1 attributes among the transactions tie the block to its origin.
+ */
+export async function recallDerived(engine: Reader, config: RollupConfig, item: DerivedAttributes): Promise<Derived> {
+  const found = await consolidateDerived(engine, config, item)
+  if (found.kind === 'same') return { kind: 'built', payload: found.payload }
+  const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
+  if (found.kind === 'differs' && isHolocene && !firstDifference(config.eip1559, found.payload, depositsOnly(item.attributes))) {
+    return { kind: 'replaced', payload: found.payload, reason: 'replaced before' }
+  }
+  return { kind: 'dropped', reason: 'another block is safe' }
+}
+
+/**
+ * The heads with a derived block safe: an unsafe chain that contains it stays, another one is given up. The caller knows that it is above the
+ * safe head and builds on it.
+ * @throws Faults of the engine
+ */
+export async function planSafe(engine: Reader, heads: Heads, safe: L2Ref): Promise<Heads> {
+  const isAhead = heads.unsafe.number > safe.number
+  const stays = isAhead && (await engine.payload(safe.number))?.blockHash === safe.hash
+  return { unsafe: stays ? heads.unsafe : safe, safe, finalized: heads.finalized }
+}

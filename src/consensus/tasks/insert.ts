@@ -1,0 +1,124 @@
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Engine, Heads } from '#engine/port'
+import { isFault } from '#lib/fault'
+import type { BlockId, L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+
+/** Where offered payloads leave the canonical chain: `from` counts those that are canonical already, `fork` is the last canonical block. */
+export type InsertPlan =
+  | { readonly kind: 'insert'; readonly from: number; readonly fork: number }
+  | { readonly kind: 'known' }
+  | { readonly kind: 'gap'; readonly missing: BlockId }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** A branch that is known but not canonical is followed down this far. */
+const maxBranchBlocks = 4_096
+
+const parentOf = ({ parentHash, blockNumber }: Payload): BlockId => ({ hash: parentHash, number: blockNumber - 1 })
+
+/**
+ * What to do with offered payloads. Nothing moves. Cost: no call when they follow the unsafe head; else O(log n) payloads, or as many as the
+ * known branch below them has blocks.
+ * @param floor number of the highest block that must stay in the chain
+ * @throws Faults of the engine
+ */
+export async function planInsert(
+  engine: Pick<Engine, 'payload'>,
+  heads: Heads,
+  floor: number,
+  payloads: readonly Payload[],
+): Promise<InsertPlan> {
+  const [first] = payloads
+  if (first === undefined) return { kind: 'known' }
+  const broken = payloads.findIndex((payload, at) => at > 0 && !follows(payload, payloads[at - 1] as Payload))
+  if (broken > 0) return { kind: 'refused', reason: `payload ${broken} does not follow the one before it` }
+  if (first.parentHash === heads.unsafe.hash) return { kind: 'insert', from: 0, fork: heads.unsafe.number }
+  const from = await countCanonical(engine, heads.unsafe.number, payloads)
+  if (from === payloads.length) return { kind: 'known' }
+  if (from === 0) return await planBranch(engine, floor, parentOf(first))
+  const fork = first.blockNumber + from - 1
+  return fork < floor ? tooLow(fork, floor) : { kind: 'insert', from, fork }
+}
+
+const follows = (payload: Payload, before: Payload): boolean =>
+  payload.parentHash === before.blockHash && payload.blockNumber === before.blockNumber + 1
+
+const tooLow = (fork: number, floor: number): InsertPlan => ({
+  kind: 'refused',
+  reason: `the branch leaves the chain at block ${fork}, below block ${floor}, which stays`,
+})
+
+const isCanonical = async (engine: Pick<Engine, 'payload'>, { number, hash }: BlockId): Promise<boolean> =>
+  (await engine.payload(number))?.blockHash === hash
+
+/** How many of the payloads, from the first on, are canonical: they are linked, so the search halves. */
+async function countCanonical(engine: Pick<Engine, 'payload'>, head: number, payloads: readonly Payload[]): Promise<number> {
+  let low = 0
+  let high = payloads.findIndex(({ blockNumber }) => blockNumber > head)
+  if (high < 0) high = payloads.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const { blockHash: hash, blockNumber: number } = payloads[middle] as Payload
+    if (await isCanonical(engine, { hash, number })) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** From a block down to the canonical chain, over known blocks. */
+async function planBranch(engine: Pick<Engine, 'payload'>, floor: number, parent: BlockId): Promise<InsertPlan> {
+  let at = parent
+  for (let steps = 0; steps < maxBranchBlocks; steps++) {
+    if (at.number < floor) return tooLow(at.number, floor)
+    if (await isCanonical(engine, at)) return { kind: 'insert', from: 0, fork: at.number }
+    const block = await engine.payload(at.hash)
+    if (block === undefined) return { kind: 'gap', missing: at }
+    if (block.blockNumber !== at.number) return { kind: 'refused', reason: `block ${at.hash} is not number ${at.number}` }
+    at = parentOf(block)
+  }
+  return { kind: 'refused', reason: `the branch leaves the chain more than ${maxBranchBlocks} blocks below` }
+}
+
+/** `last`: of those that are valid; undefined when none was new. `missing`: the execution half does not know the parent (any more). */
+export type InsertRun =
+  | { readonly kind: 'done'; readonly last: L2Ref }
+  | { readonly kind: 'invalid'; readonly payload: Payload; readonly reason: string; readonly last: L2Ref | undefined }
+  | { readonly kind: 'gap'; readonly missing: BlockId; readonly last: L2Ref | undefined }
+
+export type InsertRunDeps = {
+  readonly engine: Pick<Engine, 'insert'>
+  readonly config: RollupConfig
+  /** why a block, or its parent, was refused before */
+  readonly refusalOf: (hash: Hash) => string | undefined
+}
+
+/**
+ * Executes linked payloads, oldest first, until one is not valid. No label moves.
+ * @throws the signal's reason; Faults of the engine but UNKNOWN_PARENT
+ */
+export async function runInsert(
+  { engine, config, refusalOf }: InsertRunDeps,
+  payloads: readonly Payload[],
+  signal: AbortSignal,
+): Promise<InsertRun> {
+  let last: L2Ref | undefined
+  for (const payload of payloads) {
+    signal.throwIfAborted()
+    const known = refusalOf(payload.blockHash) ?? refusalOf(payload.parentHash)
+    if (known !== undefined) return { kind: 'invalid', payload, reason: known, last }
+    try {
+      const ref = l2RefOf(config, payload)
+      const result = await engine.insert(payload)
+      if (result.kind === 'invalid') return { kind: 'invalid', payload, reason: result.reason, last }
+      last = ref
+    } catch (error) {
+      if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return { kind: 'invalid', payload, reason: error.message, last }
+      if (isFault(error, 'UNKNOWN_PARENT')) return { kind: 'gap', missing: parentOf(payload), last }
+      throw error
+    }
+  }
+  if (last === undefined) throw new RangeError('no payload to insert')
+  return { kind: 'done', last }
+}
