@@ -14,17 +14,33 @@ export function sizeOfBlock(block: ExecutedBlock): number {
   return bytes
 }
 
+/** What a block costs: a start that has to bring it back in time, the journal and the memory in bytes. */
+export type BlockLoad = { readonly ms: number; readonly journalBytes: number; readonly sizeBytes: number }
+
+type Entry = BlockLoad & { readonly block: ExecutedBlock }
+
+const headerBytes = 700
+
+function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
+  let journalBytes = headerBytes
+  for (const raw of block.transactions) journalBytes += raw.length
+  return { ms, journalBytes, sizeBytes: sizeOfBlock(block) }
+}
+
 /**
  * Executed blocks by hash, whatever their branch: those that no commit has reached, and those lately committed, so that a reorg back to
- * them needs no execution. Bounded in bytes; the blocks added longest ago go first. A block that was dropped is simply not known any more.
+ * them needs no execution. Bounded in bytes; the blocks added longest ago go first. A block that was dropped is simply not known any more. Those
+ * that the caller keeps are never dropped: it commits before they fill the tree.
  */
 export class BlockTree {
-  readonly #blocks = new Map<Hash, { readonly block: ExecutedBlock; readonly sizeBytes: number }>()
+  readonly #entries = new Map<Hash, Entry>()
   readonly #maxBytes: number
+  readonly #isKept: (block: ExecutedBlock) => boolean
   #sizeBytes = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false) {
     this.#maxBytes = maxBytes
+    this.#isKept = isKept
   }
 
   get sizeBytes(): number {
@@ -32,30 +48,43 @@ export class BlockTree {
   }
 
   get(hash: Hash): ExecutedBlock | undefined {
-    return this.#blocks.get(hash)?.block
+    return this.#entries.get(hash)?.block
   }
 
-  /** Adds a block, or makes it the newest. It stays at least until the next one comes. */
-  add(block: ExecutedBlock): void {
+  /** Undefined when the block is not in the tree. */
+  loadOf(hash: Hash): BlockLoad | undefined {
+    return this.#entries.get(hash)
+  }
+
+  *blocks(): Iterable<ExecutedBlock> {
+    for (const { block } of this.#entries.values()) yield block
+  }
+
+  /**
+   * Adds a block, or makes it the newest. It stays at least until the next one comes.
+   * @param ms that its execution took
+   */
+  add(block: ExecutedBlock, ms = 0): void {
     this.#delete(block.hash)
-    const sizeBytes = sizeOfBlock(block)
-    this.#blocks.set(block.hash, { block, sizeBytes })
-    this.#sizeBytes += sizeBytes
-    for (const hash of this.#blocks.keys()) {
-      if (this.#sizeBytes <= this.#maxBytes || hash === block.hash) return
-      this.#delete(hash)
+    const load = loadOf(block, ms)
+    this.#entries.set(block.hash, { block, ...load })
+    this.#sizeBytes += load.sizeBytes
+    if (this.#sizeBytes <= this.#maxBytes) return
+    for (const { block: old } of this.#entries.values()) {
+      if (this.#sizeBytes <= this.#maxBytes || old.hash === block.hash) return
+      if (!this.#isKept(old)) this.#delete(old.hash)
     }
   }
 
   /** Forgets the blocks at and below a number: nothing will be built beside them any more. */
   dropUpTo(number: number): void {
-    for (const [hash, { block }] of this.#blocks) if (block.header.number <= number) this.#delete(hash)
+    for (const [hash, { block }] of this.#entries) if (block.header.number <= number) this.#delete(hash)
   }
 
   #delete(hash: Hash): void {
-    const entry = this.#blocks.get(hash)
+    const entry = this.#entries.get(hash)
     if (entry === undefined) return
-    this.#blocks.delete(hash)
+    this.#entries.delete(hash)
     this.#sizeBytes -= entry.sizeBytes
   }
 }

@@ -15,6 +15,7 @@ import {
   readGenesisId,
   readHeader,
   readHeads,
+  readHeadsSequence,
   readPlace,
   readReceipt,
   readReceipts,
@@ -66,11 +67,12 @@ it('execution/chainStore: an empty store has no heads; heads and genesis come ba
   }
   const heads = { unsafe: { number: 3, hash: block.hash }, safe: id, finalized: { number: 0, hash: block.header.parentHash } }
   kv.write((tx) => {
-    putHeads(tx, heads)
+    putHeads(tx, heads, 7)
     putGenesisId(tx, heads.finalized)
   })
   using reader = kv.snapshot()
   expect(readHeads(reader)).toEqual(heads)
+  expect(readHeadsSequence(reader)).toBe(7)
   expect(readGenesisId(reader)).toEqual(heads.finalized)
 })
 

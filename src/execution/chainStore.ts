@@ -34,6 +34,7 @@ const metaKeys = {
   safe: metaKey('chain.safe'),
   finalized: metaKey('chain.finalized'),
   genesis: metaKey('chain.genesis'),
+  sequence: metaKey('chain.headsSequence'),
 }
 
 /** Receipts with what a reader of one receipt needs of those before it. */
@@ -77,8 +78,16 @@ export function dropCanonicalBlock(tx: KvWriter, id: BlockId): void {
   tx.delete(tables.canonical.id, u64Bytes(id.number))
 }
 
-export function putHeads(tx: KvWriter, heads: StoredHeads): void {
+/** @param sequence of these heads among all that were set */
+export function putHeads(tx: KvWriter, heads: StoredHeads, sequence: number): void {
+  tx.put(tables.meta.id, metaKeys.sequence, u64Bytes(sequence))
   for (const label of ['unsafe', 'safe', 'finalized'] as const) tx.put(tables.meta.id, metaKeys[label], blockKey(heads[label]))
+}
+
+/** How many times heads were set up to those that are stored. */
+export function readHeadsSequence(reader: KvReader): number {
+  const value = reader.get(tables.meta.id, metaKeys.sequence)
+  return value ? u64FromBytes(value) : 0
 }
 
 /** undefined on a store without a chain. */

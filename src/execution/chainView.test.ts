@@ -30,7 +30,7 @@ function storeWith(count: number) {
   const kv = createMemoryKv()
   kv.write((tx) => commitGenesis(tx, base.block))
   const head = blocks[count - 1] ?? base.block
-  kv.write((tx) => commitBranch(tx, genesisId, { ancestor: genesisId, blocks: blocks.slice(0, count) }, heads(head)))
+  kv.write((tx) => commitBranch(tx, genesisId, { ancestor: genesisId, blocks: blocks.slice(0, count) }, heads(head), 1))
   return kv
 }
 const heads = (unsafe: ExecutedBlock) => ({ unsafe: refOf(unsafe), safe: refOf(base.block), finalized: refOf(base.block) })
@@ -39,6 +39,7 @@ const heads = (unsafe: ExecutedBlock) => ({ unsafe: refOf(unsafe), safe: refOf(b
 const recordAbove = (count: number): HeadRecord => ({
   heads: heads(blocks[2]),
   committed: idOf(blocks[count - 1] ?? base.block),
+  base: idOf(blocks[count - 1] ?? base.block),
   overlays: blocks.slice(count),
 })
 const viewOf = (count: number, record: HeadRecord) => createChainView(storeWith(count).snapshot(), config, record, () => undefined)

@@ -9,11 +9,11 @@ import type { Address, Hash } from '#types/ids'
 import { type Branch, branchTo, type KnownBlocks } from './branch.ts'
 import type { StoredReceipt } from './chainRows.ts'
 import * as store from './chainStore.ts'
-import { committedState, stackedState } from './committedState.ts'
+import { committedState, stateAbove } from './committedState.ts'
 import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
-import { type HeadRecord, overlaysAbove } from './headRecord.ts'
+import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
 import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
@@ -52,7 +52,9 @@ class SnapshotView implements ChainView {
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
+  readonly #base: BlockId
   readonly #overlays: readonly ExecutedBlock[]
+  #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
   readonly heads: ViewedHeads
   readonly known: KnownBlocks
 
@@ -61,24 +63,34 @@ class SnapshotView implements ChainView {
     config: ExecutionConfig,
     record: HeadRecord,
     committed: BlockId,
-    overlays: readonly ExecutedBlock[],
+    { base, overlays }: RecordedChain,
     executed: KnownBlocks['executed'],
   ) {
     this.#reader = reader
     this.#config = config
     this.#committed = committed
+    this.#base = base
     this.#overlays = overlays
     const { unsafe, safe, finalized } = record.heads
     this.heads = { latest: pick(unsafe), safe: pick(safe), finalized: pick(finalized) }
+    const inMemory = (hash: Hash): ExecutedBlock | undefined => executed(hash) ?? this.#overlay(hash)
     this.known = {
-      executed: (hash): ExecutedBlock | undefined => overlays.find((block) => block.hash === hash) ?? executed(hash),
-      committed: (hash): BlockId | undefined => store.readBlockId(reader, hash),
+      executed: inMemory,
+      committed: (hash): BlockId | undefined => {
+        const isAbove = (inMemory(hash)?.header.number ?? 0) > committed.number
+        return isAbove ? undefined : store.readBlockId(reader, hash)
+      },
     }
   }
 
   canonicalHash(number: number): Hash | undefined {
-    if (number > this.#committed.number) return this.#overlays.find(({ header }) => header.number === number)?.hash
+    if (number > this.#base.number) return this.#overlays[number - this.#base.number - 1]?.hash
     return store.readCanonicalHash(this.#reader, number)
+  }
+
+  #overlay(hash: Hash): ExecutedBlock | undefined {
+    this.#byHash ??= new Map(this.#overlays.map((block) => [block.hash, block]))
+    return this.#byHash.get(hash)
   }
 
   header(hash: Hash): Header | undefined {
@@ -124,8 +136,9 @@ class SnapshotView implements ChainView {
       if (index >= 0) return { block: idOf(overlay), index }
     }
     const place = store.readPlace(this.#reader, hash)
-    const blockHash = place && store.readCanonicalHash(this.#reader, place.number)
-    return place && blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }
+    if (place === undefined || place.number > this.#base.number) return undefined
+    const blockHash = store.readCanonicalHash(this.#reader, place.number)
+    return blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }
   }
 
   state({ hash }: BlockId): WorldReads | undefined {
@@ -138,7 +151,7 @@ class SnapshotView implements ChainView {
     const header = branch && this.header(hash)
     if (branch === undefined || header === undefined) return undefined
     const below = committedState(this.#reader, this.#committed, branch.ancestor)
-    return below && { header, hash, state: stackedState(below, branch.blocks) }
+    return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
   }
 
   branch(tip: Hash): Branch | undefined {
@@ -167,7 +180,7 @@ function l1AttributesOrNone(block: Block): L1Attributes | undefined {
 /**
  * The chain as a record and a snapshot taken after it show it.
  * @param executed blocks in memory, of any branch
- * @returns undefined when the record is older than the snapshot's base: take both again
+ * @returns undefined when the record does not know what the snapshot has committed: take both again
  */
 export function createChainView(
   reader: KvReader & Disposable,
@@ -176,7 +189,7 @@ export function createChainView(
   executed: KnownBlocks['executed'],
 ): ChainView | undefined {
   const committed = store.readHeads(reader)?.unsafe
-  const overlays = committed && overlaysAbove(record, committed)
-  if (committed === undefined || overlays === undefined) return undefined
-  return new SnapshotView(reader, config, record, committed, overlays, executed)
+  const chain = committed && chainAbove(record, committed)
+  if (committed === undefined || chain === undefined) return undefined
+  return new SnapshotView(reader, config, record, committed, chain, executed)
 }

@@ -17,8 +17,9 @@ import { executionFault } from './faults.ts'
 /**
  * Makes a branch the canonical chain and sets the labels, inside one transaction: 1 blocks above the ancestor are unwound, youngest first,
  * 2 those of the branch are written, oldest first, 3 the labels. All of it is durable, or none.
+ * @param sequence of the heads among all that were set
  */
-export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads: StoredHeads): void {
+export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads: StoredHeads, sequence: number): void {
   for (let number = head.number; number > branch.ancestor.number; number--) {
     const hash = readCanonicalHash(tx, number)
     if (hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `the hash of block ${number}` })
@@ -30,7 +31,7 @@ export function commitBranch(tx: KvWriter, head: BlockId, branch: Branch, heads:
     writeState(tx, block.header.number, block.diff, block.trie)
     putCanonicalBlock(tx, block)
   }
-  putHeads(tx, heads)
+  putHeads(tx, heads, sequence)
 }
 
 /** What was put back must be the state that the ancestor's header names. */
@@ -46,5 +47,5 @@ export function commitGenesis(tx: KvWriter, genesis: ExecutedBlock): void {
   writeGenesis(tx, genesis.diff, genesis.trie, id.number)
   putCanonicalBlock(tx, genesis)
   putGenesisId(tx, id)
-  putHeads(tx, { unsafe: id, safe: id, finalized: id })
+  putHeads(tx, { unsafe: id, safe: id, finalized: id }, 0)
 }

@@ -1,33 +1,35 @@
 import type { Genesis } from '#chain/genesis'
-import { verifyGenesisHash } from '#chain/genesis'
-import { l2RefOf } from '#chain/l2Ref'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { Kv } from '#store/ports'
+import { createMemoryJournal } from '#store/memoryJournal'
+import type { Journal, Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { BlockTree } from './blockTree.ts'
-import { type Branch, headsRefusal } from './branch.ts'
+import { BlockJournal, type Linked, neededBlocks } from './blockJournal.ts'
+import { type BlockLoad, BlockTree } from './blockTree.ts'
+import { type Branch, headsRefusal, isOnBranch } from './branch.ts'
 import { buildBlock } from './buildBlock.ts'
-import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
-import { commitBranch, commitGenesis } from './commit.ts'
+import { CommitBehind } from './commitBehind.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
-import { genesisBlock } from './genesisBlock.ts'
 import type { HeadRecord } from './headRecord.ts'
+import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
 import { createSenders } from './senders.ts'
-import { claimedHeader, verifyClaimed } from './verifyPayload.ts'
+import { headsOf, openHeads } from './storedHeads.ts'
+import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv
+  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: a kill loses what is not committed. */
+  readonly journal?: Journal
   readonly evm: Evm
   readonly config: ExecutionConfig
   /** Read only when the store is empty. */
@@ -38,38 +40,73 @@ export type ExecutionDeps = {
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** Told of each block that was executed, whatever becomes of it, and how long it took. */
   readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
+  /**
+   * Told of every record right after it was published, the first one included. A record with a block comes before the commit that has the block;
+   * one without comes after it.
+   */
+  readonly onPublish?: (record: HeadRecord) => void
 }
 
 export type ExecutionOptions = {
   /** of executed blocks kept in memory */
   readonly maxTreeBytes?: number
+  /** With less than this free on the disk no new block is taken. */
+  readonly minFreeBytes?: number
 }
 
 const defaultTreeBytes = 256 * 2 ** 20
 const senderCacheBytes = 32 * 2 ** 20
 
-/** The execution half: the engine, import of payloads, and views for readers. */
-export interface Execution extends Engine {
+/** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
+export interface Execution extends Engine, AsyncDisposable {
   /** `insert`, at once. */
   insertPayload(payload: Payload): InsertResult
   /** The newest published heads: frozen, replaced as a whole. */
   readonly published: HeadRecord
   /** The chain as it is now. */
   view(): ChainView
+  /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
+  commit(): void
+  /** What is held at the moment. */
+  sizes(): { readonly journalBytes: number; readonly treeBytes: number; readonly overlayBlocks: number }
+  /** Commits all that is published and takes nothing more. What cannot be committed stays in the journal, for the next start. */
+  close(): Promise<void>
 }
 
+/**
+ * Effects of a new block, in order: 1 it is executed, 2 it is appended to the journal, 3 it is in the tree, and the caller has its answer.
+ * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later 3 the transaction (`CommitBehind`),
+ * 4 the record without what was committed, 5 a new segment of the journal, 6 segments that are covered are removed. A kill before an answer loses
+ * only what nobody was told. After it the next start finds in the journal what the store lacks: blocks are executed again when they are asked
+ * for, those under the last heads at once. A kill between 3 and 6 leaves records of blocks and heads that the store has: they are passed over.
+ */
 class LocalExecution implements Execution {
   readonly #deps: ExecutionDeps
   readonly #block: BlockDeps
   readonly #tree: BlockTree
+  readonly #journal: BlockJournal
+  readonly #commits: CommitBehind
   #published: HeadRecord
+  /** of the published heads */
+  #sequence: number
+  #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
-    const { evm, config } = deps
+    const { evm, config, log } = deps
+    const { maxTreeBytes = defaultTreeBytes, minFreeBytes = 0 } = opts
     this.#deps = deps
     this.#block = { evm, config, senders: createSenders({ maxBytes: senderCacheBytes }) }
-    this.#tree = new BlockTree(opts.maxTreeBytes ?? defaultTreeBytes)
-    this.#published = recordOf(openHeads(deps))
+    this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
+    const { heads, sequence } = openHeads(deps)
+    const { number, hash } = heads.unsafe
+    const committed = { number, hash }
+    this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
+    this.#sequence = sequence
+    const published = (): { record: HeadRecord; sequence: number } => ({ record: this.#published, sequence: this.#sequence })
+    const onCommitted = (head: BlockId): void => this.#afterCommit(head)
+    this.#commits = new CommitBehind({ ...deps, published, onCommitted }, sequence, { minFreeBytes, maxPendingBytes: maxTreeBytes / 2 })
+    this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
+    this.#restore()
   }
 
   get published(): HeadRecord {
@@ -89,50 +126,36 @@ class LocalExecution implements Execution {
   }
 
   insertPayload(payload: Payload): InsertResult {
+    this.#requireOpen()
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
-    using view = this.view()
-    if (view.header(payload.blockHash)) return { kind: 'valid' }
-    const parent = this.#parent(view, { hash: payload.parentHash, number: payload.blockNumber - 1 })
-    const result = this.#timed(() => verifyClaimed(this.#block, parent, payload, claim.header))
+    if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
+    this.#commits.makeRoom()
+    const result = this.#executed({ hash: payload.parentHash, number: payload.blockNumber - 1 }, (parent) =>
+      verifyClaimed(this.#block, parent, payload, claim.header),
+    )
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult> {
-    using view = this.view()
-    const on = this.#parent(view, parent)
-    const result = this.#timed(() => buildBlock(this.#block, on, attributes))
+    this.#requireOpen()
+    this.#commits.makeRoom()
+    const result = this.#executed(parent, (on) => buildBlock(this.#block, on, attributes))
     if (result.kind === 'invalid') return result
     return { kind: 'built', payload: payloadOfBlock(this.#deps.config.schedule, result.block, result.block.hash) }
   }
 
   async setHeads(heads: Heads): Promise<void> {
-    const { kv, onCommit, log, clock } = this.#deps
-    const { committed, heads: before } = this.#published
+    this.#requireOpen()
+    this.#wake(heads.unsafe.hash)
     const branch = this.#plan(heads)
-    const unwound = committed.number - branch.ancestor.number
-    if (branch.blocks.length === 0 && unwound === 0 && sameLabels(before, heads)) return
-    const startMs = clock.nowMs()
-    onCommit?.('begin')
-    kv.write((tx) => commitBranch(tx, committed, branch, heads))
-    onCommit?.('end')
-    this.#published = recordOf(heads)
-    this.#tree.dropUpTo(heads.finalized.number)
+    if (sameHeads(this.#published.heads, heads)) return
+    this.#journalBlocks(branch.blocks)
+    this.#journal.appendHeads({ ...heads, sequence: this.#sequence + 1 })
+    this.#sequence++
+    this.#publishBranch(heads, branch)
     const { number, hash } = heads.unsafe
-    log.debug('heads set', { number, hash, added: branch.blocks.length, unwound, ms: clock.nowMs() - startMs })
-  }
-
-  /** The branch that makes the heads true. */
-  #plan(heads: Heads): Branch {
-    const refused = (label: keyof Heads, reason: string): Error =>
-      engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
-    using view = this.view()
-    const branch = view.branch(heads.unsafe.hash)
-    if (branch === undefined) throw refused('unsafe', 'the block is not known')
-    const refusal = headsRefusal(view.known, branch, heads)
-    if (refusal) throw refused(refusal.label, refusal.reason)
-    if (branch.ancestor.number < this.#published.heads.finalized.number) throw refused('unsafe', 'it leaves out the finalized head')
-    return branch
+    this.#deps.log.debug('heads set', { number, hash, overlays: branch.blocks.length })
   }
 
   async heads(): Promise<Heads> {
@@ -140,6 +163,7 @@ class LocalExecution implements Execution {
   }
 
   async payload(at: number | Hash): Promise<Payload | undefined> {
+    if (typeof at !== 'number') this.#wake(at)
     using view = this.view()
     const hash = typeof at === 'number' ? view.canonicalHash(at) : at
     const found = hash === undefined ? undefined : view.block(hash)
@@ -147,74 +171,195 @@ class LocalExecution implements Execution {
   }
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    this.#wake(block.hash)
     using view = this.view()
     const state = view.state(block)
     return state && (state.account(account)?.storageRoot ?? emptyRoot)
   }
 
-  #parent(view: ChainView, id: BlockId): ParentBlock {
-    const parent = view.parent(id.hash)
-    if (parent === undefined) throw engineFault('UNKNOWN_PARENT', id)
-    return parent
+  commit(): void {
+    this.#commits.run()
   }
 
-  /** Executes, and keeps the block if it is valid. */
-  #timed(execute: () => BlockResult): BlockResult {
+  sizes(): { journalBytes: number; treeBytes: number; overlayBlocks: number } {
+    const { sizeBytes: journalBytes } = this.#journal
+    return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    try {
+      this.#commits.run()
+    } catch (error) {
+      this.#deps.log.warn('closed with blocks that are in the journal only', { error })
+    } finally {
+      this.#commits.stop()
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new Error('execution: closed')
+  }
+
+  /** Whether a block needs no execution to be valid; one that no record would bring back after a kill is journalled first. */
+  #isKnown(hash: Hash): boolean {
+    if (this.#journal.sleeps(hash)) return true
+    using view = this.view()
+    if (view.header(hash) === undefined) return false
+    this.#journalBlocks(view.branch(hash)?.blocks ?? [])
+    return true
+  }
+
+  /** Appends the blocks of a branch that the journal has lost sight of: they were committed once, and unwound. */
+  #journalBlocks(blocks: readonly ExecutedBlock[]): void {
+    for (const block of blocks) this.#journal.appendBlock(block)
+  }
+
+  /** The branch that makes the heads true. */
+  #plan(heads: JournalledHeads | Heads): Branch {
+    const refused = (label: keyof Heads, reason: string): Error =>
+      engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
+    using view = this.view()
+    const branch = view.branch(heads.unsafe.hash)
+    if (branch === undefined) throw refused('unsafe', 'the block is not known')
+    const refusal = headsRefusal(view.known, branch, heads)
+    if (refusal) throw refused(refusal.label, refusal.reason)
+    if (!isOnBranch(view.known, branch, this.#published.heads.finalized)) throw refused('unsafe', 'it leaves out the finalized head')
+    return branch
+  }
+
+  /** Executes on a known parent, and keeps the block if it is valid. */
+  #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult): BlockResult {
     const { clock, log, onExecuted } = this.#deps
+    this.#wake(parent.hash)
+    using view = this.view()
+    const on = view.parent(parent.hash)
+    if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
     const startMs = clock.nowMs()
-    const result = execute()
+    const result = execute(on)
     const ms = clock.nowMs() - startMs
     if (result.kind === 'invalid') {
       log.debug('block refused', { reason: result.reason, ms })
       return result
     }
     const { header, hash, transactions } = result.block
-    this.#tree.add(result.block)
+    this.#journalBlocks(view.branch(parent.hash)?.blocks ?? [])
+    this.#journal.appendBlock(result.block)
+    this.#tree.add(result.block, ms)
     onExecuted?.(result.block, ms)
     log.debug('block executed', { number: header.number, hash, txs: transactions.length, gas: header.gasUsed, ms })
     return result
   }
-}
 
-const sameLabels = (a: Heads, b: Heads): boolean => a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
-
-function recordOf(heads: Heads): HeadRecord {
-  const { number, hash } = heads.unsafe
-  return Object.freeze({ heads: Object.freeze({ ...heads }), committed: { number, hash }, overlays: Object.freeze([]) })
-}
-
-/** The heads that the store had when it was closed, whatever closed it; a store without a chain gets the genesis block. */
-function openHeads(deps: ExecutionDeps): Heads {
-  const { kv, config } = deps
-  const existing = readHeads(deps)
-  if (existing) return existing
-  const genesis = genesisBlock(deps.genesis(), config.schedule)
-  verifyGenesisHash(config, genesis.header)
-  kv.write((tx) => commitGenesis(tx, genesis))
-  const heads = readHeads(deps)
-  if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'the genesis block that was just written' })
-  return heads
-}
-
-/** @throws Fault GENESIS_MISMATCH (fatal) when the store holds another chain, CHAIN_STORE_DAMAGED (fatal) */
-function readHeads({ kv, config }: ExecutionDeps): Heads | undefined {
-  using reader = kv.snapshot()
-  const stored = store.readHeads(reader)
-  if (stored === undefined) return undefined
-  const genesis = store.readGenesisId(reader)
-  if (genesis?.hash !== config.genesis.l2.hash) {
-    throw executionFault('GENESIS_MISMATCH', { stored: genesis?.hash ?? 'none', configured: config.genesis.l2.hash })
+  /** Executes a journalled block of an earlier run, with those below it, as far as that is needed to have it in the tree. */
+  #wake(tip: Hash): void {
+    const branch = this.#journal.sleepingTo(tip)
+    for (const block of branch) if (!this.#wakeOne(block)) return
   }
-  const refOf = (id: BlockId): Heads['unsafe'] => {
-    const block = store.readBlock(reader, id)
-    if (block === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${id.number} ${id.hash}` })
-    return l2RefOf(config, payloadOfBlock(config.schedule, block, id.hash))
+
+  #wakeOne(record: JournalledBlock): boolean {
+    const { schedule } = this.#deps.config
+    const { log } = this.#deps
+    const { number, hash, parentHash } = record
+    try {
+      const block = blockOfRecord(record)
+      const parent = { hash: parentHash, number: number - 1 }
+      const result = this.#executed(parent, (on) => verifyPayload(this.#block, on, payloadOfBlock(schedule, block, hash)))
+      if (result.kind === 'executed') return true
+      log.error('a block of the journal is not valid any more', { number, hash, reason: result.reason })
+    } catch (error) {
+      log.warn('a block of the journal cannot be executed', { number, hash, error })
+    } finally {
+      this.#journal.rouse(hash)
+    }
+    return false
   }
-  return { unsafe: refOf(stored.unsafe), safe: refOf(stored.safe), finalized: refOf(stored.finalized) }
+
+  /** Brings back the youngest heads of the journal that can be. */
+  #restore(): void {
+    const { log, config } = this.#deps
+    const startMs = this.#deps.clock.nowMs()
+    using reader = this.view()
+    const journalled = this.#journal.load((hash) => reader.header(hash) !== undefined)
+    const later = journalled.filter(({ sequence }) => sequence > this.#sequence).reverse()
+    for (const stored of later) {
+      this.#wake(stored.unsafe.hash)
+      try {
+        const branch = this.#plan(stored)
+        using view = this.view()
+        const heads = headsOf(config, stored, ({ hash }) => view.block(hash)?.block)
+        this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
+        this.#publishBranch(heads, branch)
+        const ms = this.#deps.clock.nowMs() - startMs
+        log.info('journal replayed', { number: heads.unsafe.number, hash: heads.unsafe.hash, blocks: branch.blocks.length, ms })
+        return
+      } catch (error) {
+        log.warn('heads of the journal cannot be had again', { number: stored.unsafe.number, hash: stored.unsafe.hash, error })
+      }
+    }
+    this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
+    this.#publish(this.#published)
+  }
+
+  #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
+    const { committed } = this.#published
+    this.#publish({ heads, committed, base, overlays })
+    this.#commits.published(this.#loadOf(overlays))
+  }
+
+  #publish(record: HeadRecord): void {
+    this.#published = recordOf(record)
+    this.#deps.onPublish?.(this.#published)
+  }
+
+  #loadOf(blocks: readonly ExecutedBlock[]): BlockLoad {
+    const sum = { ms: 0, journalBytes: 0, sizeBytes: 0 }
+    for (const { hash } of blocks) {
+      const load = this.#tree.loadOf(hash)
+      sum.ms += load?.ms ?? 0
+      sum.journalBytes += load?.journalBytes ?? 0
+      sum.sizeBytes += load?.sizeBytes ?? 0
+    }
+    return sum
+  }
+
+  #isPublished({ header, hash }: ExecutedBlock): boolean {
+    const { base, overlays } = this.#published
+    return overlays[header.number - base.number - 1]?.hash === hash
+  }
+
+  #afterCommit(head: BlockId): void {
+    const { heads } = this.#published
+    this.#publish({ heads, committed: head, base: head, overlays: [] })
+    this.#tree.dropUpTo(heads.finalized.number)
+    using view = this.view()
+    const linkOf = (hash: Hash): Linked | undefined => {
+      const header = this.#tree.get(hash)?.header
+      return header && { number: header.number, hash, parentHash: header.parentHash }
+    }
+    const sleepers = new Map([...this.#journal.sleepers()].map((block) => [block.hash, block]))
+    const awake = [...this.#tree.blocks()].flatMap(({ hash }) => linkOf(hash) ?? [])
+    const isCommitted = (hash: Hash): boolean => view.known.committed(hash) !== undefined
+    const of = (hash: Hash): Linked | undefined => linkOf(hash) ?? sleepers.get(hash)
+    const needed = neededBlocks([...awake, ...sleepers.values()], of, head, isCommitted)
+    this.#journal.prune((hash) => needed.has(hash))
+  }
 }
+
+const sameHeads = (a: Heads, b: Heads): boolean =>
+  a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
+
+const recordOf = ({ heads, committed, base, overlays }: HeadRecord): HeadRecord =>
+  Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays.slice()) })
 
 /**
- * The execution half over a store: opens its chain, or begins it with the genesis block.
+ * The execution half over a store and a journal: opens its chain, or begins it with the genesis block, and brings back what was acknowledged
+ * and not committed when it last ended.
  * @throws Fault WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED (fatal)
  */
 export function createExecution(deps: ExecutionDeps, opts: ExecutionOptions = {}): Execution {

@@ -1,11 +1,6 @@
 import { defineFaults } from '#lib/fault'
 
 export const executionFault = defineFaults({
-  UNSUPPORTED: {
-    severity: 'fatal',
-    says: (d: { what: string }) => `this version does not do this yet: ${d.what}`,
-    fix: 'do without it, or install a version that has it',
-  },
   INVALID_ATTRIBUTES: {
     severity: 'fatal',
     says: (d: { timestamp: number; reason: string }) => `payload attributes for time ${d.timestamp}: ${d.reason}`,

@@ -3,19 +3,26 @@ import type { BlockId } from '#types/blockRef'
 import type { ExecutedBlock } from './executedBlock.ts'
 
 /**
- * What the one writer publishes, frozen: the heads and the blocks up to the unsafe head that no commit has reached, oldest first. A reader
- * takes it first and a read transaction second, so that both belong together (`createChainView`).
+ * What the one writer publishes, frozen: the heads and the canonical blocks that no commit has reached, oldest first. A reader takes it first and
+ * a read transaction second, so that both belong together (`createChainView`). Plain data: `structuredClone` gives the same record elsewhere, but
+ * who clones keeps one object a block over all records, for the stacks of states are remembered by it.
  */
 export type HeadRecord = {
   readonly heads: Heads
-  /** the committed head when the record was made: the block below `overlays` */
+  /** the head that was committed when the record was made */
   readonly committed: BlockId
+  /** the block below `overlays`: the committed head, or an ancestor of it while a commit that unwinds is still to come */
+  readonly base: BlockId
   readonly overlays: readonly ExecutedBlock[]
 }
 
-/** The overlays above a committed head; undefined when that head is neither the record's base nor one of its blocks: the record is old. */
-export function overlaysAbove(record: HeadRecord, committed: BlockId): readonly ExecutedBlock[] | undefined {
-  if (committed.hash === record.committed.hash) return record.overlays
-  const index = record.overlays.findIndex(({ hash }) => hash === committed.hash)
-  return index < 0 ? undefined : record.overlays.slice(index + 1)
+/** The canonical chain as a record and a committed head show it: all blocks up to `base` are committed. */
+export type RecordedChain = { readonly base: BlockId; readonly overlays: readonly ExecutedBlock[] }
+
+/** Undefined when the record does not know that committed head: the record is old. */
+export function chainAbove(record: HeadRecord, committed: BlockId): RecordedChain | undefined {
+  const { base, overlays } = record
+  if (committed.hash === record.committed.hash || committed.hash === base.hash) return { base, overlays }
+  const block = overlays[committed.number - base.number - 1]
+  return block?.hash === committed.hash ? { base: committed, overlays: overlays.slice(committed.number - base.number) } : undefined
 }

@@ -30,10 +30,10 @@ function parseLine(line: string, number: number): Payload {
 }
 
 /**
- * Validates payloads one after another and makes each the unsafe head; safe and finalized stay. Each block is one commit, so an import that
- * was cut off goes on where it stopped when it is given the same file again.
- * @param onBlock told of each payload after its commit
- * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
+ * Validates payloads one after another and makes each the unsafe head; safe and finalized stay. What was imported is committed when it ends,
+ * however it ends; an import that was cut off goes on where it stopped when it is given the same file again.
+ * @param onBlock told of each payload when it is acknowledged
+ * @throws Fault INVALID_BLOCK, BAD_LINE (fatal), UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal), and those of `Execution.commit`
  */
 export async function importPayloads(
   execution: Execution,
@@ -41,23 +41,32 @@ export async function importPayloads(
   lines: Iterable<string> | AsyncIterable<string>,
   onBlock?: (payload: Payload) => void,
 ): Promise<ImportResult> {
-  let [imported, skipped, gas, number] = [0, 0, 0n, 0]
-  for await (const line of lines) {
-    number++
-    if (line.trim() === '') continue
-    const payload = parseLine(line, number)
-    if (isCanonical(execution, payload)) {
-      skipped++
-      continue
+  const result = { imported: 0, skipped: 0, gas: 0n }
+  let number = 0
+  try {
+    for await (const line of lines) {
+      number++
+      if (line.trim() === '') continue
+      const payload = parseLine(line, number)
+      if (isCanonical(execution, payload)) {
+        result.skipped++
+        continue
+      }
+      await importOne(execution, config, payload)
+      result.imported++
+      result.gas += payload.gasUsed
+      onBlock?.(payload)
     }
-    const result = execution.insertPayload(payload)
-    if (result.kind === 'invalid') throw executionFault('INVALID_BLOCK', { number: payload.blockNumber, reason: result.reason })
-    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
-    imported++
-    gas += payload.gasUsed
-    onBlock?.(payload)
+  } finally {
+    execution.commit()
   }
-  return { imported, skipped, gas }
+  return result
+}
+
+async function importOne(execution: Execution, config: ExecutionConfig, payload: Payload): Promise<void> {
+  const inserted = execution.insertPayload(payload)
+  if (inserted.kind === 'invalid') throw executionFault('INVALID_BLOCK', { number: payload.blockNumber, reason: inserted.reason })
+  await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
 }
 
 function isCanonical(execution: Execution, payload: Payload): boolean {

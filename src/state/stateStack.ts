@@ -1,0 +1,131 @@
+import { Buffer } from 'node:buffer'
+import type { Account, StateView } from '#evm/ports'
+import { toHex } from '#lib/hex'
+import type { NodeSource } from '#trie/ports'
+import type { BlockId } from '#types/blockRef'
+import { emptyRoot, type Hash } from '#types/ids'
+import type { AccountChange, StateDiff } from '#types/stateDiff'
+import { type Layer, mergedLayer, singleLayer } from './stateLayer.ts'
+import type { StateRoot } from './stateRoot.ts'
+import type { WorldState } from './worldState.ts'
+
+/** So many layers of one size are merged into one: a read asks at most a few times the logarithm of the blocks. */
+const fanOut = 8
+
+/**
+ * What blocks that follow each other changed, oldest first, immutable. The layers of a long stack are merged by powers of `fanOut`; stacks that
+ * continue one share its layers. Cost of a read: O(log blocks); of a push, spread over many: O(changes × log blocks).
+ */
+export type StateStack = { readonly layers: readonly Layer[] }
+
+export const emptyStack: StateStack = { layers: [] }
+
+/** One block's outcome; the block itself is left out when no BLOCKHASH is asked for. */
+export type StackedBlock = {
+  readonly diff: StateDiff
+  readonly result: Pick<StateRoot, 'nodes' | 'storageRoots'>
+  readonly block: BlockId | undefined
+}
+
+export function pushBlock(stack: StateStack, block: StackedBlock): StateStack {
+  let layers: readonly Layer[] = [...stack.layers, singleLayer(block)]
+  for (;;) {
+    const last = layers.slice(-fanOut)
+    const isFull = last.length === fanOut && last.every(({ tier }) => tier === last[0]?.tier)
+    if (!isFull) return { layers }
+    layers = [...layers.slice(0, -fanOut), mergedLayer(last)]
+  }
+}
+
+/** The lowest block that the stack holds; undefined for none. */
+export const firstOf = (stack: StateStack): number | undefined => stack.layers[0]?.first
+
+/** Without the layers that lie at and below a block as a whole: for a state that has them. What is left may begin below the block. */
+export function trimStack(stack: StateStack, upTo: number): StateStack {
+  const from = stack.layers.findIndex(({ first, hashes }) => first + hashes.length - 1 > upTo)
+  if (from === 0) return stack
+  return { layers: from < 0 ? [] : stack.layers.slice(from) }
+}
+
+const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
+
+class StackView implements StateView {
+  readonly #below: StateView
+  /** youngest first */
+  readonly #layers: readonly Layer[]
+
+  constructor(below: StateView, layers: readonly Layer[]) {
+    this.#below = below
+    this.#layers = layers
+  }
+
+  account(addressKey: Uint8Array): Account | undefined {
+    const name = toHex(addressKey)
+    let storageRoot: Hash | undefined
+    for (const layer of this.#layers) {
+      const change: AccountChange | null | undefined = layer.account(addressKey, name)
+      if (change === null) return undefined
+      storageRoot ??= layer.storageRoot(name)
+      if (change !== undefined) return { ...change, storageRoot: storageRoot ?? emptyRoot }
+    }
+    const account = this.#below.account(addressKey)
+    return account && storageRoot ? { ...account, storageRoot } : account
+  }
+
+  slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
+    const [owner, name] = [latin(addressKey), latin(slotKey)]
+    for (const layer of this.#layers) {
+      const value = layer.slot(addressKey, slotKey, owner, name)
+      if (value !== undefined) return isZero(value) ? undefined : value
+      if (layer.isWiped(addressKey, owner)) return undefined
+    }
+    return this.#below.slot(addressKey, slotKey)
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    for (const layer of this.#layers) {
+      const code = layer.code(codeHash)
+      if (code !== undefined) return code
+    }
+    return this.#below.code(codeHash)
+  }
+
+  blockHash(number: number): Hash | undefined {
+    for (const { first, hashes } of this.#layers) {
+      const hash = hashes[number - first]
+      if (hash !== undefined) return hash
+    }
+    return this.#below.blockHash(number)
+  }
+}
+
+class StackNodes implements NodeSource {
+  readonly #below: NodeSource
+  readonly #layers: readonly Layer[]
+
+  constructor(below: NodeSource, layers: readonly Layer[]) {
+    this.#below = below
+    this.#layers = layers
+  }
+
+  get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
+    const [of, name] = [owner ? latin(owner) : '', latin(path)]
+    for (const layer of this.#layers) {
+      const node = layer.node(of, name)
+      if (node !== undefined) return node ?? undefined
+      if (owner && layer.isWiped(owner, of)) return undefined
+    }
+    return this.#below.get(owner, path, hash, key)
+  }
+}
+
+/**
+ * The state after the blocks of a stack.
+ * @param below the state after the block under the stack, or after any of its blocks
+ */
+export function stackedState(below: WorldState, stack: StateStack): WorldState {
+  if (stack.layers.length === 0) return below
+  const layers = stack.layers.toReversed()
+  return { view: new StackView(below.view, layers), nodes: new StackNodes(below.nodes, layers) }
+}
