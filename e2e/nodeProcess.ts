@@ -27,6 +27,8 @@ export type NodeSpec = {
   readonly args: readonly string[]
   /** what it listens on; each on any free port, behind a proxy whose address stays */
   readonly serves: readonly Served[]
+  /** besides those of this process */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export type Ready = { readonly isReady: boolean; readonly problems: readonly string[] }
@@ -75,7 +77,7 @@ for (const [signal, code] of [
 
 const requestTimeoutMs = 5_000
 
-export async function createNodeProcess({ name, folder, args, serves }: NodeSpec): Promise<NodeProcess> {
+export async function createNodeProcess({ name, folder, args, serves, env }: NodeSpec): Promise<NodeProcess> {
   const temporary = join(folder, 'tmp')
   mkdirSync(temporary, { recursive: true })
   const logPath = join(folder, `${name}.log`)
@@ -148,7 +150,7 @@ export async function createNodeProcess({ name, folder, args, serves }: NodeSpec
       const startMs = performance.now()
       const started = spawn(process.execPath, command, {
         cwd: root,
-        env: { ...process.env, TMPDIR: temporary },
+        env: { ...process.env, ...env, TMPDIR: temporary },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       child = started

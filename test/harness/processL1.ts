@@ -1,0 +1,37 @@
+import { createRecordedL1, type L1Recording, type RecordedL1, serveL1 } from '#devnet/recordedL1'
+import { startProxy, type TcpProxy } from './proxy.ts'
+
+/** `finalized-above-safe`: the head passes for finalized, genesis for safe. */
+export type LabelLie = 'none' | 'finalized-above-safe'
+
+/** Requests with the labels in them exchanged, so that the answer is that lie. */
+export const withLie = (lie: LabelLie, body: string): string =>
+  lie === 'none' ? body : body.replaceAll('"finalized"', '"latest"').replaceAll('"safe"', '"earliest"')
+
+/** A recorded L1 for other processes: JSON-RPC and beacon API at two addresses, each behind a proxy that can be told to fail. */
+export interface ProcessL1 extends AsyncDisposable {
+  readonly l1: RecordedL1
+  readonly rpc: TcpProxy
+  readonly beacon: TcpProxy
+  lie(lie: LabelLie): void
+}
+
+export async function startProcessL1(recording: L1Recording, head: number): Promise<ProcessL1> {
+  await using starting = new AsyncDisposableStack()
+  const l1 = createRecordedL1(recording, { head })
+  let told: LabelLie = 'none'
+  const server = starting.use(await serveL1((exchange) => l1.reply({ ...exchange, body: withLie(told, exchange.body) }), 0))
+  const port = Number(new URL(server.url).port)
+  const rpc = starting.use(await startProxy(port))
+  const beacon = starting.use(await startProxy(port))
+  const parts = starting.move()
+  return {
+    l1,
+    rpc,
+    beacon,
+    lie(lie) {
+      told = lie
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
+}
