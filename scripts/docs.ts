@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import type { FaultSpec } from '#lib/fault'
 import type { MetricSpec } from '#lib/metrics'
-import { ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
+import { engineMethods, ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
 import { methodsReference } from '#rpc/methodsReference'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
@@ -99,6 +99,7 @@ const pages: Readonly<Record<string, string>> = {
   'rpc.md': methodsReference([
     { title: 'Execution half (--http.port)', methods: ethRegistry.values() },
     { title: 'WebSocket (--ws.port), besides all of the execution half', methods: socketMethods },
+    { title: 'Engine API (--engine.port), with a token; besides all of the execution half', methods: engineMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
   ]),
 }

@@ -1,3 +1,4 @@
+import type { EngineApi } from '#engine/engineApi'
 import type { ChainReader, Executor, RollupNode } from './ports.ts'
 
 /** One running call, as the method sees it. */
@@ -28,6 +29,9 @@ export type EthContext = CallContext & {
   readonly clientVersion: string
   readonly limits: EthLimits
 }
+
+/** What the methods of the engine port get. */
+export type EngineContext = EthContext & { readonly engine: EngineApi }
 
 /** What the methods of the consensus half get. */
 export type RollupContext = CallContext & { readonly rollup: RollupNode; readonly version: string }

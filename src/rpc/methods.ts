@@ -1,4 +1,19 @@
-import type { EthContext, RollupContext, SocketContext } from './context.ts'
+import type { EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
+import { getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1 } from './methods/engine/bodies.ts'
+import { forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3 } from './methods/engine/forkchoice.ts'
+import { exchangeCapabilities, getClientVersionV1 } from './methods/engine/identity.ts'
+import {
+  getPayloadV1,
+  getPayloadV2,
+  getPayloadV3,
+  getPayloadV4,
+  getPayloadV5,
+  newPayloadV1,
+  newPayloadV2,
+  newPayloadV3,
+  newPayloadV4,
+  newPayloadV5,
+} from './methods/engine/payloads.ts'
 import { getBlockByHash, getBlockByNumber, getBlockReceipts } from './methods/eth/blocks.ts'
 import { call } from './methods/eth/call.ts'
 import { blockNumber, chainId, syncing } from './methods/eth/chain.ts'
@@ -25,6 +40,18 @@ export const socketMethods: readonly Method<SocketContext>[] = [subscribe, unsub
 
 /** The methods of the execution half over WebSocket (port 8546). */
 export const socketRegistry: Registry<SocketContext> = createRegistry<SocketContext>([...ethRegistry.values()], socketMethods)
+
+/** What moves the chain: for a consensus half that has the secret. */
+export const engineMethods: readonly Method<EngineContext>[] = [
+  ...[newPayloadV1, newPayloadV2, newPayloadV3, newPayloadV4, newPayloadV5],
+  ...[forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3],
+  ...[getPayloadV1, getPayloadV2, getPayloadV3, getPayloadV4, getPayloadV5],
+  ...[getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1],
+  ...[exchangeCapabilities, getClientVersionV1],
+]
+
+/** The methods of the engine port (8551): foreign consensus halves read through it too. */
+export const engineRegistry: Registry<EngineContext> = createRegistry<EngineContext>([...ethRegistry.values()], engineMethods)
 
 /** The methods of the consensus half (port 7545). */
 export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupContext>([

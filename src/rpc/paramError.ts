@@ -12,8 +12,8 @@ export class ParamError extends Error {
   readonly path: (string | number)[] = []
   noticed: NoticedAt = 'value'
 
-  constructor(message: string, kind: ParamErrorKind = 'unreadable') {
-    super(message)
+  constructor(message: string, kind: ParamErrorKind = 'unreadable', cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
     this.name = 'ParamError'
     this.kind = kind
   }

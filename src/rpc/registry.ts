@@ -26,6 +26,8 @@ export const costClasses = {
   'range-read': { timeoutMs: 30_000, maxRunning: 8 },
   /** runs code */
   execution: { timeoutMs: 10_000, maxRunning: 16 },
+  /** moves the chain; one after the other, so that a call also waits for those before it */
+  engine: { timeoutMs: 60_000, maxRunning: 64 },
 } as const
 export type CostClass = keyof typeof costClasses
 

@@ -25,6 +25,8 @@ export type RpcServerOptions = Listen & {
   /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
   readonly limits?: Partial<RpcServerLimits>
+  /** Why a request with this Authorization header is refused (HTTP 401), or undefined; default: none is. */
+  readonly authorize?: (authorization: string | undefined) => string | undefined
 }
 
 export type RpcServerLimits = {
@@ -102,6 +104,7 @@ function send(response: ServerResponse, reply: Reply, isClosing: boolean): void 
   const body = Buffer.from(reply.text, 'utf8')
   response.statusCode = reply.status
   if (reply.status === 405) response.setHeader('allow', 'POST')
+  if (reply.status === 401) response.setHeader('www-authenticate', 'Bearer')
   if (reply.isLast === true || isClosing) response.setHeader('connection', 'close')
   if (reply.status !== 204) {
     response.setHeader('content-type', reply.type)
@@ -125,6 +128,8 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
 
   async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
     if (!isHostAllowed(request.headers.host, hostNames)) return plain(403, 'this host name is not served here')
+    const unauthorized = options.authorize?.(request.headers.authorization)
+    if (unauthorized !== undefined) return plain(401, unauthorized)
     if (request.method === 'POST') {
       using hold = budget.hold()
       return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })

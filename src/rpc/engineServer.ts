@@ -1,0 +1,33 @@
+import type { EngineApi } from '#engine/engineApi'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { EngineContext, EthContext, Ticket } from './context.ts'
+import { engineRegistry } from './methods.ts'
+import { bearerRule } from './server/bearer.ts'
+import { createRpcServer, type RpcServer, type RpcServerLimits, type RpcServerOptions } from './server.ts'
+
+export type EngineServerDeps = {
+  readonly api: EngineApi
+  readonly eth: Omit<EthContext, 'ticket'>
+  /** 32 bytes; asked for at each request */
+  readonly jwtSecret: () => Uint8Array
+  readonly log: Log
+  readonly clock: Clock
+}
+
+/** A block's payload is one body: as other clients have it. Two of them fit at once. */
+export const engineServerLimits: Partial<RpcServerLimits> = { maxBodyBytes: 128_000_000, maxHeldBytes: 256_000_000, maxConnections: 50 }
+
+/**
+ * Starts the engine port: the Engine API and the reads that go with it, for whoever has the secret; anybody else gets HTTP 401.
+ * @returns when it listens
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export function createEngineServer(
+  { api, eth, jwtSecret, log, clock }: EngineServerDeps,
+  options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
+): Promise<RpcServer> {
+  const contextOf = (ticket: Ticket): EngineContext => ({ ...eth, engine: api, ticket })
+  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock }
+  return createRpcServer(deps, { ...options, limits: engineServerLimits, authorize: bearerRule(clock, jwtSecret) })
+}

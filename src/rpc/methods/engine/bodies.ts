@@ -1,0 +1,28 @@
+import { blockNumber, hash, listOf } from '../../codecs/values.ts'
+import { type ParamCodec, param } from '../../registry.ts'
+import { bodies } from './engineCodecs.ts'
+import { engineMethod } from './engineMethod.ts'
+
+/** Longer lists than the Engine API takes are read too, so that they get its own error. */
+const hashes = listOf(hash, 100_000)
+const number: ParamCodec<number> = { doc: 'quantity', parse: blockNumber }
+
+export const getPayloadBodiesByHashV1 = engineMethod({
+  name: 'engine_getPayloadBodiesByHashV1',
+  doc: 'Transactions of blocks, canonical or not, in the order asked; at most 1024.',
+  params: [param('hashes', hashes)],
+  result: bodies,
+  cost: 'range-read',
+  example: { params: [[]], result: [] },
+  run: ({ engine }, of) => engine.bodiesByHash(of),
+})
+
+export const getPayloadBodiesByRangeV1 = engineMethod({
+  name: 'engine_getPayloadBodiesByRangeV1',
+  doc: 'Transactions of canonical blocks; at most 1024.',
+  params: [param('start', number), param('count', number)],
+  result: bodies,
+  cost: 'range-read',
+  example: { params: ['0xffffff', '0x1'], result: [] },
+  run: ({ engine }, start, count) => engine.bodiesByRange(start, count),
+})

@@ -1,0 +1,112 @@
+import type { ForkchoiceAnswer, ForkchoiceState, PayloadBody, PayloadStatus } from '#engine/engineApi'
+import { encodePayload, parsePayload } from '#engine/payloadJson'
+import { type Fault, isFault } from '#lib/fault'
+import { type Hex, toHex } from '#lib/hex'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { bytes, hash, listOf, wrongType } from '../../codecs/values.ts'
+import { isJsonObject, type Json } from '../../json.ts'
+import { ParamError, within } from '../../paramError.ts'
+import type { ParamCodec, ResultCodec } from '../../registry.ts'
+
+const malformed = (fault: Fault): ParamError => new ParamError(fault.message, 'senseless', fault)
+
+export const payload: ParamCodec<Payload> = {
+  doc: 'execution payload',
+  parse(value): Payload {
+    try {
+      return parsePayload(value)
+    } catch (error) {
+      if (isFault(error, 'MALFORMED_PAYLOAD')) throw malformed(error)
+      throw error
+    }
+  },
+}
+
+export const blobHashes: ParamCodec<readonly Hash[]> = { ...listOf(hash, 1_024), doc: 'blob versioned hashes: none on this chain' }
+export const executionRequests: ParamCodec<readonly Uint8Array[]> = {
+  ...listOf(bytes, 1_024),
+  doc: 'execution requests: none on this chain',
+}
+
+export const forkchoiceState: ParamCodec<ForkchoiceState> = {
+  doc: 'headBlockHash, safeBlockHash, finalizedBlockHash; a zero hash for one of the latter keeps what is',
+  parse(value): ForkchoiceState {
+    if (!isJsonObject(value)) throw wrongType(value, 'a forkchoice state')
+    const field = (key: string): Hash => within(key, () => hash.parse(value[key]))
+    return { head: field('headBlockHash'), safe: field('safeBlockHash'), finalized: field('finalizedBlockHash') }
+  },
+}
+
+/** Read by the Engine API itself, once the heads have moved. */
+export const attributes: ParamCodec<unknown> = { doc: 'payload attributes with the OP fields', parse: (value) => value }
+
+export const payloadId: ParamCodec<Hex> = {
+  doc: 'payload id, 8 bytes in hex',
+  parse(value): Hex {
+    const id = bytes.parse(value)
+    if (id.length !== 8) throw new ParamError('invalid string length')
+    return toHex(id)
+  },
+}
+
+export const texts: ParamCodec<readonly string[]> = listOf(
+  {
+    doc: 'text',
+    parse(value): string {
+      if (typeof value !== 'string') throw wrongType(value, 'a string')
+      return value
+    },
+  },
+  1_024,
+)
+
+function statusJson(status: PayloadStatus): Json {
+  return {
+    status: status.status,
+    latestValidHash: status.status === 'SYNCING' ? null : (status.latestValidHash ?? null),
+    validationError: status.status === 'INVALID' ? status.validationError : null,
+  }
+}
+
+export const payloadStatus: ResultCodec<PayloadStatus> = {
+  doc: 'status (VALID, INVALID, SYNCING), latestValidHash, validationError',
+  encode: statusJson,
+}
+
+export const forkchoiceAnswer: ResultCodec<ForkchoiceAnswer> = {
+  doc: 'payloadStatus and payloadId; no id without attributes',
+  encode: (answer) => ({ payloadStatus: statusJson(answer.payloadStatus), payloadId: answer.payloadId ?? null }),
+}
+
+/** Forced transactions bring the fee recipient nothing that another choice of transactions would not, and there is no pool yet. */
+const blockValue = '0x0'
+const noBlobs = { commitments: [], proofs: [], blobs: [] }
+
+/** By version of `engine_getPayload`. */
+export const builtPayload: Readonly<Record<1 | 2 | 3 | 4, ResultCodec<Payload>>> = {
+  1: { doc: 'execution payload', encode: encodePayload },
+  2: { doc: 'executionPayload, blockValue', encode: (built): Json => ({ executionPayload: encodePayload(built), blockValue }) },
+  3: { doc: 'executionPayload, blockValue, blobsBundle (empty), shouldOverrideBuilder (false), parentBeaconBlockRoot', encode: envelope },
+  4: { doc: 'as version 3, and executionRequests (empty)', encode: (built): Json => ({ ...envelope(built), executionRequests: [] }) },
+}
+
+function envelope(built: Payload): { readonly [key: string]: Json } {
+  const { parentBeaconBlockRoot } = built
+  return {
+    executionPayload: encodePayload(built),
+    blockValue,
+    blobsBundle: noBlobs,
+    shouldOverrideBuilder: false,
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
+  }
+}
+
+export const bodies: ResultCodec<readonly (PayloadBody | undefined)[]> = {
+  doc: 'list: transactions and withdrawals (null before Canyon); null for a block that is not known',
+  encode: (list) => list.map((body) => (body === undefined ? null : bodyJson(body))),
+}
+
+function bodyJson({ transactions, withdrawals }: PayloadBody): Json {
+  return { transactions: transactions.map(toHex), withdrawals: withdrawals === undefined ? null : [] }
+}

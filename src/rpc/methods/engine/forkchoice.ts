@@ -1,0 +1,23 @@
+import type { ForkchoiceVersion } from '#engine/versions'
+import type { EngineContext } from '../../context.ts'
+import { type Method, optionalParam, param } from '../../registry.ts'
+import { attributes, forkchoiceAnswer, forkchoiceState } from './engineCodecs.ts'
+import { engineMethod } from './engineMethod.ts'
+
+const update = (version: ForkchoiceVersion, forks: string): Method<EngineContext> =>
+  engineMethod({
+    name: `engine_forkchoiceUpdatedV${version}`,
+    doc: `Moves the heads and begins to build a payload when attributes are given: those of blocks ${forks}.`,
+    params: [
+      param('forkchoiceState', forkchoiceState),
+      optionalParam('payloadAttributes', attributes, undefined, 'none: nothing is built'),
+    ],
+    result: forkchoiceAnswer,
+    cost: 'engine',
+    example: { params: [] },
+    run: ({ engine }, state, json) => engine.forkchoiceUpdated(version, state, json),
+  })
+
+export const forkchoiceUpdatedV1 = update(1, 'before Canyon')
+export const forkchoiceUpdatedV2 = update(2, 'before Ecotone')
+export const forkchoiceUpdatedV3 = update(3, 'from Ecotone on')

@@ -1,0 +1,40 @@
+import { optionalParam, param, type ResultCodec } from '../../registry.ts'
+import { attributes as anything, texts } from './engineCodecs.ts'
+import { engineMethod } from './engineMethod.ts'
+
+const versions = (name: string, ...list: readonly number[]): readonly string[] => list.map((version) => `${name}V${version}`)
+
+/** What is answered with something else than -38005. */
+const offered: readonly string[] = [
+  ...versions('engine_newPayload', 1, 2, 3, 4),
+  ...versions('engine_forkchoiceUpdated', 1, 2, 3),
+  ...versions('engine_getPayload', 1, 2, 3, 4),
+  ...['engine_getPayloadBodiesByHashV1', 'engine_getPayloadBodiesByRangeV1', 'engine_getClientVersionV1'],
+]
+
+const names: ResultCodec<readonly string[]> = { doc: 'list: names of methods', encode: (list) => list }
+
+export const exchangeCapabilities = engineMethod({
+  name: 'engine_exchangeCapabilities',
+  doc: 'Methods of the Engine API that are offered here.',
+  params: [param('methods', texts)],
+  result: names,
+  cost: 'instant',
+  example: { params: [[]] },
+  run: () => offered,
+})
+
+type ClientVersion = { readonly code: string; readonly name: string; readonly version: string; readonly commit: string }
+
+export const getClientVersionV1 = engineMethod({
+  name: 'engine_getClientVersionV1',
+  doc: 'What answers here: code, name, version, commit (unknown: zeros).',
+  params: [optionalParam('clientVersion', anything, undefined, 'the caller does not say what it is')],
+  result: { doc: 'list of one: code, name, version, commit', encode: (one: ClientVersion) => [{ ...one }] },
+  cost: 'instant',
+  example: { params: [] },
+  run({ clientVersion }): ClientVersion {
+    const [name = 'basalt', version = 'unknown'] = clientVersion.split('/')
+    return { code: 'BA', name, version, commit: '00000000' }
+  },
+})

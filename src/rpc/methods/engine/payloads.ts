@@ -1,0 +1,70 @@
+import type { NewPayloadVersion } from '#engine/versions'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { hash } from '../../codecs/values.ts'
+import type { EngineContext } from '../../context.ts'
+import { type Method, param } from '../../registry.ts'
+import { blobHashes, builtPayload, executionRequests, payload, payloadId, payloadStatus } from './engineCodecs.ts'
+import { engineMethod } from './engineMethod.ts'
+
+const cost = 'engine'
+const example = { params: [] }
+const payloadParam = param('executionPayload', payload)
+const blobParam = param('expectedBlobVersionedHashes', blobHashes)
+const rootParam = param('parentBeaconBlockRoot', hash)
+const requestsParam = param('executionRequests', executionRequests)
+
+const withRoot = (of: Payload, parentBeaconBlockRoot: Hash): Payload => ({ ...of, parentBeaconBlockRoot })
+
+const early = (version: 1 | 2, forks: string): Method<EngineContext> =>
+  engineMethod({
+    name: `engine_newPayloadV${version}`,
+    doc: `Executes a payload on its parent: ${forks}.`,
+    params: [payloadParam],
+    result: payloadStatus,
+    cost,
+    example,
+    run: ({ engine }, of) => engine.newPayload(version, { payload: of }),
+  })
+export const newPayloadV1 = early(1, 'before Canyon')
+export const newPayloadV2 = early(2, 'before Ecotone')
+
+export const newPayloadV3 = engineMethod({
+  name: 'engine_newPayloadV3',
+  doc: 'Executes a payload on its parent: from Ecotone to before Isthmus.',
+  params: [payloadParam, blobParam, rootParam],
+  result: payloadStatus,
+  cost,
+  example,
+  run: ({ engine }, of, hashes, root) => engine.newPayload(3, { payload: withRoot(of, root), blobHashes: hashes }),
+})
+
+const late = (version: NewPayloadVersion, forks: string): Method<EngineContext> =>
+  engineMethod({
+    name: `engine_newPayloadV${version}`,
+    doc: `Executes a payload on its parent: ${forks}.`,
+    params: [payloadParam, blobParam, rootParam, requestsParam],
+    result: payloadStatus,
+    cost,
+    example,
+    run: ({ engine }, of, hashes, root, requests) =>
+      engine.newPayload(version, { payload: withRoot(of, root), blobHashes: hashes, executionRequests: requests }),
+  })
+export const newPayloadV4 = late(4, 'from Isthmus on')
+export const newPayloadV5 = late(5, 'no fork of this chain has it, the answer is -38005')
+
+const get = (version: 1 | 2 | 3 | 4 | 5, forks: string): Method<EngineContext> =>
+  engineMethod({
+    name: `engine_getPayloadV${version}`,
+    doc: `A payload that engine_forkchoiceUpdated began to build: ${forks}.`,
+    params: [param('payloadId', payloadId)],
+    result: builtPayload[version === 5 ? 4 : version],
+    cost,
+    example,
+    run: ({ engine }, id) => engine.getPayload(version, id),
+  })
+export const getPayloadV1 = get(1, 'before Canyon')
+export const getPayloadV2 = get(2, 'before Ecotone')
+export const getPayloadV3 = get(3, 'from Ecotone to before Isthmus')
+export const getPayloadV4 = get(4, 'from Isthmus to before Azul')
+export const getPayloadV5 = get(5, 'from Azul on, which this version does not execute')
