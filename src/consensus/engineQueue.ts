@@ -2,15 +2,13 @@ import { l2RefOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
-import type { Clock } from '#lib/clock'
 import { Fault, isFault } from '#lib/fault'
-import type { Log } from '#lib/log'
-import { type Backoff, type Random, retry } from '#lib/retry'
+import type { Backoff } from '#lib/retry'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import { EngineCalls, type EngineCallsDeps } from './engineCalls.ts'
 import { consensusFault } from './faults.ts'
-import type { ConsensusMetrics } from './metrics.ts'
 import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
 import { Refusals } from './refusals.ts'
 import { soundHeads } from './soundHeads.ts'
@@ -19,16 +17,8 @@ import { buildDerived, type Derived } from './tasks/build.ts'
 import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
 import { planFinalize } from './tasks/finalize.ts'
 import { planInsert, runInsert } from './tasks/insert.ts'
-import type { Waits } from './waits.ts'
 
-export type EngineQueueDeps = {
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly metrics: ConsensusMetrics
-  readonly waits: Waits
-}
+export type EngineQueueDeps = EngineCallsDeps
 
 export type EngineQueueOptions = {
   readonly config: RollupConfig
@@ -52,6 +42,7 @@ export class EngineQueue implements UnsafeInbox {
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
+  readonly #calls: EngineCalls
   readonly #refusals: Refusals
   #heads: Heads | undefined
   #inserts = 0
@@ -60,6 +51,7 @@ export class EngineQueue implements UnsafeInbox {
   constructor(deps: EngineQueueDeps, options: EngineQueueOptions) {
     this.#deps = deps
     this.#options = options
+    this.#calls = new EngineCalls(deps, options.backoff)
     this.#refusals = new Refusals(deps.clock)
   }
 
@@ -105,7 +97,7 @@ export class EngineQueue implements UnsafeInbox {
 
   /** A known block, outside of the order of tasks: nothing moves. */
   payload(at: number | Hash, signal: AbortSignal): Promise<Payload | undefined> {
-    return this.#call(signal, (engine) => engine.payload(at))
+    return this.#calls.read(signal, (engine) => engine.payload(at))
   }
 
   /** `payload`, for those who only read. */
@@ -125,14 +117,14 @@ export class EngineQueue implements UnsafeInbox {
 
   /** What became of derived attributes at or below the safe head. */
   recall(item: DerivedAttributes, signal: AbortSignal): Promise<Derived> {
-    return this.#call(signal, (engine) => recallDerived(engine, this.#options.config, item))
+    return this.#calls.read(signal, (engine) => recallDerived(engine, this.#options.config, item))
   }
 
   /** Labels a derived block safe; an unsafe chain that does not contain it is given up. */
   labelSafe(safe: L2Ref, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('consolidate', signal, async () => {
       const heads = await this.#known(signal)
-      const next = await this.#call(signal, (engine) => planSafe(engine, heads, safe))
+      const next = await this.#calls.read(signal, (engine) => planSafe(engine, heads, safe))
       const dropped = heads.unsafe.number - next.unsafe.number
       if (dropped > 0) this.#deps.log.warn('unsafe blocks are given up', { from: next.unsafe.number + 1, blocks: dropped })
       await this.#setHeads(next, signal)
@@ -165,7 +157,7 @@ export class EngineQueue implements UnsafeInbox {
   }
 
   async #build(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
-    const { engine, log } = this.#deps
+    const { log } = this.#deps
     const { config } = this.#options
     const number = item.parent.number + 1
     const found = await this.#consolidate(item, signal)
@@ -173,7 +165,7 @@ export class EngineQueue implements UnsafeInbox {
     if (found?.kind === 'differs') {
       log.warn('an unsafe block is not what L1 says', { number, hash: found.payload.blockHash, ...found.difference })
     }
-    const derived = await this.#call(signal, () => buildDerived(engine, config.schedule, item))
+    const derived = await this.#calls.write(signal, (engine) => buildDerived(engine, config.schedule, item))
     // an engine elsewhere begins to build by moving its head to the parent
     if (derived.kind === 'dropped' && found?.kind === 'differs') await this.#setHeads(await this.#known(signal), signal)
     return derived
@@ -182,7 +174,7 @@ export class EngineQueue implements UnsafeInbox {
   /** undefined: there is no unsafe block at the number. */
   async #consolidate(item: DerivedAttributes, signal: AbortSignal): Promise<Consolidation | undefined> {
     if ((this.#heads?.unsafe.number ?? 0) <= item.parent.number) return undefined
-    return await this.#call(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
+    return await this.#calls.read(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
   }
 
   async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
@@ -201,10 +193,10 @@ export class EngineQueue implements UnsafeInbox {
     const { config, labels } = this.#options
     const heads = await this.#known(signal)
     const floor = (labels === 'l1' ? heads.safe : heads.finalized).number
-    const plan = await this.#call(signal, (engine) => planInsert(engine, heads, floor, payloads))
+    const plan = await this.#calls.read(signal, (engine) => planInsert(engine, heads, floor, payloads))
     if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
     if (plan.kind !== 'insert') return plan
-    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#call(signal, (port) => port.insert(payload)) }
+    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#calls.write(signal, (port) => port.insert(payload)) }
     const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
     const run = await runInsert({ engine, config, refusalOf }, payloads.slice(plan.from), signal)
     const isExtension = plan.fork === heads.unsafe.number
@@ -255,8 +247,8 @@ export class EngineQueue implements UnsafeInbox {
   }
 
   async #load(signal: AbortSignal): Promise<Heads> {
-    const found = await this.#call(signal, (engine) => engine.heads())
-    const heads = await this.#call(signal, (engine) => soundHeads(engine, found))
+    const found = await this.#calls.read(signal, (engine) => engine.heads())
+    const heads = await this.#calls.read(signal, (engine) => soundHeads(engine, found))
     if (heads !== found) this.#deps.log.warn('the heads of the execution half are put in order', numbersOf(found))
     this.#take(heads)
     return heads
@@ -271,26 +263,13 @@ export class EngineQueue implements UnsafeInbox {
   }
 
   async #setHeads(heads: Heads, signal: AbortSignal): Promise<void> {
-    await this.#call(signal, (engine) => engine.setHeads(heads))
+    await this.#calls.write(signal, (engine) => engine.setHeads(heads))
     this.#take(heads)
   }
 
   #take(heads: Heads): void {
     this.#heads = heads
     for (const label of ['unsafe', 'safe', 'finalized'] as const) this.#deps.metrics.heads.set({ label }, heads[label].number)
-  }
-
-  /** Calls the engine until it answers. @throws Fault ENGINE_LOST (reset) after long, and what else the engine throws */
-  async #call<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
-    const { engine, clock, random, waits, metrics, log } = this.#deps
-    const onFailure = ({ failures, delayMs, error }: { failures: number; delayMs: number; error: unknown }): void => {
-      metrics.failures.inc({ doing: 'engine' })
-      log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
-      if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
-    }
-    const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, () => run(engine))
-    waits.leave('engine')
-    return result
   }
 }
 

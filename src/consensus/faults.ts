@@ -75,6 +75,11 @@ export const consensusFault = defineFaults({
     says: (d: { number: number; reason: string }) => `block ${d.number} of the node that is followed is not valid: ${d.reason}`,
     fix: 'follow another node (--source.l2.rpc=URL); if all have this block, keep the data directory and report it',
   },
+  SOURCE_REFUSED_HERE: {
+    severity: 'retry',
+    says: (d: { reason: string }) => `the blocks of the node that is followed are not taken: ${d.reason}`,
+    fix: 'check which chain the node that is followed is on: --source.l2.rpc=URL',
+  },
   SOURCE_GAP: {
     severity: 'retry',
     says: (d: { number: number; hash: string }) =>

@@ -1,7 +1,7 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Engine, Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
-import { Fault, isFault } from '#lib/fault'
+import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, defaultBackoff, type Random, retry } from '#lib/retry'
 import type { BlockId } from '#types/blockRef'
@@ -84,12 +84,16 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   return new SourceFollower(deps, options)
 }
 
-type Doing = 'source-head' | 'source-block' | 'source-proofs'
+type Doing = 'source-head' | 'source-block' | 'source-proofs' | 'engine'
+
+type NotInserted = Exclude<UnsafeOutcome, { kind: 'inserted' }>
 
 /** How often a start point is looked for that derivation has not found yet. */
 const startPollMs = 50
 /** A source whose head has not moved for so many block times, and at least so long, has stopped. */
 const [stoppedBlocks, stoppedMs] = [5, 10_000]
+/** between two lines about progress */
+const logEveryMs = 10_000
 
 class SourceFollower implements Follower {
   readonly #deps: FollowDeps
@@ -102,7 +106,8 @@ class SourceFollower implements Follower {
   #fault: Fault | undefined
   #headMs = 0
   #labelsDueMs = 0
-  #gaps = 0
+  #vain = 0
+  #loggedMs = 0
 
   constructor(deps: FollowDeps, options: FollowOptions) {
     this.#deps = deps
@@ -132,18 +137,27 @@ class SourceFollower implements Follower {
     const { inbox, clock, waits } = this.#deps
     const heads = inbox.heads
     if (heads === undefined) return await clock.delay(startPollMs, signal)
-    const latest = await this.#readHead(signal)
-    const limit = await this.#readLimit(signal)
-    const target = Math.min(latest.number, limit ?? latest.number)
     try {
-      if (latest.hash === heads.unsafe.hash || (await this.#isBehind(latest, heads))) await this.#rest(latest, heads, signal)
-      else if (target < latest.number && target <= heads.unsafe.number) await this.#awaitProofs(latest.number, signal)
+      const latest = await this.#readHead(signal)
+      const limit = await this.#readLimit(signal)
+      const target = Math.min(latest.number, limit ?? latest.number)
+      const isHeldBack = target < latest.number && target <= heads.unsafe.number
+      if (!isHeldBack) waits.leave('source-proofs')
+      if (latest.hash === heads.unsafe.hash || (await this.#isBehind(latest, heads, signal))) await this.#rest(latest, heads, signal)
+      else if (isHeldBack) await this.#awaitProofs(signal)
       else await this.#follow(heads, latest, target, signal)
     } catch (error) {
-      if (!isFault(error) || error.severity !== 'retry') throw error
-      waits.enter('source-block', error)
-      await clock.delay(backoffMs(this.#options.backoff, 1, this.#deps.random()), signal)
+      if (!(error instanceof Fault) || error.severity === 'fatal') throw error
+      await this.#pause('source-block', error, signal)
     }
+  }
+
+  /** Before the next turn, longer each time that nothing came of one. */
+  async #pause(reason: 'source-block' | 'gap', fault: Fault, signal: AbortSignal): Promise<void> {
+    const { waits, clock, random } = this.#deps
+    waits.enter(reason, fault)
+    this.#vain++
+    await clock.delay(backoffMs(this.#options.backoff, this.#vain, random()), signal)
   }
 
   async #readHead(signal: AbortSignal): Promise<BlockId> {
@@ -160,9 +174,13 @@ class SourceFollower implements Follower {
   }
 
   /** Whether the source is on our chain, only not as far. */
-  async #isBehind(latest: BlockId, heads: Heads): Promise<boolean> {
+  async #isBehind(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<boolean> {
     if (latest.number >= heads.unsafe.number) return false
-    return (await this.#deps.engine.payload(latest.number))?.blockHash === latest.hash
+    return (await this.#ours(latest.number, signal))?.blockHash === latest.hash
+  }
+
+  #ours(number: number, signal: AbortSignal): Promise<Payload | undefined> {
+    return this.#try('engine', signal, () => this.#deps.engine.payload(number))
   }
 
   /** At the source's head, or ahead of it: waits for it to move. */
@@ -179,60 +197,66 @@ class SourceFollower implements Follower {
     await source.waitForHead(signal)
   }
 
-  async #awaitProofs(wanted: number, signal: AbortSignal): Promise<void> {
-    const { waits, clock, log } = this.#deps
+  async #awaitProofs(signal: AbortSignal): Promise<void> {
+    const { waits, clock } = this.#deps
     waits.enter('source-proofs')
-    log.debug('proofs are behind', { wanted, limit: this.#limit })
     await clock.delay(this.#options.proofsPollMs, signal)
   }
 
   /** Brings the unsafe head to the target, or as far as the source lets it. */
   async #follow(heads: Heads, latest: BlockId, target: number, signal: AbortSignal): Promise<void> {
-    const { source, engine, metrics, log } = this.#deps
-    const { labels, config } = this.#options
-    let from = heads.unsafe.number + 1
-    if (latest.number <= heads.unsafe.number || !(await this.#isOnTop(heads, signal))) {
-      metrics.reorgs.inc({})
-      const keep = labels === 'l1' ? 'safe' : 'finalized'
-      const top = Math.min(heads.unsafe.number, latest.number)
-      const ancestor = await this.#try('source-block', signal, () => findAncestor({ source, engine }, heads, keep, top, signal))
-      if (ancestor.kind === 'leaves-out') {
-        const { label, block } = ancestor
-        return await this.#refuse(consensusFault('SOURCE_LEAVES_OUT', { label, ...block }), 'leaves_out', signal)
-      }
-      from = ancestor.block.number + 1
-      if (target < from) return await this.#awaitProofs(from, signal)
-      log.info('the node that is followed is on another branch', { from, blocks: heads.unsafe.number - from + 1, chain: config.l2ChainId })
+    const { unsafe } = heads
+    if (target > unsafe.number && (await this.#catchUp(unsafe, target, heads, signal)) === 'done') return
+    const { source, metrics, log } = this.#deps
+    metrics.reorgs.inc({})
+    const keep = this.#options.labels === 'l1' ? 'safe' : 'finalized'
+    const top = Math.min(unsafe.number, latest.number)
+    const deps = { source, engine: { payload: (at: number): Promise<Payload | undefined> => this.#ours(at, signal) } }
+    const ancestor = await this.#try('source-block', signal, () => findAncestor(deps, heads, keep, top, signal))
+    if (ancestor.kind === 'leaves-out') {
+      const { label, block } = ancestor
+      return await this.#refuse(
+        consensusFault('SOURCE_LEAVES_OUT', { label, number: block.number, hash: block.hash }),
+        'leaves_out',
+        signal,
+      )
     }
-    await this.#catchUp(from, target, heads, signal)
+    const { number } = ancestor.block
+    if (target <= number) return await this.#awaitProofs(signal)
+    log.warn('the node that is followed is on another branch', { from: number + 1, ours: unsafe.number, theirs: latest.number })
+    if ((await this.#catchUp(ancestor.block, target, heads, signal)) === 'forked') throw consensusFault('SOURCE_REORGED', { number })
   }
 
-  /** Whether the source's block after our head is its child. */
-  async #isOnTop({ unsafe }: Heads, signal: AbortSignal): Promise<boolean> {
-    const { source } = this.#deps
-    return await this.#try('source-block', signal, async () => {
-      const [next] = await source.payloads(unsafe.number, 1, signal)
-      return next?.blockHash === unsafe.hash
-    })
-  }
-
-  async #catchUp(from: number, target: number, heads: Heads, signal: AbortSignal): Promise<void> {
-    const { source } = this.#deps
-    using window = new FollowWindow(source, this.#options, { from, to: target }, signal)
-    let last: Payload | undefined
+  /** Inserts the source's blocks after one of ours, up to the target; 'forked': what the source has there is not its child. */
+  async #catchUp(after: BlockId, target: number, heads: Heads, signal: AbortSignal): Promise<'done' | 'forked'> {
+    const { source, inbox } = this.#deps
+    using window = new FollowWindow(source, this.#options, { from: after.number + 1, to: target }, signal)
+    let last = after
     let pending: Payload[] = []
     while (!window.isDone) {
       const payloads = await this.#try('source-block', signal, () => window.take())
-      const [first] = payloads
-      if (first === undefined) throw consensusFault('SOURCE_EMPTY', { number: (last?.blockNumber ?? from - 1) + 1, head: target })
-      if (last && first.parentHash !== last.blockHash) throw consensusFault('SOURCE_REORGED', { number: last.blockNumber })
-      last = payloads.at(-1)
+      const [first, end] = [payloads[0], payloads.at(-1)]
+      if (first === undefined || end === undefined) throw consensusFault('SOURCE_EMPTY', { number: last.number + 1, head: target })
+      if (first.parentHash !== last.hash) {
+        if (last === after) return 'forked'
+        throw consensusFault('SOURCE_REORGED', { number: last.number })
+      }
+      last = { number: end.blockNumber, hash: end.blockHash }
       pending.push(...payloads)
       if (!this.#isEnough(pending, heads, window.isDone)) continue
-      if (!(await this.#insert(pending, signal))) return
+      if (!(await this.#insert(pending, signal))) return 'done'
       pending = []
-      await this.#label(this.#deps.inbox.heads ?? heads, signal)
+      this.#logProgress(last, target)
+      await this.#label(inbox.heads ?? heads, signal)
     }
+    return 'done'
+  }
+
+  #logProgress({ number, hash }: BlockId, target: number): void {
+    const { clock, log } = this.#deps
+    const isLongAgo = clock.elapsedMs() - this.#loggedMs >= logEveryMs
+    if (number === target || isLongAgo) log[isLongAgo ? 'info' : 'debug']('follows', { number, hash, behind: target - number })
+    if (isLongAgo) this.#loggedMs = clock.elapsedMs()
   }
 
   /** A branch replaces ours in one step, if it is not too large for that: no reader sees a head much lower in between. */
@@ -254,7 +278,6 @@ class SourceFollower implements Follower {
       metrics.followed.inc({}, part.length)
       waits.leave('source-head')
       waits.leave('gap')
-      this.#gaps = 0
       this.#accept()
     }
     return true
@@ -275,19 +298,10 @@ class SourceFollower implements Follower {
     if (part.length > 0) yield part
   }
 
-  async #onOutcome(outcome: Exclude<UnsafeOutcome, { kind: 'inserted' }>, signal: AbortSignal): Promise<void> {
-    const { waits, clock, random } = this.#deps
-    switch (outcome.kind) {
-      case 'invalid':
-        return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', outcome), 'invalid', signal)
-      case 'refused':
-        return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', { number: 0, reason: outcome.reason }), 'other', signal)
-      case 'gap': {
-        waits.enter('gap', consensusFault('SOURCE_GAP', outcome.missing))
-        this.#gaps++
-        await clock.delay(backoffMs(this.#options.backoff, this.#gaps, random()), signal)
-      }
-    }
+  async #onOutcome(outcome: NotInserted, signal: AbortSignal): Promise<void> {
+    if (outcome.kind === 'gap') return await this.#pause('gap', consensusFault('SOURCE_GAP', outcome.missing), signal)
+    if (outcome.kind === 'invalid') return await this.#refuse(consensusFault('SOURCE_INVALID_BLOCK', outcome), 'invalid', signal)
+    await this.#refuse(consensusFault('SOURCE_REFUSED_HERE', { reason: outcome.reason }), 'other', signal)
   }
 
   /** Leaves the source's chain alone until it has another head, and not at once even then. */
@@ -314,6 +328,7 @@ class SourceFollower implements Follower {
     this.#phase = 'following'
     this.#refusal = undefined
     this.#refusals = 0
+    this.#vain = 0
     this.#deps.waits.leave('source-block')
   }
 
@@ -333,19 +348,15 @@ class SourceFollower implements Follower {
   }
 
   async #readLimit(signal: AbortSignal): Promise<number | undefined> {
-    const { proofs, waits } = this.#deps
+    const { proofs } = this.#deps
     if (proofs === undefined) return undefined
-    const { config, maxAheadSec } = this.#options
-    const isWaiting = this.#limit !== undefined
-    const { latest } = await this.#try('source-proofs', signal, () => proofs(signal), isWaiting)
-    const limit = proofsLimit(config, latest, maxAheadSec)
-    if (this.#limit === undefined || limit > this.#limit) waits.leave('source-proofs')
-    this.#limit = limit
-    return limit
+    const { latest } = await this.#try('source-proofs', signal, () => proofs(signal))
+    this.#limit = proofsLimit(this.#options.config, latest, this.#options.maxAheadSec)
+    return this.#limit
   }
 
-  /** Runs until it succeeds, as a wait with a reason; a wait that something else has begun may go on. */
-  async #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>, keepsWait = false): Promise<T> {
+  /** Runs until it succeeds, as a wait with a reason. That for proofs ends when they are far enough. */
+  async #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     const { clock, random, waits, metrics, log } = this.#deps
     let hasFailed = false
     const onFailure = ({ failures, delayMs, error }: { failures: number; delayMs: number; error: unknown }): void => {
@@ -356,7 +367,7 @@ class SourceFollower implements Follower {
       if (doing === 'source-block' && step !== 'retry') throw error // from the source's head again: its chain may be another one
     }
     const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, run)
-    if (hasFailed && !keepsWait) waits.leave(doing)
+    if (hasFailed && doing !== 'source-proofs') waits.leave(doing)
     return result
   }
 }

@@ -38,7 +38,7 @@ export class FollowWindow implements Disposable {
     this.#to = range.to
     const stop = (): void => this.#stop.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
-    this.#unlink = () => signal.removeEventListener('abort', stop)
+    this.#unlink = (): void => signal.removeEventListener('abort', stop)
     if (signal.aborted) stop()
   }
 

@@ -58,6 +58,8 @@ export type MemoryL1 = L1Source & {
   lose(blob: string): void
   find(blob: string): void
   failNext(method: Method, ...errors: readonly unknown[]): void
+  /** These methods fail (L1_TIMEOUT) until they are told otherwise. */
+  cut(...methods: readonly Method[]): void
   /** calls so far, by method */
   readonly calls: Readonly<Record<Method, number>>
 }
@@ -69,12 +71,14 @@ export function createMemoryL1(genesisTime: number): MemoryL1 {
   let finalized = -1
   const blocks: L1Block[] = [l1Block(undefined, 'genesis', genesisTime, [])]
   const lost = new Set<Hash>()
+  let cutOff: readonly Method[] = []
   const failures: Record<Method, unknown[]> = { head: [], ref: [], block: [], blobs: [] }
   const calls: Record<Method, number> = { head: 0, ref: 0, block: 0, blobs: 0 }
 
   function begin(method: Method, signal: AbortSignal): void {
     signal.throwIfAborted()
     calls[method]++
+    if (cutOff.includes(method)) throw l1Fault('L1_TIMEOUT', {})
     if (failures[method].length > 0) throw failures[method].shift()
   }
   const seen = (): L1Block[] => blocks.slice(0, visible + 1)
@@ -104,6 +108,9 @@ export function createMemoryL1(genesisTime: number): MemoryL1 {
     lose: (name) => void lost.add(blobHash(name)),
     find: (name) => void lost.delete(blobHash(name)),
     failNext: (method, ...errors) => void failures[method].push(...errors),
+    cut: (...methods) => {
+      cutOff = methods
+    },
     calls,
     async head(label, signal) {
       begin('head', signal)

@@ -1,10 +1,11 @@
+import { l2RefOf } from '#chain/l2Ref'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import { bytesFromBigint, concatBytes, u64Bytes } from '#lib/bytes'
 import { defineFaults } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import type { BlockId } from '#types/blockRef'
+import type { BlockId, L2Ref } from '#types/blockRef'
 import { emptyRoot, type Hash, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
@@ -43,6 +44,11 @@ export function payloadOf(
   }
 }
 
+/** Of a block that has L1 attributes; those of genesis are made up. */
+function refOf(payload: Payload): L2Ref {
+  return l2RefOf({ genesis: { l1: { number: 0, hash: zeroHash }, l2: { number: 0, hash: payload.blockHash } } }, payload)
+}
+
 /** What survives a kill. */
 export type Durable = { readonly chain: readonly Payload[]; readonly heads: Heads }
 
@@ -54,6 +60,12 @@ export type MemoryEngine = Engine & {
   hashes(): Hash[]
   /** The next calls of the method fail with these errors, in order. */
   failNext(method: 'insert' | 'build' | 'setHeads', ...errors: readonly unknown[]): void
+  /** Off: no call is answered (ENGINE_BUSY). On again: what was built but not labelled is forgotten, and the chain above `tail`. */
+  turn(power: 'off' | 'on', tail?: number): void
+  /** calls that came through, by method */
+  readonly calls: Readonly<Record<'insert' | 'build' | 'setHeads', number>>
+  /** blocks executed so far */
+  readonly executed: number
 }
 
 /** Execution as far as the consensus half notices it; undefined: the attributes cannot be executed. */
@@ -73,9 +85,26 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
   const known = new Map(durable.chain.map((payload) => [payload.blockHash, payload]))
   const history: Heads[] = []
   const failures = { insert: [] as unknown[], build: [] as unknown[], setHeads: [] as unknown[] }
+  const calls = { insert: 0, build: 0, setHeads: 0 }
+  let executed = 0
+  let isOff = false
 
+  function answer(): void {
+    if (isOff) throw busyFault('ENGINE_BUSY', {})
+  }
   function fail(method: keyof typeof failures): void {
+    answer()
     if (failures[method].length > 0) throw failures[method].shift()
+    calls[method]++
+  }
+  function forget(tail: number): void {
+    const chain = state.chain.filter((payload) => payload.blockNumber <= tail)
+    const last = chain.at(-1)
+    if (last === undefined) throw new RangeError('an engine keeps its genesis')
+    const lower = (ref: Heads['unsafe']): Heads['unsafe'] => (ref.number > last.blockNumber ? refOf(last) : ref)
+    state = { chain, heads: { unsafe: lower(state.heads.unsafe), safe: lower(state.heads.safe), finalized: lower(state.heads.finalized) } }
+    known.clear()
+    for (const payload of chain) known.set(payload.blockHash, payload)
   }
 
   /** Genesis to head. */
@@ -98,6 +127,14 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     history,
     hashes: () => state.chain.map((payload) => payload.blockHash),
     failNext: (method, ...errors) => void failures[method].push(...errors),
+    turn(power, tail = Number.POSITIVE_INFINITY): void {
+      isOff = power === 'off'
+      if (!isOff) forget(tail)
+    },
+    calls,
+    get executed() {
+      return executed
+    },
     async insert(payload): Promise<InsertResult> {
       fail('insert')
       if (known.has(payload.blockHash)) return { kind: 'valid' }
@@ -105,6 +142,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
       if (!known.has(parentHash)) throw engineFault('UNKNOWN_PARENT', { hash: parentHash, number: blockNumber - 1 })
       if (transactions.some(isBad)) return { kind: 'invalid', reason: 'bad transaction' }
       effect('insert')
+      executed++
       known.set(payload.blockHash, payload)
       return { kind: 'valid' }
     },
@@ -115,6 +153,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
       const payload = execute(below, attributes)
       if (!payload) return { kind: 'invalid', reason: 'bad transaction' }
       effect('build')
+      executed++
       known.set(payload.blockHash, payload)
       effect('built')
       return { kind: 'built', payload }
@@ -130,8 +169,14 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
       history.push(heads)
       effect('heads set')
     },
-    heads: async () => state.heads,
-    payload: async (at) => (typeof at === 'number' ? state.chain.find((payload) => payload.blockNumber === at) : known.get(at)),
+    async heads() {
+      answer()
+      return state.heads
+    },
+    async payload(at) {
+      answer()
+      return typeof at === 'number' ? state.chain.find((payload) => payload.blockNumber === at) : known.get(at)
+    },
     storageRoot: async (_account, { hash }) => (known.has(hash) ? emptyRoot : undefined),
   }
 }
