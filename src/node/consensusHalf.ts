@@ -7,8 +7,6 @@ import type { SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
-import { createL1Source, defaultL1Options } from '#l1/l1Source'
-import { l1Metrics } from '#l1/metrics'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -16,6 +14,7 @@ import type { Random } from '#lib/retry'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
+import { checkL1, openL1 } from './l1Part.ts'
 import type { L1Options } from './nodeOptions.ts'
 import { safeHeadTable } from './safeHeadTable.ts'
 
@@ -61,9 +60,8 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
   await using opening = new AsyncDisposableStack()
   const kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   agreeOnSchema(kv, consensusSchema)
-  const { rpcUrls, beaconUrls, pollMs } = options.l1
-  const l1Deps = { ...deps, log: log.child('l1'), metrics: l1Metrics.register(registry) }
-  const l1 = opening.use(createL1Source(l1Deps, { ...defaultL1Options, rpcUrls, beaconUrls, chainId: config.l1ChainId }))
+  const { pollMs } = options.l1
+  const l1 = opening.use(openL1({ ...deps, kv }, options))
   const store = createSafeHeadStore(safeHeadTable(kv, consensusTables.safeHeads.id))
   const driver = createDriver(
     {
@@ -79,5 +77,8 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     { ...defaultDriverOptions, config, headPollMs: pollMs, labelPollMs: labelPolls * pollMs },
   )
   const open = opening.move()
-  return { driver, store, run: (signal) => runDriver(driver, log, signal), [Symbol.asyncDispose]: () => open.disposeAsync() }
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all([runDriver(driver, log, signal), checkL1(l1, signal)])
+  }
+  return { driver, store, run, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }

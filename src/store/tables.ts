@@ -93,7 +93,13 @@ export const consensusTables = {
     value: 'L1 hash ++ L2 hash',
     doc: 'what each L1 block made safe: restart point, finality',
   },
-  l1Cache: { id: 3, name: 'l1Cache', key: 'empty so far', value: 'empty so far', doc: 'reserved for L1 blocks and blobs' },
+  l1Cache: {
+    id: 3,
+    name: 'l1Cache',
+    key: 'L1 number u64 ++ kind u8 (0 block, 1 blob) ++ block or versioned hash ++ size of the value u32',
+    value: 'zstd of RLP [header, transactions, receipts], or of a blob (++ commitment ++ proof)',
+    doc: 'L1 as it was read, bounded in bytes, the lowest numbers go first; held against its hash when it is read',
+  },
 } as const satisfies Readonly<Record<string, TableSpec>>
 
 /** Tables that older versions wrote: ids and names that stay taken, per environment. */

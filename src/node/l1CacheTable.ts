@@ -1,0 +1,222 @@
+import type { L1Cache, L1CacheEntry, L1CacheKind } from '#l1/cache'
+import type { Clock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { Kv, KvWriter } from '#store/ports'
+import { type Hash, hashFromBytes } from '#types/ids'
+
+export type L1CacheTable = L1Cache &
+  Disposable & {
+    /** what is kept, or about to be */
+    readonly sizeBytes: number
+  }
+
+type Place = { readonly key: Uint8Array; readonly sizeBytes: number }
+
+const kinds: readonly L1CacheKind[] = ['block', 'blob']
+const keyBytes = 8 + 1 + 32 + 4
+/** How long something waits to be written with others, and how much one transaction writes. */
+const gatherMs = 250
+const batchBytes = 2 * 1_048_576
+/** A disk that refuses is left alone for so long. */
+const refusedMs = 60_000
+const evictedAtOnce = 256
+
+/** number u64 ++ kind u8 ++ hash ++ size u32: in the order of eviction, and the size is known without the value */
+function keyOf({ kind, number, hash, bytes }: L1CacheEntry): Uint8Array {
+  const key = new Uint8Array(keyBytes)
+  const view = new DataView(key.buffer)
+  view.setBigUint64(0, BigInt(number))
+  key[8] = kinds.indexOf(kind)
+  key.set(fromHex(hash), 9)
+  view.setUint32(41, bytes.length)
+  return key
+}
+
+type KeyParts = { readonly number: number; readonly kind: L1CacheKind; readonly hash: Hash; readonly sizeBytes: number }
+
+/** undefined: no key of this table. */
+function partsOf(key: Uint8Array): KeyParts | undefined {
+  const kind = kinds[key[8] ?? -1]
+  if (key.length !== keyBytes || kind === undefined) return undefined
+  const view = new DataView(key.buffer, key.byteOffset, key.length)
+  return { number: Number(view.getBigUint64(0)), kind, hash: hashFromBytes(key.subarray(9, 41)), sizeBytes: view.getUint32(41) }
+}
+
+/**
+ * Fits one table of the consensus store to the cache of L1. What is kept is written some time later, a few megabytes in a transaction; a kill
+ * before loses it. Above `maxBytes` the lowest L1 numbers go first. Opening it reads all keys.
+ */
+export function createL1CacheTable(
+  deps: { readonly kv: Kv; readonly clock: Clock; readonly log: Log },
+  options: { readonly table: number; readonly maxBytes: number },
+): L1CacheTable {
+  return new Table(deps, options)
+}
+
+class Table implements L1CacheTable {
+  readonly #kv: Kv
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #table: number
+  readonly #maxBytes: number
+  /** by kind and hash: what is written */
+  readonly #places = new Map<string, Place>()
+  readonly #blockAt = new Map<number, Hash>()
+  /** by kind and hash: what is to be written */
+  #waiting = new Map<string, L1CacheEntry>()
+  #dropped: Place[] = []
+  #writtenBytes = 0
+  #waitingBytes = 0
+  #timer: Disposable | undefined
+  #refusedUntilMs = 0
+
+  constructor({ kv, clock, log }: { kv: Kv; clock: Clock; log: Log }, { table, maxBytes }: { table: number; maxBytes: number }) {
+    this.#kv = kv
+    this.#clock = clock
+    this.#log = log
+    this.#table = table
+    this.#maxBytes = maxBytes
+    using reader = kv.snapshot()
+    for (const key of reader.keys(table, {})) this.#index(key)
+  }
+
+  get sizeBytes(): number {
+    return this.#writtenBytes + this.#waitingBytes
+  }
+
+  hashAt(number: number): Hash | undefined {
+    return this.#blockAt.get(number)
+  }
+
+  read(kind: L1CacheKind, hash: Hash): Uint8Array | undefined {
+    const name = kind + hash
+    const waiting = this.#waiting.get(name)
+    if (waiting) return waiting.bytes
+    const place = this.#places.get(name)
+    if (place === undefined) return undefined
+    using reader = this.#kv.snapshot()
+    return reader.get(this.#table, place.key)
+  }
+
+  keep(entry: L1CacheEntry): void {
+    const name = entry.kind + entry.hash
+    const isKept = this.#places.has(name) || this.#waiting.has(name)
+    if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.nowMs() < this.#refusedUntilMs) return
+    if (entry.kind === 'block') this.#replaceBlock(entry)
+    this.#waiting.set(name, entry)
+    this.#waitingBytes += entry.bytes.length
+    this.#schedule()
+  }
+
+  drop(kind: L1CacheKind, hash: Hash): void {
+    const name = kind + hash
+    const waiting = this.#waiting.get(name)
+    if (waiting) this.#forgetWaiting(name, waiting)
+    const place = this.#places.get(name)
+    if (place === undefined) return
+    this.#forget(name, place)
+    this.#dropped.push(place)
+    this.#schedule()
+  }
+
+  /** Writes what waits. */
+  [Symbol.dispose](): void {
+    while (this.#waiting.size > 0 || this.#dropped.length > 0) this.#write()
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #index(key: Uint8Array): void {
+    const parts = partsOf(key)
+    if (parts === undefined) return
+    const { kind, hash, number, sizeBytes } = parts
+    this.#places.set(kind + hash, { key, sizeBytes })
+    this.#writtenBytes += sizeBytes
+    if (kind === 'block') this.#blockAt.set(number, hash)
+  }
+
+  #replaceBlock({ number, hash }: L1CacheEntry): void {
+    const old = this.#blockAt.get(number)
+    if (old !== undefined && old !== hash) this.drop('block', old)
+    this.#blockAt.set(number, hash)
+  }
+
+  #forget(name: string, { key, sizeBytes }: Place): void {
+    this.#places.delete(name)
+    this.#writtenBytes -= sizeBytes
+    const parts = partsOf(key)
+    if (parts?.kind === 'block' && this.#blockAt.get(parts.number) === parts.hash) this.#blockAt.delete(parts.number)
+  }
+
+  #forgetWaiting(name: string, { kind, number, hash, bytes }: L1CacheEntry): void {
+    this.#waiting.delete(name)
+    this.#waitingBytes -= bytes.length
+    if (kind === 'block' && this.#blockAt.get(number) === hash) this.#blockAt.delete(number)
+  }
+
+  #schedule(): void {
+    this.#timer ??= this.#clock.after(gatherMs, () => {
+      this.#timer = undefined
+      this.#write()
+      if (this.#waiting.size > 0) this.#schedule()
+    })
+  }
+
+  /** One transaction: drops, then as much as fits into a batch, then what has to go for it. */
+  #write(): void {
+    const dropped = this.#dropped
+    const batch = this.#nextBatch()
+    this.#dropped = []
+    try {
+      this.#kv.write((tx) => {
+        for (const { key } of dropped) tx.delete(this.#table, key)
+        for (const entry of batch) tx.put(this.#table, keyOf(entry), entry.bytes)
+        this.#evict(tx, batch)
+      })
+    } catch (error) {
+      this.#refused(error)
+    }
+  }
+
+  #nextBatch(): readonly L1CacheEntry[] {
+    const batch: L1CacheEntry[] = []
+    let bytes = 0
+    for (const entry of this.#waiting.values()) {
+      if (batch.length > 0 && bytes + entry.bytes.length > batchBytes) break
+      batch.push(entry)
+      bytes += entry.bytes.length
+    }
+    return batch
+  }
+
+  #evict(tx: KvWriter, batch: readonly L1CacheEntry[]): void {
+    for (const entry of batch) {
+      this.#waiting.delete(entry.kind + entry.hash)
+      this.#waitingBytes -= entry.bytes.length
+      this.#index(keyOf(entry))
+    }
+    while (this.#writtenBytes > this.#maxBytes) {
+      const oldest = [...tx.keys(this.#table, { limit: evictedAtOnce })]
+      if (oldest.length === 0) return
+      for (const key of oldest) {
+        if (this.#writtenBytes <= this.#maxBytes) break
+        const parts = partsOf(key)
+        if (parts) this.#forget(parts.kind + parts.hash, { key, sizeBytes: parts.sizeBytes })
+        tx.delete(this.#table, key)
+      }
+    }
+  }
+
+  /** What is in the table is not known any more: it is read again. */
+  #refused(error: unknown): void {
+    this.#log.warn('the L1 cache could not be written', { error })
+    this.#refusedUntilMs = this.#clock.nowMs() + refusedMs
+    this.#waiting = new Map()
+    this.#waitingBytes = 0
+    this.#places.clear()
+    this.#blockAt.clear()
+    this.#writtenBytes = 0
+    using reader = this.#kv.snapshot()
+    for (const key of reader.keys(this.#table, {})) this.#index(key)
+  }
+}

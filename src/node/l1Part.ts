@@ -1,0 +1,68 @@
+import type { Registry } from 'prom-client'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { createL1Source, defaultL1Options, type HttpL1Source } from '#l1/l1Source'
+import { l1Metrics } from '#l1/metrics'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { KzgThread } from '#lib/kzgThread'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { Kv } from '#store/ports'
+import { consensusTables } from '#store/tables'
+import { createL1CacheTable } from './l1CacheTable.ts'
+import type { L1Options } from './nodeOptions.ts'
+
+export type L1PartDeps = {
+  /** the consensus store */
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  readonly registry: Registry
+}
+
+/** of L1 blocks and blobs on disk: two days and more of an L1 whose blocks take 100 KB, compressed, with blobs */
+const keptBytes = 1_073_741_824
+
+/** L1 with its cache in the consensus store, and a thread that checks blobs where there can be any. Close it before the store. */
+export function openL1(
+  deps: L1PartDeps,
+  { config, l1 }: { readonly config: RollupConfig; readonly l1: L1Options },
+): HttpL1Source & AsyncDisposable {
+  const log = deps.log.child('l1')
+  const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
+  const { rpcUrls, beaconUrls, maxRequestsPerSec } = l1
+  const thread = beaconUrls.length > 0 ? KzgThread.start() : undefined
+  const source = createL1Source(
+    { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
+    {
+      ...defaultL1Options,
+      rpcUrls,
+      beaconUrls,
+      chainId: config.l1ChainId,
+      genesis: config.genesis.l1,
+      ...(maxRequestsPerSec !== undefined && { maxRequestsPerSec }),
+    },
+  )
+  return {
+    ...source,
+    async [Symbol.asyncDispose](): Promise<void> {
+      source[Symbol.dispose]()
+      cache[Symbol.dispose]()
+      await thread?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/**
+ * Looks whether all endpoints serve the rollup's L1, beside derivation, which meets L1_WRONG_CHAIN by itself.
+ * @throws Fault L1_WRONG_BEACON (fatal) when no beacon endpoint is left
+ */
+export async function checkL1(l1: Pick<HttpL1Source, 'preflight'>, signal: AbortSignal): Promise<void> {
+  try {
+    await l1.preflight(signal)
+  } catch (error) {
+    if (!signal.aborted && !isFault(error, 'L1_WRONG_CHAIN')) throw error
+  }
+}
