@@ -62,10 +62,10 @@ export interface EngineApi {
   bodiesByRange(start: number, count: number): Promise<readonly (PayloadBody | undefined)[]>
 }
 
-export type EngineApiDeps = {
-  readonly engine: Engine
-  readonly config: KnownGenesis & Pick<RollupConfig, 'schedule'>
-}
+/** What of a rollup's config the Engine API goes by. */
+export type EngineConfig = KnownGenesis & Pick<RollupConfig, 'schedule' | 'l2ChainId'>
+
+export type EngineApiDeps = { readonly engine: Engine; readonly config: EngineConfig }
 
 /** Built payloads that wait to be fetched; consensus halves fetch theirs at once. */
 const maxJobs = 32

@@ -1,5 +1,4 @@
 import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
 import { refuseUnsupportedFork } from '#chain/unsupportedFork'
 import { equalBytes } from '#lib/bytes'
 import { toQuantity } from '#lib/hex'
@@ -8,6 +7,7 @@ import type { BlockId, L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import { type Address, type Hash, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { EngineConfig } from './engineApi.ts'
 import { engineApiCodes } from './engineApiError.ts'
 import { createEngineReads, type EngineReads } from './engineReads.ts'
 import { createEngineRpc, type EngineRpc, type EngineRpcDeps, type EngineRpcOptions, type RpcOutcome } from './engineRpc.ts'
@@ -18,7 +18,7 @@ import type { BuildResult, Engine, Heads, InsertResult } from './port.ts'
 import { methodVersionsAt, newPayloadRefusal } from './versions.ts'
 
 export type EngineHttpDeps = EngineRpcDeps & { readonly log: Log }
-export type EngineHttpOptions = EngineRpcOptions & { readonly config: RollupConfig }
+export type EngineHttpOptions = EngineRpcOptions & { readonly config: EngineConfig }
 
 /** An execution half elsewhere, asked over the Engine API. */
 export interface EngineHttp extends Engine {
@@ -34,12 +34,12 @@ type Status = { readonly status: string; readonly reason: string }
 class RemoteEngine implements EngineHttp {
   readonly #rpc: EngineRpc
   readonly #reads: EngineReads
-  readonly #config: RollupConfig
+  readonly #config: EngineConfig
   readonly #log: Log
   /** as the other half had them last */
   #heads: Heads | undefined
 
-  constructor(rpc: EngineRpc, config: RollupConfig, log: Log) {
+  constructor(rpc: EngineRpc, config: EngineConfig, log: Log) {
     this.#rpc = rpc
     this.#config = config
     this.#log = log

@@ -80,8 +80,8 @@ export function createEngineRpc({ fetch, clock, metrics }: EngineRpcDeps, { url,
     endpoint,
     async call(method, params, signal): Promise<RpcOutcome> {
       const call = callOf(method)
-      const startMs = clock.nowMs()
-      const headers = { authorization: `Bearer ${signJwt(jwtSecret(), Math.floor(startMs / 1_000))}` }
+      const startMs = clock.elapsedMs()
+      const headers = { authorization: `Bearer ${signJwt(jwtSecret(), Math.floor(clock.nowMs() / 1_000))}` }
       const limits = { timeoutMs: call === 'read' ? timeoutMs : timeoutMs * executionFactor, maxBodyBytes: maxAnswerBytes }
       const body = { jsonrpc: '2.0', id: ++lastId, method, params }
       let outcome: 'ok' | 'error' | 'failed' = 'failed'
@@ -91,7 +91,7 @@ export function createEngineRpc({ fetch, clock, metrics }: EngineRpcDeps, { url,
         return answer
       } finally {
         metrics?.requests.inc({ call, outcome })
-        metrics?.seconds.observe({ call }, (clock.nowMs() - startMs) / 1_000)
+        metrics?.seconds.observe({ call }, (clock.elapsedMs() - startMs) / 1_000)
       }
     },
   }
