@@ -68,7 +68,7 @@ export async function createWorld(chain: ProcessChain, folder: string, transport
   const a = await node(
     'a',
     [...l1Flags, '--l1.poll-interval', String(l1PollMs), ...adminFlags],
-    transport === 'ws' ? ['http', 'ws', 'rollup', 'metrics'] : transport === 'http' ? ['http', 'rollup', 'metrics'] : ['http', 'rollup'],
+    transport === 'ws' ? ['http', 'ws', 'rollup', 'metrics'] : ['http', 'rollup', 'metrics'],
   )
 
   let told: LabelLie = 'none'

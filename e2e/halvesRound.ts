@@ -37,7 +37,7 @@ const pauseShare = 0.5
 const longestStartMs = 1_500
 const longestPauseMs = 800
 
-export const executedBy = (node: NodeProcess): Promise<number> => node.metric(node.proxies.metrics ? 'metrics' : 'rollup', executedBlocks)
+export const executedBy = (node: NodeProcess): Promise<number> => node.metric('metrics', executedBlocks)
 
 function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: Victim): Phase {
   if (nodes.some(({ isUp }) => !isUp)) return 'starting'

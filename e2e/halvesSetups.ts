@@ -49,7 +49,7 @@ async function assemble(chain: ProcessChain, folder: string, build: Build): Prom
 }
 
 const whole: Build = async (node, l1Flags) => {
-  const all = await node({ name: 'all', args: l1Flags, serves: ['http', 'rollup'] })
+  const all = await node({ name: 'all', args: l1Flags, serves: ['http', 'rollup', 'metrics'] })
   return { nodes: [all], victims: [{ name: 'all', nodes: [all] }] }
 }
 

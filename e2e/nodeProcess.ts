@@ -19,6 +19,20 @@ const urlFields: Readonly<Record<string, Served>> = {
 }
 const schemes: Readonly<Record<Served, string>> = { http: 'http', ws: 'ws', engine: 'http', rollup: 'http', metrics: 'http' }
 
+/** What each mode can serve. */
+const servedBy: Readonly<Record<string, readonly Served[]>> = {
+  all: ['http', 'ws', 'rollup', 'metrics'],
+  execution: ['http', 'ws', 'engine', 'metrics'],
+  consensus: ['rollup', 'metrics'],
+}
+
+/** Any free port for what is to be served, none for the rest: no port is fixed. */
+function portFlags(args: readonly string[], serves: readonly Served[]): readonly string[] {
+  const mode = args[args.indexOf('--mode') + 1] ?? ''
+  const all = servedBy[args.includes('--mode') ? mode : 'all'] ?? []
+  return all.flatMap((one) => [`--${one}.port`, serves.includes(one) ? '0' : 'off'])
+}
+
 export type NodeSpec = {
   readonly name: string
   /** of its own: data directory, temporary files and log are in it */
@@ -84,8 +98,7 @@ export async function createNodeProcess({ name, folder, args, serves, env }: Nod
   const log = createWriteStream(logPath, { flags: 'a' })
   const proxies: Partial<Record<Served, TcpProxy>> = {}
   for (const served of serves) proxies[served] = await startProxy()
-  const ports = serves.flatMap((served) => [`--${served}.port`, '0'])
-  const command = ['bin/basalt.js', 'node', '--datadir', join(folder, 'data'), '--log.format', 'json', ...ports, ...args]
+  const command = ['bin/basalt.js', 'node', '--datadir', join(folder, 'data'), '--log.format', 'json', ...portFlags(args, serves), ...args]
 
   let child: ChildProcess | undefined
   let closed: Promise<unknown> = Promise.resolve()
