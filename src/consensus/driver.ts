@@ -1,19 +1,23 @@
 import { isActive } from '#chain/forks'
 import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
-import { approachingUnsupportedFork, refuseUnsupportedFork, unsupportedForkAt } from '#chain/unsupportedFork'
+import { refuseUnsupportedFork, unsupportedForkAt } from '#chain/unsupportedFork'
 import type { DerivedAttributes, Pipeline, StartPoint, Step, Want } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { type Backoff, backoffMs, defaultBackoff, type FailedTry, type Random, retry } from '#lib/retry'
+import { type Backoff, defaultBackoff, type FailedTry, type Random, retry } from '#lib/retry'
+import type { L1Ref } from '#types/blockRef'
+import { anchorUnsafe } from './anchorUnsafe.ts'
 import { EngineQueue } from './engineQueue.ts'
 import { consensusFault } from './faults.ts'
 import { findFinalized } from './finality.ts'
+import { createForkWarning } from './forkWarning.ts'
 import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
+import { type ResetBy, Resets } from './resets.ts'
 import { SafeChain } from './safeChain.ts'
 import { findStart, type Start } from './startPoint.ts'
 import { type DriverStatus, mainWait } from './status.ts'
@@ -67,35 +71,33 @@ export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
 }
 
 type Running = { readonly chain: SafeChain; readonly start: Start; readonly pipeline: Pipeline }
-type ResetBy = 'pipeline' | 'engine' | 'l1-head' | 'records' | 'wait'
 /** What of L1 is tried. */
 type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
 
 /** At most this long without letting other tasks of the thread run. */
 const breathMs = 20
-const warnEveryMs = 86_400_000
 
 class DerivationDriver implements Driver {
   readonly waits: Waits
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
   readonly #watch: L1Watch
+  readonly #warnOfFork: () => void
   readonly #queue: EngineQueue
+  readonly #resets: Resets
   #running: Running | undefined
   #phase: DriverStatus['phase'] = 'starting'
   #fault: Fault | undefined
-  #wantedReset: { readonly by: ResetBy; readonly reason: string } | undefined
-  #resets = 0
-  #resetsInVain = 0
   #committedMs = 0
   #breathedMs = 0
-  #warnedMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: DriverDeps, options: DriverOptions) {
     this.#deps = deps
     this.#options = options
     this.#watch = createL1Watch(deps, options)
+    this.#warnOfFork = createForkWarning(deps, options.config.schedule)
     this.waits = new Waits(deps)
+    this.#resets = new Resets({ ...deps, waits: this.waits }, options.backoff)
     this.#queue = new EngineQueue({ ...deps, waits: this.waits }, { ...options, labels: 'l1' })
   }
 
@@ -113,7 +115,7 @@ class DerivationDriver implements Driver {
       labels: 'l1',
       wait: mainWait(waits),
       waits,
-      resets: this.#resets,
+      resets: this.#resets.count,
       fault: this.#fault,
     })
   }
@@ -135,14 +137,14 @@ class DerivationDriver implements Driver {
     try {
       signal.throwIfAborted()
       if (this.#watch.dueInMs() === 0) await this.#poll(signal)
-      if (this.#queue.lost && !this.#wantedReset) this.#wantReset('engine', this.#queue.lost.message)
-      const running = this.#wantedReset ? undefined : this.#running
+      if (this.#queue.lost && !this.#resets.wanted) this.#resets.want('engine', this.#queue.lost.message)
+      const running = this.#resets.wanted ? undefined : this.#running
       if (running === undefined) return await this.#begin(signal)
       await this.#breathe(signal)
       await this.#act(running, running.pipeline.step(running.chain.tip), signal)
     } catch (error) {
       if (!(error instanceof Fault) || error.severity !== 'reset') throw error
-      this.#wantReset(isFault(error, 'WAIT_EXPIRED') ? 'wait' : 'engine', error.message)
+      this.#resets.want(isFault(error, 'WAIT_EXPIRED') ? 'wait' : 'engine', error.message)
     }
   }
 
@@ -158,7 +160,7 @@ class DerivationDriver implements Driver {
       case 'wait':
         return this.#awaitL1(running, pipeline.origin.number + 1, signal)
       case 'reset':
-        this.#wantReset('pipeline', step.reason)
+        this.#resets.want('pipeline', step.reason)
     }
   }
 
@@ -166,16 +168,17 @@ class DerivationDriver implements Driver {
   async #begin(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#deps
     const { config } = this.#options
-    const wanted = this.#wantedReset
+    const wanted = this.#resets.wanted
     if (wanted) await this.#settlePending(wanted.by, signal)
-    const step = wanted ? await this.#pauseBeforeReset(signal) : 'retry'
+    const step = wanted ? await this.#resets.pause(signal) : 'retry'
     const { heads, start } = await this.#try('start-point', signal, () => this.#findStart(step, signal))
     const chain = new SafeChain({ queue: this.#queue, store, config }, start)
     await chain.restart(start, heads, signal)
     const pipeline = this.#running?.pipeline
     pipeline?.reset(start.point)
+    this.#queue.trail.clear()
     this.#running = { chain, start, pipeline: pipeline ?? this.#deps.createPipeline(start.point) }
-    this.#wantedReset = undefined
+    this.#resets.done()
     this.#phase = 'deriving'
     this.#committedMs = this.#deps.clock.elapsedMs()
     const { ref } = start.point.safe
@@ -201,15 +204,7 @@ class DerivationDriver implements Driver {
     const { store, log } = this.#deps
     log.error('the recorded safe head is not what L1 says', { number: settled.number, hash: settled.hash, l1Block: derivedFrom.number })
     if (entry) store.dropAfter(store.atOrBelow(entry.l1.number - 1))
-    this.#wantReset('records', 'the recorded safe head is not what L1 says')
-  }
-
-  #wantReset(by: ResetBy, reason: string): void {
-    this.#wantedReset = { by, reason }
-    this.waits.leave('l1-head')
-    this.#resets++
-    this.#deps.metrics.resets.inc({ by })
-    this.#deps.log.warn('derivation is reset', { by, reason })
+    this.#resets.want('records', 'the recorded safe head is not what L1 says')
   }
 
   /** Before a reset: labels what was derived when it comes from L1 blocks that are still canonical, forgets it otherwise. */
@@ -220,16 +215,6 @@ class DerivationDriver implements Driver {
     const l1 = by === 'engine' ? undefined : await this.#try('start-point', signal, () => this.#deps.l1.ref(from.number, signal))
     if (l1?.hash === from.hash) await this.#commit(signal)
     chain.dropPending()
-  }
-
-  /** The first reset is free; those that follow without progress between them wait longer and longer. */
-  async #pauseBeforeReset(signal: AbortSignal): Promise<Escalation> {
-    const { clock, random } = this.#deps
-    const vain = this.#resetsInVain++
-    if (vain === 0) return 'retry'
-    const step = this.waits.enter('reset', new RangeError('nothing has come of the reset before'))
-    await clock.delay(backoffMs(this.#options.backoff, vain, random()), signal)
-    return step
   }
 
   async #derive({ chain, start, pipeline }: Running, item: DerivedAttributes, signal: AbortSignal): Promise<void> {
@@ -271,6 +256,7 @@ class DerivationDriver implements Driver {
         const block = await this.#try('l1-block', signal, () => l1.block(want.number, signal))
         if (block === undefined) return this.#pauseForBlock(signal)
         pipeline.provide({ kind: 'l1-block', block })
+        if (pipeline.origin.hash === block.ref.hash) await this.#follow(block.ref, signal)
         return metrics.l1Heads.set({ label: 'derived' }, pipeline.origin.number)
       }
       case 'blobs': {
@@ -284,6 +270,16 @@ class DerivationDriver implements Driver {
         return pipeline.provide({ kind: 'l2-block', number: want.number, block })
       }
     }
+  }
+
+  /** An L1 block was read: unsafe blocks that build on another one of its number are given up. */
+  async #follow(ref: L1Ref, signal: AbortSignal): Promise<void> {
+    const { heads, trail } = this.#queue
+    trail.add(ref)
+    if (heads === undefined || !trail.contradicts(heads.unsafe.l1Origin)) return
+    const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
+    const kept = await this.#try('start-point', signal, () => anchorUnsafe(deps, heads.safe, heads.unsafe, signal))
+    await this.#queue.cutUnsafe(kept, signal)
   }
 
   /** L1 has announced a head at or above a block that it then does not have: another endpoint answered, or a reorg made it shorter. */
@@ -307,30 +303,20 @@ class DerivationDriver implements Driver {
       await this.#poll(signal)
       const { latest } = this.#watch.heads
       const { origin } = pipeline
-      if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#wantReset('l1-head', 'L1 head was replaced')
+      if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#resets.want('l1-head', 'L1 head was replaced')
     }
     this.waits.leave('l1-head')
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { metrics } = this.#deps
     const before = this.#watch.heads.finalized
     await this.#try('l1-poll', signal, () => this.#watch.poll(signal))
-    const { latest, safe, finalized } = this.#watch.heads
-    for (const [label, ref] of Object.entries({ latest, safe, finalized } as const)) {
-      if (ref) metrics.l1Heads.set({ label: label as 'latest' | 'safe' | 'finalized' }, ref.number)
+    for (const label of ['latest', 'safe', 'finalized'] as const) {
+      const ref = this.#watch.heads[label]
+      if (ref) this.#deps.metrics.l1Heads.set({ label }, ref.number)
     }
     this.#warnOfFork()
-    if (finalized?.hash !== before?.hash) await this.#finalize(signal)
-  }
-
-  #warnOfFork(): void {
-    const { clock, log } = this.#deps
-    if (clock.elapsedMs() - this.#warnedMs < warnEveryMs) return
-    const coming = approachingUnsupportedFork(this.#options.config.schedule, Math.floor(clock.nowMs() / 1000))
-    if (coming === undefined) return
-    this.#warnedMs = clock.elapsedMs()
-    log.warn('a fork that this version does not support is coming: the node will stop before it', coming)
+    if (this.#watch.heads.finalized?.hash !== before?.hash) await this.#finalize(signal)
   }
 
   /** Labels derived blocks. Before any wait, so that nothing is kept back while nothing happens. */
@@ -341,8 +327,7 @@ class DerivationDriver implements Driver {
     const { chain, pipeline } = this.#running
     const safe = await chain.commit(signal)
     if (safe === undefined) return
-    this.#resetsInVain = 0
-    this.waits.leave('reset')
+    this.#resets.progressed()
     metrics.commits.inc({})
     const { number, hash, timestamp } = safe
     log.info('safe head', { number, hash, timestamp, l1Block: pipeline.origin.number })
@@ -351,7 +336,7 @@ class DerivationDriver implements Driver {
   async #finalize(signal: AbortSignal): Promise<void> {
     const heads = this.#queue.heads
     const finalizedL1 = this.#watch.heads.finalized
-    if (this.#running === undefined || heads === undefined || finalizedL1 === undefined || this.#wantedReset) return
+    if (this.#running === undefined || heads === undefined || finalizedL1 === undefined || this.#resets.wanted) return
     const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
     const found = await this.#try('l1-poll', signal, () => findFinalized(deps, heads, finalizedL1, signal))
     if (found === undefined) return

@@ -9,6 +9,7 @@ import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { EngineCalls, type EngineCallsDeps } from './engineCalls.ts'
 import { consensusFault } from './faults.ts'
+import { L1Trail } from './l1Trail.ts'
 import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
 import { Refusals } from './refusals.ts'
 import { soundHeads } from './soundHeads.ts'
@@ -39,6 +40,8 @@ export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payl
  * back may not have all that it had.
  */
 export class EngineQueue implements UnsafeInbox {
+  /** what derivation has read of L1: nothing is inserted that contradicts it */
+  readonly trail = new L1Trail()
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
@@ -125,8 +128,7 @@ export class EngineQueue implements UnsafeInbox {
     return this.#tasks.run('consolidate', signal, async () => {
       const heads = await this.#known(signal)
       const next = await this.#calls.read(signal, (engine) => planSafe(engine, heads, safe))
-      const dropped = heads.unsafe.number - next.unsafe.number
-      if (dropped > 0) this.#deps.log.warn('unsafe blocks are given up', { from: next.unsafe.number + 1, blocks: dropped })
+      this.#toldDropped(heads, next.unsafe)
       await this.#setHeads(next, signal)
     })
   }
@@ -150,10 +152,24 @@ export class EngineQueue implements UnsafeInbox {
       const finalized = heads.finalized.number > safe.number ? safe : heads.finalized
       const next: Heads = { unsafe, safe, finalized }
       if (isSame(next, heads)) return
-      const dropped = heads.unsafe.number - unsafe.number
-      if (dropped > 0) this.#deps.log.warn('unsafe blocks are given up', { from: unsafe.number + 1, blocks: dropped })
+      this.#toldDropped(heads, unsafe)
       await this.#setHeads(next, signal)
     })
+  }
+
+  /** Gives up the unsafe chain above a block of it, which is not below the safe head; nothing when the chain is another one by now. */
+  cutUnsafe(unsafe: L2Ref, signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('consolidate', signal, async () => {
+      const heads = await this.#known(signal)
+      if (unsafe.number < heads.safe.number || (await this.#canonical(unsafe, signal)) === undefined) return
+      this.#toldDropped(heads, unsafe)
+      await this.#setHeads({ ...heads, unsafe }, signal)
+    })
+  }
+
+  #toldDropped(heads: Heads, unsafe: L2Ref): void {
+    const blocks = heads.unsafe.number - unsafe.number
+    if (blocks > 0) this.#deps.log.warn('unsafe blocks are given up', { from: unsafe.number + 1, blocks })
   }
 
   async #build(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
@@ -198,7 +214,7 @@ export class EngineQueue implements UnsafeInbox {
     if (plan.kind !== 'insert') return plan
     const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#calls.write(signal, (port) => port.insert(payload)) }
     const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
-    const run = await runInsert({ engine, config, refusalOf }, payloads.slice(plan.from), signal)
+    const run = await runInsert({ engine, config, refusalOf, trail: this.trail }, payloads.slice(plan.from), signal)
     const isExtension = plan.fork === heads.unsafe.number
     if (run.last && (run.kind === 'done' || isExtension)) await this.#extend(run.last, plan.fork, heads, signal)
     switch (run.kind) {
@@ -210,6 +226,8 @@ export class EngineQueue implements UnsafeInbox {
       case 'gap':
         if (run.missing.hash === heads.unsafe.hash) await this.#onLost(consensusFault('HEAD_LOST', run.missing), signal)
         return { kind: 'gap', missing: run.missing }
+      case 'refused':
+        return { kind: 'refused', reason: run.reason }
     }
   }
 

@@ -5,6 +5,7 @@ import { isFault } from '#lib/fault'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
+import type { L1Trail } from '../l1Trail.ts'
 
 /** Where offered payloads leave the canonical chain: `from` counts those that are canonical already, `fork` is the last canonical block. */
 export type InsertPlan =
@@ -81,17 +82,22 @@ async function planBranch(engine: Pick<Engine, 'payload'>, floor: number, parent
   return { kind: 'refused', reason: `the branch leaves the chain more than ${maxBranchBlocks} blocks below` }
 }
 
+const replacedOrigin = ({ number, l1Origin }: L2Ref): string =>
+  `block ${number} builds on L1 block ${l1Origin.number} ${l1Origin.hash}, L1 has another one there`
+
 /** `last`: of those that are valid; undefined when none was new. `missing`: the execution half does not know the parent (any more). */
 export type InsertRun =
   | { readonly kind: 'done'; readonly last: L2Ref }
   | { readonly kind: 'invalid'; readonly payload: Payload; readonly reason: string; readonly last: L2Ref | undefined }
   | { readonly kind: 'gap'; readonly missing: BlockId; readonly last: L2Ref | undefined }
+  | { readonly kind: 'refused'; readonly reason: string; readonly last: L2Ref | undefined }
 
 export type InsertRunDeps = {
   readonly engine: Pick<Engine, 'insert'>
   readonly config: RollupConfig
   /** why a block, or its parent, was refused before */
   readonly refusalOf: (hash: Hash) => string | undefined
+  readonly trail: Pick<L1Trail, 'contradicts'>
 }
 
 /**
@@ -99,7 +105,7 @@ export type InsertRunDeps = {
  * @throws the signal's reason; Faults of the engine but UNKNOWN_PARENT
  */
 export async function runInsert(
-  { engine, config, refusalOf }: InsertRunDeps,
+  { engine, config, refusalOf, trail }: InsertRunDeps,
   payloads: readonly Payload[],
   signal: AbortSignal,
 ): Promise<InsertRun> {
@@ -110,6 +116,7 @@ export async function runInsert(
     if (known !== undefined) return { kind: 'invalid', payload, reason: known, last }
     try {
       const ref = l2RefOf(config, payload)
+      if (trail.contradicts(ref.l1Origin)) return { kind: 'refused', reason: replacedOrigin(ref), last }
       const result = await engine.insert(payload)
       if (result.kind === 'invalid') return { kind: 'invalid', payload, reason: result.reason, last }
       last = ref

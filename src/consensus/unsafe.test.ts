@@ -1,0 +1,240 @@
+import { expect, it } from 'vitest'
+import { createLog } from '#lib/log'
+import { createWorld, type Session, type World } from '#test/harness/consensus'
+import { chainOf, channel, forkedFrom, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
+import { badTransaction, payloadOf } from '#test/harness/engine'
+import type { Payload } from '#types/payload'
+
+const { signal } = new AbortController()
+const chain = await chainOf(mineSix)
+const forked = forkedFrom(chain, 10, 'other')
+const hashesOf = (payloads: readonly Payload[]): string[] => payloads.map(({ blockHash }) => blockHash)
+
+/** A node that has read L1 up to where the rollup begins; the rest is hidden. */
+async function begin(lines: Record<string, unknown>[] = []): Promise<{ world: World; session: Session }> {
+  const world = createWorld(holocene, createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) }))
+  mineSix(world)
+  world.l1.reveal(2)
+  const session = world.start()
+  await session.until(() => session.driver.status().wait?.reason === 'l1-head')
+  return { world, session }
+}
+
+async function reveal(world: World, session: Session, l1Number: number): Promise<void> {
+  world.l1.reveal(l1Number)
+  await session.until(() => session.driver.status().origin?.number === l1Number && session.driver.status().wait?.reason === 'l1-head')
+}
+
+it('consensus/unsafe: payloads become the unsafe head; L1 confirms them without a block executed again', async () => {
+  const { world, session } = await begin()
+  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  expect(numbers(session)).toEqual([18, 0, 0])
+  expect(session.engine.calls.insert).toBe(18)
+  await reveal(world, session, 5)
+  expect(numbers(session)).toEqual([18, 9, 0])
+  await reveal(world, session, 8)
+  expect(numbers(session)).toEqual([18, 18, 0])
+  expect(session.engine.calls.build).toBe(0)
+  expect(session.engine.executed).toBe(18)
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
+  const metrics = await session.registry.metrics()
+  expect(metrics).toContain('basalt_consensus_derived_blocks_total{outcome="consolidated"} 18\n')
+  expect(metrics).toContain('basalt_consensus_derived_blocks_total{outcome="built"} 0\n')
+  expect(metrics).toContain('basalt_consensus_unsafe_payloads_total{outcome="inserted"} 18\n')
+})
+
+it('consensus/unsafe: an unsafe block that L1 says otherwise is replaced, the chain above it given up, the field logged', async () => {
+  const lines: Record<string, unknown>[] = []
+  const { world, session } = await begin(lines)
+  await session.driver.inbox.insert(forked, signal)
+  await reveal(world, session, 5)
+  expect(numbers(session)).toEqual([18, 9, 0])
+  await reveal(world, session, 6)
+  expect(numbers(session)).toEqual([12, 12, 0])
+  await reveal(world, session, 8)
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
+  expect(session.engine.calls.build).toBe(9)
+  expect(lines.find(({ msg }) => msg === 'an unsafe block is not what L1 says')).toMatchObject({ number: 10, field: 'transactions[1]' })
+  expect(lines.find(({ msg }) => msg === 'unsafe blocks are given up')).toMatchObject({ from: 11, blocks: 8 })
+  expect(session.driver.status().resets).toBe(0)
+})
+
+it('consensus/unsafe: the source reorgs: a branch from a canonical block on becomes the unsafe chain, back and forth', async () => {
+  const { session } = await begin()
+  await session.driver.inbox.insert(chain.slice(0, 12), signal)
+  expect(await session.driver.inbox.insert(forked, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(forked))
+  expect(session.engine.executed).toBe(12 + 9)
+  expect(await session.driver.inbox.insert(chain.slice(11), signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
+})
+
+it('consensus/unsafe: what is canonical already costs nothing and shortens nothing', async () => {
+  const { session } = await begin()
+  await session.driver.inbox.insert(chain, signal)
+  const { insert, setHeads } = session.engine.calls
+  expect(await session.driver.inbox.insert(chain.slice(3, 9), signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  expect(await session.driver.inbox.insert([], signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  expect(session.engine.calls).toMatchObject({ insert, setHeads })
+  expect(numbers(session)).toEqual([18, 0, 0])
+})
+
+it('consensus/unsafe: a payload whose parent is not known is a gap, and no head moves', async () => {
+  const { session } = await begin()
+  await session.driver.inbox.insert(chain.slice(0, 3), signal)
+  const parent = chain[4]
+  expect(await session.driver.inbox.insert(chain.slice(5), signal)).toEqual({
+    kind: 'gap',
+    missing: { number: 5, hash: parent?.blockHash },
+  })
+  expect(numbers(session)).toEqual([3, 0, 0])
+  expect(await session.driver.inbox.insert(chain.slice(1), signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+})
+
+it('consensus/unsafe: a branch that leaves out the safe head is refused, as are payloads that are not linked', async () => {
+  const { world, session } = await begin()
+  await session.driver.inbox.insert(chain, signal)
+  await reveal(world, session, 6)
+  expect(numbers(session)).toEqual([18, 12, 0])
+  expect(await session.driver.inbox.insert(forked, signal)).toMatchObject({ kind: 'refused' })
+  expect(await session.driver.inbox.insert([chain[12], chain[14]] as Payload[], signal)).toMatchObject({ kind: 'refused' })
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
+})
+
+it('consensus/unsafe: an invalid payload is refused with its reason, executed once, asked again after ten minutes', async () => {
+  const { world, session } = await begin()
+  const { inbox } = session.driver
+  const [first, second] = chain as [Payload, Payload]
+  const attributes = { timestamp: second.timestamp, transactions: [second.transactions[0] as Uint8Array, badTransaction] }
+  const bad = payloadOf({ number: 1, hash: first.blockHash }, attributes)
+  const invalid = { kind: 'invalid', number: 2, reason: 'bad transaction' }
+  expect(await inbox.insert([first, bad], signal)).toEqual(invalid)
+  expect(numbers(session)).toEqual([1, 0, 0])
+  const { insert } = session.engine.calls
+  for (let again = 0; again < 5; again++) expect(await inbox.insert([first, bad], signal)).toEqual(invalid)
+  const child = payloadOf({ number: 2, hash: bad.blockHash }, { timestamp: bad.timestamp + 2, transactions: first.transactions })
+  expect(await inbox.insert([bad, child], signal)).toEqual(invalid)
+  expect(session.engine.calls.insert).toBe(insert)
+  expect(await inbox.insert([second], signal)).toMatchObject({ kind: 'inserted', head: { number: 2 } })
+  await world.clock.advanceMs(600_000)
+  expect(await inbox.insert([bad], signal)).toEqual(invalid)
+  expect(session.engine.calls.insert).toBe(insert + 2)
+})
+
+it('consensus/unsafe: a payload without L1 attributes is invalid, whatever the engine thinks of it', async () => {
+  const { session } = await begin()
+  const [first] = chain as [Payload]
+  const empty = payloadOf({ number: 0, hash: first.parentHash }, { timestamp: first.timestamp, transactions: [] })
+  expect(await session.driver.inbox.insert([empty], signal)).toMatchObject({ kind: 'invalid', number: 1 })
+  expect(session.engine.calls.insert).toBe(0)
+})
+
+it('consensus/unsafe: a start keeps the unsafe chain, derivation confirms it', async () => {
+  const { world, session } = await begin()
+  await session.driver.inbox.insert(chain, signal)
+  await reveal(world, session, 5)
+  await session.stop()
+  const next = world.start()
+  await next.until(() => next.driver.status().wait?.reason === 'l1-head')
+  expect(numbers(next)).toEqual([18, 9, 0])
+  expect(next.engine.history).toEqual([])
+  await reveal(world, next, 8)
+  expect(numbers(next)).toEqual([18, 18, 0])
+  expect(next.engine.executed).toBe(0)
+})
+
+/** Unsafe blocks 1 to 18 on L1 blocks 2 to 7, three each; L1 read up to block 4. */
+async function ahead(): Promise<{ world: World; session: Session }> {
+  const { world, session } = await begin()
+  await session.driver.inbox.insert(chain, signal)
+  await reveal(world, session, 4)
+  expect(numbers(session)).toEqual([18, 6, 0])
+  return { world, session }
+}
+
+it.each([
+  ['none of its origins', 0, 18],
+  ['its last origin', 2, 15],
+  ['the origins of its second half', 4, 9],
+])('consensus/unsafe: at a start the unsafe chain stays as far as L1 has its origins; replaced: %s', async (_what, depth, kept) => {
+  const { world, session } = await ahead()
+  await session.stop()
+  world.l1.reveal(99)
+  world.l1.rollBack(depth)
+  for (let missing = 0; missing < depth; missing++) world.l1.mine()
+  const asked = world.l1.calls.ref
+  const next = world.start()
+  await next.toTip()
+  expect(new Set([numbers(next)[0], ...next.engine.history.map(({ unsafe }) => unsafe.number)])).toEqual(new Set([kept]))
+  expect(world.l1.calls.ref - asked).toBeLessThan(16)
+})
+
+it('consensus/unsafe: origins that L1 does not have yet may come: the chain stays', async () => {
+  const { world, session } = await ahead()
+  await session.stop()
+  const next = world.start()
+  await next.until(() => next.driver.status().wait?.reason === 'l1-head')
+  expect(numbers(next)).toEqual([18, 6, 0])
+})
+
+it('consensus/unsafe: an L1 reorg that derivation notices drops the unsafe blocks whose origin was replaced', async () => {
+  const { world, session } = await ahead()
+  world.l1.reveal(99)
+  await session.toTip()
+  expect(numbers(session)).toEqual([18, 18, 0])
+  world.l1.rollBack(5)
+  for (let block = 0; block < 6; block++) world.l1.mine()
+  await session.toTip()
+  expect(session.driver.status().resets).toBe(1)
+  expect(numbers(session)).toEqual([6, 3, 0])
+})
+
+it('consensus/unsafe: blocks on L1 blocks that are others once derivation reads them are given up and not taken again', async () => {
+  const { world, session } = await ahead()
+  world.l1.rollBack(4)
+  world.l1.reveal(99)
+  for (let block = 0; block < 3; block++) world.l1.mine()
+  await session.toTip()
+  expect(session.driver.status().resets).toBe(0)
+  expect(numbers(session)).toEqual([9, 6, 0])
+  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'refused' })
+  expect(numbers(session)).toEqual([9, 6, 0])
+})
+
+it('consensus/unsafe: while a branch is built, offers wait their turn, and none is lost', async () => {
+  const { world, session } = await begin()
+  const offers = chain.map((payload) => session.driver.inbox.insert([payload], signal))
+  world.l1.reveal(8)
+  await session.toTip()
+  expect((await Promise.all(offers)).map(({ kind }) => kind)).toEqual(chain.map(() => 'inserted'))
+  expect(numbers(session)).toEqual([18, 18, 0])
+  expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
+})
+
+it('consensus/unsafe: offers beyond a bound are refused, and an aborted one ends with its reason', async () => {
+  const { world, session } = await begin()
+  session.engine.turn('off')
+  const control = new AbortController()
+  const offers = Array.from({ length: 65 }, () => session.driver.inbox.insert(chain, control.signal))
+  const told = Promise.allSettled(offers)
+  expect(await offers[64]).toEqual({ kind: 'refused', reason: 'too many payloads wait already' })
+  control.abort(new Error('enough'))
+  const results = await told
+  expect(results.slice(0, 64).every((result) => result.status === 'rejected' && result.reason.message === 'enough')).toBe(true)
+  session.engine.turn('on')
+  await world.clock.advanceMs(60_000)
+  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted' })
+})
+
+it('consensus/unsafe: before Holocene an invalid block of a span batch takes back the span, not the unsafe chain', async () => {
+  const world = createWorld({})
+  mineSix(world)
+  const good = await chainOf(mineSix, {})
+  world.l1.rollBack(6)
+  world.l1.mine({ span: true, batches: [...channel(1, 2, 2).batches, { number: 3, origin: 2, tag: 'bad' }] })
+  const session = world.start()
+  await session.driver.inbox.insert(good.slice(0, 3), signal)
+  await session.toTip()
+  expect(numbers(session)).toEqual([3, 0, 0])
+  expect(session.engine.hashes()).toHaveLength(4)
+})
