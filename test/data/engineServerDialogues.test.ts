@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { payloadOfBlockJson } from '#engine/blockJson'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution } from '#execution/execution'
+import { configOfGenesis } from '#execution/executionConfig'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { post, serveEngine } from '#test/harness/engineServer'
+import { readShared, readSharedJson } from '#test/harness/sharedData'
+
+type Json = Record<string, unknown>
+type Request = { readonly method: string; readonly params?: readonly unknown[]; readonly id: number }
+type Answer = { readonly id: number; readonly result?: unknown; readonly error?: { readonly code: number } }
+type Exchange = { readonly status: number; readonly request: Request; readonly response: Answer }
+
+const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
+/** Fields of other clients that are no part of the Engine API, or null where ours are absent. */
+const known = (value: unknown): Json =>
+  Object.fromEntries(
+    Object.entries(object(value)).filter(([key, field]) => field !== null && !['witness', 'depositRequests'].includes(key)),
+  )
+
+/** By recorded payload id, the payload that came of it. */
+function builtPayloads(exchanges: readonly Exchange[]): ReadonlyMap<unknown, Json> {
+  const fetched = exchanges.filter(({ request, response }) => request.method.startsWith('engine_getPayloadV') && response.result)
+  return new Map(fetched.map(({ request, response }) => [request.params?.[0], object(object(response.result)['executionPayload'])]))
+}
+
+/** One answer against the recorded one; what our server need not repeat is left out, with the reason. */
+function compare({ request, response }: Exchange, ours: Answer): void {
+  const { method, params = [] } = request
+  const [result, recorded] = [object(ours.result), object(response.result)]
+  if (method.startsWith('eth_getBlockBy')) compareBlock(params[0], response, ours)
+  else if (method === 'engine_exchangeCapabilities') expect(ours.result).toEqual(expect.arrayContaining(response.result as string[]))
+  else if (method.startsWith('engine_newPayload')) expect(known(result)).toEqual(known(recorded))
+  else if (method.startsWith('engine_forkchoiceUpdated')) {
+    expect(known(result['payloadStatus'])).toEqual(known(recorded['payloadStatus']))
+    expect(typeof result['payloadId']).toBe(typeof recorded['payloadId'])
+  } else if (method.startsWith('engine_getPayload')) {
+    expect(result['executionPayload']).toEqual(known(recorded['executionPayload']))
+    // op-geth writes the fields of V3 into V2 too; the value is what the pool's transactions pay, and ours were all forced
+    const { executionPayload: _payload, blockValue: _value, ...beside } = result
+    expect(known(recorded)).toMatchObject(known(beside))
+  } else expect(ours).toEqual(response)
+}
+
+function compareBlock(at: unknown, response: Answer, ours: Answer): void {
+  const isThere = response.error === undefined && response.result !== null
+  if (isThere) expect(payloadOfBlockJson(ours.result)).toEqual(payloadOfBlockJson(response.result))
+  // before the first forkchoice the recorded clients have no safe and no finalized block (null, or an error); ours is the genesis block then
+  else if (at === 'safe' || at === 'finalized') expect(object(ours.result)['number']).toBe('0x0')
+  else expect(ours).toEqual(response)
+}
+
+describe('rpc/engineServer: a recorded dialogue of two other halves, asked again in order', () => {
+  it.each([
+    ['op-node_op-geth', 60],
+    ['base-consensus_base-reth-node', 61],
+  ])('%s: the same statuses, and %i payloads equal field by field', async (name, count) => {
+    const { genesis } = parseBaseGenesisNote(readSharedJson(`engine/${name}.genesis.json`))
+    const config = configOfGenesis(genesis)
+    const deps = { kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+    await using execution = createExecution(deps)
+    await using server = await serveEngine({ execution, engine: execution, config })
+    const lines = readShared(`engine/${name}.jsonl.zst`).toString('utf8').trimEnd().split('\n')
+    const exchanges = lines.map((line) => JSON.parse(line) as Exchange)
+    const payloads = builtPayloads(exchanges)
+    const ids = new Map<unknown, unknown>()
+    let compared = 0
+
+    /** With our payload ids; and the transactions that the recorded client took from its pool are forced, ours has none. */
+    const requestOf = ({ request, response }: Exchange): Request => {
+      const { method, params = [] } = request
+      if (method.startsWith('engine_getPayloadV')) return { ...request, params: [ids.get(params[0])] }
+      const payload = payloads.get(object(response.result)['payloadId'])
+      if (!method.startsWith('engine_forkchoiceUpdated') || payload === undefined) return request
+      return { ...request, params: [params[0], { ...object(params[1]), transactions: payload['transactions'], noTxPool: true }] }
+    }
+    for (const exchange of exchanges) {
+      const { status, json } = await post(server.url, requestOf(exchange))
+      expect(status).toBe(exchange.status)
+      const answer = json as Answer
+      expect(answer.id).toBe(exchange.request.id)
+      compare(exchange, answer)
+      ids.set(object(exchange.response.result)['payloadId'], object(answer.result)['payloadId'])
+      if (exchange.request.method.startsWith('engine_getPayloadV')) compared++
+    }
+    expect(compared).toBe(count)
+  })
+})
