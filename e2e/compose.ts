@@ -1,0 +1,226 @@
+// npm run test:compose -- [--layout single|halves] [--json FILE]: the compose file as an operator uses it, over a recorded L1. Needs a Docker
+// Engine with Compose; the folder shared/tools/docker-lab brings one up.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { rpcCall } from '#test/harness/cliProcess'
+import { describe, type Row, row } from '../bench/format.ts'
+import { root } from '../scripts/process.ts'
+import { compressedBytes, createProject, docker, hostAddress, type Project } from './compose/docker.ts'
+import { serveWorld, untilSafe, type World } from './compose/world.ts'
+
+const { values } = parseArgs({ options: { layout: { type: 'string' }, json: { type: 'string' }, runs: { type: 'string', default: '5' } } })
+
+/** A loopback address of its own, so that the ports of the compose file are free whatever else runs here. */
+const publishAddr = '127.77.0.1'
+const at = (port: number): string => `http://${publishAddr}:${port}`
+const urls = { http: at(8545), rollup: at(7545) }
+const image = 'localhost/basalt-e2e'
+
+type Layout = {
+  readonly name: 'single' | 'halves'
+  readonly services: readonly string[]
+  readonly metrics: readonly number[]
+  readonly ports: readonly string[]
+}
+const layouts: readonly Layout[] = [
+  { name: 'single', services: ['single'], metrics: [7300], ports: ['7300', '7545', '8545', '8546'] },
+  { name: 'halves', services: ['execution', 'node'], metrics: [7300, 7301], ports: ['7300', '7301', '7545', '8545', '8546'] },
+]
+
+function must(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new Error(what)
+}
+
+const say = (text: string): void => console.error(text)
+
+async function timed<T>(task: () => Promise<T>): Promise<{ seconds: number; result: T }> {
+  const start = performance.now()
+  const result = await task()
+  return { seconds: (performance.now() - start) / 1000, result }
+}
+
+/** The files that a chain of one's own needs, and a compose file that mounts them. */
+function writeSettings(folder: string, world: World): { files: readonly string[]; settings: Record<string, string> } {
+  const write = (name: string, content: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, content)
+    return path
+  }
+  mkdirSync(join(folder, 'chain'))
+  write('chain/rollup.json', JSON.stringify(world.chain.rollupJson))
+  write('chain/genesis.json', JSON.stringify(world.chain.genesisJson))
+  const env = write(
+    'test.env',
+    [
+      'BASALT_ROLLUP_CONFIG=/chain/rollup.json',
+      'BASALT_GENESIS=/chain/genesis.json',
+      `BASE_NODE_L1_ETH_RPC=${world.url}`,
+      `SVC_NODE_L1_BEACON="${world.url}"`,
+      'BASALT_L1_POLL_INTERVAL=100',
+      'BASE_NODE_LOG_FORMAT="json"',
+      'BASE_NODE_L1_TRUST_RPC="false"',
+      'STATSD_ADDRESS="172.17.0.1"',
+    ].join('\n'),
+  )
+  const mount = `volumes: ['${folder}/chain:/chain:ro']`
+  const services = ['execution', 'node', 'single'].map((service) => `  ${service}:\n    ${mount}\n`).join('')
+  const override = write('override.yaml', `services:\n${services}`)
+  // what mkdtemp made is for its owner alone; the node in the container is somebody else
+  chmodSync(folder, 0o755)
+  return {
+    files: [join(root, 'compose.yaml'), override],
+    settings: { NETWORK_ENV: env, HOST_DATA_DIR: join(folder, 'data'), PUBLISH_ADDR: publishAddr, NODE_IMAGE: image },
+  }
+}
+
+/** Not root, nothing to write to but the data, only the ports of the page, the secret for its owner alone and in no log. */
+async function checkIsolation(project: Project, layout: Layout): Promise<void> {
+  const published: string[] = []
+  for (const service of layout.services) {
+    const { Config, HostConfig } = await project.container(service)
+    must(HostConfig.ReadonlyRootfs, `${service}: the root file system can be written`)
+    must(Config.User === 'node', `${service}: runs as ${Config.User}`)
+    must((await project.compose(['exec', '-T', service, 'id', '-u'])) !== '0', `${service}: runs as root`)
+    const wrote = await project.compose(['exec', '-T', service, 'sh', '-c', 'touch /app/x 2>/dev/null && echo yes || echo no'])
+    must(wrote === 'no', `${service}: its program can be changed`)
+    for (const bindings of Object.values(HostConfig.PortBindings)) {
+      for (const { HostIp, HostPort } of bindings) {
+        must(HostIp === publishAddr, `${service}: ${HostPort} is published on ${HostIp}`)
+        published.push(HostPort)
+      }
+    }
+  }
+  must(published.sort().join() === layout.ports.join(), `published: ${published.join()}, expected ${layout.ports.join()}`)
+  if (layout.name === 'single') return
+  const secrets = await Promise.all(layout.services.map((service) => project.compose(['exec', '-T', service, 'cat', '/jwt/jwt.hex'])))
+  must(new Set(secrets).size === 1 && /^[0-9a-f]{64}$/.test(secrets[0] ?? ''), 'the halves have no common secret')
+  must((await project.compose(['exec', '-T', 'execution', 'stat', '-c', '%a', '/jwt/jwt.hex'])) === '600', 'others may read the secret')
+  must(!(await project.compose(['logs', '--no-color'])).includes(secrets[0] ?? ''), 'the secret is in the log')
+}
+
+/** Every published port answers, and tells a web page of another name nothing. */
+async function checkPorts(layout: Layout, chainId: number): Promise<void> {
+  must(Number(await rpcCall(urls.http, 'eth_chainId')) === chainId, '8545 is another chain')
+  must((await fetch(`${urls.rollup}/readyz`)).status === 200, '7545 is not ready')
+  for (const port of layout.metrics) {
+    const text = await (await fetch(`${at(port)}/metrics`)).text()
+    must(/^basalt_/m.test(text), `${port} has no metrics`)
+  }
+  must((await webSocketCall(`ws://${publishAddr}:8546`, 'eth_chainId')) === chainId, '8546 is another chain')
+}
+
+async function webSocketCall(url: string, method: string): Promise<number> {
+  const socket = new WebSocket(url)
+  return new Promise((resolve, reject) => {
+    socket.onerror = () => reject(new Error(`${url} does not answer`))
+    socket.onopen = () => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }))
+    socket.onmessage = ({ data }) => {
+      socket.close()
+      resolve(Number((JSON.parse(String(data)) as { result: string }).result))
+    }
+  })
+}
+
+/** Ends the process inside a container as the kernel would: Docker was not asked to stop it, so its restart policy counts. */
+async function kill9(project: Project, service: string): Promise<void> {
+  const { State } = await project.container(service)
+  process.kill(State.Pid, 'SIGKILL')
+}
+
+async function killEach(project: Project, layout: Layout, world: World): Promise<number> {
+  let revealed = world.l1.head
+  const victims = [...layout.services, layout.services].flatMap((victim, index) => [[index, [victim].flat()] as const])
+  for (const [, services] of victims) {
+    for (const service of services) await kill9(project, service)
+    revealed = Math.min(world.lastL1 - 8, revealed + 8)
+    world.l1.reveal(revealed)
+    const { seconds } = await timed(() => untilSafe(world, revealed, urls))
+    say(`  kill -9 of ${services.join(' and ')}: up to L1 block ${revealed} ${seconds.toFixed(1)} s later`)
+    for (const service of services) must((await project.container(service)).RestartCount > 0, `${service} was not killed`)
+  }
+  return revealed
+}
+
+async function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
+  say(`${layout.name}: ${layout.services.join(', ')}`)
+  const { files, settings } = writeSettings(folder, world)
+  const project = createProject(`basalt-e2e-${layout.name}`, files, settings)
+  const up = ['up', '--detach', '--wait', '--wait-timeout', '120', ...(layout.name === 'single' ? ['single'] : [])]
+  const down = ['down', '--timeout', '60']
+  try {
+    world.l1.reveal(20)
+    const first = await timed(() => project.compose(up))
+    say(`  up --wait on an empty data directory: ${first.seconds.toFixed(1)} s`)
+    must(first.seconds <= 60, `up --wait took ${first.seconds} s`)
+    await untilSafe(world, 20, urls)
+    await checkPorts(layout, world.chain.config.l2ChainId)
+    await checkIsolation(project, layout)
+    await killEach(project, layout, world)
+
+    const runs: number[] = []
+    for (let round = 0; round < Number(values.runs); round++) {
+      const stopped = await timed(() => project.compose([...down]))
+      const { seconds } = await timed(() => project.compose(up))
+      runs.push(seconds)
+      say(`  down ${stopped.seconds.toFixed(1)} s, up --wait on the same data ${seconds.toFixed(1)} s`)
+    }
+    must(Math.max(...runs) <= 10, `up --wait on existing data took ${Math.max(...runs)} s`)
+    world.l1.reveal(world.lastL1)
+    await untilSafe(world, world.lastL1, urls)
+    return row(`docker compose up --wait on an existing data directory, ${layout.name}`, 's', runs)
+  } catch (error) {
+    say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))
+    throw error
+  } finally {
+    await project.compose([...down, '--volumes', '--remove-orphans']).catch(say)
+  }
+}
+
+/** A tag that is there is used as it is; --build makes the one that is named anew. */
+async function testTags(folder: string, world: World): Promise<void> {
+  const { files, settings } = writeSettings(folder, world)
+  const project = createProject('basalt-e2e-tag', files, { ...settings, NODE_TAG: 'v1.2.3' })
+  await docker(['tag', 'node:24-bookworm-slim', `${image}:v1.2.3`])
+  const idOf = (name: string): Promise<string> => docker(['image', 'inspect', '--format', '{{.Id}}', name])
+  try {
+    await project.compose(['create'])
+    must((await project.container('execution')).Image === (await idOf('node:24-bookworm-slim')), 'NODE_TAG=v1.2.3 was not used as it is')
+    await project.compose(['create', '--build'])
+    must(
+      (await project.container('execution')).Image !== (await idOf('node:24-bookworm-slim')),
+      '--build did not override the pinned image',
+    )
+    must(/basalt/.test(await docker(['run', '--rm', `${image}:v1.2.3`, 'version'])), '--build made no image of ours')
+    say('NODE_TAG: used without a build when it is there; --build builds')
+  } finally {
+    await project.compose(['down', '--volumes']).catch(say)
+    await docker(['image', 'rm', `${image}:v1.2.3`]).catch(say)
+  }
+}
+
+const wanted = layouts.filter(({ name }) => values.layout === undefined || values.layout === name)
+const folder = mkdtempSync(join(tmpdir(), 'basalt-compose-'))
+const host = await hostAddress()
+const rows: Row[] = []
+try {
+  const built = await timed(() => docker(['compose', 'build', 'execution'], { NODE_IMAGE: image }))
+  const megabytes = (await compressedBytes(`${image}:latest`)) / 1e6
+  say(`image: built in ${built.seconds.toFixed(0)} s, ${megabytes.toFixed(0)} MB compressed`)
+  must(megabytes <= 250, `the image has ${megabytes} MB`)
+  rows.push(row('image, compressed', 'MB', [megabytes]))
+  for (const layout of wanted) {
+    await using world = await serveWorld('op-ecotone-to-jovian', host)
+    mkdirSync(join(folder, layout.name))
+    rows.push(await testLayout(layout, world, join(folder, layout.name)))
+  }
+  await using world = await serveWorld('op-ecotone-to-jovian', host)
+  mkdirSync(join(folder, 'tags'))
+  await testTags(join(folder, 'tags'), world)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+for (const { name, value, unit, runs } of rows)
+  console.log(`${name}: ${value.toFixed(1)} ${unit} (at most ${Math.max(...runs).toFixed(1)})`)
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(describe('compose', rows), null, 2)}\n`)

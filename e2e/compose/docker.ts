@@ -1,0 +1,64 @@
+// `docker` and `docker compose` of one project, as an operator runs them.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { createGzip } from 'node:zlib'
+import { root } from '../../scripts/process.ts'
+
+const run = promisify(execFile)
+export type Settings = Readonly<Record<string, string>>
+
+/** @returns what the command wrote; its standard error is in the error when it fails */
+export async function docker(args: readonly string[], settings: Settings = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...settings }, maxBuffer: 1 << 28, timeout: 600_000 }
+  const { stdout } = await run('docker', [...args], options)
+  return stdout.trim()
+}
+
+/** What `docker inspect` tells of a container, as far as it is looked at. */
+export type Container = {
+  readonly Id: string
+  readonly Name: string
+  readonly Image: string
+  readonly RestartCount: number
+  readonly State: { readonly Pid: number; readonly Health?: { readonly Status: string }; readonly StartedAt: string }
+  readonly Config: { readonly User: string }
+  readonly HostConfig: {
+    readonly ReadonlyRootfs: boolean
+    readonly PortBindings: Readonly<Record<string, readonly { HostIp: string; HostPort: string }[]>>
+  }
+}
+
+/** One compose project in a namespace of its own. */
+export interface Project {
+  compose(args: readonly string[], settings?: Settings): Promise<string>
+  container(service: string): Promise<Container>
+}
+
+export function createProject(name: string, files: readonly string[], settings: Settings): Project {
+  const compose = (args: readonly string[], more: Settings = {}): Promise<string> =>
+    docker(['compose', '--project-name', name, ...files.flatMap((file) => ['--file', file]), ...args], { ...settings, ...more })
+  return {
+    compose,
+    async container(service): Promise<Container> {
+      const id = await compose(['ps', '--all', '--quiet', service])
+      const [found] = JSON.parse(await docker(['inspect', id])) as [Container]
+      return found
+    },
+  }
+}
+
+/** Bytes of the image as a registry would send them: its layers, compressed. */
+export async function compressedBytes(image: string): Promise<number> {
+  const child = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let size = 0
+  const zipped = child.stdout.pipe(createGzip())
+  zipped.on('data', (chunk: Buffer) => (size += chunk.length))
+  await once(zipped, 'end')
+  return size
+}
+
+/** Address of the host as containers of any bridge network see it. */
+export async function hostAddress(): Promise<string> {
+  return docker(['network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}'])
+}
