@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lastL1, safeAfter } from '#test/harness/processChain'
 import type { Setup, Victim } from './halvesSetups.ts'
@@ -6,7 +8,12 @@ import { eventually, type NodeProcess } from './nodeProcess.ts'
 
 /** What the node that was hit was at: `starting` before it served, `deriving` while L1 had more than it had shown, `settled` otherwise. */
 export type Phase = 'starting' | 'deriving' | 'settled'
-export type Hit = { readonly victim: string; readonly phase: Phase }
+export type Hit = {
+  readonly victim: string
+  readonly phase: Phase
+  /** what was acknowledged and not committed, in the journals of the killed */
+  readonly journalBytes: number
+}
 
 /** What became of one round: one kill, or two when the first restart was hit as well. */
 export type Round = {
@@ -45,6 +52,12 @@ function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: Victim)
   return watches.some(({ head }) => head < target) ? 'deriving' : 'settled'
 }
 
+/** Of the files that an execution half appends to before it answers. */
+function journalBytesOf({ folder }: NodeProcess): number {
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
+  return names.filter((name) => name.endsWith('.journal')).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+}
+
 /** Reveals L1 blocks, one after the other, until `to`. */
 async function reveal({ l1 }: Setup, to: number): Promise<void> {
   while (l1.l1.head < to) {
@@ -63,10 +76,11 @@ async function strike(setup: Setup, watches: readonly HeadWatch[], random: () =>
   if (victim === undefined) throw new Error('nothing to kill')
   const hits: Hit[] = []
   const hit = async (): Promise<readonly Shown[]> => {
-    hits.push({ victim: victim.name, phase: phaseOf(setup, watches, victim) })
+    const phase = phaseOf(setup, watches, victim)
     const killed = watches.filter(({ node }) => victim.nodes.includes(node))
     const shown = killed.map((watch) => ({ watch, head: watch.head, headEarlier: watch.headBefore(againMs) }))
     await Promise.all(victim.nodes.map((node) => node.kill()))
+    hits.push({ victim: victim.name, phase, journalBytes: victim.nodes.reduce((sum, node) => sum + journalBytesOf(node), 0) })
     return shown
   }
   const start = (): void => {

@@ -6,6 +6,8 @@ export type Tally = {
   readonly kills: number
   readonly victims: Readonly<Record<string, number>>
   readonly phases: Readonly<Record<Phase, number>>
+  /** kills that left acknowledged blocks or heads in a journal */
+  readonly withJournal: number
   readonly togetherMs: Spread
   readonly upMs: Spread
   /** blocks executed although a node had shown them before the kill */
@@ -30,6 +32,7 @@ export function tallyOf(rounds: readonly Round[]): Tally {
     kills: hits.length,
     victims,
     phases,
+    withJournal: hits.filter(({ journalBytes }) => journalBytes > 0).length,
     togetherMs: spreadOf(rounds.map(({ togetherMs }) => togetherMs)),
     upMs: spreadOf(rounds.map(({ upMs }) => upMs)),
     again: spreadOf(rounds.map(({ again }) => again)),
