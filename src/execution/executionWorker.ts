@@ -15,7 +15,7 @@ export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
-  Pick<Execution, 'published' | 'view'> &
+  Pick<Execution, 'published' | 'view' | 'sizes'> &
   AsyncDisposable & {
     /** Rejects when the worker ends by itself, with the fault that says why; never resolves. */
     readonly ended: Promise<never>

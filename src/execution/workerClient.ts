@@ -7,20 +7,29 @@ import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { type ChainView, createChainView } from './chainView.ts'
-import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
 import { packAttributes, packPayload, unpack, unpackBlock } from './workerBlocks.ts'
-import { type EngineAnswers, type EngineCall, type ExecutedFacts, type FromWorker, receiveError, type ToWorker } from './workerProtocol.ts'
+import {
+  type EngineAnswers,
+  type EngineCall,
+  type ExecutedFacts,
+  type ExecutionSizes,
+  type FromWorker,
+  receiveError,
+  type ToWorker,
+} from './workerProtocol.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
   readonly log: Log
-  /** Told right before and right after each transaction that moves the chain; the worker does not wait for it. */
+  /** Told of each transaction that moves the chain; the worker does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each record right after it is the published one. */
+  readonly onPublish?: (record: HeadRecord) => void
   /** Told of each block that was executed, whatever becomes of it. */
   readonly onExecuted?: (facts: ExecutedFacts) => void
 }
@@ -42,8 +51,8 @@ export class ExecutionClient implements Engine {
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<never>()
   #lastCall = 0
-  #blocks: ReadonlyMap<Hash, ExecutedBlock> = new Map()
   #record: HeadRecord | undefined
+  #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
   #source: SnapshotSource | undefined
   #failure: Error | undefined
 
@@ -73,6 +82,11 @@ export class ExecutionClient implements Engine {
   get published(): HeadRecord {
     if (this.#record === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
     return this.#record
+  }
+
+  /** What execution held when it published last. */
+  sizes(): ExecutionSizes {
+    return this.#sizes
   }
 
   /**
@@ -207,16 +221,11 @@ export class ExecutionClient implements Engine {
     return pending
   }
 
-  #publish({ heads, committed, overlays, added }: Extract<FromWorker, { kind: 'published' }>): void {
-    const known = new Map(this.#blocks)
-    for (const packed of added) known.set(packed.hash, unpackBlock(packed))
-    const blocks = overlays.map((hash) => {
-      const block = known.get(hash)
-      if (block === undefined) throw new RangeError(`execution published ${hash}, which it never sent`)
-      return block
-    })
-    this.#blocks = new Map(blocks.map((block) => [block.hash, block]))
-    this.#record = Object.freeze({ heads: Object.freeze(heads), committed: Object.freeze(committed), overlays: Object.freeze(blocks) })
+  #publish({ heads, kept, added, sizes }: Extract<FromWorker, { kind: 'published' }>): void {
+    const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
+    this.#sizes = sizes
+    this.#record = Object.freeze({ ...heads, overlays: Object.freeze([...before, ...added.map(unpackBlock)]) })
+    this.#deps.onPublish?.(this.#record)
   }
 
   #write({ module, level, message, fields, errors }: Extract<FromWorker, { kind: 'log' }>): void {

@@ -4,15 +4,16 @@ import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { systemClock } from '#lib/clock'
+import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import { readHeads } from './chainStore.ts'
-import { createExecution } from './execution.ts'
+import { createExecution, type Execution } from './execution.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
-import { sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
+import { journalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -25,7 +26,8 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   return message.kind === 'genesis' ? message.genesis : undefined
 }
 
-async function run({ port, dir, config }: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
+async function run({ port, dir, config, minFreeBytes }: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
+  const log = createSentLog(outbox, 'execution')
   await using kv = openLmdbKv(dir, Object.values(tables))
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
@@ -33,35 +35,29 @@ async function run({ port, dir, config }: WorkerSettings, outbox: WorkerOutbox):
     if (given === undefined) throw new RangeError('closed before the chain could begin')
     return given
   }
-  const execution = createExecution({
-    kv,
-    evm: createReferenceEvm(),
-    config,
-    genesis,
-    clock: systemClock,
-    log: createSentLog(outbox, 'execution'),
-    onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
-    onExecuted({ header, transactions }, ms): void {
-      outbox.add({ kind: 'executed', facts: { number: header.number, gasUsed: header.gasUsed, transactions: transactions.length, ms } })
-    },
-  })
-  outbox.publish(execution.published)
-  outbox.send({ kind: 'opened' })
-  await serveEngine(
-    port,
+  using journal = openFileJournal(journalDir(dir), log)
+  // the first record is published before there is an execution to ask
+  let sizes: Execution['sizes'] = () => ({ journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 })
+  await using execution = createExecution(
     {
-      insert: (payload) => execution.insert(payload),
-      build: (parent, attributes) => execution.build(parent, attributes),
-      async setHeads(heads): Promise<void> {
-        await execution.setHeads(heads)
-        outbox.publish(execution.published)
+      kv,
+      journal,
+      evm: createReferenceEvm(),
+      config,
+      genesis,
+      clock: systemClock,
+      log,
+      onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
+      onPublish: (record) => outbox.publish(record, sizes()),
+      onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
+        outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
       },
-      heads: () => execution.heads(),
-      payload: (at) => execution.payload(at),
-      storageRoot: (account, block) => execution.storageRoot(account, block),
     },
-    outbox,
+    { minFreeBytes },
   )
+  sizes = (): ReturnType<Execution['sizes']> => execution.sizes()
+  outbox.send({ kind: 'opened' })
+  await serveEngine(port, execution, outbox)
 }
 
 const settings = workerData as WorkerSettings

@@ -2,7 +2,7 @@ import type { MessagePort, Transferable } from 'node:worker_threads'
 import { type Log, type LogFields, type LogLevel, logLevels } from '#lib/log'
 import type { HeadRecord } from './headRecord.ts'
 import { buffersOf, packBlock } from './workerBlocks.ts'
-import { type FromWorker, type SentError, sendable, sendError } from './workerProtocol.ts'
+import { type ExecutionSizes, type FromWorker, type SentError, sendable, sendError } from './workerProtocol.ts'
 
 /**
  * What the worker has to say, in order. Small things wait for the next message that somebody waits for, or for the end of the present task:
@@ -12,7 +12,7 @@ export class WorkerOutbox {
   readonly #port: MessagePort
   #waiting: FromWorker[] = []
   #transfer: Transferable[] = []
-  #published = new Set<string>()
+  #published: HeadRecord['overlays'] = []
 
   constructor(port: MessagePort) {
     this.#port = port
@@ -30,13 +30,14 @@ export class WorkerOutbox {
     this.#flush()
   }
 
-  /** Sends a record at once; of its blocks those that the record before did not have. */
-  publish({ heads, committed, overlays }: HeadRecord): void {
-    const isNew = overlays.filter(({ hash }) => !this.#published.has(hash))
-    this.#published = new Set(overlays.map(({ hash }) => hash))
-    const added = isNew.map(packBlock)
+  /** Sends a record at once; of its overlays those that do not follow from the record before. */
+  publish(record: HeadRecord, sizes: ExecutionSizes): void {
+    const { overlays, ...heads } = record
+    const kept = keptOverlays(this.#published, overlays)
+    this.#published = overlays
+    const added = overlays.slice(kept.to - kept.from).map(packBlock)
     this.#transfer.push(...added.flatMap(buffersOf))
-    this.send({ kind: 'published', heads, committed, overlays: overlays.map(({ hash }) => hash), added })
+    this.send({ kind: 'published', heads, kept, added, sizes })
   }
 
   #flush(): void {
@@ -46,6 +47,16 @@ export class WorkerOutbox {
     this.#transfer = []
     this.#port.postMessage(messages, transfer)
   }
+}
+
+/** Which of the overlays before, from index to index, begin the new ones. Pure. */
+export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['overlays']): { readonly from: number; readonly to: number } {
+  const [first] = now
+  const from = first === undefined ? -1 : before.indexOf(first)
+  if (from < 0) return { from: 0, to: 0 }
+  let to = from
+  while (to < before.length && before[to] === now[to - from]) to++
+  return { from, to }
 }
 
 /** A log whose lines are written by the thread at the other end. */

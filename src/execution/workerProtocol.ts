@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
@@ -6,15 +7,19 @@ import type { LogFields, LogLevel } from '#lib/log'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
+import type { HeadRecord } from './headRecord.ts'
 import type { Packed, PackedBlock } from './workerBlocks.ts'
 
 /** What the worker is started with; the port is its end of the channel. */
 export type WorkerSettings = {
   readonly port: MessagePort
-  /** of the chain's tables */
+  /** of the chain's tables; the journal lies in a directory inside, under the same lock */
   readonly dir: string
   readonly config: ExecutionConfig
+  /** With less than this free on the disk no new block is taken. */
+  readonly minFreeBytes: number
 }
 
 /** The calls of the Engine port as they cross: payloads packed. */
@@ -45,22 +50,28 @@ export type ToWorker =
 /** How much a block was, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
 
+/** What execution holds at the moment. */
+export type ExecutionSizes = ReturnType<Execution['sizes']>
+
+/** A directory of its own beside the tables, so that the lock of the tables holds for it too. */
+export const journalDir = (dir: string): string => join(dir, 'journal')
+
 export type FromWorker =
   /** the store is empty, and the chain cannot begin without its genesis */
   | { readonly kind: 'genesis-wanted' }
-  /** the stores are open for readers and a first record was published */
+  /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
   /** nothing more will come: it could not start, or something broke that it cannot go on without */
   | { readonly kind: 'failed'; readonly error: SentError }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: EngineAnswers[EngineMethod] }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
-  /** the record of heads as it is from now on; `added`: those of its overlays that no record before it had */
+  /** the record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones */
   | {
       readonly kind: 'published'
-      readonly heads: Heads
-      readonly committed: BlockId
-      readonly overlays: readonly Hash[]
+      readonly heads: Omit<HeadRecord, 'overlays'>
+      readonly kept: { readonly from: number; readonly to: number }
       readonly added: readonly PackedBlock[]
+      readonly sizes: ExecutionSizes
     }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }

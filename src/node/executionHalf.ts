@@ -19,6 +19,7 @@ export type ExecutionHalfOptions = {
   readonly config: RollupConfig
   readonly genesis: () => Genesis
   readonly datadir: string
+  readonly minFreeBytes: number
 }
 
 /** The execution half of this process. */
@@ -31,7 +32,7 @@ export interface ExecutionHalf extends AsyncDisposable {
 /** @throws Fault of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry } = deps
-  const { config, genesis, datadir } = options
+  const { config, genesis, datadir, minFreeBytes } = options
   const executed = executionMetrics.register(registry)
   let executedGas = 0n
   const execution = await startExecutionWorker(
@@ -47,7 +48,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
         executed.lastBlock.set({}, number)
       },
     },
-    { dir: join(datadir, 'chain'), config },
+    { dir: join(datadir, 'chain'), config, minFreeBytes },
   )
   return { execution, executedGas: () => executedGas, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
 }

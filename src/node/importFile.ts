@@ -4,8 +4,10 @@ import { createReferenceEvm } from '#evm/referenceEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { type ImportResult, importPayloads } from '#execution/importPayloads'
+import { journalDir } from '#execution/workerProtocol'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
@@ -17,7 +19,7 @@ export type ImportDeps = {
   readonly log: Log
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each payload that was imported, after its commit. */
+  /** Told of each payload that was imported, when it is acknowledged. */
   readonly onBlock?: (payload: Payload) => void
 }
 
@@ -31,10 +33,12 @@ export async function importFile(
   options: { readonly genesis: Genesis; readonly datadir: string; readonly lines: Iterable<string> },
 ): Promise<ImportResult & { readonly head: L2Ref }> {
   const { genesis, datadir, lines } = options
-  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  const dir = join(datadir, 'chain')
+  await using kv = openLmdbKv(dir, Object.values(tables))
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
-  const execution = createExecution({ ...deps, kv, evm: createReferenceEvm(), config, genesis: () => genesis })
+  using journal = openFileJournal(journalDir(dir), deps.log)
+  await using execution = createExecution({ ...deps, kv, journal, evm: createReferenceEvm(), config, genesis: () => genesis })
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }
 }

@@ -43,7 +43,7 @@ function start(url: string, datadir: string, lines: string[]): Promise<Node> {
 
 async function until(node: Node, isThere: () => boolean): Promise<void> {
   for (let waited = 0; !isThere(); waited += 10) {
-    if (waited > 30_000) throw new Error(`stuck: ${JSON.stringify(node.status())}`)
+    if (waited > 20_000) throw new Error(`stuck: ${JSON.stringify(node.status())}`)
     await Promise.race([systemClock.delay(10), node.stopped])
   }
 }
@@ -59,18 +59,22 @@ function hashesOf(node: Node): (string | undefined)[] {
   return blocks.map((_, number) => view.canonicalHash(number))
 }
 
-it.each([1, 20])('faults/node: an L1 reorg of %i blocks: what came from them is unwound, the chain is the recorded one', async (depth) => {
-  const fork = forkRecording(recording, lastL1 - depth, lastL1 - 1)
-  await using server = await startFaultyL1(fork, lastL1 - 1)
-  await using node = await start(server.url, `reorg-${depth}`, [])
-  await until(node, follows(node, fork.blocks.at(-1)?.block['hash']))
-  const before = hashesOf(node)
+it.each([1, 20])(
+  'faults/node: an L1 reorg of %i blocks: what came from them is unwound, the chain is the recorded one',
+  async (depth) => {
+    const fork = forkRecording(recording, lastL1 - depth, lastL1 - 1)
+    await using server = await startFaultyL1(fork, lastL1 - 1)
+    await using node = await start(server.url, `reorg-${depth}`, [])
+    await until(node, follows(node, fork.blocks.at(-1)?.block['hash']))
+    const before = hashesOf(node)
 
-  server.replay(recording, lastL1)
-  await until(node, follows(node, recording.blocks[lastL1]?.block['hash']))
-  expect(hashesOf(node)).toEqual(blocks.map(({ hash }) => hash))
-  if (depth === 20) expect(before).not.toEqual(hashesOf(node))
-})
+    server.replay(recording, lastL1)
+    await until(node, follows(node, recording.blocks[lastL1]?.block['hash']))
+    expect(hashesOf(node)).toEqual(blocks.map(({ hash }) => hash))
+    if (depth === 20) expect(before).not.toEqual(hashesOf(node))
+  },
+  60_000,
+)
 
 it('faults/node: an L1 that does everything wrong at times: each fault is in the log, every block is the recorded one', async () => {
   const kinds: readonly L1FaultKind[] = [

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { buildChain, builtGenesis } from '#test/harness/executedBlocks'
+import { hashHeader } from '#types/header'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { buffersOf, packAttributes, packBlock, packBytes, packPayload, unpack, unpackBlock, unpackBytes } from './workerBlocks.ts'
+
+const { genesis, config } = smallChain(scheduleTo('jovian'))
+const [built] = buildChain(config, builtGenesis({ genesis, config }), [[signedBy('alice', {}), signedBy('alice', { nonce: 1n })]])
+const block = built?.block ?? expect.fail()
+
+/** As it is on the other side of a port. */
+const sent = <T>(value: T, transfer: ArrayBuffer[] = []): T => structuredClone(value, { transfer })
+
+it('execution/workerBlocks: an executed block is the same on the other side: header, receipts, trie nodes, and the very same diff', () => {
+  const packed = packBlock(block)
+  const there = unpackBlock(sent(packed, buffersOf(packed)))
+  expect(there).toMatchObject({ hash: block.hash, header: block.header, executed: block.executed, transactions: block.transactions })
+  expect(hashHeader(there.header)).toBe(block.hash)
+  expect(there.trie).toEqual(block.trie)
+  expect([...there.diff.accounts()]).toEqual([...block.diff.accounts()])
+  expect(packed.diff).toBe(block.diff.bytes)
+})
+
+it.each([
+  ['no strings', []],
+  ['one that is empty', [new Uint8Array(0)]],
+  ['several, some empty', [Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3), new Uint8Array(0)]],
+])('execution/workerBlocks: %s are packed and unpacked', (_what, list) => {
+  expect(unpackBytes(sent(packBytes(list)))).toEqual(list)
+})
+
+it('execution/workerBlocks: what is cut out of a large buffer crosses without the rest of it', () => {
+  const large = new Uint8Array(1_000_000)
+  const transactions = [large.subarray(10, 20), large.subarray(500, 600)]
+  const payload = { blockNumber: 7, logsBloom: large.subarray(0, 256), transactions } as unknown as Payload
+  const attributes = { timestamp: 5, eip1559Params: large.subarray(8, 16), transactions } as unknown as PayloadAttributes
+  const [packedPayload, packedAttributes] = [packPayload(payload), packAttributes(attributes)]
+  for (const { transactions: packed } of [packedPayload, packedAttributes]) expect(packed.bytes.buffer.byteLength).toBe(110)
+  expect(packedPayload.logsBloom.buffer.byteLength).toBe(256)
+  expect(packedAttributes.eip1559Params?.buffer.byteLength).toBe(8)
+  expect([unpack(sent(packedPayload)), unpack(sent(packedAttributes))]).toEqual([payload, attributes])
+
+  const [log] = [{ address: block.header.beneficiary, topics: [], data: large.subarray(3, 9) }]
+  const executed = block.executed.map((one) => ({ ...one, receipt: { ...one.receipt, logs: [log] } }))
+  const packed = packBlock({ ...block, executed, header: { ...block.header, extraData: large.subarray(0, 17) } })
+  expect(packed.header.extraData.buffer.byteLength).toBe(17)
+  expect(packed.executed.map(({ receipt }) => receipt.logs[0]?.data.buffer.byteLength)).toEqual(block.executed.map(() => 6))
+})

@@ -1,0 +1,139 @@
+import { MessageChannel } from 'node:worker_threads'
+import { afterEach, expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import type { Engine } from '#engine/port'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import type { SnapshotSource } from '#store/ports'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
+import { testAddress } from '#test/harness/sessions'
+import { type Hash, parseHash, zeroHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { createExecution } from './execution.ts'
+import { executionFault } from './faults.ts'
+import { ExecutionClient } from './workerClient.ts'
+import { serveEngine } from './workerEngine.ts'
+import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+const opened: { close(): void }[] = []
+afterEach(() => {
+  for (const port of opened.splice(0)) port.close()
+})
+
+/** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
+function connect(change: (engine: Engine) => Engine = (engine) => engine) {
+  const { port1, port2 } = new MessageChannel()
+  opened.push(port1, port2)
+  const kv = createMemoryKv()
+  const outbox = new WorkerOutbox(port2)
+  const log = createSentLog(outbox, 'execution')
+  const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
+  let isQuiet = false
+  const execution = createExecution({
+    ...{ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
+    onPublish: (record) => isQuiet || outbox.publish(record, noSizes),
+  })
+  const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })
+  client.readFrom(kv)
+  const served = serveEngine(port2, change(execution), outbox)
+  /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
+  function commitTo(payload: Payload, how?: 'quietly'): void {
+    isQuiet = how === 'quietly'
+    void execution.setHeads({ ...execution.published.heads, unsafe: l2RefOf(config, payload) })
+    execution.commit()
+    isQuiet = false
+  }
+  return { kv, execution, client, served, commitTo, publish: () => outbox.publish(execution.published, noSizes) }
+}
+
+async function buildOn(engine: Engine, transactions: readonly Uint8Array[] = [], branch = 0) {
+  const { unsafe } = await engine.heads()
+  const result = await engine.build(unsafe, attributesAt(schedule, unsafe.number + 1, transactions, branch))
+  return result.kind === 'built' ? result.payload : expect.fail()
+}
+
+it('execution/workerClient: every call of the engine is answered as the engine itself answers it', async () => {
+  const { client, execution } = connect()
+  const payload = await buildOn(client, [signedBy('alice', {})])
+  expect(payload.transactions).toHaveLength(2)
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  expect(await client.insert({ ...payload, gasUsed: 5n })).toMatchObject({ kind: 'invalid', reason: expect.any(String) })
+  const heads = { ...(await client.heads()), unsafe: l2RefOf(config, payload) }
+  await client.setHeads(heads)
+  expect(await client.heads()).toEqual(heads)
+  for (const at of [0, 1, 9, payload.blockHash, zeroHash as Hash]) expect(await client.payload(at)).toEqual(await execution.payload(at))
+  const block = { number: 1, hash: payload.blockHash }
+  expect(await client.storageRoot(testAddress(0x42), block)).toBe(await execution.storageRoot(testAddress(0x42), block))
+  expect(await client.build(heads.unsafe, attributesAt(schedule, 2, [Uint8Array.of(2, 1)]))).toMatchObject({ kind: 'invalid' })
+  using view = client.view()
+  expect([view.heads.latest.hash, client.published.heads]).toEqual([payload.blockHash, heads])
+})
+
+it('execution/workerClient: what the engine throws is thrown here, as the fault that it was (UNKNOWN_PARENT)', async () => {
+  const { client } = connect()
+  const unknown = { number: 4, hash: parseHash(`0x${'04'.repeat(32)}`) }
+  await expect(client.build(unknown, attributesAt(schedule, 5))).rejects.toMatchObject({
+    ...{ name: 'Fault', code: 'UNKNOWN_PARENT', severity: 'reset' },
+    data: unknown,
+  })
+  const { client: broken } = connect((engine) => ({ ...engine, heads: () => Promise.reject(new TypeError('no such thing')) }))
+  await expect(broken.heads()).rejects.toMatchObject({ name: 'TypeError', message: 'no such thing' })
+})
+
+it('execution/workerClient: a view takes in what was published but not yet delivered', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  world.commitTo(payload)
+  using view = world.client.view()
+  expect(view.heads.latest.hash).toBe(payload.blockHash)
+  expect(view.header(payload.blockHash)?.number).toBe(1)
+})
+
+it('execution/workerClient: a commit between the record and the snapshot makes the view begin again', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  using before = world.client.view()
+  let snapshots = 0
+  const source: SnapshotSource = {
+    snapshot() {
+      // the commit is visible here, its record not published yet
+      if (++snapshots === 1) world.commitTo(payload, 'quietly')
+      if (snapshots === 3) world.publish()
+      return world.kv.snapshot()
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+  world.client.readFrom(source)
+  using view = world.client.view()
+  expect([before.heads.latest.number, view.heads.latest.hash]).toEqual([0, payload.blockHash])
+  expect(view.canonicalHash(1)).toBe(payload.blockHash)
+})
+
+it('execution/workerClient: when the other end is gone, calls under way and later ones end, and so does reading (EXECUTION_STOPPED)', async () => {
+  const { client } = connect((engine) => ({ ...engine, heads: () => new Promise(() => {}) }))
+  const waiting = client.heads()
+  client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
+  client.fail(new Error('a later reason'))
+  const stopped = { code: 'EXECUTION_STOPPED', severity: 'fatal', message: expect.stringContaining('out of memory') }
+  await expect(waiting).rejects.toMatchObject(stopped)
+  await expect(client.payload(0)).rejects.toMatchObject(stopped)
+  await expect(client.ended).rejects.toMatchObject(stopped)
+  expect(() => client.view()).toThrow(expect.objectContaining(stopped))
+})
+
+it('execution/workerClient: closing waits for the calls before it', async () => {
+  let letGo = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const { client, served, execution } = connect((engine) => ({ ...engine, heads: () => held.then(() => engine.heads()) }))
+  const waiting = client.heads()
+  client.requestClose()
+  letGo()
+  expect(await waiting).toEqual(await execution.heads())
+  await served
+})
