@@ -59,9 +59,9 @@ export class Connection {
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits
-    this.#heardMs = deps.clock.nowMs()
+    this.#heardMs = deps.clock.elapsedMs()
     const hear = (): void => {
-      this.#heardMs = deps.clock.nowMs()
+      this.#heardMs = deps.clock.elapsedMs()
     }
     socket.on('message', (data) => {
       hear()
@@ -89,7 +89,7 @@ export class Connection {
 
   /** Asks for a sign of life; ends the connection when there was none for too long. */
   probe(idleMs: number): void {
-    if (this.#deps.clock.nowMs() - this.#heardMs > idleMs) this.#cut('silent')
+    if (this.#deps.clock.elapsedMs() - this.#heardMs > idleMs) this.#cut('silent')
     else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
   }
 

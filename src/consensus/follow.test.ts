@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { defineFaults } from '#lib/fault'
+import { settle } from '#test/harness/clock'
+import { badTransaction, busyFault } from '#test/harness/engine'
+import { type FollowWorld, follow, genesisOnly, grow } from '#test/harness/follow'
+import { walkBack } from './followAncestor.ts'
+
+const testFault = defineFaults({
+  DOWN: { severity: 'retry', says: (_: Record<never, never>) => 'down', fix: 'none' },
+  LIMITED: { severity: 'retry', says: (d: { retryAfterMs: number }) => `wait ${d.retryAfterMs}`, fix: 'none' },
+  NO_METHOD: { severity: 'fatal', says: (_: Record<never, never>) => 'no such method', fix: 'none' },
+})
+
+const unsafe = ({ engine }: FollowWorld): number => engine.durable.heads.unsafe.number
+const isAt = (world: FollowWorld, number: number) => (): boolean => unsafe(world) === number
+const codes = ({ waits }: FollowWorld): (string | undefined)[] => waits.current.map(({ fault }) => fault?.code)
+const metric = async ({ registry }: FollowWorld, name: string) =>
+  Number(
+    (await registry.metrics())
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `) || line.startsWith(name))
+      ?.split(' ')
+      .at(-1),
+  )
+
+describe('consensus/follow', () => {
+  it('catches up, then takes each new head as it is told of', async () => {
+    const chain = grow(genesisOnly, 300)
+    await using world = await follow(chain)
+    await world.until(isAt(world, 300))
+    expect(world.engine.hashes()).toEqual(chain.map(({ blockHash }) => blockHash))
+    world.source.chain = grow(chain, 301)
+    world.source.tell()
+    await settle()
+    expect(unsafe(world)).toBe(301)
+    expect(world.reasons()).toEqual([])
+    expect(world.follower.status()).toMatchObject({ phase: 'following', labels: 'source', source: { latest: { number: 301 } } })
+    expect(await metric(world, 'basalt_consensus_followed_blocks_total')).toBe(301)
+  })
+
+  it('fetches ahead while blocks are executed, a bounded number, and inserts in order', async () => {
+    const chain = grow(genesisOnly, 1_000)
+    await using world = await follow(chain, { options: { ahead: 4, batchBlocks: 32 } })
+    await world.until(isAt(world, 1_000))
+    expect(world.source.mostAtOnce).toBe(4)
+    const numbers = world.engine.history.map(({ unsafe: { number } }) => number)
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
+    expect(world.source.asked.filter((asked) => asked.includes('+'))).toHaveLength(Math.ceil(1_000 / 32))
+  })
+
+  it('ends at once when it is told to, whatever it waits for', async () => {
+    const world = await follow(grow(genesisOnly, 100))
+    world.source.hold = new Promise(() => {})
+    await settle()
+    await world.stop()
+    expect(await world.ended).toBeUndefined()
+    expect(world.follower.status().phase).toBe('stopped')
+    expect(world.clock.waiting).toBe(0)
+  })
+
+  it.each([1, 5, 100])('a reorg of the source of depth %i is followed in one step', async (depth) => {
+    const common = grow(genesisOnly, 200 - depth)
+    const before = grow(common, 200)
+    await using world = await follow(before)
+    await world.until(isAt(world, 200))
+    const steps = world.engine.history.length
+    world.source.chain = grow(common, 201, 1)
+    await world.until(isAt(world, 201))
+    expect(world.engine.hashes()).toEqual(world.source.chain.map(({ blockHash }) => blockHash))
+    expect(world.engine.history.slice(steps).filter((heads) => heads.unsafe.number < 200)).toEqual([])
+    expect(await metric(world, 'basalt_consensus_source_reorgs_total')).toBe(1)
+  })
+
+  it('a reorg to a shorter chain is followed, a source that is only behind is waited for', async () => {
+    const common = grow(genesisOnly, 50)
+    await using world = await follow(grow(common, 60))
+    await world.until(isAt(world, 60))
+    world.source.chain = grow(common, 55, 1)
+    await world.until(isAt(world, 55))
+    world.source.chain = world.source.chain.slice(0, 53)
+    await world.until(() => codes(world).includes('SOURCE_BEHIND'))
+    expect(world.reasons()).toEqual(['source-head'])
+    expect(unsafe(world)).toBe(55)
+    world.source.chain = grow(common, 56, 1)
+    await world.until(isAt(world, 56))
+    await world.until(() => world.reasons().length === 0)
+  })
+
+  it('a chain replaced while it is read is read again from the common block', async () => {
+    const common = grow(genesisOnly, 40)
+    await using world = await follow(grow(common, 200), { options: { batchBlocks: 8, ahead: 1 } })
+    await world.until(() => unsafe(world) >= 48)
+    world.source.chain = grow(common, 210, 2)
+    await world.until(isAt(world, 210))
+    expect(world.engine.hashes()).toEqual(world.source.chain.map(({ blockHash }) => blockHash))
+  })
+
+  it('a source without our finalized head is refused with a reason and left alone until its head moves (SOURCE_LEAVES_OUT)', async () => {
+    const ours = grow(genesisOnly, 60)
+    await using world = await follow(grow(genesisOnly, 80, 1), { ours, safe: 50, finalized: 40 })
+    await world.until(() => world.follower.status().phase === 'refusing')
+    expect(world.follower.status().refusal).toMatchObject({ code: 'SOURCE_LEAVES_OUT', data: { label: 'finalized', number: 40 } })
+    expect(codes(world)).toEqual(['SOURCE_LEAVES_OUT'])
+    await world.clock.advanceMs(1_000)
+    const asked = world.source.asked.length
+    await world.clock.advanceMs(60_000)
+    expect(world.source.asked.slice(asked).filter((each) => each !== 'latest')).toEqual([])
+    expect(unsafe(world)).toBe(60)
+    world.source.chain = grow(ours, 61)
+    await world.until(isAt(world, 61))
+    expect(world.follower.status()).toMatchObject({ phase: 'following', refusal: undefined })
+    expect(world.reasons()).toEqual([])
+  })
+
+  it('with labels from L1 a source without our safe head is refused; without, the safe head follows it', async () => {
+    const common = grow(genesisOnly, 45)
+    const ours = grow(common, 60)
+    await using strict = await follow(grow(common, 80, 1), { ours, safe: 50, finalized: 40, options: { labels: 'l1' } })
+    await strict.until(() => strict.follower.status().refusal?.data['label'] === 'safe')
+    expect(unsafe(strict)).toBe(60)
+    await using loose = await follow(grow(common, 80, 1), { ours, safe: 50, finalized: 40 })
+    await loose.until(isAt(loose, 80))
+    expect(loose.engine.durable.heads.safe.number).toBe(45)
+  })
+
+  it('labels are those of the source, never above our head; with L1 they are not asked for', async () => {
+    const chain = grow(genesisOnly, 100)
+    await using world = await follow(chain, { options: { insertGas: 0n, batchBlocks: 10, labelPollMs: 0 } })
+    Object.assign(world.source, { safe: 90, finalized: 20 })
+    await world.until(isAt(world, 100))
+    await world.until(() => world.engine.durable.heads.safe.number === 90)
+    expect(world.engine.durable.heads.finalized.number).toBe(20)
+    for (const { unsafe: head, safe, finalized } of world.engine.history) {
+      expect(safe.number).toBeLessThanOrEqual(head.number)
+      expect(finalized.number).toBeLessThanOrEqual(safe.number)
+    }
+    await using other = await follow(chain, { options: { labels: 'l1' } })
+    Object.assign(other.source, { safe: 90, finalized: 20 })
+    await other.until(isAt(other, 100))
+    expect(other.engine.durable.heads.safe.number).toBe(0)
+    expect(other.source.asked).not.toContain('safe')
+    expect(other.follower.status().labels).toBe('l1')
+  })
+
+  it('a block that is not valid is refused, the ones below it stay, and a better head is taken (SOURCE_INVALID_BLOCK)', async () => {
+    const common = grow(genesisOnly, 40)
+    await using world = await follow(grow(common, 60, 0, [badTransaction]))
+    await world.until(() => world.follower.status().refusal?.code === 'SOURCE_INVALID_BLOCK')
+    expect(world.follower.status().refusal?.data).toMatchObject({ number: 41, reason: 'bad transaction' })
+    expect(unsafe(world)).toBe(40)
+    await world.clock.advanceMs(1_000)
+    const asked = world.source.asked.length
+    await world.clock.advanceMs(10_000)
+    expect(world.source.asked.length - asked).toBeLessThan(25)
+    world.source.chain = grow(common, 61, 1)
+    await world.until(isAt(world, 61))
+    expect(world.reasons()).toEqual([])
+  })
+
+  it('a source that fails is tried again, as late as it asks, as a wait with its fault', async () => {
+    const failures = [testFault('DOWN', {}), testFault('LIMITED', { retryAfterMs: 7_000 })]
+    await using world = await follow(grow(genesisOnly, 10), { failures })
+    await settle()
+    await world.clock.advanceMs(300)
+    expect(world.waits.current).toMatchObject([{ reason: 'source-head', failures: 2, fault: { code: 'LIMITED' } }])
+    await world.clock.advanceMs(6_000)
+    expect(unsafe(world)).toBe(0)
+    await world.until(isAt(world, 10))
+    expect(world.reasons()).toEqual([])
+    world.source.chain = grow(genesisOnly, 12)
+    world.source.tell()
+    await settle()
+    expect(unsafe(world)).toBe(12)
+  })
+
+  it('a source that dies in the middle of a range goes on where it was', async () => {
+    await using world = await follow(grow(genesisOnly, 200), { options: { batchBlocks: 10, ahead: 3 } })
+    const payloads = world.source.payloads.bind(world.source)
+    let left = 9
+    world.source.payloads = async (from, count, signal) => {
+      if (from > 80 && left-- > 0) throw testFault('DOWN', {})
+      return await payloads(from, count, signal)
+    }
+    await world.until(isAt(world, 200))
+    expect(left).toBeLessThanOrEqual(0)
+    expect(world.engine.history.map((heads) => heads.unsafe.number)).toEqual([
+      ...new Set(world.engine.history.map((heads) => heads.unsafe.number)),
+    ])
+  })
+
+  it('a head that the source does not have is a wait, not a loop (SOURCE_EMPTY)', async () => {
+    await using world = await follow(grow(genesisOnly, 10))
+    world.source.claimed = { number: 9_000_000, hash: `0x${'ee'.repeat(32)}` as never }
+    await world.until(() => codes(world).includes('SOURCE_EMPTY'))
+    expect(unsafe(world)).toBe(10)
+    const asked = world.source.asked.length
+    await world.clock.advanceMs(60_000)
+    expect(world.source.asked.length - asked).toBeLessThan(100)
+    world.source.claimed = undefined
+    world.source.chain = grow(genesisOnly, 11)
+    await world.until(isAt(world, 11))
+    expect(world.reasons()).toEqual([])
+  })
+
+  it('a source that stands still is a wait with a reason (SOURCE_STOPPED)', async () => {
+    await using world = await follow(grow(genesisOnly, 10))
+    await world.until(isAt(world, 10))
+    await world.clock.advanceMs(5_000)
+    expect(world.reasons()).toEqual([])
+    await world.clock.advanceMs(40_000)
+    expect(world.waits.current).toMatchObject([{ reason: 'source-head', isOverdue: true, fault: { code: 'SOURCE_STOPPED' } }])
+  })
+
+  it('an engine that is busy is waited for', async () => {
+    await using world = await follow(grow(genesisOnly, 10))
+    world.engine.failNext('insert', busyFault('ENGINE_BUSY', {}), busyFault('ENGINE_BUSY', {}))
+    await world.until(isAt(world, 10))
+    expect(world.reasons()).toEqual([])
+  })
+})
+
+describe('consensus/follow proofs', () => {
+  it('goes no further than the proofs allow, in block time, and on as they grow', async () => {
+    let latest: number | undefined
+    await using world = await follow(grow(genesisOnly, 1_200), { proofs: async () => ({ latest }), options: { maxAheadSec: 1_024 } })
+    await world.until(isAt(world, 512))
+    await world.until(() => world.reasons().includes('source-proofs'))
+    expect(world.follower.status().limit).toBe(512)
+    latest = 100
+    await world.until(isAt(world, 612))
+    await world.until(() => world.reasons().includes('source-proofs'))
+    latest = 900
+    await world.until(isAt(world, 1_200))
+    expect(world.reasons()).toEqual([])
+  })
+
+  it('a failing question holds it back with a reason', async () => {
+    let isDown = true
+    const proofs = async () => {
+      if (isDown) throw testFault('DOWN', {})
+      return { latest: 10 }
+    }
+    await using world = await follow(grow(genesisOnly, 20), { proofs })
+    await world.clock.advanceMs(10_000)
+    expect(unsafe(world)).toBe(0)
+    expect(world.waits.current).toMatchObject([{ reason: 'source-proofs', fault: { code: 'DOWN' } }])
+    isDown = false
+    await world.until(isAt(world, 20))
+    expect(world.reasons()).toEqual([])
+  })
+
+  it('an execution half without the method ends it at the start, before anything is read', async () => {
+    const world = await follow(grow(genesisOnly, 20), {
+      proofs: async () => {
+        throw testFault('NO_METHOD', {})
+      },
+    })
+    expect(await world.ended).toMatchObject({ code: 'NO_METHOD' })
+    expect(world.source.asked).toEqual([])
+    expect(world.follower.status()).toMatchObject({ phase: 'stopped', fault: { code: 'NO_METHOD' } })
+  })
+})
+
+it.each([
+  [100, 0, [100, 99, 97, 93, 85, 69, 37, 0]],
+  [100, 98, [100, 99, 98]],
+  [7, 7, [7]],
+])('consensus/followAncestor: from %i down to %i it compares few blocks, the floor last', (top, floor, numbers) => {
+  expect([...walkBack(top, floor)]).toEqual(numbers)
+})

@@ -1,0 +1,141 @@
+import { type ClientOptions, WebSocket } from 'ws'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { type Backoff, backoffMs, type Random } from '#lib/retry'
+import type { L2Metrics } from './metrics.ts'
+import type { SourceEndpoint } from './sourceUrl.ts'
+
+export type HeadSocketDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Pick<L2Metrics, 'heads' | 'socket'>
+}
+
+export type HeadSocketOptions = {
+  readonly endpoint: SourceEndpoint
+  /** without a head: then the connection is given up and made anew */
+  readonly idleMs: number
+  readonly connectTimeoutMs: number
+  readonly maxMessageBytes: number
+  readonly backoff: Backoff
+}
+
+/** Subscribed to `newHeads` of a node, as long as it can be reached; what a message says is not believed, only that there is one. */
+export interface HeadSocket extends Disposable {
+  /** whether heads are told of now: subscribed, and not silent for too long */
+  readonly isUp: boolean
+}
+
+type Reply = {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly method?: unknown
+  readonly params?: { readonly subscription?: unknown }
+}
+
+function parse(data: Buffer): Reply | undefined {
+  try {
+    const value: unknown = JSON.parse(data.toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Reply) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const subscribeCall = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
+
+/** @param onChange after each head that is told, and whenever `isUp` has changed */
+export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOptions, onChange: () => void): HeadSocket {
+  const { clock, random, log, metrics } = deps
+  const { endpoint, idleMs, connectTimeoutMs, maxMessageBytes, backoff } = options
+  const clientOptions: ClientOptions = {
+    headers: endpoint.headers,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    followRedirects: false,
+  }
+  let socket: WebSocket | undefined
+  let subscription: unknown
+  let failures = 0
+  let timer: Disposable | undefined
+  let isClosed = false
+
+  function setTimer(ms: number, run: () => void): void {
+    timer?.[Symbol.dispose]()
+    timer = clock.after(ms, run)
+  }
+
+  function setSubscription(id: unknown): void {
+    if ((id === undefined) === (subscription === undefined)) return
+    subscription = id
+    metrics.socket.set({}, id === undefined ? 0 : 1)
+    onChange()
+  }
+
+  /** Gives the connection up, and makes another one after a while. */
+  function giveUp(reason: string): void {
+    const given = socket
+    if (given === undefined || isClosed) return
+    socket = undefined
+    given.terminate()
+    failures++
+    const delayMs = backoffMs(backoff, failures, random())
+    log[failures === 1 ? 'warn' : 'debug']('heads of the node that is followed are polled', { endpoint: endpoint.name, reason, delayMs })
+    setSubscription(undefined)
+    setTimer(delayMs, connect)
+  }
+
+  const expectHead = (): void => setTimer(idleMs, () => giveUp(`no head within ${idleMs / 1_000} s`))
+
+  function receive(message: Reply): void {
+    if (subscription === undefined && message.id === 1) {
+      if (typeof message.result !== 'string') giveUp('it takes no subscription to newHeads')
+      else {
+        expectHead()
+        setSubscription(message.result)
+      }
+    } else if (message.method === 'eth_subscription' && message.params?.subscription === subscription) {
+      if (failures > 0) log.info('the node that is followed tells of heads again', { endpoint: endpoint.name })
+      failures = 0
+      expectHead()
+      metrics.heads.inc({})
+      onChange()
+    }
+  }
+
+  function read(data: Buffer): void {
+    const message = parse(data)
+    if (message === undefined) giveUp('a message that is no JSON')
+    else receive(message)
+  }
+
+  function connect(): void {
+    const opened = new WebSocket(endpoint.url, clientOptions)
+    socket = opened
+    const ofThis = (run: () => void): void => {
+      if (socket === opened) run()
+    }
+    setTimer(connectTimeoutMs, () => giveUp(`no subscription within ${connectTimeoutMs / 1_000} s`))
+    opened.on('open', () => ofThis(() => opened.send(subscribeCall)))
+    opened.on('message', (data: Buffer) => ofThis(() => read(data)))
+    opened.on('error', (error: NodeJS.ErrnoException) => ofThis(() => giveUp(error.code ?? 'the connection failed')))
+    opened.on('close', (code) => ofThis(() => giveUp(`closed with ${code}`)))
+  }
+
+  metrics.socket.set({}, 0)
+  connect()
+  return {
+    get isUp(): boolean {
+      return subscription !== undefined
+    },
+    [Symbol.dispose](): void {
+      isClosed = true
+      timer?.[Symbol.dispose]()
+      socket?.terminate()
+      socket = undefined
+      subscription = undefined
+      metrics.socket.set({}, 0)
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { L2Source } from '#consensus/ports'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Backoff, Random } from '#lib/retry'
+import { createHeadSocket } from './headSocket.ts'
+import type { L2Metrics } from './metrics.ts'
+import { createSourceRpc } from './rpc.ts'
+import { createSourceBlocks } from './sourceBlocks.ts'
+import { parseSourceUrl } from './sourceUrl.ts'
+
+export type L2SourceDeps = {
+  readonly fetch: typeof fetch
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: L2Metrics
+}
+
+export type L2SourceOptions = {
+  /** HTTP URL, and after a comma the WebSocket URL of the same node */
+  readonly url: string
+  readonly config: RollupConfig
+  /** how often the head is asked for while nothing tells of it */
+  readonly pollMs: number
+  readonly timeoutMs: number
+  /** of one answer */
+  readonly maxBodyBytes: number
+  readonly maxConcurrent: number
+  /** without a head by WebSocket: then it is polled */
+  readonly idleMs: number
+  readonly backoff: Backoff
+}
+
+/** What need not be chosen: half a block time is waited for a head, and at most half a second. */
+export function defaultL2SourceOptions(config: RollupConfig): Omit<L2SourceOptions, 'url' | 'config'> {
+  const blockMs = config.blockTimeSec * 1_000
+  return {
+    pollMs: Math.min(500, blockMs / 2),
+    timeoutMs: 20_000,
+    maxBodyBytes: 64 * 1_048_576,
+    maxConcurrent: 4,
+    idleMs: Math.max(10_000, 5 * blockMs),
+    backoff: { baseMs: 500, maxMs: 30_000, jitter: 0.5 },
+  }
+}
+
+/** A followed node over JSON-RPC. */
+export type SourceNode = L2Source & Disposable & { readonly endpoint: string; readonly transport: 'websocket' | 'poll' }
+
+const connectTimeoutMs = 10_000
+/** A header with its bloom, and whatever else a node adds to it. */
+const maxSocketMessageBytes = 1_048_576
+
+/**
+ * Another L2 node over HTTP, and over WebSocket for its heads. Every block is proved by its hash; that it is valid only execution can tell.
+ * Dispose it to end the WebSocket.
+ * @throws Fault SOURCE_URL_INVALID (fatal)
+ */
+export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): SourceNode {
+  const { clock } = deps
+  const { config, pollMs, idleMs, backoff } = options
+  const { rpc: endpoint, socket: socketEndpoint } = parseSourceUrl(options.url)
+  const rpc = createSourceRpc(deps, options, endpoint)
+  const blocks = createSourceBlocks({ ...deps, rpc }, { endpoint: endpoint.name, config })
+  /** told of a head, or of a change in how heads are told of, that nobody has waited for yet */
+  let isNews = false
+  let wake: (() => void) | undefined
+
+  const socket =
+    socketEndpoint &&
+    createHeadSocket(deps, { endpoint: socketEndpoint, idleMs, connectTimeoutMs, maxMessageBytes: maxSocketMessageBytes, backoff }, () => {
+      isNews = true
+      wake?.()
+    })
+
+  async function waitForHead(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (!isNews) {
+      const waited = Promise.withResolvers<void>()
+      const stop = (): void => waited.reject(signal.reason)
+      wake = waited.resolve
+      signal.addEventListener('abort', stop, { once: true })
+      using _timer = clock.after(socket?.isUp ? idleMs : pollMs, waited.resolve)
+      try {
+        await waited.promise
+      } finally {
+        signal.removeEventListener('abort', stop)
+        wake = undefined
+      }
+    }
+    isNews = false
+  }
+
+  return {
+    endpoint: endpoint.name,
+    get transport(): 'websocket' | 'poll' {
+      return socket?.isUp ? 'websocket' : 'poll'
+    },
+    head: (label, signal) => blocks.head(label, signal),
+    payloads: (from, count, signal) => blocks.payloads(from, count, signal),
+    payload: (hash, signal) => blocks.payload(hash, signal),
+    waitForHead,
+    [Symbol.dispose]: () => socket?.[Symbol.dispose](),
+  }
+}

@@ -1,0 +1,147 @@
+import { type Fault, isFault } from '#lib/fault'
+import { type JsonHttpDeps, type JsonHttpLimits, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
+import { listOf, objectOf, ShapeError } from '#types/jsonShape'
+import { l2Fault } from './faults.ts'
+import type { L2Metrics } from './metrics.ts'
+import type { SourceEndpoint } from './sourceUrl.ts'
+
+export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
+
+/** JSON-RPC 2.0 over HTTP to the node that is followed, a bounded number of requests at once. */
+export interface SourceRpc {
+  /**
+   * Results of the calls, in their order; one request where the endpoint takes batches.
+   * @throws Fault SOURCE_UNREACHABLE, SOURCE_RATE_LIMITED, SOURCE_REFUSED, SOURCE_RPC_ERROR, SOURCE_BAD_ANSWER (all retry); the signal's reason
+   */
+  call(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
+}
+
+export type SourceRpcDeps = JsonHttpDeps & { readonly metrics: Pick<L2Metrics, 'requests'> }
+export type SourceRpcLimits = JsonHttpLimits & {
+  /** requests under way at once */
+  readonly maxConcurrent: number
+}
+
+const limitPattern = /rate.?limit|too many requests|quota|throttl/i
+const limitCodes: readonly number[] = [-32_005, -32_016, -32_029, 429]
+/** The wait after a limit that came as a JSON-RPC error: those do not say how long. */
+const limitWaitMs = 2_000
+const maxSaid = 200
+
+/** Lets so many tasks run at once, in order of arrival. */
+class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve)) // whoever leaves hands its slot over
+    try {
+      return await task()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}
+
+function resultOf(endpoint: string, asked: string, value: unknown): unknown {
+  const { error, result } = objectOf(value, 'answer')
+  if (error == null) {
+    if (result === undefined) throw new ShapeError('neither result nor error')
+    return result
+  }
+  const { code, message } = objectOf(error, 'error')
+  const says = typeof message === 'string' ? message.slice(0, maxSaid) : ''
+  if (limitCodes.includes(Number(code)) || limitPattern.test(says))
+    throw l2Fault('SOURCE_RATE_LIMITED', { endpoint, asked, retryAfterMs: limitWaitMs })
+  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code: Number(code), message: says })
+}
+
+/** Answers of a batch in the order of the ids 0, 1, …; they may come in any order. */
+function inOrder(answers: readonly unknown[], count: number): readonly unknown[] {
+  const byId = new Map(answers.map((answer) => [objectOf(answer, 'answer')['id'], answer]))
+  return Array.from({ length: count }, (_, id) => {
+    const answer = byId.get(id)
+    if (answer === undefined) throw new ShapeError(`no answer to call ${id} of the batch`)
+    return answer
+  })
+}
+
+/** What an outcome says that is no answer; undefined for one that is. */
+function faultOf(endpoint: string, asked: string, outcome: JsonHttpOutcome): Fault | undefined {
+  switch (outcome.kind) {
+    case 'answer':
+      return undefined
+    case 'unreachable':
+      return l2Fault('SOURCE_UNREACHABLE', { endpoint, asked, reason: outcome.reason })
+    case 'rate-limited':
+      return l2Fault('SOURCE_RATE_LIMITED', { endpoint, asked, retryAfterMs: outcome.retryAfterMs })
+    case 'refused':
+      return l2Fault('SOURCE_REFUSED', { endpoint, asked, status: outcome.status })
+    case 'bad-answer':
+      return l2Fault('SOURCE_BAD_ANSWER', { endpoint, asked, reason: outcome.reason })
+  }
+}
+
+const outcomeLabels = {
+  answer: 'ok',
+  unreachable: 'unreachable',
+  'rate-limited': 'rate_limited',
+  refused: 'refused',
+  'bad-answer': 'wrong_answer',
+} as const
+
+export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, endpoint: SourceEndpoint): SourceRpc {
+  const slots = new Slots(limits.maxConcurrent)
+  const { url, headers, name } = endpoint
+  const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
+  /** The endpoint refused a batch: it is asked call by call. */
+  let isSingle = false
+
+  async function post(body: unknown, asked: string, signal: AbortSignal): Promise<unknown> {
+    const outcome = await slots.run(() => requestJson(deps, limits, { url, headers, body }, signal))
+    deps.metrics.requests.inc({ outcome: outcomeLabels[outcome.kind] })
+    const fault = faultOf(name, asked, outcome)
+    if (outcome.kind !== 'answer') throw fault
+    if (outcome.json === undefined) throw new ShapeError(`HTTP ${outcome.status}`)
+    return outcome.json
+  }
+
+  async function each(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
+    const results: unknown[] = []
+    for (const call of calls) results.push(resultOf(name, call.method, await post(encode(call, 0), call.method, signal)))
+    return results
+  }
+
+  async function batch(calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const json = await post(calls.map(encode), asked, signal)
+    if (Array.isArray(json)) {
+      return inOrder(listOf(json, 'batch'), calls.length).map((answer, at) => resultOf(name, calls[at]?.method ?? asked, answer))
+    }
+    try {
+      resultOf(name, asked, json) // one answer to a whole batch: a limit, or batches are not taken at all
+    } catch (error) {
+      if (isFault(error, 'SOURCE_RATE_LIMITED')) throw error
+    }
+    isSingle = true
+    return each(calls, signal)
+  }
+
+  return {
+    async call(calls, signal): Promise<readonly unknown[]> {
+      const asked = [...new Set(calls.map(({ method }) => method))].join(', ')
+      try {
+        return await (calls.length === 1 || isSingle ? each(calls, signal) : batch(calls, asked, signal))
+      } catch (error) {
+        if (error instanceof ShapeError) throw l2Fault('SOURCE_BAD_ANSWER', { endpoint: name, asked, reason: error.message })
+        throw error
+      }
+    },
+  }
+}

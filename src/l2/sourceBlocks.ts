@@ -1,0 +1,158 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { payloadOfBlockJson } from '#engine/blockJson'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { toQuantity } from '#lib/hex'
+import type { Log } from '#lib/log'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import { hashField, numberField, objectOf, ShapeError } from '#types/jsonShape'
+import type { Payload } from '#types/payload'
+import { l2Fault } from './faults.ts'
+import type { L2Metrics } from './metrics.ts'
+import type { RpcCall, SourceRpc } from './rpc.ts'
+
+export type SourceBlocksDeps = {
+  readonly rpc: SourceRpc
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Pick<L2Metrics, 'blocks'>
+}
+
+/** Blocks of the node that is followed, each proved by its hash. */
+export interface SourceBlocks {
+  /** @throws Fault SOURCE_WRONG_CHAIN (fatal), at the first contact; those of the calls */
+  head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined>
+  payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
+  payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
+}
+
+/** At most this long without letting other tasks of the thread run. */
+const breathMs = 20
+/** blocks asked for in one request at most; an endpoint that cannot gets fewer */
+const maxBatchBlocks = 32
+
+const byNumber = (number: number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] })
+
+/** How other clients say that a label has no block yet. */
+const noSuchBlock = /unknown block|not found/i
+
+export function createSourceBlocks(
+  { rpc, clock, log, metrics }: SourceBlocksDeps,
+  { endpoint, config }: { readonly endpoint: string; readonly config: RollupConfig },
+): SourceBlocks {
+  let isChecked = false
+  let batchBlocks = maxBatchBlocks
+
+  function shaped<T>(block: string, read: () => T): T {
+    try {
+      const value = read()
+      metrics.blocks.inc({ outcome: 'ok' })
+      return value
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error
+      metrics.blocks.inc({ outcome: 'wrong' })
+      throw l2Fault('SOURCE_BAD_BLOCK', { endpoint, block, reason: error.message }, error)
+    }
+  }
+
+  async function checkChain(signal: AbortSignal): Promise<void> {
+    if (isChecked) return
+    const { l2ChainId, genesis } = config
+    const [chainId, first] = await rpc.call(
+      [
+        { method: 'eth_chainId', params: [] },
+        { method: 'eth_getBlockByNumber', params: [toQuantity(genesis.l2.number), false] },
+      ],
+      signal,
+    )
+    const differ = (what: string, expected: string, found: string): Error =>
+      l2Fault('SOURCE_WRONG_CHAIN', { endpoint, what, expected, found })
+    if (typeof chainId !== 'string' || !/^0x[0-9a-f]{1,16}$/i.test(chainId))
+      throw l2Fault('SOURCE_BAD_ANSWER', { endpoint, asked: 'eth_chainId', reason: 'no quantity' })
+    if (Number(chainId) !== l2ChainId) throw differ('chain id', `${l2ChainId}`, `${Number(chainId)}`)
+    if (first === null) log.warn('the node that is followed has no genesis block: its chain is known by its id alone', { endpoint })
+    else {
+      const hash = shaped('of genesis', () => hashField(objectOf(first, 'block'), 'hash'))
+      if (hash !== genesis.l2.hash) throw differ('genesis block', genesis.l2.hash, hash)
+    }
+    isChecked = true
+  }
+
+  async function head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined> {
+    await checkChain(signal)
+    try {
+      const [json] = await rpc.call([{ method: 'eth_getBlockByNumber', params: [label, false] }], signal)
+      if (json === null) return undefined
+      return shaped(label, () => {
+        const block = objectOf(json, 'block')
+        return { hash: hashField(block, 'hash'), number: numberField(block, 'number') }
+      })
+    } catch (error) {
+      if (label !== 'latest' && isFault(error, 'SOURCE_RPC_ERROR') && noSuchBlock.test(error.message)) return undefined
+      throw error
+    }
+  }
+
+  /** Results of a batch; an endpoint that gives none is asked for fewer blocks at a time. */
+  async function fetchSome(from: number, count: number, signal: AbortSignal): Promise<readonly unknown[]> {
+    for (;;) {
+      const asked = Math.min(count, batchBlocks)
+      const numbers = Array.from({ length: asked }, (_, at) => from + at)
+      try {
+        const results = await rpc.call(numbers.map(byNumber), signal)
+        if (asked === batchBlocks) batchBlocks = Math.min(maxBatchBlocks, batchBlocks + 1)
+        return results
+      } catch (error) {
+        const isTooMuch = isFault(error, 'SOURCE_BAD_ANSWER') || isFault(error, 'SOURCE_RPC_ERROR') || isFault(error, 'SOURCE_UNREACHABLE')
+        if (!isTooMuch || asked === 1) throw error
+        batchBlocks = Math.max(1, asked >> 1)
+        if (isFault(error, 'SOURCE_UNREACHABLE')) throw error
+      }
+    }
+  }
+
+  function payloadAt(number: number, json: unknown): Payload {
+    return shaped(`${number}`, () => {
+      const payload = payloadOfBlockJson(json)
+      if (payload.blockNumber !== number) throw new ShapeError(`its number is ${payload.blockNumber}`)
+      return payload
+    })
+  }
+
+  return {
+    head,
+    async payloads(from, count, signal): Promise<readonly Payload[]> {
+      await checkChain(signal)
+      const payloads: Payload[] = []
+      let breathedMs = clock.elapsedMs()
+      while (payloads.length < count) {
+        for (const json of await fetchSome(from + payloads.length, count - payloads.length, signal)) {
+          if (json === null) return payloads
+          const payload = payloadAt(from + payloads.length, json)
+          const before = payloads.at(-1)
+          // its chain was replaced between two answers: what comes next is asked for anew
+          if (before && payload.parentHash !== before.blockHash) return payloads
+          payloads.push(payload)
+          if (clock.elapsedMs() - breathedMs >= breathMs) {
+            await nextTurn()
+            signal.throwIfAborted()
+            breathedMs = clock.elapsedMs()
+          }
+        }
+      }
+      return payloads
+    },
+    async payload(hash, signal): Promise<Payload | undefined> {
+      await checkChain(signal)
+      const [json] = await rpc.call([{ method: 'eth_getBlockByHash', params: [hash, true] }], signal)
+      if (json === null) return undefined
+      return shaped(hash, () => {
+        const payload = payloadOfBlockJson(json)
+        if (payload.blockHash !== hash) throw new ShapeError(`its hash is ${payload.blockHash}`)
+        return payload
+      })
+    },
+  }
+}
