@@ -1,8 +1,8 @@
 import type { Log } from '#lib/log'
 import type { Journal } from '#store/ports'
+import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import type { ExecutedBlock } from './executedBlock.ts'
 import {
   decodeBlockRecord,
   decodeHeadsRecord,
@@ -64,10 +64,18 @@ export class BlockJournal {
     return this.#sleeping.values()
   }
 
-  /** The sleeping blocks from one down, oldest first; none when it does not sleep. */
-  sleepingTo(tip: Hash): JournalledBlock[] {
+  /**
+   * The sleeping blocks from one down, oldest first.
+   * @param parentOf an awake block's parent; undefined for any other
+   */
+  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): JournalledBlock[] {
+    if (this.#sleeping.size === 0) return []
     const branch: JournalledBlock[] = []
-    for (let block = this.#sleeping.get(tip); block; block = this.#sleeping.get(block.parentHash)) branch.push(block)
+    for (let hash: Hash | undefined = tip; hash !== undefined; ) {
+      const block = this.#sleeping.get(hash)
+      if (block) branch.push(block)
+      hash = block ? block.parentHash : parentOf(hash)
+    }
     return branch.reverse()
   }
 
@@ -77,10 +85,16 @@ export class BlockJournal {
   }
 
   /** Appends the block unless it is there already. @throws as `Journal.append` */
-  appendBlock(block: ExecutedBlock): void {
+  appendBlock(block: Block & { readonly hash: Hash }): void {
     if (this.#held.has(block.hash)) return
     this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) })
     this.#note(this.#journal.segment, block.hash)
+  }
+
+  /** Appends a block that is about to leave the store, and that nobody has in memory: it sleeps from now on. @throws as `Journal.append` */
+  appendSleeping(block: Block & { readonly hash: Hash }): void {
+    this.appendBlock(block)
+    this.#sleeping.set(block.hash, decodeBlockRecord(encodeBlockRecord(block)))
   }
 
   /** @throws as `Journal.append` */

@@ -17,6 +17,8 @@ export type CommitDeps = {
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** what is published, and the sequence of its heads */
   readonly published: () => { readonly record: HeadRecord; readonly sequence: number }
+  /** before each transaction */
+  readonly onCommitting: () => void
   /** after each transaction */
   readonly onCommitted: (head: BlockId) => void
 }
@@ -124,10 +126,11 @@ export class CommitBehind {
   }
 
   #write(): void {
-    const { kv, clock, log, onCommit, published, onCommitted } = this.#deps
+    const { kv, clock, log, onCommit, published, onCommitting, onCommitted } = this.#deps
     const { record, sequence } = published()
     const { committed, base, overlays, heads } = record
     const startMs = clock.nowMs()
+    onCommitting()
     onCommit?.('begin')
     if (sequence !== this.#sequence) kv.write((tx) => commitBranch(tx, committed, { ancestor: base, blocks: overlays }, heads, sequence))
     onCommit?.('end')

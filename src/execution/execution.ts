@@ -13,6 +13,7 @@ import { BlockJournal, type Linked, neededBlocks } from './blockJournal.ts'
 import { type BlockLoad, BlockTree } from './blockTree.ts'
 import { type Branch, headsRefusal, isOnBranch } from './branch.ts'
 import { buildBlock } from './buildBlock.ts'
+import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
 import { CommitBehind } from './commitBehind.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
@@ -75,10 +76,10 @@ export interface Execution extends Engine, AsyncDisposable {
 
 /**
  * Effects of a new block, in order: 1 it is executed, 2 it is appended to the journal, 3 it is in the tree, and the caller has its answer.
- * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later 3 the transaction (`CommitBehind`),
- * 4 the record without what was committed, 5 a new segment of the journal, 6 segments that are covered are removed. A kill before an answer loses
+ * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later 3 blocks that an unwind takes out of
+ * the store are appended to the journal, 4 the transaction (`CommitBehind`), 5 the record without what was committed, 5 a new segment of the journal, 6 segments that are covered are removed. A kill before an answer loses
  * only what nobody was told. After it the next start finds in the journal what the store lacks: blocks are executed again when they are asked
- * for, those under the last heads at once. A kill between 3 and 6 leaves records of blocks and heads that the store has: they are passed over.
+ * for, those under the last heads at once. A kill between 3 and 7 leaves records of blocks and heads that the store has: they are passed over.
  */
 class LocalExecution implements Execution {
   readonly #deps: ExecutionDeps
@@ -104,7 +105,11 @@ class LocalExecution implements Execution {
     this.#sequence = sequence
     const published = (): { record: HeadRecord; sequence: number } => ({ record: this.#published, sequence: this.#sequence })
     const onCommitted = (head: BlockId): void => this.#afterCommit(head)
-    this.#commits = new CommitBehind({ ...deps, published, onCommitted }, sequence, { minFreeBytes, maxPendingBytes: maxTreeBytes / 2 })
+    const onCommitting = (): void => this.#journalUnwound()
+    this.#commits = new CommitBehind({ ...deps, published, onCommitting, onCommitted }, sequence, {
+      minFreeBytes,
+      maxPendingBytes: maxTreeBytes / 2,
+    })
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
     this.#restore()
   }
@@ -220,6 +225,20 @@ class LocalExecution implements Execution {
     for (const block of blocks) this.#journal.appendBlock(block)
   }
 
+  /** Appends the blocks that the next commit takes out of the store: they stay known. */
+  #journalUnwound(): void {
+    const { base, committed } = this.#published
+    if (base.number === committed.number) return
+    using reader = this.#deps.kv.snapshot()
+    for (let number = base.number + 1; number <= committed.number; number++) {
+      const hash = store.readCanonicalHash(reader, number)
+      const block = hash && store.readBlock(reader, { number, hash })
+      if (block === undefined || hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${number}` })
+      if (this.#tree.get(hash)) this.#journal.appendBlock({ ...block, hash })
+      else this.#journal.appendSleeping({ ...block, hash })
+    }
+  }
+
   /** The branch that makes the heads true. */
   #plan(heads: JournalledHeads | Heads): Branch {
     const refused = (label: keyof Heads, reason: string): Error =>
@@ -258,7 +277,7 @@ class LocalExecution implements Execution {
 
   /** Executes a journalled block of an earlier run, with those below it, as far as that is needed to have it in the tree. */
   #wake(tip: Hash): void {
-    const branch = this.#journal.sleepingTo(tip)
+    const branch = this.#journal.sleepingTo(tip, (hash) => this.#tree.get(hash)?.header.parentHash)
     for (const block of branch) if (!this.#wakeOne(block)) return
   }
 

@@ -18,8 +18,9 @@ const fileName = (segment: number): string => `${String(segment).padStart(12, '0
 const segmentOf = (name: string): number | undefined => (/^\d{12}\.journal$/.test(name) ? Number(name.slice(0, 12)) : undefined)
 
 /** The records at the start of a segment's file, and where the first one that is torn or damaged begins. */
-function readSegment(bytes: Uint8Array): { readonly records: JournalRecord[]; readonly soundBytes: number } {
+function readSegment(file: Uint8Array): { readonly records: JournalRecord[]; readonly soundBytes: number } {
   const records: JournalRecord[] = []
+  const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let at = 0
   while (bytes.length - at >= headBytes) {

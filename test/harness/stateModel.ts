@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { bytesFromBigint, compareBytes, trimLeft } from '#lib/bytes'
+import { fromHex, type Hex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp } from '#lib/rlp'
+import { decodeAccount, encodeAccount } from '#state/account'
+import type { WorldState } from '#state/worldState'
+import { buildTrie } from '#trie/buildTrie'
+import { createProof, verifyProof } from '#trie/proof'
+import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+
+/** A hashed key for a small number. */
+export const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n))
+export const accountKeys = Array.from({ length: 12 }, (_, i) => key(i))
+const slotKeys = Array.from({ length: 20 }, (_, i) => key(100 + i))
+const codeOf = (n: number): Uint8Array => Uint8Array.of(0x60, n)
+
+type ModelAccount = { nonce: bigint; balance: bigint; codeHash: Hash; slots: Map<Hex, bigint> }
+/** All accounts with all slots, by hex of their keys. */
+export type Model = Map<Hex, ModelAccount>
+
+const copyOf = (model: Model): Model => new Map([...model].map(([name, account]) => [name, { ...account, slots: new Map(account.slots) }]))
+
+/** What a block does to one account: numbers are indices of the keys above. */
+export type Touch = {
+  readonly account: number
+  readonly kind: 'change' | 'remove' | 'wipe' | 'slots'
+  readonly nonce: bigint
+  readonly code: number
+  readonly slots: readonly { readonly slot: number; readonly value: bigint }[]
+}
+
+const anySlots = fc.uniqueArray(
+  fc.record({ slot: fc.nat(19), value: fc.oneof(fc.constant(0n), fc.bigInt(1n, 300n), fc.bigInt(0n, (1n << 256n) - 1n)) }),
+  {
+    selector: ({ slot }) => slot,
+    maxLength: 12,
+  },
+)
+const anyTouch: fc.Arbitrary<Touch> = fc.record({
+  account: fc.nat(11),
+  kind: fc.constantFrom('change', 'change', 'change', 'remove', 'wipe', 'slots'),
+  nonce: fc.bigInt(0n, (1n << 64n) - 1n),
+  code: fc.nat(3),
+  slots: anySlots,
+})
+export const anyBlock = fc.uniqueArray(anyTouch, { selector: ({ account }) => account, maxLength: 8 })
+
+/** The diff of a block on a model, and the model after it. */
+export function play(model: Model, block: readonly Touch[]): { diff: StateDiff; after: Model } {
+  const after = copyOf(model)
+  const accounts: StateDiffParts['accounts'][number][] = []
+  const slots: StateDiffParts['slots'][number][] = []
+  const codes = new Map<Hash, Uint8Array>()
+  for (const touch of block) {
+    const addressKey = accountKeys[touch.account] ?? key(0)
+    const name = toHex(addressKey)
+    const before = after.get(name)
+    if (touch.kind === 'remove') {
+      if (before) accounts.push({ key: addressKey, change: null, wiped: true })
+      after.delete(name)
+      continue
+    }
+    if (touch.kind === 'slots' && !before) continue
+    const wiped = touch.kind === 'wipe'
+    const next: ModelAccount = { ...(before ?? { slots: new Map() }), ...changeOf(touch, before) }
+    next.slots = new Map(wiped ? [] : next.slots)
+    if (touch.kind !== 'slots') accounts.push({ key: addressKey, change: changeOf(touch, before), wiped })
+    if (touch.kind !== 'slots' && next.codeHash !== emptyCodeHash) codes.set(next.codeHash, codeOf(touch.code))
+    slots.push(...applySlots(addressKey, next.slots, touch))
+    after.set(name, next)
+  }
+  const parts = { accounts, slots, codes: touchedCodes(accounts, codes) }
+  return { diff: createStateDiff(parts), after }
+}
+
+/** Sets the slots in a model. @returns them as a diff has them */
+function applySlots(addressKey: Uint8Array, slots: Map<Hex, bigint>, touch: Touch): StateDiffParts['slots'] {
+  return touch.slots.map(({ slot, value }) => {
+    const slotKey = slotKeys[slot] ?? key(0)
+    if (value === 0n) slots.delete(toHex(slotKey))
+    else slots.set(toHex(slotKey), value)
+    return { addressKey, slotKey, value: bytesFromBigint(value, 32) }
+  })
+}
+
+function changeOf(touch: Touch, before: ModelAccount | undefined): { nonce: bigint; balance: bigint; codeHash: Hash } {
+  if (touch.kind === 'slots' && before) return { nonce: before.nonce, balance: before.balance, codeHash: before.codeHash }
+  const codeHash = touch.code === 0 ? emptyCodeHash : hashFromBytes(keccak256(codeOf(touch.code)))
+  return { nonce: touch.nonce, balance: touch.nonce * 3n, codeHash }
+}
+
+const touchedCodes = (accounts: StateDiffParts['accounts'], codes: ReadonlyMap<Hash, Uint8Array>): StateDiffParts['codes'] => {
+  const used = new Set(accounts.map(({ change }) => change?.codeHash))
+  return [...codes].filter(([hash]) => used.has(hash)).map(([hash, code]) => ({ hash, code }))
+}
+
+/** The diff that makes a model of nothing. */
+export function wholeOf(model: Model): StateDiff {
+  const accounts = [...model].map(([name, { nonce, balance, codeHash }]) => ({
+    key: fromHex(name),
+    change: { nonce, balance, codeHash },
+    wiped: false,
+  }))
+  const slots = [...model].flatMap(([name, account]) =>
+    [...account.slots].map(([slot, value]) => ({ addressKey: fromHex(name), slotKey: fromHex(slot), value: bytesFromBigint(value, 32) })),
+  )
+  return createStateDiff({ accounts, slots, codes: [] })
+}
+
+const byKey = (a: { key: Uint8Array }, b: { key: Uint8Array }): number => compareBytes(a.key, b.key)
+
+/** The root of a model, built from scratch. */
+export function rootOf(model: Model): Hash {
+  const leaves = [...model].map(([name, account]) => ({
+    key: fromHex(name),
+    value: encodeAccount({ ...account, storageRoot: storageRootOf(account) }),
+  }))
+  return buildTrie(leaves.sort(byKey)).root
+}
+
+function storageRootOf({ slots }: ModelAccount): Hash {
+  const leaves = [...slots].map(([name, value]) => ({ key: fromHex(name), value: encodeRlp(trimLeft(bytesFromBigint(value, 32))) }))
+  return buildTrie(leaves.sort(byKey)).root
+}
+
+/** Everything the state says is what the model says: values, and for a few keys the proofs under the model's root. */
+export function expectModel({ view, nodes }: WorldState, model: Model, root: Hash): void {
+  for (const addressKey of accountKeys) {
+    const known = model.get(toHex(addressKey))
+    const account = view.account(addressKey)
+    expect(account).toEqual(
+      known && { nonce: known.nonce, balance: known.balance, codeHash: known.codeHash, storageRoot: storageRootOf(known) },
+    )
+    const verdict = verifyProof(root, addressKey, createProof(nodes, undefined, root, addressKey))
+    expect(verdict.kind).toBe(known ? 'present' : 'absent')
+    if (verdict.kind === 'present') expect(decodeAccount(verdict.value)).toEqual(account)
+    if (account && account.codeHash !== emptyCodeHash) expect(keccak256(view.code(account.codeHash))).toEqual(fromHex(account.codeHash))
+    for (const slotKey of slotKeys) {
+      const value = known?.slots.get(toHex(slotKey))
+      expect(view.slot(addressKey, slotKey)).toEqual(value === undefined ? undefined : bytesFromBigint(value, 32))
+      const storageRoot = account?.storageRoot ?? emptyRoot
+      const proof = verifyProof(storageRoot, slotKey, createProof(nodes, addressKey, storageRoot, slotKey))
+      expect(proof.kind).toBe(value === undefined ? 'absent' : 'present')
+    }
+  }
+}
