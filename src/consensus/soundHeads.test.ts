@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import { createWorld } from '#test/harness/consensus'
+import { chainOf, mineSix } from '#test/harness/consensusUnsafe'
+import type { L2Ref } from '#types/blockRef'
+import { soundHeads } from './soundHeads.ts'
+
+const chain = await chainOf(mineSix)
+const { config } = createWorld({ holocene: 0 })
+const engine = { payload: async (at: number | string) => chain.find(({ blockNumber }) => blockNumber === at) }
+const at = (number: number): L2Ref => l2RefOf(config, chain[number - 1] as (typeof chain)[number])
+
+it.each([
+  ['in order', [9, 6, 3], [9, 6, 3]],
+  ['all the same', [9, 9, 9], [9, 9, 9]],
+  ['finalized above safe: what is final is safe', [9, 3, 6], [9, 6, 6]],
+  ['safe above unsafe', [6, 9, 3], [6, 6, 3]],
+  ['finalized above unsafe', [6, 3, 9], [6, 3, 3]],
+  ['both above unsafe', [3, 6, 9], [3, 3, 3]],
+] as const)('consensus/soundHeads: %s', async (_what, [unsafe, safe, finalized], expected) => {
+  const heads = await soundHeads(engine, { unsafe: at(unsafe), safe: at(safe), finalized: at(finalized) })
+  expect([heads.unsafe.number, heads.safe.number, heads.finalized.number]).toEqual(expected)
+})
+
+it('consensus/soundHeads: a finalized block that is not canonical comes down to the safe head', async () => {
+  const stray = { ...at(6), hash: at(7).hash }
+  expect((await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: stray })).finalized).toEqual(at(3))
+})

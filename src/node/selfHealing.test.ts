@@ -1,0 +1,173 @@
+import { expect, it } from 'vitest'
+import { createWorld, type Session, type World } from '#test/harness/consensus'
+import { chainOf, channel, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
+import { readinessProblems } from './readiness.ts'
+
+const { signal } = new AbortController()
+const hourMs = 3_600_000
+const chain = await chainOf(mineSix)
+const hashes = chain.map(({ blockHash }) => blockHash)
+
+/** A node at the tip of an L1 of which blocks 7 and 8 are hidden; all blocks are there as unsafe ones. */
+async function atTip(
+  options?: Parameters<World['start']>[1],
+): Promise<{ world: World; session: Session; problems: () => readonly string[] }> {
+  const world = createWorld(holocene)
+  mineSix(world)
+  world.l1.reveal(6)
+  const session = world.start(undefined, options)
+  await session.until(() => session.driver.status().origin?.number === 6 && session.driver.status().wait?.reason === 'l1-head')
+  const problems = (): readonly string[] => readinessProblems(session.driver.status(), world.clock.nowMs())
+  return { world, session, problems }
+}
+
+async function toEnd(world: World, session: Session): Promise<void> {
+  world.l1.reveal(99)
+  await session.toTip()
+  expect(numbers(session).slice(0, 2)).toEqual([18, 18])
+  expect(session.engine.hashes().slice(1)).toEqual(hashes)
+}
+
+it('node/selfHealing: L1 cut off for 4 minutes: unsafe blocks go on, the reason is told, then all is as before', async () => {
+  const { world, session, problems } = await atTip()
+  world.l1.cut('head', 'ref', 'block', 'blobs')
+  await world.clock.advanceMs(20_000)
+  expect(problems()).toEqual([])
+  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  await world.clock.advanceMs(220_000)
+  expect(problems()).toEqual([expect.stringMatching(/^waiting for L1's head for 2[23]\d s: timed out \(L1_TIMEOUT\)$/)])
+  expect(session.driver.status().wait).toMatchObject({ reason: 'l1-poll', isOverdue: true })
+  expect(await session.registry.metrics()).toMatch(/basalt_consensus_wait_seconds\{reason="l1-poll"\} 2\d\d/)
+  world.l1.cut()
+  await toEnd(world, session)
+  expect(problems()).toEqual([])
+  expect(session.driver.status().resets).toBe(0)
+  expect(session.engine.calls.build).toBe(12)
+})
+
+it('node/selfHealing: L1 that stops at one block is waited for, for hours: ready, no reset, nothing finalized', async () => {
+  const { world, session, problems } = await atTip()
+  await world.clock.advanceMs(hourMs)
+  expect(problems()).toEqual([])
+  expect(session.driver.status()).toMatchObject({ resets: 0, wait: { reason: 'l1-head', isOverdue: true } })
+  expect(numbers(session)).toEqual([12, 12, 0])
+  await toEnd(world, session)
+})
+
+it('node/selfHealing: blocks of L1 that do not come: asked for again, then a new start, then they come', async () => {
+  const { world, session, problems } = await atTip()
+  world.l1.cut('block')
+  world.l1.reveal(99)
+  await world.clock.advanceMs(400_000)
+  expect(problems()).toContainEqual(expect.stringMatching(/^waiting for an L1 block for \d+ s: timed out \(L1_TIMEOUT\)$/))
+  const metrics = await session.registry.metrics()
+  expect(metrics).toMatch(/escalations_total\{reason="l1-block",step="back-fill"\} [1-9]/)
+  expect(metrics).toMatch(/escalations_total\{reason="l1-block",step="reset"\} [1-9]/)
+  expect(session.driver.status().resets).toBeLessThan(4)
+  expect(numbers(session)).toEqual([12, 12, 0])
+  world.l1.cut()
+  await toEnd(world, session)
+  expect(problems()).toEqual([])
+})
+
+it('node/selfHealing: the beacon node is gone for ten minutes: what does not need it goes on', async () => {
+  const { world, session, problems } = await atTip()
+  world.l1.reveal(99)
+  await session.toTip()
+  world.l1.mine(channel(19, 19, 8))
+  world.l1.mine({ ...channel(20, 20, 8), blob: 'x' })
+  world.l1.cut('blobs')
+  await world.clock.advanceMs(600_000)
+  expect(numbers(session)).toEqual([19, 19, 0])
+  expect(problems().join()).toMatch(/waiting for blobs of L1 for \d+ s: timed out \(L1_TIMEOUT\)/)
+  expect(session.driver.status().resets).toBeGreaterThan(0)
+  world.l1.cut()
+  await session.toTip()
+  expect(numbers(session)).toEqual([20, 20, 0])
+  expect(problems()).toEqual([])
+})
+
+it('node/selfHealing: blobs of an L1 block that a reorg replaced are not waited for', async () => {
+  const { world, session } = await atTip()
+  world.l1.reveal(99)
+  await session.toTip()
+  world.l1.mine({ ...channel(19, 19, 8), blob: 'x' })
+  world.l1.cut('blobs')
+  await session.until(() => session.driver.status().waits.some(({ reason }) => reason === 'l1-blobs'))
+  world.l1.rollBack(1)
+  world.l1.mine(channel(19, 19, 8))
+  await session.toTip()
+  expect(numbers(session)).toEqual([19, 19, 0])
+})
+
+it.each([
+  ['as it was', 99],
+  ['without its last blocks', 15],
+  ['without blocks that were safe', 4],
+])('node/selfHealing: the execution half is killed and comes back after two minutes %s: found again, no resync', async (_what, tail) => {
+  const { world, session, problems } = await atTip()
+  await session.driver.inbox.insert(chain, signal)
+  session.engine.turn('off')
+  world.l1.reveal(7)
+  await world.clock.advanceMs(120_000)
+  expect(problems().length).toBeGreaterThan(0)
+  expect(session.driver.status().waits.map(({ reason }) => reason)).toContain('engine')
+  const { executed } = session.engine
+  session.engine.turn('on', tail)
+  await session.until(() => session.driver.status().origin?.number === 7 && session.driver.status().wait?.reason === 'l1-head')
+  expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  await toEnd(world, session)
+  expect(problems()).toEqual([])
+  expect(session.engine.executed - executed).toBe(Math.max(0, 18 - tail))
+})
+
+it('node/selfHealing: an execution half that lost its tail unseen is noticed by the next block (UNKNOWN_PARENT)', async () => {
+  const { world, session } = await atTip()
+  session.engine.turn('on', 7)
+  await toEnd(world, session)
+  expect(session.driver.status().resets).toBe(1)
+  expect(session.engine.history.every(({ finalized }) => finalized.number === 0)).toBe(true)
+})
+
+it('node/selfHealing: an execution half that lost its tail unseen is noticed by the next unsafe payload: a gap to fill', async () => {
+  const { session } = await atTip()
+  session.engine.turn('on', 7)
+  const { inbox } = session.driver
+  expect(await inbox.insert(chain.slice(12), signal)).toEqual({ kind: 'gap', missing: { number: 12, hash: hashes[11] } })
+  expect(inbox.heads?.unsafe.number).toBe(7)
+  expect(await inbox.insert(chain.slice(5), signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
+  await session.until(() => numbers(session)[1] === 12)
+})
+
+it('node/selfHealing: heads in no order (finalized above safe) are put in order, derivation goes on', async () => {
+  const { world, session } = await atTip()
+  await session.stop()
+  const heads = await session.engine.heads()
+  const [low] = chain
+  const broken = { ...heads, safe: { ...heads.safe, number: 1, hash: low?.blockHash ?? heads.safe.hash }, finalized: heads.safe }
+  const next = world.start()
+  next.engine.heads = async () => broken
+  await next.until(() => next.driver.status().wait?.reason === 'l1-head')
+  expect(numbers(next)).toEqual([12, 12, 12])
+  world.l1.finalize(3)
+  await toEnd(world, next)
+  expect(numbers(next)).toEqual([18, 18, 12])
+})
+
+it.each([5 * hourMs, -5 * hourMs])('node/selfHealing: a wall clock that jumps by %i ms changes nothing', async (jumpMs) => {
+  const { world, session, problems } = await atTip()
+  world.clock.jumpMs(jumpMs)
+  await world.clock.advanceMs(60_000)
+  expect(problems()).toEqual([])
+  expect(session.driver.status().resets).toBe(0)
+  expect(numbers(session)).toEqual([12, 12, 0])
+  const asked = world.l1.calls.head
+  await world.clock.advanceMs(60_000)
+  expect(world.l1.calls.head - asked).toBeLessThan(20)
+  world.l1.cut('head')
+  world.clock.jumpMs(-jumpMs)
+  await world.clock.advanceMs(20_000)
+  expect(problems()).toEqual([])
+  world.l1.cut()
+  await toEnd(world, session)
+})
