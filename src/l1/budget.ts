@@ -21,18 +21,18 @@ export function createBudget(clock: Clock, perSecond: number | undefined): Budge
 
   /** When the last of so many more could be sent. */
   function dueMs(count: number): number {
-    const nowMs = clock.nowMs()
+    const nowMs = clock.elapsedMs()
     const kept = Math.max(0, limit - count)
     const before = sentMs[sentMs.length - 1 - kept]
     return Math.max(nowMs, sentMs.at(-1) ?? nowMs, before === undefined ? nowMs : before + windowMs)
   }
 
   return {
-    has: (count) => dueMs(count) <= clock.nowMs(),
+    has: (count) => dueMs(count) <= clock.elapsedMs(),
     async take(count, signal): Promise<void> {
       const atMs = dueMs(count)
       sentMs = [...sentMs, ...Array.from({ length: Math.min(count, limit) }, () => atMs)].slice(-limit)
-      const waitMs = atMs - clock.nowMs()
+      const waitMs = atMs - clock.elapsedMs()
       if (waitMs > 0) await clock.delay(waitMs, signal)
     },
   }

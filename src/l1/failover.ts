@@ -3,7 +3,6 @@ import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { askedWaitMs, type Backoff, backoffMs, isRetryable, type Random } from '#lib/retry'
 import type { Endpoint } from './endpoint.ts'
-import { l1Fault } from './faults.ts'
 import { createLatency, type Latency } from './latency.ts'
 import type { L1Metrics } from './metrics.ts'
 import { outrun, type Racer, race } from './race.ts'
@@ -39,11 +38,12 @@ export interface Failover {
 
 /** How long an endpoint rests after its first, second, … failure in a row. */
 const rest: Backoff = { baseMs: 500, maxMs: 30_000, jitter: 0.5 }
-/** An endpoint that another one has outrun so many times in a row rests. */
+/** An endpoint that another one has outrun so many times in a row is asked last for a while. */
 const maxOutrun = 3
 /** Second questions beside a slow one: so many at once, and one more for every so many questions. */
 const hedges = { burst: 3, perQuestion: 0.05 }
-const demotionMs = 600_000
+const slowDemotionMs = 60_000
+const behindDemotionMs = 600_000
 /** What an endpoint is left out for, until the next start: waiting does not make it right. */
 const leavesOut: readonly string[] = ['L1_WRONG_CHAIN', 'L1_WRONG_BEACON']
 
@@ -63,8 +63,8 @@ class Health {
   readonly endpoint: Endpoint
   failures = 0
   outrun = 0
-  restsUntilMs = 0
-  demotedUntilMs = 0
+  restsUntilMs = Number.NEGATIVE_INFINITY
+  demotedUntilMs = Number.NEGATIVE_INFINITY
   fault: Fault | undefined
   leftOut: Fault | undefined
   readonly #latency = new Map<QuestionKind, Latency>()
@@ -133,13 +133,13 @@ class Endpoints implements Failover {
   demote(endpoint: Endpoint): void {
     const health = this.#all.find((one) => one.endpoint === endpoint)
     if (health === undefined) return
-    health.demotedUntilMs = this.#deps.clock.nowMs() + demotionMs
+    health.demotedUntilMs = this.#deps.clock.elapsedMs() + behindDemotionMs
     this.#deps.log.warn('L1 endpoint is behind others', { endpoint: endpoint.name })
   }
 
   #race<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T | undefined>): Promise<T | undefined> {
     this.#hedgesLeft = Math.min(hedges.burst, this.#hedgesLeft + hedges.perQuestion)
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = this.#deps.clock.elapsedMs()
     const usable = this.#all.filter(({ restsUntilMs, leftOut }) => leftOut === undefined && restsUntilMs <= nowMs)
     const { hasBudget } = this.#deps
     const drawback = ({ endpoint, demotedUntilMs }: Health): number => (demotedUntilMs > nowMs ? 2 : 0) + (hasBudget(endpoint) ? 0 : 1)
@@ -161,10 +161,10 @@ class Endpoints implements Failover {
   /** The endpoint's answer; undefined when it failed, was stopped or has none. Rejects with what is no endpoint's failure. */
   async #one<T>(health: Health, kind: QuestionKind, stop: AbortSignal, ask: Ask<T>): Promise<T | undefined> {
     const { clock, log } = this.#deps
-    const startedMs = clock.nowMs()
+    const startedMs = clock.elapsedMs()
     try {
       const answer = await ask(health.endpoint, stop)
-      health.latency(kind).add(clock.nowMs() - startedMs)
+      health.latency(kind).add(clock.elapsedMs() - startedMs)
       if (health.failures > 0) log.info('L1 endpoint answers again', { endpoint: health.endpoint.name })
       health.failures = 0
       health.outrun = 0
@@ -172,7 +172,7 @@ class Endpoints implements Failover {
       return answer
     } catch (error) {
       if (stop.aborted) {
-        if (stop.reason === outrun) this.#outrun(health, kind, clock.nowMs() - startedMs)
+        if (stop.reason === outrun) this.#outrun(health)
         return undefined
       }
       if (error instanceof Fault && leavesOut.includes(error.code)) this.#leaveOut(health, error)
@@ -182,12 +182,13 @@ class Endpoints implements Failover {
     }
   }
 
-  #outrun(health: Health, kind: QuestionKind, ms: number): void {
+  /** Slow is no failure: it is asked after the others, and once more after a while. */
+  #outrun(health: Health): void {
     health.outrun++
     if (health.outrun < maxOutrun) return
-    health.outrun = 0
-    const reason = `no answer within ${ms / 1_000} s, while others are faster`
-    this.#failed(health, l1Fault('L1_UNREACHABLE', { endpoint: health.endpoint.name, asked: kind, reason }))
+    health.outrun = maxOutrun - 1
+    health.demotedUntilMs = this.#deps.clock.elapsedMs() + slowDemotionMs
+    this.#deps.log.warn('L1 endpoint is slower than others', { endpoint: health.endpoint.name })
   }
 
   #leaveOut(health: Health, fault: Fault): void {
@@ -203,10 +204,10 @@ class Endpoints implements Failover {
     const { clock, random, log } = this.#deps
     health.fault = fault
     // of several questions that fail together only the first counts
-    if (health.restsUntilMs > clock.nowMs()) return
+    if (health.restsUntilMs > clock.elapsedMs()) return
     health.failures++
     const restMs = Math.max(backoffMs(rest, health.failures, random()), askedWaitMs(fault))
-    health.restsUntilMs = clock.nowMs() + restMs
+    health.restsUntilMs = clock.elapsedMs() + restMs
     this.#showUsable()
     log.warn('L1 endpoint failed', { endpoint: health.endpoint.name, code: fault.code, says: fault.message, fix: fault.fix, restMs })
   }
@@ -216,14 +217,14 @@ class Endpoints implements Failover {
     const { clock } = this.#deps
     const resting = this.#all.filter(({ fault, leftOut }) => fault !== undefined && leftOut === undefined)
     const [first] = resting.toSorted((a, b) => a.restsUntilMs - b.restsUntilMs)
-    if (first?.fault !== undefined) return withWait(first.fault, Math.max(1, first.restsUntilMs - clock.nowMs()))
+    if (first?.fault !== undefined) return withWait(first.fault, Math.max(1, first.restsUntilMs - clock.elapsedMs()))
     const leftOut = this.#all.find((health) => health.leftOut !== undefined)?.leftOut
     if (leftOut === undefined) throw new RangeError(`no ${this.#api} endpoint`)
     return leftOut
   }
 
   #showUsable(): void {
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = this.#deps.clock.elapsedMs()
     const usable = this.#all.filter(
       ({ failures, restsUntilMs, leftOut }) => leftOut === undefined && (failures === 0 || restsUntilMs <= nowMs),
     )

@@ -20,8 +20,8 @@ export interface L1HeadView {
 type SlowLabel = Exclude<L1Label, 'latest'>
 const slowLabels: readonly SlowLabel[] = ['safe', 'finalized']
 
-/** How often the labels are asked for: they move once in 32 slots. */
-const labelEveryMs = 60_000
+/** How often the labels are asked for: they move once in 32 slots, and finality takes twice as long. */
+const labelEveryMs = 96_000
 /** Until two blocks in a row were seen; Ethereum. */
 const defaultSlotMs = 12_000
 /** Further from the clock than this many slots a chain is a recording, or an endpoint that syncs: its head can change at any time. */
@@ -31,7 +31,7 @@ const stubbornSlots = 10
 /** Without a new block for so many slots another endpoint is asked for one. */
 const stuckSlots = 4
 /** Waits for a block that is late: doubled each time. In a slot without a block it is given up after a while. */
-const lateMs = { first: 1_000, most: 4_000, giveUp: 8_000 }
+const lateMs = { first: 1_000, most: 4_000, giveUp: 6_000 }
 /** How much earlier the next block is asked for when the last one was there at once. */
 const earlierMs = 100
 const rememberedHeads = 256
@@ -67,15 +67,18 @@ class Heads implements L1HeadView {
   #best: L1Ref | undefined
   /** whether the head kept pace with the clock when it was seen */
   #isPaced = false
-  #askAtMs = 0
+  #askAtMs = Number.NEGATIVE_INFINITY
   #slotMs = defaultSlotMs
   /** from a block's timestamp to its being seen, as this clock tells */
   #delayMs = 0
+  /** how often it was asked for in vain in which slot, counted from the best head's; and when last, as the wall clock tells */
   #misses = 0
+  #missedSlot: number | undefined
+  #missedAtMs = Number.NEGATIVE_INFINITY
   #belowSinceMs: number | undefined
   #labels: Partial<Record<SlowLabel, L1Ref | undefined>> = {}
   #unread = new Set<SlowLabel>()
-  #labelsAtMs = 0
+  #labelsAtMs = Number.NEGATIVE_INFINITY
 
   constructor(blocks: Pick<L1Blocks, 'heads' | 'newerHead'>, clock: Clock, log: Log, usage: Pick<Usage, 'moved'>) {
     this.#blocks = blocks
@@ -93,7 +96,7 @@ class Heads implements L1HeadView {
   }
 
   async #askLatest(signal: AbortSignal): Promise<L1Ref | undefined> {
-    if (this.#best !== undefined && this.#clock.nowMs() < this.#askAtMs) return this.#best
+    if (this.#best !== undefined && this.#clock.elapsedMs() < this.#askAtMs) return this.#best
     const seen = await this.#ask(signal)
     if (seen === undefined) this.#missed()
     else this.#place(seen)
@@ -116,7 +119,7 @@ class Heads implements L1HeadView {
 
   /** The head seen is above what is shown now: for so long that it must have gone. */
   #isBelowForLong(): boolean {
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#clock.elapsedMs()
     this.#belowSinceMs ??= nowMs
     return nowMs - this.#belowSinceMs > stubbornSlots * this.#slotMs
   }
@@ -126,15 +129,15 @@ class Heads implements L1HeadView {
     if (before && seen.number < before.number) this.#log.warn('the L1 head went back', { from: before.number, to: seen.number })
     if (before && seen.number > before.number) this.#usage.moved(seen.number - before.number)
     if (before && seen.number === before.number + 1 && seen.timestamp > before.timestamp) this.#learnSlot(seen.timestamp - before.timestamp)
-    this.#learnDelay(this.#clock.nowMs() - seen.timestamp * 1_000)
+    this.#learnDelay(seen.timestamp)
     this.#best = seen
     this.#belowSinceMs = undefined
-    this.#misses = 0
+    this.#missedSlot = undefined
     this.#remember(seen)
-    const nowMs = this.#clock.nowMs()
-    const dueMs = seen.timestamp * 1_000 + this.#slotMs + this.#delayMs
+    const waitMs = seen.timestamp * 1_000 + this.#slotMs + this.#delayMs - this.#clock.nowMs()
     this.#isPaced = this.#isLive()
-    this.#askAtMs = this.#isPaced ? Math.min(dueMs, nowMs + this.#slotMs) : 0
+    // a clock that is wrong costs one slot at most
+    if (this.#isPaced) this.#askAtMs = this.#clock.elapsedMs() + Math.min(waitMs, this.#slotMs)
   }
 
   /** A slot without a block makes a distance longer, nothing makes it shorter. */
@@ -142,9 +145,12 @@ class Heads implements L1HeadView {
     this.#slotMs = Math.min(this.#slotMs, sec * 1_000)
   }
 
-  #learnDelay(seenAfterMs: number): void {
+  /** Asked before it was there: it came between then and now. There at once: next time it is asked for a little earlier. */
+  #learnDelay(timestamp: number): void {
     if (this.#best === undefined) return // who knows for how long it had been there
-    const delayMs = this.#misses > 0 ? seenAfterMs : Math.min(this.#delayMs, seenAfterMs) - earlierMs
+    const seenMs = this.#clock.nowMs() - timestamp * 1_000
+    const missedMs = this.#missedAtMs - timestamp * 1_000
+    const delayMs = missedMs >= 0 ? (missedMs + seenMs) / 2 : Math.min(this.#delayMs, seenMs) - earlierMs
     this.#delayMs = Math.min(this.#slotMs, Math.max(0, delayMs))
   }
 
@@ -158,16 +164,19 @@ class Heads implements L1HeadView {
     }
   }
 
-  /** The next block is not there yet. */
+  /** The next block is not there yet: it is late, or the slot has none. */
   #missed(): void {
     const best = this.#best
-    this.#misses++
+    this.#missedAtMs = this.#clock.nowMs()
     if (best === undefined || !this.#isLive()) return
-    const nowMs = this.#clock.nowMs()
-    const inSlotMs = (nowMs - best.timestamp * 1_000) % this.#slotMs
+    const sinceMs = this.#missedAtMs - best.timestamp * 1_000
+    const slot = Math.floor((sinceMs - this.#delayMs) / this.#slotMs)
+    this.#misses = slot === this.#missedSlot ? this.#misses + 1 : 1
+    this.#missedSlot = slot
     const waitMs = Math.min(lateMs.most, lateMs.first * 2 ** (this.#misses - 1))
-    const isGivenUp = inSlotMs > this.#delayMs + lateMs.giveUp
-    this.#askAtMs = nowMs + (isGivenUp ? this.#slotMs - inSlotMs + this.#delayMs : waitMs)
+    const dueMs = slot * this.#slotMs + this.#delayMs
+    const isGivenUp = sinceMs + waitMs > dueMs + lateMs.giveUp
+    this.#askAtMs = this.#clock.elapsedMs() + (isGivenUp ? dueMs + this.#slotMs - sinceMs : waitMs)
   }
 
   #isLive(): boolean {
@@ -177,14 +186,14 @@ class Heads implements L1HeadView {
 
   /** Both labels come with one request; an answer that nobody has read yet is good for the other. */
   async #askLabel(label: SlowLabel, signal: AbortSignal): Promise<L1Ref | undefined> {
-    const isFresh = this.#isLive() ? this.#clock.nowMs() < this.#labelsAtMs : this.#unread.has(label)
+    const isFresh = this.#isLive() ? this.#clock.elapsedMs() < this.#labelsAtMs : this.#unread.has(label)
     if (!isFresh) {
       const [safe, finalized] = await this.#blocks.heads(slowLabels, signal)
       const before = this.#labels.finalized
       const isBack = before !== undefined && (finalized?.number ?? -1) < before.number
       this.#labels = { safe, finalized: isBack ? before : finalized }
       this.#unread = new Set(slowLabels)
-      this.#labelsAtMs = this.#clock.nowMs() + labelEveryMs
+      this.#labelsAtMs = this.#clock.elapsedMs() + labelEveryMs
     }
     this.#unread.delete(label)
     return this.#labels[label]

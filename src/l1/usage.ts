@@ -32,7 +32,7 @@ export function createUsage(deps: {
   let calls = new Map<L1Method, number>()
   let byApi = { rpc: 0, beacon: 0 }
   let blocks = 0
-  let sinceMs = clock.nowMs()
+  let sinceMs = clock.elapsedMs()
 
   function report(): void {
     const perBlock = (count: number): number => Math.round((count / blocks) * 100) / 100
@@ -40,7 +40,7 @@ export function createUsage(deps: {
     metrics.perBlock.set({ api: 'beacon' }, byApi.beacon / blocks)
     log.info('L1 calls per new L1 block', {
       blocks,
-      seconds: Math.round((clock.nowMs() - sinceMs) / 1_000),
+      seconds: Math.round((clock.elapsedMs() - sinceMs) / 1_000),
       rpc: perBlock(byApi.rpc),
       beacon: perBlock(byApi.beacon),
       byMethod: Object.fromEntries([...calls].map(([method, count]) => [method, perBlock(count)])),
@@ -48,7 +48,7 @@ export function createUsage(deps: {
     calls = new Map()
     byApi = { rpc: 0, beacon: 0 }
     blocks = 0
-    sinceMs = clock.nowMs()
+    sinceMs = clock.elapsedMs()
   }
 
   return {
@@ -59,7 +59,7 @@ export function createUsage(deps: {
     },
     moved(by): void {
       blocks += by
-      if (clock.nowMs() - sinceMs >= reportEveryMs) report()
+      if (clock.elapsedMs() - sinceMs >= reportEveryMs) report()
     },
   }
 }

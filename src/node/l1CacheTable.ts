@@ -69,7 +69,7 @@ class Table implements L1CacheTable {
   #writtenBytes = 0
   #waitingBytes = 0
   #timer: Disposable | undefined
-  #refusedUntilMs = 0
+  #refusedUntilMs = Number.NEGATIVE_INFINITY
 
   constructor({ kv, clock, log }: { kv: Kv; clock: Clock; log: Log }, { table, maxBytes }: { table: number; maxBytes: number }) {
     this.#kv = kv
@@ -102,7 +102,7 @@ class Table implements L1CacheTable {
   keep(entry: L1CacheEntry): void {
     const name = entry.kind + entry.hash
     const isKept = this.#places.has(name) || this.#waiting.has(name)
-    if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.nowMs() < this.#refusedUntilMs) return
+    if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.elapsedMs() < this.#refusedUntilMs) return
     if (entry.kind === 'block') this.#replaceBlock(entry)
     this.#waiting.set(name, entry)
     this.#waitingBytes += entry.bytes.length
@@ -210,7 +210,7 @@ class Table implements L1CacheTable {
   /** What is in the table is not known any more: it is read again. */
   #refused(error: unknown): void {
     this.#log.warn('the L1 cache could not be written', { error })
-    this.#refusedUntilMs = this.#clock.nowMs() + refusedMs
+    this.#refusedUntilMs = this.#clock.elapsedMs() + refusedMs
     this.#waiting = new Map()
     this.#waitingBytes = 0
     this.#places.clear()

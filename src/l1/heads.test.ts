@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import type { L1Label } from '#consensus/ports'
+import { createLog } from '#lib/log'
+import { createManualClock } from '#test/harness/clock'
+import type { L1Ref } from '#types/blockRef'
+import { parseHash } from '#types/ids'
+import { createHeads, placeHead } from './heads.ts'
+
+const { signal } = new AbortController()
+const hash = (number: number, branch = 0) =>
+  parseHash(`0x${branch.toString(16).padStart(2, '0')}${(number + 16).toString(16).padStart(62, '0')}`)
+const startSec = 1_700_000_004
+/** Block n at 12 n seconds after the start. */
+const ref = (number: number, branch = 0, parentBranch = branch): L1Ref => ({
+  number,
+  hash: hash(number, branch),
+  parentHash: hash(number - 1, parentBranch),
+  timestamp: startSec + 12 * number,
+})
+
+function watched() {
+  const clock = createManualClock(startSec * 1_000)
+  const lines: string[] = []
+  let shown: L1Ref | undefined
+  let other: L1Ref | undefined
+  let asked = 0
+  const labels: Record<L1Label, L1Ref | undefined> = { latest: undefined, safe: undefined, finalized: undefined }
+  const blocks = {
+    async heads(of: readonly L1Label[]) {
+      asked += of.length
+      return of.map((label) => (label === 'latest' ? shown : labels[label]))
+    },
+    async newerHead(above: number) {
+      asked++
+      return [shown, other].find((one) => one !== undefined && one.number > above)
+    },
+  }
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  const heads = createHeads({ blocks, clock, log, usage: { moved: () => {} } })
+  return {
+    clock,
+    lines,
+    heads,
+    labels,
+    asked: () => asked,
+    show: (one: L1Ref | undefined) => {
+      shown = one
+    },
+    showElsewhere: (one: L1Ref | undefined) => {
+      other = one
+    },
+    /** Polls each second for so many. */
+    async poll(seconds: number) {
+      for (let i = 0; i < seconds; i++) {
+        await clock.advanceMs(1_000)
+        await heads.head('latest', signal)
+      }
+      return heads.latest
+    },
+  }
+}
+
+it.each([
+  ['the first', undefined, ref(5), 'new'],
+  ['a higher one', ref(5), ref(6), 'new'],
+  ['the same', ref(5), ref(5), 'same'],
+  ['another at its number', ref(5), ref(5, 1), 'new'],
+  ['a lower one of its branch', ref(5), ref(4), 'behind'],
+  ['a lower one of another branch', ref(5), ref(4, 1), 'new'],
+  ['a lower one that nobody knows', ref(5), ref(2), 'unknown'],
+] as const)('l1/heads: after a head %s is %s … %s', (_what, best, seen, place) => {
+  expect(placeHead(best, seen, (number) => (number >= 3 ? hash(number) : undefined))).toBe(place)
+})
+
+describe('l1/heads', () => {
+  it('an endpoint that is behind never takes the head back', async () => {
+    const { show, poll, lines } = watched()
+    show(ref(0))
+    await poll(12)
+    show(ref(1))
+    expect((await poll(4))?.number).toBe(1)
+    show(ref(0))
+    expect((await poll(60))?.number).toBe(1)
+    show(ref(3))
+    expect((await poll(12))?.number).toBe(3)
+    expect(lines).toEqual([])
+  })
+
+  it('a branch that is shorter is taken at once, and a head that is gone for good after two minutes', async () => {
+    const { show, poll, lines, clock } = watched()
+    for (const number of [0, 1, 2, 3]) {
+      show(ref(number))
+      await poll(12)
+    }
+    show(ref(2, 1, 0))
+    expect((await poll(12))?.hash).toBe(hash(2, 1))
+    show(undefined)
+    expect((await poll(12))?.hash).toBe(hash(2, 1))
+    const gone: L1Ref = { ...ref(0, 2), number: -1 }
+    show(gone)
+    await poll(130)
+    expect(clock.waiting).toBe(0)
+    expect(lines.join()).toContain('went back')
+  })
+
+  it('an endpoint that stands still is noticed: another one is asked after four slots', async () => {
+    const { show, showElsewhere, poll } = watched()
+    show(ref(0))
+    await poll(1)
+    show(ref(1))
+    await poll(12)
+    showElsewhere(ref(4))
+    expect((await poll(24))?.number).toBe(1)
+    expect((await poll(30))?.number).toBe(4)
+  })
+
+  it('a chain far from the clock is asked for at every poll: nobody knows when it moves', async () => {
+    const { show, poll, asked, clock } = watched()
+    await clock.advanceMs(3_600_000)
+    show(ref(0))
+    await poll(10)
+    expect(asked()).toBe(10)
+    show(ref(7))
+    expect((await poll(1))?.number).toBe(7)
+  })
+
+  it('a wall clock that is wrong costs one slot at most', async () => {
+    const { show, poll } = watched()
+    // the chain is 100 seconds ahead of this clock
+    show(ref(8))
+    await poll(1)
+    show(ref(9))
+    expect((await poll(13))?.number).toBe(9)
+  })
+
+  it('both labels come with one question, once in 96 seconds; finalized never goes back', async () => {
+    const { heads, labels, asked, clock, show } = watched()
+    show(ref(9))
+    await clock.advanceMs(9 * 12_000)
+    await heads.head('latest', signal)
+    labels.safe = ref(5)
+    labels.finalized = ref(3)
+    const before = asked()
+    for (let i = 0; i < 5; i++) {
+      expect((await heads.head('safe', signal))?.number).toBe(5)
+      expect((await heads.head('finalized', signal))?.number).toBe(3)
+    }
+    expect(asked() - before).toBe(2)
+    labels.safe = ref(7)
+    labels.finalized = ref(1)
+    await clock.advanceMs(96_000)
+    expect((await heads.head('safe', signal))?.number).toBe(7)
+    expect((await heads.head('finalized', signal))?.number).toBe(3)
+  })
+})
