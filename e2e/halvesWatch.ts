@@ -28,9 +28,10 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
     const run = `${node.name}, start ${node.starts}`
     if (blocks[number]?.blockHash !== block.hash) failure ??= new Error(`${run}: block ${number} is ${block.hash}`)
     if (number < highest()) failure ??= new Error(`${run}: the head went back from ${highest()}, which was shown, to ${number}`)
+    if (number === highest()) return
     const nowMs = performance.now()
-    if (number > highest())
-      seen = [...seen.filter(({ atMs }, i) => i === seen.length - 1 || nowMs - atMs < keptMs), { atMs: nowMs, number }]
+    const oldest = seen.findLastIndex(({ atMs }) => nowMs - atMs >= keptMs)
+    seen = [...seen.slice(Math.max(0, oldest)), { atMs: nowMs, number }]
   }
 
   const stop = new AbortController()
