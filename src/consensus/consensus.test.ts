@@ -13,10 +13,7 @@ import { consensusMetrics } from './metrics.ts'
 
 const chain = await chainOf(mineSix)
 const forked = forkedFrom(chain, 10, 'other')
-const idOf = (number: number, payloads = chain): BlockId => ({
-  number,
-  hash: payloads[number - 1]?.blockHash ?? chain[0]?.parentHash ?? '0x',
-})
+const idOf = (number: number, payloads = chain): BlockId => ({ number, hash: payloads[number - 1]?.blockHash ?? zeroHash })
 
 /** Follow mode without L1: labels come from the source. */
 function create(more: Partial<ConsensusDeps> = {}, prepare: (engine: MemoryEngine) => void = () => {}) {
