@@ -159,6 +159,8 @@ class Life {
   async check(): Promise<void> {
     const heads = await this.execution.heads()
     expect([this.acknowledged, this.asked].filter(Boolean)).toContainEqual(heads)
+    this.acknowledged = heads
+    this.asked = undefined
     const canonical = new Set<string>()
     for (let one = this.made.find(({ ref }) => ref.hash === heads.unsafe.hash); one; one = one.below) canonical.add(one.ref.hash)
     for (const { ref, payload } of this.made) {
