@@ -1,0 +1,47 @@
+import { chainFault } from '#chain/faults'
+import { consensusFault } from '#consensus/faults'
+import { engineFault } from '#engine/faults'
+import { evmFault } from '#evm/faults'
+import { executionFault } from '#execution/faults'
+import { l1Fault } from '#l1/faults'
+import { l2Fault } from '#l2/faults'
+import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { rpcFault } from '#rpc/faults'
+import { stateFault } from '#state/faults'
+import { storeFault } from '#store/faults'
+import { trieFault } from '#trie/faults'
+import { nodeFault } from './faults.ts'
+
+const makers = [
+  chainFault,
+  consensusFault,
+  engineFault,
+  evmFault,
+  executionFault,
+  l1Fault,
+  l2Fault,
+  nodeFault,
+  rpcFault,
+  stateFault,
+  storeFault,
+  trieFault,
+]
+
+/** Every code that a running node can report; `other`: a module's own that is not in its table. */
+export const faultCodes: readonly string[] = [...new Set(makers.flatMap((maker) => Object.keys(maker.specs)))].sort().concat('other')
+
+export const nodeMetrics = defineMetrics({
+  info: gauge('basalt_node_build_info', 'Always 1', { mode: ['all', 'execution', 'consensus'] }),
+  faults: counter('basalt_faults_total', 'Faults that were reported in the log by code', { code: faultCodes }),
+  loopLag: gauge('basalt_node_loop_lag_seconds', 'How late the event loop of the main thread ran since the last look at the metrics', {
+    quantile: ['0.5', '0.99', '1'],
+  }),
+  ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {
+    head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
+  }),
+  stores: gauge('basalt_node_store_bytes', 'Size of the files of a store', { store: ['chain', 'consensus'] }),
+  diskFree: gauge('basalt_node_disk_free_bytes', 'Free space of the disk under the data directory'),
+  memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
+})
+
+export type NodeMetrics = Handles<(typeof nodeMetrics)['specs']>
