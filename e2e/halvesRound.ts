@@ -28,7 +28,7 @@ export type Round = {
 
 export type Limits = {
   readonly togetherMs: number
-  /** work that a kill may cost: that of this many milliseconds before it, and `slackBlocks` */
+  /** work that a kill may cost: that of this many milliseconds before it, shown or not, and `slackBlocks` */
   readonly againMs: number
   readonly slackBlocks: number
 }
@@ -66,8 +66,8 @@ async function reveal({ l1 }: Setup, to: number): Promise<void> {
   }
 }
 
-/** What a killed node had shown: at the kill, and `againMs` before it. */
-type Shown = { readonly watch: HeadWatch; readonly head: number; readonly headEarlier: number }
+/** What a killed node had shown, and what it had shown `againMs` before; `target` is what it may have executed at most. */
+type Shown = { readonly watch: HeadWatch; readonly head: number; readonly headEarlier: number; readonly target: number }
 type Strike = { readonly hits: readonly Hit[]; readonly victim: Victim; readonly shown: readonly Shown[] }
 
 /** Kills, starts again, and perhaps kills again while it starts. */
@@ -78,7 +78,8 @@ async function strike(setup: Setup, watches: readonly HeadWatch[], random: () =>
   const hit = async (): Promise<readonly Shown[]> => {
     const phase = phaseOf(setup, watches, victim)
     const killed = watches.filter(({ node }) => victim.nodes.includes(node))
-    const shown = killed.map((watch) => ({ watch, head: watch.head, headEarlier: watch.headBefore(againMs) }))
+    const target = safeAfter(setup.chain, setup.l1.l1.head).number
+    const shown = killed.map((watch) => ({ watch, head: watch.head, headEarlier: watch.headBefore(againMs), target }))
     await Promise.all(victim.nodes.map((node) => node.kill()))
     hits.push({ victim: victim.name, phase, journalBytes: victim.nodes.reduce((sum, node) => sum + journalBytesOf(node), 0) })
     return shown
@@ -96,12 +97,15 @@ async function strike(setup: Setup, watches: readonly HeadWatch[], random: () =>
   return { hits, victim, shown: shownLater }
 }
 
-/** Blocks that a node executed since its restart although it had shown them before. @throws Error when they are more than the last moments' */
-async function executedAgain(setup: Setup, { watch, head, headEarlier }: Shown, limits: Limits): Promise<number> {
+/**
+ * Blocks that a node executed since its restart beyond those that it had not shown: out of its journal, or twice because their labels were lost.
+ * @throws Error when they are more than those of the last moments before the kill
+ */
+async function executedAgain(setup: Setup, { watch, head, headEarlier, target }: Shown, limits: Limits): Promise<number> {
   const { node } = watch
   const fresh = safeAfter(setup.chain, setup.l1.l1.head).number - head
   const again = (await executedBy(node)) - fresh
-  const allowed = head - headEarlier + limits.slackBlocks
+  const allowed = target - headEarlier + limits.slackBlocks
   if (again > allowed) throw new Error(`${node.name} executed ${again} blocks again after a kill at ${head}: more than ${allowed}`)
   return again
 }

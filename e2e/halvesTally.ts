@@ -10,7 +10,7 @@ export type Tally = {
   readonly withJournal: number
   readonly togetherMs: Spread
   readonly upMs: Spread
-  /** blocks executed although a node had shown them before the kill */
+  /** blocks executed beyond those that a node had not shown before the kill */
   readonly again: Spread
 }
 
