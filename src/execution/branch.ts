@@ -13,18 +13,29 @@ export type KnownBlocks = {
   committed(hash: Hash): BlockId | undefined
 }
 
-/** The branch that ends with a block; undefined when the block, or one on the way down, is not known. */
-export function branchTo(known: KnownBlocks, tip: Hash): Branch | undefined {
+/**
+ * The branch that ends with a block; undefined when the block, or one on the way down, is not known.
+ * @param trunk a branch that is known already: the walk down ends where it meets it
+ */
+export function branchTo(known: KnownBlocks, tip: Hash, trunk?: Branch): Branch | undefined {
   const blocks: ExecutedBlock[] = []
   let hash = tip
   for (;;) {
+    const block = known.executed(hash)
+    const index = trunk && block ? indexOn(trunk, block) : undefined
+    if (trunk && index !== undefined)
+      return { ancestor: trunk.ancestor, blocks: [...trunk.blocks.slice(0, index + 1), ...blocks.reverse()] }
     const ancestor = known.committed(hash)
     if (ancestor !== undefined) return { ancestor, blocks: blocks.reverse() }
-    const block = known.executed(hash)
     if (block === undefined) return undefined
     blocks.push(block)
     hash = block.header.parentHash
   }
+}
+
+function indexOn({ ancestor, blocks }: Branch, { header, hash }: ExecutedBlock): number | undefined {
+  const index = header.number - ancestor.number - 1
+  return blocks[index]?.hash === hash ? index : undefined
 }
 
 /** Number and hash of the branch's last block. */
@@ -36,7 +47,7 @@ export function tipOf(branch: Branch): BlockId {
 /** Whether a block is on the branch: one of its blocks, or committed at or below its ancestor. */
 export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): boolean {
   if (block.number > branch.ancestor.number) {
-    return branch.blocks.some(({ hash, header }) => hash === block.hash && header.number === block.number)
+    return branch.blocks[block.number - branch.ancestor.number - 1]?.hash === block.hash
   }
   return known.committed(block.hash)?.number === block.number
 }

@@ -155,7 +155,7 @@ class SnapshotView implements ChainView {
   }
 
   branch(tip: Hash): Branch | undefined {
-    return branchTo(this.known, tip)
+    return branchTo(this.known, tip, { ancestor: this.#base, blocks: this.#overlays })
   }
 
   [Symbol.dispose](): void {

@@ -90,6 +90,8 @@ class LocalExecution implements Execution {
   #published: HeadRecord
   /** of the published heads */
   #sequence: number
+  /** of the published blocks that are not committed */
+  #load: BlockLoad = { ms: 0, journalBytes: 0, sizeBytes: 0 }
   #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
@@ -222,7 +224,8 @@ class LocalExecution implements Execution {
 
   /** Appends the blocks of a branch that the journal has lost sight of: they were committed once, and unwound. */
   #journalBlocks(blocks: readonly ExecutedBlock[]): void {
-    for (const block of blocks) this.#journal.appendBlock(block)
+    const beside = blocks.slice(blocks.findLastIndex((block) => this.#isPublished(block)) + 1)
+    for (const block of beside) this.#journal.appendBlock(block)
   }
 
   /** Appends the blocks that the next commit takes out of the store: they stay known. */
@@ -327,8 +330,9 @@ class LocalExecution implements Execution {
 
   #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
     const { committed } = this.#published
+    this.#load = this.#loadOf(overlays)
     this.#publish({ heads, committed, base, overlays })
-    this.#commits.published(this.#loadOf(overlays))
+    this.#commits.published(this.#load)
   }
 
   #publish(record: HeadRecord): void {
@@ -336,9 +340,12 @@ class LocalExecution implements Execution {
     this.#deps.onPublish?.(this.#published)
   }
 
+  /** Of all blocks that are published; counted anew only where they leave those published before. */
   #loadOf(blocks: readonly ExecutedBlock[]): BlockLoad {
-    const sum = { ms: 0, journalBytes: 0, sizeBytes: 0 }
-    for (const { hash } of blocks) {
+    const { overlays } = this.#published
+    const isLonger = overlays.length > 0 && blocks[overlays.length - 1] === overlays.at(-1)
+    const sum = isLonger ? { ...this.#load } : { ms: 0, journalBytes: 0, sizeBytes: 0 }
+    for (const { hash } of isLonger ? blocks.slice(overlays.length) : blocks) {
       const load = this.#tree.loadOf(hash)
       sum.ms += load?.ms ?? 0
       sum.journalBytes += load?.journalBytes ?? 0
@@ -374,7 +381,7 @@ const sameHeads = (a: Heads, b: Heads): boolean =>
   a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
 
 const recordOf = ({ heads, committed, base, overlays }: HeadRecord): HeadRecord =>
-  Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays.slice()) })
+  Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays) })
 
 /**
  * The execution half over a store and a journal: opens its chain, or begins it with the genesis block, and brings back what was acknowledged
