@@ -34,10 +34,27 @@ const maxRetryAfterMs = 600_000
 /** of a refusal's text, in bytes */
 const maxSaid = 200
 
-/** Seconds in `Retry-After`; a date is not read and counts as no number. */
-function retryAfterMs(response: Response): number {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : defaultRetryAfterMs
+/**
+ * How long `Retry-After` asks to wait: seconds, or until a date, which is held against the date of the answer where there is one (the server's
+ * clock), else against ours.
+ * @see RFC 9110, section 10.2.3
+ */
+function retryAfterMs({ headers }: Response, nowMs: number): number {
+  const text = headers.get('retry-after') ?? ''
+  const sentMs = parseHttpDate(headers.get('date') ?? '') ?? nowMs
+  const untilMs = parseHttpDate(text)
+  const waitMs = untilMs === undefined ? Number(text === '' ? Number.NaN : text) * 1_000 : untilMs - sentMs
+  return Number.isFinite(waitMs) && waitMs > 0 ? Math.min(waitMs, maxRetryAfterMs) : defaultRetryAfterMs
+}
+
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/** Milliseconds since 1970 of a date as HTTP writes it; undefined when it is none. */
+function parseHttpDate(text: string): number | undefined {
+  if (!httpDate.test(text)) return undefined
+  // biome-ignore lint/style/noRestrictedGlobals: reads a text, not the clock
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 type Read = { readonly bytes: Uint8Array; readonly isWhole: boolean }
@@ -81,16 +98,18 @@ async function saidBy(response: Response): Promise<string> {
 }
 
 /** What a status alone says; undefined: the body is worth reading. */
-async function outcomeOfStatus(response: Response): Promise<JsonHttpOutcome | undefined> {
+async function outcomeOfStatus(response: Response, nowMs: number): Promise<JsonHttpOutcome | undefined> {
   const { status } = response
   if (status === 401 || status === 403) return { kind: 'refused', status, says: await saidBy(response) }
   if (status !== 429 && status < 500) return undefined
   await response.body?.cancel()
-  return status === 429 ? { kind: 'rate-limited', retryAfterMs: retryAfterMs(response) } : { kind: 'unreachable', reason: `HTTP ${status}` }
+  return status === 429
+    ? { kind: 'rate-limited', retryAfterMs: retryAfterMs(response, nowMs) }
+    : { kind: 'unreachable', reason: `HTTP ${status}` }
 }
 
-async function outcomeOf(response: Response, maxBodyBytes: number): Promise<JsonHttpOutcome> {
-  const early = await outcomeOfStatus(response)
+async function outcomeOf(response: Response, maxBodyBytes: number, nowMs: number): Promise<JsonHttpOutcome> {
+  const early = await outcomeOfStatus(response, nowMs)
   if (early !== undefined) return early
   const { bytes, isWhole } = await readBody(response, maxBodyBytes)
   if (!isWhole) return { kind: 'bad-answer', reason: `more than ${maxBodyBytes} bytes` }
@@ -132,7 +151,7 @@ export async function requestJson(
     stop.abort()
   })
   try {
-    return await outcomeOf(await fetch(request.url, requestInit(request, stop.signal)), maxBodyBytes)
+    return await outcomeOf(await fetch(request.url, requestInit(request, stop.signal)), maxBodyBytes, clock.nowMs())
   } catch (error) {
     signal?.throwIfAborted()
     return { kind: 'unreachable', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
