@@ -1,0 +1,338 @@
+import { readFileSync } from 'node:fs'
+import { Registry } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import type { Clock } from '#lib/clock'
+import { systemClock } from '#lib/clock'
+import type { Fault } from '#lib/fault'
+import type { Fetch } from '#lib/jsonHttp'
+import { jwtRefusal } from '#lib/jwt'
+import { type Log, silentLog } from '#lib/log'
+import { openExecution } from '#test/contract/engine'
+import { attributesAt, hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
+import { emptyRoot, zeroHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { createEngineHttp } from './engineHttp.ts'
+import { engineMetrics } from './metrics.ts'
+import { encodePayload } from './payloadJson.ts'
+
+const schedule = scheduleTo('jovian')
+const { config, genesis } = smallChain(schedule)
+const chain = { config, genesis }
+const secret = new Uint8Array(32).fill(3)
+const { signal } = new AbortController()
+
+type Call = { readonly id: number; readonly method: string; readonly params: readonly never[] }
+type Answer = { readonly result: unknown } | { readonly error: { code: number; message: string; data?: unknown } } | Response
+
+const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status })
+
+/** A client whose other half answers by the function; what is asked is kept. */
+function clientOf(
+  answer: (method: string, params: readonly never[], call: number) => Answer | Promise<Answer>,
+  options: { clock?: Clock; log?: Log; url?: string } = {},
+) {
+  const asked: Call[] = []
+  const headers: string[] = []
+  const fetch: Fetch = async (_url, init) => {
+    const call = JSON.parse(String(init?.body)) as Call
+    asked.push(call)
+    headers.push(new Headers(init?.headers).get('authorization') ?? '')
+    const given = await answer(call.method, call.params, asked.length)
+    return given instanceof Response ? given : json({ jsonrpc: '2.0', id: call.id, ...given })
+  }
+  const registry = new Registry()
+  const { clock = systemClock, log = silentLog, url = 'http://user-secret:pw@el.example:8551/path-secret' } = options
+  const deps = { fetch, clock, log, metrics: engineMetrics.register(registry) }
+  return { engine: createEngineHttp(deps, { url, jwtSecret: () => secret, config, timeoutMs: 5_000 }), asked, headers, registry }
+}
+
+async function firstPayload(): Promise<Payload> {
+  const maker = openExecution(chain)
+  const result = await maker.build((await maker.heads()).unsafe, attributesAt(schedule, 1))
+  return result.kind === 'built' ? result.payload : expect.fail(result.reason)
+}
+const parent = config.genesis.l2
+const fault = (code: string, text = /./) => expect.objectContaining({ code, message: expect.stringMatching(text) })
+const valid = { status: 'VALID', latestValidHash: zeroHash, validationError: null }
+
+describe('engine/engineHttp: failures of the other half', () => {
+  it.each<[string, () => Answer, string, RegExp]>([
+    [
+      'nobody there',
+      () => {
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })
+      },
+      'ENGINE_UNREACHABLE',
+      /ECONNREFUSED/,
+    ],
+    ['HTTP 502', () => new Response('bad gateway', { status: 502 }), 'ENGINE_UNREACHABLE', /HTTP 502/],
+    ['HTTP 429', () => new Response('', { status: 429, headers: { 'retry-after': '7' } }), 'ENGINE_UNREACHABLE', /429/],
+    [
+      'HTTP 401',
+      () => new Response('signature invalid', { status: 401, headers: { 'content-length': '17' } }),
+      'ENGINE_UNAUTHORIZED',
+      /signature invalid/,
+    ],
+    ['HTTP 403', () => new Response('', { status: 403 }), 'ENGINE_UNAUTHORIZED', /403/],
+    ['a page', () => new Response('<html>'), 'ENGINE_BAD_ANSWER', /no JSON/],
+    ['neither result nor error', () => json({ jsonrpc: '2.0', id: 1 }), 'ENGINE_BAD_ANSWER', /without result or error/],
+    ['a list', () => json([]), 'ENGINE_BAD_ANSWER', /without/],
+    [
+      'an error of its own',
+      () => ({ error: { code: -32603, message: 'Internal error', data: { err: 'disk' } } }),
+      'ENGINE_ERROR',
+      /-32603: Internal error: disk/,
+    ],
+    ['a status that is none', () => ({ result: { status: 7 } }), 'ENGINE_BAD_ANSWER', /no payload status/],
+    ['null for a status', () => ({ result: null }), 'ENGINE_BAD_ANSWER', /no payload status/],
+  ])('%s is a fault to try again (%#)', async (_what, answer, code, text) => {
+    const { engine, registry } = clientOf(answer)
+    const payload = await firstPayload()
+    const error = await engine.insert(payload).catch((caught: unknown) => caught)
+    expect(error).toEqual(fault(code, text))
+    expect(error).toMatchObject({ severity: 'retry', fix: expect.stringMatching(/./) })
+    expect(JSON.stringify([String(error), (error as Fault).data])).not.toMatch(/user-secret|path-secret|Bearer/)
+    expect(await registry.metrics()).toMatch(/requests_total\{call="newPayload",outcome="(failed|error|ok)"\} 1/)
+  })
+
+  it('no answer within the time of the method: a read 5 s, a block 30 s', async () => {
+    const clock = createManualClock()
+    const never = (init: { signal?: AbortSignal | null } | undefined) =>
+      new Promise<never>((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('x', 'AbortError'))))
+    const deps = { fetch: ((_url, init) => never(init)) as Fetch, clock, log: silentLog }
+    const engine = createEngineHttp(deps, { url: 'http://el.example', jwtSecret: () => secret, config, timeoutMs: 5_000 })
+    const payload = await firstPayload()
+    const read = engine.payload(1).catch((caught: unknown) => caught)
+    await clock.advanceMs(5_000)
+    expect(await read).toEqual(fault('ENGINE_UNREACHABLE', /within 5 s/))
+    const insert = engine.insert(payload).catch((caught: unknown) => caught)
+    await clock.advanceMs(29_999)
+    expect(clock.waiting).toBe(1)
+    await clock.advanceMs(1)
+    expect(await insert).toEqual(fault('ENGINE_UNREACHABLE', /within 30 s/))
+  })
+
+  it('each request has a token of its own that is believed for a minute', async () => {
+    const clock = createManualClock()
+    const { engine, headers } = clientOf(() => ({ result: null }), { clock })
+    await engine.payload(1)
+    await clock.advanceMs(100_000)
+    await engine.payload(1)
+    const refusals = headers.map((header) => jwtRefusal(secret, header.slice('Bearer '.length), clock.nowMs() / 1_000))
+    expect(refusals).toEqual([expect.stringContaining('100 s ago'), undefined])
+  })
+})
+
+describe('engine/engineHttp: insert', () => {
+  it.each([
+    ['SYNCING', 'UNKNOWN_PARENT'],
+    ['ACCEPTED', 'UNKNOWN_PARENT'],
+  ])('%s means an unknown parent (%s)', async (status, code) => {
+    const { engine, asked } = clientOf(() => ({ result: { status, latestValidHash: null, validationError: null } }))
+    await expect(engine.insert(await firstPayload())).rejects.toEqual(fault(code))
+    expect(asked.map(({ method }) => method)).toEqual(['engine_newPayloadV4'])
+  })
+
+  it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid with the reason given, or with a word that there is none', async (status) => {
+    const payload = await firstPayload()
+    for (const [validationError, reason] of [
+      ['wrong gas', 'wrong gas'],
+      [null, 'the execution half gives no reason'],
+    ]) {
+      const { engine } = clientOf(() => ({ result: { status, latestValidHash: null, validationError } }))
+      expect(await engine.insert(payload)).toEqual({ kind: 'invalid', reason })
+    }
+  })
+
+  it('a payload without the fields of its fork is invalid without a question', async () => {
+    const { engine, asked } = clientOf(() => expect.fail('asked'))
+    const { withdrawalsRoot: _root, ...without } = await firstPayload()
+    expect(await engine.insert(without)).toEqual({ kind: 'invalid', reason: 'withdrawalsRoot is missing' })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('engine/engineHttp: build', () => {
+  const attributes = attributesAt(schedule, 1)
+  const begun = { result: { payloadStatus: valid, payloadId: '0x0300000000000001' } }
+  const answers =
+    (payload: Payload, change: Readonly<Record<string, Answer>> = {}) =>
+    (method: string) =>
+      change[method] ??
+      ({
+        engine_forkchoiceUpdatedV3: begun,
+        engine_getPayloadV4: { result: { executionPayload: encodePayload(payload), blockValue: '0x0' } },
+        engine_newPayloadV4: { result: valid },
+      }[method] as Answer)
+
+  it('forkchoice with attributes, getPayload, newPayload', async () => {
+    const payload = await firstPayload()
+    const { engine, asked } = clientOf(answers(payload))
+    expect(await engine.build(parent, attributes)).toEqual({ kind: 'built', payload })
+    expect(asked.map(({ method }) => method)).toEqual(['engine_forkchoiceUpdatedV3', 'engine_getPayloadV4', 'engine_newPayloadV4'])
+    expect(asked[0]?.params[0]).toEqual({ headBlockHash: parent.hash, safeBlockHash: zeroHash, finalizedBlockHash: zeroHash })
+  })
+
+  it.each<[string, Answer, string]>([
+    [
+      '-38003',
+      { error: { code: -38003, message: 'Invalid payload attributes', data: { err: 'nonce too low' } } },
+      'Invalid payload attributes: nonce too low',
+    ],
+    [
+      'INVALID',
+      { result: { payloadStatus: { status: 'INVALID', latestValidHash: null, validationError: 'bad' }, payloadId: null } },
+      'bad',
+    ],
+  ])('%s is invalid with the reason', async (_what, answer, reason) => {
+    const { engine } = clientOf(answers(await firstPayload(), { engine_forkchoiceUpdatedV3: answer }))
+    expect(await engine.build(parent, attributes)).toEqual({ kind: 'invalid', reason })
+  })
+
+  it.each<[string, string, Answer, string]>([
+    ['SYNCING', 'engine_forkchoiceUpdatedV3', { result: { payloadStatus: { status: 'SYNCING' }, payloadId: null } }, 'UNKNOWN_PARENT'],
+    ['no payload id', 'engine_forkchoiceUpdatedV3', { result: { payloadStatus: valid, payloadId: null } }, 'ENGINE_BAD_ANSWER'],
+    [
+      '-38002 to zero hashes too',
+      'engine_forkchoiceUpdatedV3',
+      { error: { code: -38002, message: 'Invalid forkchoice state' } },
+      'INVALID_FORKCHOICE',
+    ],
+    ['no payload', 'engine_getPayloadV4', { result: null }, 'ENGINE_BAD_ANSWER'],
+    ['-38001 twice', 'engine_getPayloadV4', { error: { code: -38001, message: 'Unknown payload' } }, 'ENGINE_BAD_ANSWER'],
+    ['-32603', 'engine_getPayloadV4', { error: { code: -32603, message: 'Internal error' } }, 'ENGINE_ERROR'],
+  ])('%s (%s): %s', async (_what, method, answer, code) => {
+    const { engine } = clientOf(answers(await firstPayload(), { [method]: answer }))
+    await expect(engine.build(parent, attributes)).rejects.toEqual(fault(code))
+  })
+
+  it('a half that was started again between the two calls is asked to begin again', async () => {
+    const payload = await firstPayload()
+    const { engine, asked } = clientOf((method, _params, call) =>
+      method === 'engine_getPayloadV4' && call === 2 ? { error: { code: -38001, message: 'Unknown payload' } } : answers(payload)(method),
+    )
+    expect(await engine.build(parent, attributes)).toEqual({ kind: 'built', payload })
+    expect(asked.map(({ method }) => method.replace(/^engine_|V\d$/g, ''))).toEqual([
+      ...['forkchoiceUpdated', 'getPayload', 'forkchoiceUpdated', 'getPayload', 'newPayload'],
+    ])
+  })
+
+  it('a payload that does not hash to its hash, or is another block, is not believed (ENGINE_BAD_ANSWER)', async () => {
+    const payload = await firstPayload()
+    const { engine } = clientOf(answers({ ...payload, gasUsed: 1n }))
+    await expect(engine.build(parent, attributes)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /does not hash to/))
+    const other = clientOf(answers(payload)).engine
+    await expect(other.build({ number: 0, hash: hashOf('other') }, attributes)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /not the one/))
+  })
+
+  it('a payload that leaves out a transaction, as some halves do with those that fail, is invalid', async () => {
+    const { engine } = clientOf(answers(await firstPayload()))
+    const more = { ...attributes, transactions: [...attributes.transactions, Uint8Array.of(2, 1)] }
+    expect(await engine.build(parent, more)).toEqual({ kind: 'invalid', reason: expect.stringContaining('left out') })
+  })
+})
+
+describe('engine/engineHttp: heads', () => {
+  it('INVALID is a refusal; SYNCING is one when the head is not known, else a fault to try again', async () => {
+    const payload = await firstPayload()
+    const ref = (await openExecution(chain).heads()).unsafe
+    const heads = { unsafe: { ...ref, hash: payload.blockHash }, safe: ref, finalized: ref }
+    const answered = (status: string, block: unknown) =>
+      clientOf((method) => ({ result: method.startsWith('engine_') ? { payloadStatus: { status }, payloadId: null } : block })).engine
+    await expect(answered('INVALID', null).setHeads(heads)).rejects.toEqual(fault('INVALID_FORKCHOICE'))
+    await expect(answered('SYNCING', null).setHeads(heads)).rejects.toEqual(fault('INVALID_FORKCHOICE', /not known/))
+    const [{ block } = expect.fail()] = JSON.parse(readFileSync('test/fixtures/l2-blocks.json', 'utf8')) as { block: { hash: never } }[]
+    const known = { ...heads, unsafe: { ...ref, hash: block.hash } }
+    await expect(answered('SYNCING', block).setHeads(known)).rejects.toEqual(fault('ENGINE_SYNCING'))
+  })
+
+  it('labels that other halves do not have yet (null, or an error as op-geth writes it) are the genesis block', async () => {
+    const genesisPayload = await openExecution(chain).payload(0)
+    const served = await blockJsonOf(genesisPayload ?? expect.fail())
+    const { engine } = clientOf((_method, [at]) => {
+      if (at === 'safe') return { error: { code: -32000, message: 'safe block not found' } }
+      return { result: at === 'finalized' ? null : served }
+    })
+    expect(await engine.heads()).toEqual(await openExecution(chain).heads())
+  })
+
+  it('a storage root that its proof does not show is not believed (ENGINE_BAD_ANSWER); one that is pruned is undefined', async () => {
+    const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
+    const proofs: readonly [Answer, unknown][] = [
+      [{ result: { storageHash: hashOf('lie'), accountProof: [] } }, fault('ENGINE_BAD_ANSWER', /ends early/)],
+      [{ result: { storageHash: emptyRoot, accountProof: ['0xc0'] } }, fault('ENGINE_BAD_ANSWER', /another hash/)],
+      [{ result: null }, fault('ENGINE_BAD_ANSWER')],
+      [{ error: { code: -32603, message: 'Internal error' } }, fault('ENGINE_ERROR')],
+    ]
+    for (const [answer, expected] of proofs) {
+      const { engine } = clientOf((method) => (method === 'eth_getProof' ? answer : { result: served }))
+      await expect(engine.storageRoot(`0x${'55'.repeat(20)}` as never, config.genesis.l2)).rejects.toEqual(expected)
+    }
+    const pruned = clientOf((method) =>
+      method === 'eth_getProof' ? { error: { code: -32000, message: 'missing trie node' } } : { result: served },
+    )
+    expect(await pruned.engine.storageRoot(`0x${'55'.repeat(20)}` as never, config.genesis.l2)).toBeUndefined()
+  })
+
+  it('another block than the one that was asked for is not believed (ENGINE_BAD_ANSWER)', async () => {
+    const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
+    const { engine } = clientOf(() => ({ result: served }))
+    await expect(engine.payload(7)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /was asked for/))
+    await expect(engine.payload(hashOf('another'))).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /was asked for/))
+    expect((await engine.payload(0))?.blockNumber).toBe(0)
+  })
+})
+
+describe('engine/engineHttp: check', () => {
+  const halves = async (change: Readonly<Record<string, Answer>> = {}) => {
+    const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
+    const warnings: unknown[] = []
+    const log = { ...silentLog, warn: (text: string, fields?: unknown) => void warnings.push([text, fields]) } as Log
+    const usual: Readonly<Record<string, Answer>> = {
+      eth_chainId: { result: `0x${config.l2ChainId.toString(16)}` },
+      eth_getBlockByNumber: { result: served },
+      engine_exchangeCapabilities: { result: ['engine_newPayloadV2', 'engine_newPayloadV3'] },
+    }
+    return { ...clientOf((method) => change[method] ?? usual[method] ?? expect.fail(method), { log }), warnings }
+  }
+
+  it('the right chain passes; methods that it lacks are named', async () => {
+    const { engine, warnings } = await halves()
+    await engine.check(signal)
+    expect(warnings).toEqual([['the execution half lacks methods', { methods: expect.stringMatching(/newPayloadV4.*getPayloadV4/) }]])
+    await (await halves({ engine_exchangeCapabilities: { error: { code: -32601, message: 'method not found' } } })).engine.check(signal)
+  })
+
+  it.each<[string, Readonly<Record<string, Answer>>, RegExp]>([
+    ['another chain id', { eth_chainId: { result: '0x1' } }, /chain id is 0x1/],
+    ['no chain id', { eth_chainId: { result: {} } }, /chain id/],
+    ['no genesis block', { eth_getBlockByNumber: { result: null } }, /genesis block is none/],
+  ])('%s: it is the wrong one (ENGINE_WRONG_CHAIN)', async (_what, change, text) => {
+    const error = await (await halves(change)).engine.check(signal).catch((caught: unknown) => caught)
+    expect(error).toEqual(fault('ENGINE_WRONG_CHAIN', text))
+    expect(error).toMatchObject({ severity: 'fatal' })
+  })
+
+  it('ends with the signal', async () => {
+    const { engine } = await halves()
+    const reason = new Error('closing')
+    await expect(engine.check(AbortSignal.abort(reason))).rejects.toBe(reason)
+  })
+
+  it('a ws:// address is asked over HTTP on the same port, and said so', async () => {
+    const warnings: unknown[] = []
+    const log = { ...silentLog, warn: (text: string) => void warnings.push(text) } as Log
+    const { engine } = clientOf(() => ({ result: null }), { log, url: 'ws://execution:8551' })
+    expect(await engine.payload(1)).toBeUndefined()
+    expect(warnings).toEqual(['the engine is asked over HTTP, not over a WebSocket'])
+  })
+})
+
+/** The genesis block as `eth_getBlockByNumber` gives it, by our own server. */
+async function blockJsonOf(payload: Payload): Promise<unknown> {
+  const { ask, serveEngine } = await import('#test/harness/engineServer')
+  const execution = openExecution(chain)
+  await using server = await serveEngine({ execution, engine: execution, config })
+  return await ask(server.url, 'eth_getBlockByHash', payload.blockHash, true)
+}
