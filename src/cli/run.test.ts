@@ -125,7 +125,7 @@ function azulAt(json: object, base: { readonly azul: number }): object {
   }
 }
 
-it('cli/node: goes on serving when a fork has stopped it, and ends with 0 when it is interrupted (UNSUPPORTED_FORK)', async () => {
+it('cli/node: says the new names of older variables, goes on serving when a fork has stopped it, ends with 0 (UNSUPPORTED_FORK)', async () => {
   const { l1: recorded, config, rollupJson, genesisJson } = readRecordedChain('op-bedrock-to-holocene')
   const l1 = createRecordedL1(recorded, { head: 14 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
@@ -135,15 +135,31 @@ it('cli/node: goes on serving when a fork has stopped it, and ends with 0 when i
     ...['--rollup.config', file('rollup.json', JSON.stringify(azulAt(rollupJson as object, base)))],
     ...['--genesis', file('azul.json', JSON.stringify({ ...genesis, config: azulAt(genesis.config, base) }))],
   ]
-  const io = scriptedIo({ clock: systemClock, env: { BASALT_DATADIR: join(dir, 'node'), BASALT_LOG_FORMAT: 'json' } })
+  const older = {
+    BASE_NODE_LOG_FORMAT: '"json"',
+    SVC_NODE_L1_ETH_RPC: served.url,
+    BASE_NODE_L1_BEACON: served.url,
+    STATSD_ADDRESS: '"172.17.0.1"',
+  }
+  const io = scriptedIo({ clock: systemClock, env: { BASALT_DATADIR: join(dir, 'node'), ...older } })
   const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0']
   let code: number | undefined
-  const ended = runCli(['node', ...files, ...ports, '--l1.rpc', served.url, '--l1.beacon', served.url], io).then((result) => {
+  const ended = runCli(['node', ...files, ...ports], io).then((result) => {
     code = result
   })
   await vi.waitFor(() => expect(io.written.err).toContain('UNSUPPORTED_FORK'), 10_000)
   await settle()
   expect(code).toBeUndefined()
+  const lines = io.written.err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string; variable?: string; now?: string })
+  expect(lines.filter(({ variable }) => variable !== undefined).map(({ msg, variable, now }) => [variable, now ?? msg])).toEqual([
+    ['SVC_NODE_L1_ETH_RPC', 'BASALT_L1_RPC'],
+    ['BASE_NODE_L1_BEACON', 'BASALT_L1_BEACON'],
+    ['BASE_NODE_LOG_FORMAT', 'BASALT_LOG_FORMAT'],
+    ['STATSD_ADDRESS', 'a variable has no meaning here'],
+  ])
   const [, url] = /"rollup":"([^"]+)"/.exec(io.written.err) ?? []
   expect((await fetch(`${url}/readyz`)).status).toBe(503)
   io.interrupt()

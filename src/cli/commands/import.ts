@@ -22,7 +22,7 @@ export const importBlocks: Command = {
     const total = lines.filter((text) => text.trim() !== '').length
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
-    for (const warning of warnings) log.warn(warning)
+    for (const warning of warnings) log.warn('the genesis file holds what is not understood', { warning })
 
     const startMs = io.clock.nowMs()
     let [blocks, gas] = [0, 0n]

@@ -26,6 +26,9 @@ const names = [
   'p2p.port',
 ] as const satisfies readonly FlagName[]
 
+/** The sample in the environment files of base/node, which many operators never changed. */
+const publishedSecret = '688f5d737bad920bdfb2fc2f488d6b6209eebda1dae949a8de91398d932c517a'
+
 function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
   if (mode === 'execution') return
   if (l1 && l1.beaconUrls.length === 0) log.warn('no --l1.beacon: the node stops at the first L1 block whose blobs it needs')
@@ -44,8 +47,11 @@ export const node: Command = {
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const { level, message, fields } of [...notes, ...strangeVariables(io.env)]) log[level](message, fields)
-    for (const warning of chain.warnings) log.warn(warning)
+    for (const warning of chain.warnings) log.warn('a file of the chain holds what is not understood', { warning })
     warnOf(options, log)
+    if (mode !== 'all' && given['jwt.secret'] === publishedSecret) {
+      log.warn('the secret of the Engine API is one that was published: remove it, and one is made', { flag: '--jwt.secret' })
+    }
 
     const { clock } = io
     const { ws: _, ...listen } = options.listen // the WebSocket server is still to come
