@@ -29,7 +29,7 @@ import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
 
 export type ExecutionDeps = {
   readonly kv: Kv
-  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: a kill loses what is not committed. */
+  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: one in memory, for chains that need not stay. */
   readonly journal?: Journal
   readonly evm: Evm
   readonly config: ExecutionConfig
