@@ -106,6 +106,8 @@ class SourceFollower implements Follower {
   #fault: Fault | undefined
   #headMs = 0
   #labelsDueMs = 0
+  /** number of our head when the labels were read */
+  #labelledAt = 0
   #vain = 0
   #loggedMs = 0
 
@@ -187,6 +189,7 @@ class SourceFollower implements Follower {
   async #rest(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<void> {
     const { source, waits, clock } = this.#deps
     this.#accept()
+    if (heads.unsafe.number > this.#labelledAt + 1) this.#labelsDueMs = 0
     await this.#label(heads, signal)
     const stoodMs = clock.elapsedMs() - this.#headMs
     if (latest.number < heads.unsafe.number)
@@ -337,6 +340,7 @@ class SourceFollower implements Follower {
     const { source, inbox, clock, metrics } = this.#deps
     if (this.#options.labels !== 'source' || clock.elapsedMs() < this.#labelsDueMs) return
     this.#labelsDueMs = clock.elapsedMs() + this.#options.labelPollMs
+    this.#labelledAt = heads.unsafe.number
     const [safe, finalized] = await this.#try('source-head', signal, () =>
       Promise.all([source.head('safe', signal), source.head('finalized', signal)]),
     )
