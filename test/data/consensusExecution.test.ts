@@ -1,69 +1,12 @@
-import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
-import { parseBaseGenesisNote } from '#chain/baseGenesis'
-import { agreeWithGenesis } from '#chain/genesis'
-import { parseRollupConfig } from '#chain/rollupConfig'
-import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
-import { consensusMetrics } from '#consensus/metrics'
-import type { OrderedTable } from '#consensus/ports'
-import { createSafeHeadStore } from '#consensus/safeHeadStore'
-import { createPipeline } from '#derive/pipeline'
-import { createReferenceEvm } from '#evm/referenceEvm'
-import { createExecution } from '#execution/execution'
-import { silentLog } from '#lib/log'
-import { createMemoryKv } from '#store/memoryKv'
-import { createManualClock } from '#test/harness/clock'
-import { createMemoryTable, runSession } from '#test/harness/consensus'
-import { createRecordedHost } from '#test/harness/consensusRecorded'
+import { createRecordedNodes } from '#test/harness/consensusNodes'
 import { recordedChains } from '#test/harness/l2Blocks'
-import { readSharedJson } from '#test/harness/sharedData'
 
 class Kill extends Error {}
 
-/** Both halves in one process, on memory stores that outlive it. */
-function createNodes(name: string) {
-  const { l1, recording, safeHeads, reveal } = createRecordedHost(name)
-  const { genesis } = parseBaseGenesisNote(readSharedJson(`chains/${name}/l2.json.zst`))
-  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
-  const [kv, clock] = [createMemoryKv(), createManualClock()]
-  let rows: Parameters<typeof createMemoryTable>[1] = []
-
-  function start(effect: (name: string) => void = () => {}, options: Partial<DriverOptions> = {}) {
-    const engine = createExecution({
-      kv,
-      evm: createReferenceEvm(),
-      config,
-      genesis: () => genesis,
-      clock,
-      log: silentLog,
-      onCommit: (phase) => effect(phase),
-    })
-    const table: OrderedTable = createMemoryTable(effect, rows)
-    const store = createSafeHeadStore(table)
-    const driver = createDriver(
-      {
-        engine,
-        createPipeline: (point) => createPipeline(config, point, silentLog),
-        l1,
-        store,
-        clock,
-        random: () => 0,
-        log: silentLog,
-        metrics: consensusMetrics.register(new Registry()),
-      },
-      { ...defaultDriverOptions, config, ...options },
-    )
-    return { engine, store, ...runSession(driver, clock, l1) }
-  }
-  const loseStore = () => {
-    rows = []
-  }
-  return { start, reveal, loseStore, payloads: recording.payloads, safeHeads }
-}
-
 describe.each(recordedChains)('%s', (name) => {
   it('both halves: killed around commits again and again, no head is lost and all hashes are those recorded', async () => {
-    const { start, payloads, safeHeads } = createNodes(name)
+    const { start, payloads, safeHeads } = createRecordedNodes(name)
     let [lives, shown] = [0, 0]
     for (let end: unknown = new Kill(); end instanceof Kill; lives++) {
       let count = 0
@@ -87,7 +30,7 @@ describe.each(recordedChains)('%s', (name) => {
   })
 
   it('both halves: without the safe head store the chain is unwound to the finalized head and derived again', async () => {
-    const { start, payloads, loseStore, safeHeads } = createNodes(name)
+    const { start, payloads, loseStore, safeHeads } = createRecordedNodes(name)
     const first = start()
     await first.toTip()
     await first.stop()

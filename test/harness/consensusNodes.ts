@@ -1,0 +1,95 @@
+import { Registry } from 'prom-client'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { agreeWithGenesis } from '#chain/genesis'
+import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
+import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
+import { consensusMetrics } from '#consensus/metrics'
+import type { SafeHeadStore } from '#consensus/ports'
+import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import { createPipeline } from '#derive/pipeline'
+import type { Pipeline } from '#derive/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { fromHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import { createMemoryKv } from '#store/memoryKv'
+import { decodeBlock } from '#types/block'
+import type { Payload } from '#types/payload'
+import { createManualClock } from './clock.ts'
+import { createMemoryTable, runSession, type Session } from './consensus.ts'
+import { createRecordedHost } from './consensusRecorded.ts'
+import { readSharedJson } from './sharedData.ts'
+
+/** One run of both halves in this process. */
+export type NodeSession = Omit<Session, 'engine'> & {
+  readonly engine: Execution
+  readonly store: SafeHeadStore
+  /** blocks executed so far */
+  readonly executed: () => number
+}
+
+export type RecordedNodes = {
+  readonly config: RollupConfig
+  /** @param effect called before and after each durable effect; it may throw, which is the kill */
+  start(effect?: (name: string) => void, options?: Partial<DriverOptions>, alter?: (pipeline: Pipeline) => Pipeline): NodeSession
+  /** Shows L1 up to the block of this number. */
+  reveal(l1Number: number): void
+  loseStore(): void
+  /** all L2 blocks, genesis first, as their forks have them */
+  readonly payloads: readonly Payload[]
+  readonly safeHeads: readonly number[]
+}
+
+/** Both halves on a recorded L1, on memory stores that outlive them. */
+export function createRecordedNodes(name: string): RecordedNodes {
+  const { l1, safeHeads, reveal } = createRecordedHost(name)
+  const l2 = readSharedJson<{ blocks: { raw: string; hash: string }[] }>(`chains/${name}/l2.json.zst`)
+  const { genesis } = parseBaseGenesisNote(l2)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
+  const payloads = l2.blocks.map(({ raw }) => payloadOfBlock(config.schedule, decodeBlock(fromHex(raw))))
+  const [kv, clock] = [createMemoryKv(), createManualClock()]
+  const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
+  let rows: Parameters<typeof createMemoryTable>[1] = []
+
+  return {
+    config,
+    reveal,
+    payloads,
+    safeHeads,
+    loseStore: () => {
+      rows = []
+    },
+    start(effect = () => {}, options = {}, alter = (pipeline) => pipeline): NodeSession {
+      let executed = 0
+      const engine = createExecution({
+        kv,
+        journal: createMemoryJournal(segments),
+        evm: createReferenceEvm(),
+        config,
+        genesis: () => genesis,
+        clock,
+        log: silentLog,
+        onCommit: (phase) => effect(phase),
+        onExecuted: () => void executed++,
+      })
+      const registry = new Registry()
+      const store = createSafeHeadStore(createMemoryTable(effect, rows))
+      const driver = createDriver(
+        {
+          engine,
+          createPipeline: (point) => alter(createPipeline(config, point, silentLog)),
+          l1,
+          store,
+          clock,
+          random: () => 0,
+          log: silentLog,
+          metrics: consensusMetrics.register(registry),
+        },
+        { ...defaultDriverOptions, config, ...options },
+      )
+      return { engine, store, registry, executed: () => executed, ...runSession(driver, clock, l1) }
+    },
+  }
+}
