@@ -14,12 +14,14 @@ describe('lib/kzgThread', () => {
   afterAll(() => thread[Symbol.asyncDispose]())
 
   it('answers as recorded sidecars say, also to wrong blobs, without holding up this thread', async () => {
+    // time of this thread on a processor: others on the machine do not count
+    const cpuMs = (): number => (process.threadCpuUsage().user + process.threadCpuUsage().system) / 1_000
     let longestMs = 0
-    let lastMs = performance.now()
+    let lastMs = cpuMs()
     let isOver = false
     const beat = (): void => {
-      longestMs = Math.max(longestMs, performance.now() - lastMs)
-      lastMs = performance.now()
+      longestMs = Math.max(longestMs, cpuMs() - lastMs)
+      lastMs = cpuMs()
       if (!isOver) setImmediate(beat)
     }
     beat()
@@ -34,8 +36,8 @@ describe('lib/kzgThread', () => {
     isOver = true
     expect(hashOf && toHex(hashOf)).toBe(hash)
     expect([isRight, isWrong, none]).toEqual([true, false, undefined])
-    // set-up alone takes two seconds where it is done
-    expect(longestMs).toBeLessThan(500)
+    // where it is done the set-up takes two seconds
+    expect(longestMs).toBeLessThan(50)
   }, 30_000)
 
   it('what is under way when the thread dies is asked again, in a new one', async () => {
