@@ -99,7 +99,9 @@ describe('lib/jsonHttp', () => {
   })
 
   it('nobody there', async () => {
-    expect(await requestJson(real, wide, { url: 'http://127.0.0.1:1/secret' })).toEqual({ kind: 'unreachable', reason: 'ECONNREFUSED' })
+    const gone = await serve(() => {})
+    await gone[Symbol.asyncDispose]()
+    expect(await requestJson(real, wide, { url: gone.url })).toEqual({ kind: 'unreachable', reason: 'ECONNREFUSED' })
   })
 
   it('no answer in time, by the clock that is given', async () => {
