@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import type { FaultSpec } from '#lib/fault'
 import type { MetricSpec } from '#lib/metrics'
-import { engineMethods, ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
+import { adminMethods, engineMethods, ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
 import { methodsReference } from '#rpc/methodsReference'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
@@ -101,6 +101,7 @@ const pages: Readonly<Record<string, string>> = {
     { title: 'WebSocket (--ws.port), besides all of the execution half', methods: socketMethods },
     { title: 'Engine API (--engine.port), with a token; besides all of the execution half', methods: engineMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
+    { title: 'For the operator (--rollup.port with --rollup.admin)', methods: adminMethods },
   ]),
 }
 

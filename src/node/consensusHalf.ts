@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import type { RollupConfig } from '#chain/rollupConfig'
-import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
+import { type Consensus, type ConsensusDeps, createConsensus } from '#consensus/consensus'
+import { defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
@@ -12,10 +13,12 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
 import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
+import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
-import type { L1Options } from './nodeOptions.ts'
+import type { EngineEndpoint, L1Options, SourceOptions } from './nodeOptions.ts'
 import { safeHeadTable } from './safeHeadTable.ts'
 
 export type ConsensusHalfDeps = {
@@ -27,12 +30,20 @@ export type ConsensusHalfDeps = {
   readonly registry: Registry
 }
 
-export type ConsensusHalfOptions = { readonly config: RollupConfig; readonly datadir: string; readonly l1: L1Options }
+/** L1, a source, or both; `endpoint`: where the execution half is, when it is elsewhere. */
+export type ConsensusHalfOptions = {
+  readonly config: RollupConfig
+  readonly datadir: string
+  readonly l1?: L1Options
+  readonly source?: SourceOptions
+  readonly endpoint?: EngineEndpoint
+}
 
 /** The consensus half of this process, before it runs. */
-export interface ConsensusHalf extends AsyncDisposable {
-  readonly driver: Pick<Driver, 'status'>
+export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status' | 'inbox' | 'waits'> {
   readonly store: SafeHeadStore
+  /** absent: no other node is followed */
+  readonly follow: Pick<Follow, 'status'> | undefined
   /**
    * Runs until the signal is aborted; once. A fork without rules ends derivation, not the node.
    * @throws Fault that a running node cannot report by itself (fatal)
@@ -43,42 +54,45 @@ export interface ConsensusHalf extends AsyncDisposable {
 /** Safe and finalized move once in minutes: they are asked for at every so many polls of the head. */
 const labelPolls = 4
 
-/** Derivation that a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
-async function runDriver(driver: Driver, log: Log, signal: AbortSignal): Promise<void> {
+/** What a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
+async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal): Promise<void> {
   try {
-    await driver.run(signal)
+    await consensus.run(signal)
   } catch (error) {
     if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
     log.error(error.message, { code: error.code, fix: error.fix })
   }
 }
 
-/** @throws Fault of the store (fatal) */
+/** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
-  const { engine, clock, random, log, registry } = deps
-  const { config, datadir } = options
+  const { log, registry } = deps
+  const { config, datadir, l1: l1Options, source } = options
   await using opening = new AsyncDisposableStack()
-  const kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
+  const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   agreeOnSchema(kv, consensusSchema)
-  const { pollMs } = options.l1
-  const l1 = opening.use(openL1({ ...deps, kv }, options))
   const store = createSafeHeadStore(safeHeadTable(kv, consensusTables.safeHeads.id))
-  const driver = createDriver(
-    {
-      engine,
-      createPipeline: (start) => createPipeline(config, start, log.child('derive')),
-      l1,
-      store,
-      clock,
-      random,
-      log: log.child('consensus'),
-      metrics: consensusMetrics.register(registry),
-    },
-    { ...defaultDriverOptions, config, headPollMs: pollMs, labelPollMs: labelPolls * pollMs },
-  )
-  const open = opening.move()
-  const run = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all([runDriver(driver, log, signal), checkL1(l1, signal)])
+  const l1 = l1Options && opening.use(openL1({ ...deps, kv }, { config, l1: l1Options }))
+  const follow = source && opening.use(openFollow(deps, { ...options, source }))
+  const consensusDeps: ConsensusDeps = {
+    ...deps,
+    log: log.child('consensus'),
+    metrics: consensusMetrics.register(registry),
+    ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
+    ...(follow && { createFeed: (parts) => follow.createFeed(parts) }),
   }
-  return { driver, store, run, [Symbol.asyncDispose]: () => open.disposeAsync() }
+  const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }
+  const consensus = createConsensus(consensusDeps, { ...defaultDriverOptions, ...polls, config })
+  const open = opening.move()
+  return {
+    store,
+    follow,
+    inbox: consensus.inbox,
+    waits: consensus.waits,
+    status: () => consensus.status(),
+    async run(signal): Promise<void> {
+      await Promise.all([runConsensus(consensus, log, signal), l1 && checkL1(l1, signal)])
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
 }

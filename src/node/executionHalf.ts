@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client'
 import type { Genesis } from '#chain/genesis'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { type ExecutionWorker, startExecutionWorker } from '#execution/executionWorker'
+import type { HeadRecord } from '#execution/headRecord'
 import { executionMetrics } from '#execution/metrics'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -13,6 +14,8 @@ export type ExecutionHalfDeps = {
   readonly registry: Registry
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each record right after it can be read. */
+  readonly onPublish?: (record: HeadRecord) => void
 }
 
 export type ExecutionHalfOptions = {
@@ -27,6 +30,8 @@ export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
   /** of all blocks executed since the start */
   executedGas(): bigint
+  /** Measures what it holds: before metrics are read. */
+  collect(): void
 }
 
 /** @throws Fault of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
@@ -50,5 +55,11 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
     { dir: join(datadir, 'chain'), config, minFreeBytes },
   )
-  return { execution, executedGas: () => executedGas, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
+  function collect(): void {
+    const { journalBytes, treeBytes, overlayBlocks } = execution.sizes()
+    executed.journal.set({}, journalBytes)
+    executed.tree.set({}, treeBytes)
+    executed.overlays.set({}, overlayBlocks)
+  }
+  return { execution, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
 }

@@ -1,26 +1,28 @@
 import { Registry } from 'prom-client'
+import type { FollowStatus } from '#consensus/follow'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import type { Execution } from '#execution/execution'
 import type { Clock } from '#lib/clock'
-import type { Log } from '#lib/log'
+import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
-import type { SyncProgress } from '#rpc/ports'
+import { rpcMetrics } from '#rpc/metrics'
 import { openConsensusHalf } from './consensusHalf.ts'
-import { createEthContext } from './ethContext.ts'
 import { openExecutionHalf } from './executionHalf.ts'
-import { nodeFault } from './faults.ts'
-import { checkOptions, type NodeOptions } from './nodeOptions.ts'
-import { createRollupNode } from './rollupNode.ts'
+import { createHeadFeed } from './headFeed.ts'
+import { type EngineUse, problemsOf } from './health.ts'
+import { createNodeMetrics } from './nodeMetrics.ts'
+import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
+import { openRemoteEngine, runApart } from './remoteEngine.ts'
 import { startServers, type Urls } from './servers.ts'
-import { syncProgressOf } from './syncing.ts'
+import { ethServing, rollupServing } from './serving.ts'
 
 export type NodeDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly fetch: typeof fetch
-  readonly log: Log
+  /** whose level an operator may change, where it has one that can be */
+  readonly log: Log | RootLog
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
 }
@@ -33,6 +35,8 @@ export interface Node extends AsyncDisposable {
   /** undefined in execution mode */
   status(): DriverStatus | undefined
   progress(): Progress
+  /** Why its answers are not fresh, in words; none: they are. */
+  problems(): readonly string[]
   /** of all blocks executed in this process since the start */
   executedGas(): bigint
   /** Ends when consensus does: rejects with the fault that stopped the node, if it was one that a running node cannot report by itself. */
@@ -46,50 +50,82 @@ export interface Node extends AsyncDisposable {
  */
 export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<Node> {
   checkOptions(options)
-  const { clock, log } = deps
-  const { config, version, l1 } = options
-  if (l1 === undefined) throw nodeFault('OPTION_MISSING', { mode: options.mode, option: '--l1.rpc' })
+  const { clock } = deps
+  const { config, mode, version } = options
   await using starting = new AsyncDisposableStack()
   const registry = new Registry()
+  const meter = starting.use(createNodeMetrics({ registry, clock }, options))
+  const parts = { ...deps, registry, log: meter.counting(deps.log) }
+  const { log } = parts
+  const stop = new AbortController()
 
-  const half = starting.use(await openExecutionHalf({ ...deps, registry }, options))
-  const { execution } = half
-  const consensus = starting.use(await openConsensusHalf({ ...deps, engine: execution, registry }, { ...options, l1 }))
-  const { driver, store } = consensus
+  const heads = createHeadFeed()
+  const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish: heads.publish }, options))
+  const endpoint = endpointOf(options)
+  const remote = endpoint && openRemoteEngine(parts, endpoint, config)
+  const engine = half?.execution ?? remote
+  if (engine === undefined) throw new RangeError('a node without an execution half')
+  const consensus =
+    mode === 'execution'
+      ? undefined
+      : starting.use(await openConsensusHalf({ ...parts, engine }, { ...options, ...(endpoint && { endpoint }) }))
 
-  const progress = (): Progress => progressOf(config, driver.status())
-  const first = execution.published.heads.unsafe.number
-  const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
-  const sync = (): SyncProgress | undefined => syncProgressOf(progress(), first)
-  const rollup = createRollupNode({ config, driver, engine: execution, store, clock })
+  const eth = half && ethServing({ execution: half.execution, consensus, clock, heads }, options)
+  const watch = consensus ? undefined : eth?.watch
+  const status = (): DriverStatus | undefined => consensus?.status()
+  const health = {
+    clock,
+    status,
+    follow: (): FollowStatus | undefined => consensus?.follow?.status(),
+    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), sync: watch.sync() })),
+  }
+  const problems = (): readonly string[] => problemsOf(health, options)
   const servers = starting.use(
     await startServers(
       {
         log: log.child('rpc'),
         clock,
-        eth: createEthContext({ execution, evm: createReferenceEvm(), config, clientVersion, sync }),
-        rollup: { rollup, version: `v${version}` },
-        health: healthPages(rollup, version),
-        metrics: new Map([['/metrics', async (): Promise<Page> => ({ status: 200, text: await registry.metrics() })]]),
+        metrics: rpcMetrics.register(registry),
+        eth: eth?.parts,
+        rollup: consensus && rollupServing({ engine, consensus, problems, log: deps.log, signal: stop.signal }, options),
+        health: healthPages({ readiness: () => ({ problems: problems() }) }, version),
+        metricsPages: new Map([['/metrics', metricsPage]]),
       },
       options.listen,
     ),
   )
+  async function metricsPage(): Promise<Page> {
+    meter.collect({ status: status(), heads: half?.execution.published.heads })
+    consensus?.waits.publish()
+    half?.collect()
+    return { status: 200, text: await registry.metrics() }
+  }
 
-  const stop = new AbortController()
-  const stopped = Promise.race([consensus.run(stop.signal), execution.ended])
+  const running = consensus ? (remote ? runApart(parts, remote, consensus, stop.signal) : consensus.run(stop.signal)) : aborted(stop.signal)
+  const stopped = half ? Promise.race([running, half.execution.ended]) : running
   starting.defer(async () => {
     stop.abort()
+    await running.catch(() => {})
     await stopped.catch(() => {})
   })
-  const parts = starting.move()
+  const kept = starting.move()
   return {
     urls: servers.urls,
-    execution,
-    status: () => driver.status(),
-    progress,
-    executedGas: () => half.executedGas(),
+    execution: half?.execution,
+    status,
+    progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
+    problems,
+    executedGas: () => half?.executedGas() ?? 0n,
     stopped,
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
+}
+
+/** Of an execution half alone: it does not know where L1 is. */
+function noProgress(execution: Pick<Execution, 'published'> | undefined): Progress {
+  return { l1Block: undefined, l1Target: undefined, l2Block: execution?.published.heads.unsafe.number, l2Target: undefined }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

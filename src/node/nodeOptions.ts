@@ -24,6 +24,13 @@ export type SourceOptions = {
   readonly pollMs?: number
 }
 
+/** Where the Engine API of another half is, and the secret it asks for. */
+export type EngineEndpoint = {
+  readonly url: string
+  /** 32 bytes */
+  readonly jwtSecret: () => Uint8Array
+}
+
 export type NodeOptions = {
   readonly mode: NodeMode
   readonly config: RollupConfig
@@ -46,9 +53,14 @@ export type NodeOptions = {
   readonly minFreeBytes: number
 }
 
+/** Where the other half is; undefined: it is in this process, or nobody asks for it. */
+export function endpointOf({ mode, engine, jwtSecret }: NodeOptions): EngineEndpoint | undefined {
+  return mode === 'consensus' && engine && jwtSecret ? { url: engine.url, jwtSecret } : undefined
+}
+
 /**
  * Refuses options that do not go together.
- * @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal)
+ * @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal): in `all` mode one consensus half moves the chain, and another one must not
  */
 export function checkOptions({ mode, l1, source, engine, jwtSecret, listen }: NodeOptions): void {
   const need = (option: string, isThere: boolean): void => {
@@ -58,8 +70,6 @@ export function checkOptions({ mode, l1, source, engine, jwtSecret, listen }: No
     need('an L1 endpoint (--l1.rpc) or a node to follow (--source.l2.rpc)', l1 !== undefined || source !== undefined)
   if (mode === 'consensus') need('the Engine API of the other half (--engine)', engine !== undefined)
   if (mode === 'consensus' || listen.engine !== undefined) need('the secret both halves share (--jwt)', jwtSecret !== undefined)
-  if (mode !== 'all') throw nodeFault('OPTION_UNSUPPORTED', { option: `--mode ${mode}` })
-  if (source !== undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--source.l2.rpc' })
-  if (listen.ws !== undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--ws.port' })
-  if (listen.engine !== undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--engine.port' })
+  if (mode !== 'execution' && listen.engine !== undefined)
+    throw nodeFault('OPTION_UNSUPPORTED', { option: `--engine.port with --mode ${mode}` })
 }

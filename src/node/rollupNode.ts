@@ -1,25 +1,24 @@
 import { messagePasser } from '#chain/addresses'
 import type { RollupConfig } from '#chain/rollupConfig'
-import type { Driver } from '#consensus/driver'
 import type { SafeHeadStore } from '#consensus/ports'
+import type { DriverStatus } from '#consensus/status'
 import { outputAtBlock, safeHeadAtL1Block, syncStatusOf } from '#consensus/syncStatus'
 import type { Engine } from '#engine/port'
-import type { Clock } from '#lib/clock'
 import type { OutputFacts, RollupNode } from '#rpc/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import { readinessProblems } from './readiness.ts'
 
 export type RollupNodeDeps = {
   readonly config: RollupConfig
-  readonly driver: Pick<Driver, 'status'>
+  readonly status: () => DriverStatus
   readonly engine: Pick<Engine, 'heads' | 'payload' | 'storageRoot'>
   readonly store: SafeHeadStore
-  readonly clock: Clock
+  /** why its answers are not fresh */
+  readonly problems: () => readonly string[]
 }
 
 /** The consensus half as its RPC sees it. */
-export function createRollupNode({ config, driver, engine, store, clock }: RollupNodeDeps): RollupNode {
+export function createRollupNode({ config, status, engine, store, problems }: RollupNodeDeps): RollupNode {
   async function messagePasserStorageRoot(block: BlockId): Promise<Hash> {
     const root = await engine.storageRoot(messagePasser, block)
     if (root === undefined) throw new RangeError(`the state after block ${block.number} is not retained`)
@@ -27,14 +26,14 @@ export function createRollupNode({ config, driver, engine, store, clock }: Rollu
   }
   return {
     config,
-    status: () => syncStatusOf(driver.status()),
-    readiness: () => ({ problems: readinessProblems(driver.status(), clock.nowMs()) }),
+    status: () => syncStatusOf(status()),
+    readiness: () => ({ problems: problems() }),
     async output(at): Promise<OutputFacts | undefined> {
       const { unsafe, safe, finalized } = await engine.heads()
       const number = typeof at === 'number' ? at : { latest: unsafe, safe, finalized }[at].number
       const output = await outputAtBlock({ config, engine, messagePasserStorageRoot }, number)
       return output && { ref: output.block, stateRoot: output.stateRoot, messagePasserStorageRoot: output.messagePasserStorageRoot }
     },
-    safeHeadAtL1: (number) => safeHeadAtL1Block(store, driver.status(), number),
+    safeHeadAtL1: (number) => safeHeadAtL1Block(store, status(), number),
   }
 }

@@ -1,13 +1,23 @@
+import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { CallContext, EthContext, RollupContext, Ticket } from '#rpc/context'
+import type { AdminContext, CallContext, EthContext, RollupContext, SocketContext, Subscriptions, Ticket } from '#rpc/context'
+import { createEngineServer } from '#rpc/engineServer'
 import type { Pages } from '#rpc/healthPages'
-import { ethRegistry, rollupRegistry } from '#rpc/methods'
+import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
+import type { RpcMetrics } from '#rpc/metrics'
+import type { HeadFeed } from '#rpc/ports'
 import { createRegistry } from '#rpc/registry'
 import { createRpcServer, type RpcServer } from '#rpc/server'
+import { createWsServer } from '#rpc/wsServer'
 
 /** `port` 0: any free one. */
-export type Listen = { readonly host: string; readonly port: number }
+export type Listen = {
+  readonly host: string
+  readonly port: number
+  /** names that the server may be called by besides addresses and localhost; default: none on a loopback address, any elsewhere */
+  readonly hostNames?: readonly string[] | 'any'
+}
 
 /** What is absent is not served. */
 export type ListenOptions = {
@@ -22,15 +32,60 @@ export type ListenOptions = {
 /** Where the node listens. */
 export type Urls = Readonly<Partial<Record<keyof ListenOptions, string>>>
 
+/** What is served of the execution half. */
+export type EthParts = {
+  readonly context: Omit<EthContext, 'ticket'>
+  readonly heads: HeadFeed
+  /** absent: nobody else moves this half */
+  readonly engine?: { readonly api: EngineApi; readonly context: Omit<EthContext, 'ticket'>; readonly jwtSecret: () => Uint8Array }
+}
+
+/** What is served of the consensus half; `admin` absent: no admin_*. */
+export type RollupParts = Omit<RollupContext, 'ticket'> & { readonly admin?: AdminContext['admin'] }
+
 export type ServersDeps = {
   readonly log: Log
   readonly clock: Clock
-  /** absent without an execution half: then there is nothing to serve on `http` */
-  readonly eth?: Omit<EthContext, 'ticket'>
-  /** absent without a consensus half */
-  readonly rollup?: Omit<RollupContext, 'ticket'>
+  readonly metrics: RpcMetrics
+  readonly eth: EthParts | undefined
+  readonly rollup: RollupParts | undefined
   readonly health: Pages
-  readonly metrics: Pages
+  readonly metricsPages: Pages
+}
+
+type Open = (name: keyof ListenOptions, start: Promise<RpcServer>) => Promise<void>
+type Common = { readonly log: Log; readonly clock: Clock }
+
+async function openEth(open: Open, common: Common, { eth, health, metrics }: ServersDeps, listen: ListenOptions): Promise<void> {
+  if (eth === undefined) return
+  const { context, heads, engine } = eth
+  if (listen.http) {
+    const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
+    await open(
+      'http',
+      createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, { ...listen.http, flag: 'http.port' }),
+    )
+  }
+  if (listen.ws) {
+    const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
+    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, metrics }, { ...listen.ws, flag: 'ws.port' }))
+  }
+  if (listen.engine && engine) {
+    const { api, jwtSecret } = engine
+    await open('engine', createEngineServer({ ...common, api, eth: engine.context, jwtSecret }, { ...listen.engine, flag: 'engine.port' }))
+  }
+}
+
+async function openRollup(open: Open, common: Common, pages: Pages, parts: RollupParts, listen: Listen): Promise<void> {
+  const { admin, ...rollup } = parts
+  const options = { ...listen, flag: 'rollup.port' }
+  if (admin) {
+    const contextOf = (ticket: Ticket): AdminContext => ({ ...rollup, admin, ticket })
+    await open('rollup', createRpcServer({ ...common, pages, registry: adminRegistry, contextOf }, options))
+  } else {
+    const contextOf = (ticket: Ticket): RollupContext => ({ ...rollup, ticket })
+    await open('rollup', createRpcServer({ ...common, pages, registry: rollupRegistry, contextOf }, options))
+  }
 }
 
 /**
@@ -38,29 +93,22 @@ export type ServersDeps = {
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<AsyncDisposable & { readonly urls: Urls }> {
-  const { log, clock, eth, rollup, health, metrics } = deps
-  const everyPage = new Map([...health, ...metrics])
+  const { log, clock, rollup, health, metricsPages } = deps
+  const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const urls: Partial<Record<keyof ListenOptions, string>> = {}
-  const open = async (name: keyof ListenOptions, start: Promise<RpcServer>): Promise<void> => {
+  const open: Open = async (name, start) => {
     urls[name] = starting.use(await start).url
   }
   const common = { log, clock }
-  if (listen.http && eth) {
-    const contextOf: (ticket: Ticket) => EthContext = (ticket) => ({ ...eth, ticket })
-    await open(
-      'http',
-      createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, { ...listen.http, flag: 'http.port' }),
-    )
-  }
-  if (listen.rollup && rollup) {
-    const contextOf: (ticket: Ticket) => RollupContext = (ticket) => ({ ...rollup, ticket })
-    const deps = { ...common, pages: everyPage, registry: rollupRegistry, contextOf }
-    await open('rollup', createRpcServer(deps, { ...listen.rollup, flag: 'rollup.port' }))
-  }
+  await openEth(open, common, deps, listen)
+  if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
-    const deps = { ...common, pages: everyPage, registry: createRegistry(), contextOf: (ticket: Ticket): CallContext => ({ ticket }) }
-    await open('metrics', createRpcServer(deps, { ...listen.metrics, flag: 'metrics.port' }))
+    const contextOf = (ticket: Ticket): CallContext => ({ ticket })
+    await open(
+      'metrics',
+      createRpcServer({ ...common, pages, registry: createRegistry(), contextOf }, { ...listen.metrics, flag: 'metrics.port' }),
+    )
   }
   const started = starting.move()
   return { urls, [Symbol.asyncDispose]: () => started.disposeAsync() }

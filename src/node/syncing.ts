@@ -1,3 +1,4 @@
+import type { FollowStatus } from '#consensus/follow'
 import type { Progress } from '#consensus/status'
 import type { SyncProgress } from '#rpc/ports'
 
@@ -10,4 +11,20 @@ export function syncProgressOf({ l1Block = -1, l1Target, l2Block, l2Target = 0 }
   if (l1Target !== undefined && l1Block >= l1Target) return undefined
   const current = l2Block ?? starting
   return { starting, current, highest: Math.max(current, l2Target) }
+}
+
+/**
+ * The same of a node that follows another: until it is less than a few blocks behind that one's head. Pure.
+ * @param current number of the head here
+ * @param lagBlocks how far behind still counts as following
+ */
+export function followSyncOf(
+  { source }: Pick<FollowStatus, 'source'>,
+  current: number,
+  starting: number,
+  lagBlocks: number,
+): SyncProgress | undefined {
+  const { latest } = source
+  if (latest !== undefined && latest.number - current <= lagBlocks) return undefined
+  return { starting, current, highest: Math.max(current, latest?.number ?? 0) }
 }

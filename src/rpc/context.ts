@@ -1,5 +1,5 @@
 import type { EngineApi } from '#engine/engineApi'
-import type { ChainReader, Executor, RollupNode } from './ports.ts'
+import type { AdminNode, ChainReader, Executor, RollupNode } from './ports.ts'
 
 /** One running call, as the method sees it. */
 export type Ticket = {
@@ -35,6 +35,9 @@ export type EngineContext = EthContext & { readonly engine: EngineApi }
 
 /** What the methods of the consensus half get. */
 export type RollupContext = CallContext & { readonly rollup: RollupNode; readonly version: string }
+
+/** What the methods for an operator get, beside those of the consensus half. */
+export type AdminContext = RollupContext & { readonly admin: AdminNode }
 
 /** What a connection can be told of as it happens. */
 export type SubscriptionKind = 'newHeads'

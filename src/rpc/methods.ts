@@ -1,4 +1,6 @@
-import type { EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
+import type { AdminContext, EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
+import { postUnsafePayload } from './methods/admin/postUnsafePayload.ts'
+import { setLogLevel } from './methods/admin/setLogLevel.ts'
 import { getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1 } from './methods/engine/bodies.ts'
 import { forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3 } from './methods/engine/forkchoice.ts'
 import { exchangeCapabilities, getClientVersionV1 } from './methods/engine/identity.ts'
@@ -61,3 +63,9 @@ export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupCont
   safeHeadAtL1Block,
   version,
 ])
+
+/** What changes a node: for its operator alone. */
+export const adminMethods: readonly Method<AdminContext>[] = [postUnsafePayload, setLogLevel]
+
+/** The methods of the consensus half with those for its operator. */
+export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext>([...rollupRegistry.values()], adminMethods)

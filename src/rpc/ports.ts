@@ -1,8 +1,10 @@
 import type { RollupConfig } from '#chain/rollupConfig'
+import type { LogLevel } from '#lib/log'
 import type { Block } from '#types/block'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
 import type { Receipt } from '#types/receipt'
 import type { AccessList } from '#types/transaction'
 
@@ -187,4 +189,12 @@ export interface RollupNode {
   output(at: number | 'latest' | 'safe' | 'finalized'): Promise<OutputFacts | undefined>
   /** The safe head after reading the L1 block, or the last one before it for which a safe head was recorded; undefined when none was. */
   safeHeadAtL1(number: number): { readonly l1: BlockId; readonly safe: BlockId } | undefined
+}
+
+/** What an operator may do to a running node. */
+export interface AdminNode {
+  /** Executes a block and makes it the unsafe head; `refused`: why it is not. */
+  postUnsafePayload(payload: Payload): Promise<{ readonly kind: 'inserted' } | { readonly kind: 'refused'; readonly reason: string }>
+  /** undefined: the log has one level for ever */
+  readonly setLogLevel: ((level: LogLevel) => void) | undefined
 }

@@ -54,8 +54,7 @@ export const node: Command = {
     }
 
     const { clock } = io
-    const { ws: _, ...listen } = options.listen // the WebSocket server is still to come
-    await using running = await startNode({ clock, random: Math.random, fetch, log }, { ...options, listen })
+    await using running = await startNode({ clock, random: Math.random, fetch, log }, options)
     const { http: rpc, rollup, ...urls } = running.urls
     log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: given.datadir })
     using _progress = showProgress(clock, line, running)

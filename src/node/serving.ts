@@ -1,0 +1,102 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import { progressOf } from '#consensus/status'
+import { createEngineApi } from '#engine/engineApi'
+import type { Engine } from '#engine/port'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import type { ExecutionWorker } from '#execution/executionWorker'
+import type { Clock } from '#lib/clock'
+import type { Log, RootLog } from '#lib/log'
+import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
+import type { ConsensusHalf } from './consensusHalf.ts'
+import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
+import { createEthContext } from './ethContext.ts'
+import type { NodeOptions } from './nodeOptions.ts'
+import { createRollupNode } from './rollupNode.ts'
+import type { EthParts, RollupParts } from './servers.ts'
+import { followSyncOf, syncProgressOf } from './syncing.ts'
+
+/** A head that is at most so much block time behind the followed one is up with it. */
+const followLagSec = 10
+
+/** What `eth_syncing` tells, by who moves the chain. */
+function syncOf(
+  config: RollupConfig,
+  execution: ExecutionWorker,
+  consensus: ConsensusHalf | undefined,
+  watch: EngineWatch | undefined,
+): () => SyncProgress | undefined {
+  const head = (): number => execution.published.heads.unsafe.number
+  const starting = head()
+  return () => {
+    const followed = consensus?.follow?.status()
+    if (followed) return followSyncOf(followed, head(), starting, Math.ceil(followLagSec / config.blockTimeSec))
+    return consensus ? syncProgressOf(progressOf(config, consensus.status()), starting) : watch?.sync()
+  }
+}
+
+export type EthServing = { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
+
+/** What is served of the execution half: JSON-RPC, and the Engine API where another half moves it. */
+export function ethServing(
+  deps: {
+    readonly execution: ExecutionWorker
+    readonly consensus: ConsensusHalf | undefined
+    readonly clock: Clock
+    readonly heads: HeadFeed
+  },
+  { config, version, jwtSecret, listen }: NodeOptions,
+): EthServing {
+  const { execution, consensus, clock, heads } = deps
+  const api = consensus === undefined ? createEngineApi({ engine: execution, config }) : undefined
+  const watch = api && createEngineWatch({ api, clock }, () => execution.published.heads.unsafe.number)
+  const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
+  const sync = syncOf(config, execution, consensus, watch)
+  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clientVersion, sync })
+  const engine = watch &&
+    jwtSecret &&
+    listen.engine && { api: watch.api, jwtSecret, context: { ...context, chain: watch.heard(context.chain) } }
+  return { parts: { context, heads, ...(engine && { engine }) }, watch }
+}
+
+/** What is served of the consensus half. */
+export function rollupServing(
+  deps: {
+    readonly engine: Engine
+    readonly consensus: ConsensusHalf
+    readonly problems: () => readonly string[]
+    readonly log: Log | RootLog
+    readonly signal: AbortSignal
+  },
+  { config, version, isAdminOn }: NodeOptions,
+): RollupParts {
+  const { engine, consensus, problems } = deps
+  const { store } = consensus
+  const rollup = createRollupNode({ config, status: () => consensus.status(), engine, store, problems })
+  return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode(deps) }) }
+}
+
+function adminNode({
+  consensus: { inbox },
+  log,
+  signal,
+}: {
+  readonly consensus: Pick<ConsensusHalf, 'inbox'>
+  readonly log: Log | RootLog
+  readonly signal: AbortSignal
+}): AdminNode {
+  return {
+    async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
+      const outcome = await inbox.insert([payload], signal)
+      switch (outcome.kind) {
+        case 'inserted':
+          return { kind: 'inserted' }
+        case 'gap':
+          return { kind: 'refused', reason: `its parent, block ${outcome.missing.number} ${outcome.missing.hash}, is not known` }
+        case 'invalid':
+        case 'refused':
+          return { kind: 'refused', reason: outcome.reason }
+      }
+    },
+    setLogLevel: 'setLevel' in log ? (level): void => log.setLevel(level) : undefined,
+  }
+}

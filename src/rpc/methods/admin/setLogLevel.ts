@@ -1,0 +1,29 @@
+import { type LogLevel, logLevels } from '#lib/log'
+import { wrongType } from '../../codecs/values.ts'
+import { unsupported } from '../../errors.ts'
+import { ParamError } from '../../paramError.ts'
+import { type ParamCodec, param } from '../../registry.ts'
+import { adminMethod } from '../define.ts'
+
+const level: ParamCodec<LogLevel> = {
+  doc: logLevels.join(', '),
+  parse(value): LogLevel {
+    if (typeof value !== 'string') throw wrongType(value, 'a log level')
+    const found = logLevels.find((name) => name === value.toLowerCase())
+    if (found === undefined) throw new ParamError(`unknown variant \`${value.slice(0, 40)}\`, expected one of ${logLevels.join(', ')}`)
+    return found
+  },
+}
+
+export const setLogLevel = adminMethod({
+  name: 'admin_setLogLevel',
+  doc: 'Changes which lines are logged from now on.',
+  params: [param('level', level)],
+  result: { doc: 'null', encode: () => null },
+  cost: 'instant',
+  example: { params: ['debug'], result: null },
+  run(context, wanted): void {
+    if (context.admin.setLogLevel === undefined) throw unsupported('a log level that changes')
+    context.admin.setLogLevel(wanted)
+  },
+})
