@@ -94,6 +94,19 @@ export const url = (options: FlagOptions, protocols: readonly string[]): Flag<st
     isUrl(value, new RegExp(`^(?:${protocols.join('|')}):$`)) ? value : undefined,
   )
 
+/** One URL of a node, or its HTTP URL and after a comma its WebSocket URL. */
+export const nodeUrl = (options: FlagOptions): Flag<string> =>
+  flag(
+    options,
+    'URL[,WS-URL]',
+    'a URL that begins with http:// or https:// or ws:// or wss://; after an http one a comma and a ws one',
+    (value) => {
+      const [first = '', second, ...more] = value.split(',').map((one) => one.trim())
+      if (second === undefined) return isUrl(first, /^(?:https?|wss?):$/) ? first : undefined
+      return more.length === 0 && isUrl(first, /^https?:$/) && isUrl(second, /^wss?:$/) ? `${first},${second}` : undefined
+    },
+  )
+
 export const urls = (options: FlagOptions): Flag<readonly string[]> =>
   flag(options, 'URL[,URL]', 'a list of http or https URLs', (value) => {
     const list = value.split(',').map((one) => one.trim())

@@ -9,6 +9,7 @@ import {
   hostNames,
   integer,
   modes,
+  nodeUrl,
   notYet,
   older,
   onOff,
@@ -138,17 +139,14 @@ export const flags = {
     8551,
   ),
 
-  'source.l2.rpc': url(
-    {
-      env: 'BASALT_SOURCE_L2_RPC',
-      group: 'Follow mode',
-      modes: withConsensus,
-      aliases: older('BASE_NODE_SOURCE_L2_RPC'),
-      secret: true,
-      doc: 'follow this node of the same chain; every block is executed again',
-    },
-    ['http', 'https', 'ws', 'wss'],
-  ),
+  'source.l2.rpc': nodeUrl({
+    env: 'BASALT_SOURCE_L2_RPC',
+    group: 'Follow mode',
+    modes: withConsensus,
+    aliases: older('BASE_NODE_SOURCE_L2_RPC'),
+    secret: true,
+    doc: 'follow this node of the same chain; every block is executed again. Its WebSocket tells of heads, else they are polled',
+  }),
   'source.proofs': onOff({
     env: 'BASALT_SOURCE_PROOFS',
     group: 'Follow mode',

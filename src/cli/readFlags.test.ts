@@ -20,6 +20,11 @@ it.each<[FlagName, string, string]>([
   ['datadir', '', 'a text'],
   ['json', 'yes', 'true or false'],
   ['source.l2.rpc', 'localhost:8545', 'a URL that begins with http:// or https:// or ws:// or wss://'],
+  [
+    'source.l2.rpc',
+    'ws://a,http://b',
+    'a URL that begins with http:// or https:// or ws:// or wss://; after an http one a comma and a ws one',
+  ],
   ['source.max-ahead', '0', 'a whole number of seconds (1 to 999999999), or of blocks written 512b'],
   ['db.min-free', '2 gigabytes', 'a number of bytes, such as 500MB or 2GB'],
   ['db.min-free', '999999999999TB', 'a number of bytes, such as 500MB or 2GB'],
@@ -31,6 +36,7 @@ it.each<[FlagName, string, string]>([
 
 it.each<[FlagName, string, unknown]>([
   ['http.port', 'off', 'off'],
+  ['source.l2.rpc', 'http://a:1/x, wss://b', 'http://a:1/x,wss://b'],
   ['source.max-ahead', '1024', { sec: 1_024 }],
   ['source.max-ahead', '512b', { blocks: 512 }],
   ['db.min-free', '500MB', 500_000_000],

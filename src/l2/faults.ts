@@ -4,7 +4,7 @@ export const l2Fault = defineFaults({
   SOURCE_URL_INVALID: {
     severity: 'fatal',
     says: (d: { reason: string }) => `--source.l2.rpc: ${d.reason}`,
-    fix: 'give the HTTP URL of a node of the same chain, and if it has one its WebSocket URL: --source.l2.rpc=http://host:8545,ws://host:8546',
+    fix: 'give the URL of a node of the same chain, best its HTTP and its WebSocket URL: --source.l2.rpc=http://host:8545,ws://host:8546',
   },
   SOURCE_UNREACHABLE: {
     severity: 'retry',

@@ -139,6 +139,25 @@ it('l2/l2Source: a head told of by WebSocket ends the wait, also one that came b
   await expect(never).rejects.toThrow('stopped')
 })
 
+it('l2/l2Source: a WebSocket URL alone gives heads and blocks, and again after the node was gone', async () => {
+  const first = await serveNode(100)
+  const { port, url } = first.ws
+  const config = configOf(first.chain)
+  using followed = source(url, config)
+  await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
+  expect(await followed.head('latest', signal)).toMatchObject({ number: 99 })
+  const payloads = await followed.payloads(1, 70, signal)
+  expect(payloads.map(({ blockHash }) => blockHash)).toEqual(first.chain.blocks.slice(1, 71).map(({ hash }) => hash))
+  await first[Symbol.asyncDispose]()
+  await expect(followed.head('latest', signal)).rejects.toMatchObject({ code: 'SOURCE_UNREACHABLE', severity: 'retry' })
+  await using _again = await serveNode(100, port)
+  expect(await followed.head('latest', signal)).toMatchObject({ number: 99 })
+  const stop = new AbortController()
+  const stopped = followed.payloads(1, 50, stop.signal)
+  stop.abort(new Error('stopped'))
+  await expect(stopped).rejects.toThrow('stopped')
+})
+
 it('l2/l2Source: a silent WebSocket is left for polling and comes back', async () => {
   await using node = await serveNode(3)
   const clock = createManualClock()
@@ -282,7 +301,7 @@ it('l2/l2Source: a call without an answer ends with its time, or with the signal
 })
 
 it.each([
-  ['ws://127.0.0.1:8546', 'HTTP URL comes first'],
+  ['ws://127.0.0.1:8546,http://a', 'of two URLs the HTTP one comes first'],
   ['nonsense', 'an http or https URL expected'],
   ['http://a,http://b', 'a ws or wss URL after the comma expected'],
   ['http://a,ws://b,ws://c', 'at most two URLs'],

@@ -5,9 +5,10 @@ import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
 import { createHeadSocket } from './headSocket.ts'
 import type { L2Metrics } from './metrics.ts'
-import { createSourceRpc } from './rpc.ts'
+import { createSourceRpc, type SourceRpc } from './rpc.ts'
+import { createSocketRpc } from './socketRpc.ts'
 import { createSourceBlocks } from './sourceBlocks.ts'
-import { parseSourceUrl } from './sourceUrl.ts'
+import { isSocket, parseSourceUrl } from './sourceUrl.ts'
 
 export type L2SourceDeps = {
   readonly fetch: typeof fetch
@@ -18,7 +19,7 @@ export type L2SourceDeps = {
 }
 
 export type L2SourceOptions = {
-  /** HTTP URL, and after a comma the WebSocket URL of the same node */
+  /** HTTP URL, and after a comma the WebSocket URL of the same node; or a WebSocket URL alone */
   readonly url: string
   readonly config: RollupConfig
   /** how often the head is asked for while nothing tells of it */
@@ -61,7 +62,7 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
   const { clock } = deps
   const { config, pollMs, idleMs, backoff } = options
   const { rpc: endpoint, socket: socketEndpoint } = parseSourceUrl(options.url)
-  const rpc = createSourceRpc(deps, options, endpoint)
+  const rpc: SourceRpc & Partial<Disposable> = (isSocket(endpoint) ? createSocketRpc : createSourceRpc)(deps, options, endpoint)
   const blocks = createSourceBlocks({ ...deps, rpc }, { endpoint: endpoint.name, config })
   /** told of a head, or of a change in how heads are told of, that nobody has waited for yet */
   let isNews = false
@@ -101,6 +102,9 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
     payloads: (from, count, signal) => blocks.payloads(from, count, signal),
     payload: (hash, signal) => blocks.payload(hash, signal),
     waitForHead,
-    [Symbol.dispose]: () => socket?.[Symbol.dispose](),
+    [Symbol.dispose](): void {
+      socket?.[Symbol.dispose]()
+      rpc[Symbol.dispose]?.()
+    },
   }
 }

@@ -3,6 +3,7 @@ import { type JsonHttpDeps, type JsonHttpLimits, type JsonHttpOutcome, requestJs
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 import type { L2Metrics } from './metrics.ts'
+import { resultOf, Slots } from './rpcResult.ts'
 import type { SourceEndpoint } from './sourceUrl.ts'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
@@ -20,47 +21,6 @@ export type SourceRpcDeps = JsonHttpDeps & { readonly metrics: Pick<L2Metrics, '
 export type SourceRpcLimits = JsonHttpLimits & {
   /** requests under way at once */
   readonly maxConcurrent: number
-}
-
-const limitPattern = /rate.?limit|too many requests|quota|throttl/i
-const limitCodes: readonly number[] = [-32_005, -32_016, -32_029, 429]
-/** The wait after a limit that came as a JSON-RPC error: those do not say how long. */
-const limitWaitMs = 2_000
-const maxSaid = 200
-
-/** Lets so many tasks run at once, in order of arrival. */
-class Slots {
-  #free: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve)) // whoever leaves hands its slot over
-    try {
-      return await task()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
-    }
-  }
-}
-
-function resultOf(endpoint: string, asked: string, value: unknown): unknown {
-  const { error, result } = objectOf(value, 'answer')
-  if (error == null) {
-    if (result === undefined) throw new ShapeError('neither result nor error')
-    return result
-  }
-  const { code, message } = objectOf(error, 'error')
-  const says = typeof message === 'string' ? message.slice(0, maxSaid) : ''
-  if (limitCodes.includes(Number(code)) || limitPattern.test(says))
-    throw l2Fault('SOURCE_RATE_LIMITED', { endpoint, asked, retryAfterMs: limitWaitMs })
-  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code: Number(code), message: says })
 }
 
 /** Answers of a batch in the order of the ids 0, 1, …; they may come in any order. */

@@ -1,0 +1,134 @@
+import { WebSocket } from 'ws'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { objectOf, ShapeError } from '#types/jsonShape'
+import { l2Fault } from './faults.ts'
+import type { L2Metrics } from './metrics.ts'
+import type { RpcCall, SourceRpc, SourceRpcLimits } from './rpc.ts'
+import { resultOf, Slots } from './rpcResult.ts'
+import type { SourceEndpoint } from './sourceUrl.ts'
+
+export type SocketRpcDeps = { readonly clock: Clock; readonly metrics: Pick<L2Metrics, 'requests'> }
+
+/** One request: a batch whose answers are collected by id. */
+type Pending = {
+  readonly ids: readonly number[]
+  readonly answers: Map<number, unknown>
+  readonly done: PromiseWithResolvers<void>
+}
+
+function parse(data: Buffer): unknown {
+  try {
+    return JSON.parse(data.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function outcomeOf(error: unknown): 'ok' | 'rate_limited' | 'unreachable' | 'wrong_answer' {
+  if (error instanceof ShapeError) return 'wrong_answer'
+  if (isFault(error, 'SOURCE_RATE_LIMITED')) return 'rate_limited'
+  return isFault(error, 'SOURCE_RPC_ERROR') ? 'ok' : 'unreachable'
+}
+
+/**
+ * JSON-RPC over a WebSocket that is opened when it is needed and again after it has closed; answers may come in any order. Dispose of it to
+ * close it. Failures are those of `SourceRpc`.
+ */
+export function createSocketRpc(
+  { clock, metrics }: SocketRpcDeps,
+  { timeoutMs, maxBodyBytes, maxConcurrent }: SourceRpcLimits,
+  { url, headers, name }: SourceEndpoint,
+): SourceRpc & Disposable {
+  const slots = new Slots(maxConcurrent)
+  const pending = new Set<Pending>()
+  let socket: WebSocket | undefined
+  let nextId = 1
+
+  const unreachable = (asked: string, reason: string): Error => l2Fault('SOURCE_UNREACHABLE', { endpoint: name, asked, reason })
+
+  function drop(dropped: WebSocket, reason: string): void {
+    if (socket !== dropped) return
+    socket = undefined
+    dropped.terminate()
+    for (const request of pending) request.done.reject(unreachable('the connection', reason))
+    pending.clear()
+  }
+
+  function take(answer: unknown): void {
+    const id = Number((answer as { id?: unknown } | null)?.id)
+    for (const request of pending) {
+      if (!request.ids.includes(id)) continue
+      request.answers.set(id, answer)
+      if (request.answers.size === request.ids.length) request.done.resolve()
+      return
+    }
+  }
+
+  function receive(from: WebSocket, data: Buffer): void {
+    const message = parse(data)
+    if (message === undefined) drop(from, 'a message that is no JSON')
+    else if (Array.isArray(message)) message.forEach(take)
+    else if ((message as { id?: unknown } | null)?.id === null) drop(from, 'an answer to no call: it may take no batches')
+    else take(message)
+  }
+
+  function opened(): Promise<WebSocket> {
+    const current = socket ?? new WebSocket(url, { headers, maxPayload: maxBodyBytes, perMessageDeflate: false, followRedirects: false })
+    if (socket === undefined) {
+      socket = current
+      current.on('message', (data: Buffer) => receive(current, data))
+      current.on('error', (error: NodeJS.ErrnoException) => drop(current, error.code ?? 'the connection failed'))
+      current.on('close', (code) => drop(current, `closed with ${code}`))
+    }
+    if (current.readyState === current.OPEN) return Promise.resolve(current)
+    return new Promise((resolve, reject) => {
+      current.once('open', () => resolve(current))
+      current.once('close', () => reject(unreachable('the connection', 'it cannot be opened')))
+    })
+  }
+
+  async function send(request: Pending, calls: readonly RpcCall[]): Promise<void> {
+    const open = await opened()
+    if (!pending.has(request)) return
+    const encoded = calls.map(({ method, params }, at) => ({ jsonrpc: '2.0', id: request.ids[at], method, params }))
+    open.send(JSON.stringify(encoded.length === 1 ? encoded[0] : encoded))
+  }
+
+  async function ask(calls: readonly RpcCall[], asked: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    signal.throwIfAborted()
+    const request: Pending = { ids: calls.map(() => nextId++), answers: new Map(), done: Promise.withResolvers() }
+    pending.add(request)
+    const stop = (): void => request.done.reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    using _timer = clock.after(timeoutMs, () => request.done.reject(unreachable(asked, `no answer within ${timeoutMs / 1_000} s`)))
+    try {
+      send(request, calls).catch((error: unknown) => request.done.reject(error))
+      await request.done.promise
+      return request.ids.map((id) => request.answers.get(id))
+    } finally {
+      pending.delete(request)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  return {
+    async call(calls, signal): Promise<readonly unknown[]> {
+      const asked = [...new Set(calls.map(({ method }) => method))].join(', ')
+      try {
+        const answers = await slots.run(() => ask(calls, asked, signal))
+        const results = answers.map((answer, at) => resultOf(name, calls[at]?.method ?? asked, objectOf(answer, 'answer')))
+        metrics.requests.inc({ outcome: 'ok' })
+        return results
+      } catch (error) {
+        signal.throwIfAborted()
+        metrics.requests.inc({ outcome: outcomeOf(error) })
+        if (error instanceof ShapeError) throw l2Fault('SOURCE_BAD_ANSWER', { endpoint: name, asked, reason: error.message })
+        throw error
+      }
+    },
+    [Symbol.dispose](): void {
+      if (socket !== undefined) drop(socket, 'closed here')
+    },
+  }
+}
