@@ -7,7 +7,7 @@ export interface HeadWatch extends AsyncDisposable {
   readonly node: NodeProcess
   /** number of the highest block that it has shown */
   readonly head: number
-  /** the same, so many milliseconds ago */
+  /** the same, so many milliseconds of serving ago: time in which the node was down or starting does not count */
   headBefore(ms: number): number
   /** @throws Error when the node has shown what it must not */
   check(): void
@@ -19,7 +19,9 @@ const everyMs = 20
 const keptMs = 10_000
 
 export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>): HeadWatch {
+  /** by milliseconds of serving, oldest first */
   let seen: { readonly atMs: number; readonly number: number }[] = [{ atMs: 0, number: 0 }]
+  let servedMs = 0
   let failure: Error | undefined
   const highest = (): number => seen.at(-1)?.number ?? 0
 
@@ -29,14 +31,17 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
     if (blocks[number]?.blockHash !== block.hash) failure ??= new Error(`${run}: block ${number} is ${block.hash}`)
     if (number < highest()) failure ??= new Error(`${run}: the head went back from ${highest()}, which was shown, to ${number}`)
     if (number === highest()) return
-    const nowMs = performance.now()
-    const oldest = seen.findLastIndex(({ atMs }) => nowMs - atMs >= keptMs)
-    seen = [...seen.slice(Math.max(0, oldest)), { atMs: nowMs, number }]
+    const oldest = seen.findLastIndex(({ atMs }) => servedMs - atMs >= keptMs)
+    seen = [...seen.slice(Math.max(0, oldest)), { atMs: servedMs, number }]
   }
 
   const stop = new AbortController()
   async function run(): Promise<void> {
+    let lastMs = performance.now()
     while (!stop.signal.aborted && failure === undefined) {
+      const nowMs = performance.now()
+      if (node.isUp) servedMs += nowMs - lastMs
+      lastMs = nowMs
       // a node that is being killed does not answer: that is no failure
       const block = node.isUp ? await node.rpc('http', 'eth_getBlockByNumber', ['latest', false]).catch(() => undefined) : undefined
       if (block) take(block as RpcBlock)
@@ -50,7 +55,7 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
       return highest()
     },
     headBefore(ms) {
-      const atMs = performance.now() - ms
+      const atMs = servedMs - ms
       return seen.findLast((one) => one.atMs <= atMs)?.number ?? seen[0]?.number ?? 0
     },
     check() {
