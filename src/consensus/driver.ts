@@ -171,7 +171,7 @@ class DerivationDriver implements Driver {
     const wanted = this.#resets.wanted
     if (wanted) await this.#settlePending(wanted.by, signal)
     const step = wanted ? await this.#resets.pause(signal) : 'retry'
-    const { heads, start } = await this.#try('start-point', signal, () => this.#findStart(step, signal))
+    const { heads, start } = await this.#try('start-point', signal, () => this.#findStart(step, wanted?.by, signal))
     const chain = new SafeChain({ queue: this.#queue, store, config }, start)
     await chain.restart(start, heads, signal)
     const pipeline = this.#running?.pipeline
@@ -191,12 +191,17 @@ class DerivationDriver implements Driver {
     })
   }
 
-  /** @param step 're-anchor': the unsafe chain is given up */
-  async #findStart(step: Escalation, signal: AbortSignal): Promise<{ readonly heads: Heads; readonly start: Start }> {
+  /** @param step 're-anchor': derivation is repeated from the finalized head on; where the engine asked for resets, the unsafe chain is given up */
+  async #findStart(
+    step: Escalation,
+    by: ResetBy | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly heads: Heads; readonly start: Start }> {
     const heads = await this.#queue.load(signal)
     const { config } = this.#options
-    const kept = step === 're-anchor' ? { ...heads, unsafe: heads.safe } : heads
-    return { heads, start: await findStart({ ...this.#deps, engine: this.#queue.reader(signal), config }, kept, signal) }
+    const kept = step === 're-anchor' && by === 'engine' ? { ...heads, unsafe: heads.safe } : heads
+    const from = step === 're-anchor' ? 'finalized' : 'settled'
+    return { heads, start: await findStart({ ...this.#deps, engine: this.#queue.reader(signal), config }, kept, signal, from) }
   }
 
   /** Derivation, repeated, does not come to the recorded safe head (another version derived it): goes back by one L1 block. */

@@ -182,8 +182,9 @@ export class EngineQueue implements UnsafeInbox {
       log.warn('an unsafe block is not what L1 says', { number, hash: found.payload.blockHash, ...found.difference })
     }
     const derived = await this.#calls.write(signal, (engine) => buildDerived(engine, config.schedule, item))
-    // an engine elsewhere begins to build by moving its head to the parent
-    if (derived.kind === 'dropped' && found?.kind === 'differs') await this.#setHeads(await this.#known(signal), signal)
+    // an engine elsewhere begins to build by moving its head to the parent: back to an unsafe chain that stays
+    const stays = found?.kind === 'differs' && (derived.kind === 'dropped' || derived.payload.blockHash === found.payload.blockHash)
+    if (stays) await this.#setHeads(await this.#known(signal), signal)
     return derived
   }
 

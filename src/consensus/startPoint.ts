@@ -30,6 +30,9 @@ export type Start = {
   readonly entry: SafeHeadEntry | undefined
 }
 
+/** `finalized`: derivation is repeated from there, as much as that is; the safe head stays none the less. */
+export type StartFrom = 'settled' | 'finalized'
+
 /**
  * Where derivation can go on without changing what was right. The settled head is the last recorded safe head that the execution half has and
  * whose L1 block is still canonical, else the finalized head; without any record (a lost store) the safe head less a sequencing window, never
@@ -39,14 +42,15 @@ export type Start = {
  * @throws Fault L1_BEHIND, L1_MOVED (retry), L1_CHAIN_MISMATCH, BLOCK_MISSING (fatal), and those of L1
  * @see specs protocol/derivation.md, "Resetting the Pipeline"
  */
-export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<Start> {
+export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSignal, from: StartFrom = 'settled'): Promise<Start> {
   const entry = await lastSoundEntry(deps, heads, signal)
   if (entry && entry.safe.number >= heads.finalized.number) {
     const settled = l2RefOf(deps.config, await payloadAt(deps, entry.safe.hash))
-    const before = await safeHeadBefore(deps, entry)
-    const point = await pointAt(deps, before ?? settled, heads, signal)
+    const before = from === 'settled' ? await safeHeadBefore(deps, entry) : finalizedBase(deps, heads)
+    const point = await pointAt(deps, before?.ref ?? settled, heads, signal)
+    const accountedFor = before?.accountedFor
     const unsafe = await anchorUnsafe(deps, settled, heads.unsafe, signal)
-    return { point: before ? { ...point, accountedFor: entry.l1.number - 1 } : point, settled, unsafe, derivedFrom: entry.l1, entry }
+    return { point: { ...point, ...(accountedFor !== undefined && { accountedFor }) }, settled, unsafe, derivedFrom: entry.l1, entry }
   }
   const head = deps.store.last() === undefined ? await unrecordedHead(deps, heads, signal) : heads.finalized
   const point = await pointAt(deps, head, heads, signal)
@@ -61,11 +65,22 @@ async function pointAt(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortS
   return { l1, systemConfig: await systemConfigAt(deps, l1.number, ref), safe }
 }
 
+/** What derivation is repeated from, and the last L1 block that has done all it does to it. */
+type Base = { readonly ref: L2Ref; readonly accountedFor?: number }
+
+/** The finalized head: with its own record it is what was safe after all of that L1 block was read. */
+function finalizedBase({ store }: StartDeps, { finalized }: Heads): Base {
+  let entry = store.last()
+  while (entry && entry.safe.number > finalized.number) entry = store.before(entry)
+  return { ref: finalized, ...(entry?.safe.hash === finalized.hash && { accountedFor: entry.l1.number }) }
+}
+
 /** The recorded safe head before the L1 block of the entry was read. */
-async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeHeadEntry): Promise<L2Ref | undefined> {
+async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeHeadEntry): Promise<Base | undefined> {
   const before = store.atOrBelow(entry.l1.number - 1)
   const payload = before && (await engine.payload(before.safe.number))
-  return payload?.blockHash === before?.safe.hash && payload ? l2RefOf(config, payload) : undefined
+  if (payload === undefined || payload.blockHash !== before?.safe.hash) return undefined
+  return { ref: l2RefOf(config, payload), accountedFor: entry.l1.number - 1 }
 }
 
 /**

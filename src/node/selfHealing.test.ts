@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { engineFault } from '#engine/faults'
 import { createWorld, type Session, type World } from '#test/harness/consensus'
 import { chainOf, channel, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
 import { readinessProblems } from './readiness.ts'
@@ -98,6 +99,42 @@ it('node/selfHealing: blobs of an L1 block that a reorg replaced are not waited 
   world.l1.mine(channel(19, 19, 8))
   await session.toTip()
   expect(numbers(session)).toEqual([19, 19, 0])
+})
+
+it('node/selfHealing: resets that change nothing for ten minutes: derived again from the finalized head, no label goes back', async () => {
+  const { world, session, problems } = await atTip()
+  await session.driver.inbox.insert(chain, signal)
+  world.l1.finalize(4)
+  world.l1.reveal(99)
+  await session.toTip()
+  await world.clock.advanceMs(60_000)
+  expect(numbers(session)).toEqual([18, 18, 6])
+  world.l1.mine({ ...channel(19, 19, 8), blob: 'x' })
+  world.l1.lose('x')
+  await world.clock.advanceMs(700_000)
+  expect(await session.registry.metrics()).toContain('escalations_total{reason="reset",step="re-anchor"} 1\n')
+  expect(problems().join()).toMatch(/waiting for a reset that helps for 6\d\d s/)
+  expect(session.engine.history.every(({ unsafe }, at, all) => unsafe.number >= (all[at - 1]?.unsafe.number ?? 0))).toBe(true)
+  expect(numbers(session)).toEqual([18, 18, 6])
+  world.l1.find('x')
+  await session.toTip()
+  expect(numbers(session)).toEqual([19, 19, 6])
+  expect(problems()).toEqual([])
+})
+
+it('node/selfHealing: an execution half that refuses its own unsafe chain for ten minutes: the chain is given up', async () => {
+  const { world, session } = await atTip()
+  await session.driver.inbox.insert(chain, signal)
+  const setHeads = session.engine.setHeads.bind(session.engine)
+  session.engine.setHeads = async (heads) => {
+    if (heads.unsafe.number > heads.safe.number)
+      throw engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash: heads.unsafe.hash, reason: 'no' })
+    await setHeads(heads)
+  }
+  world.l1.reveal(7)
+  await world.clock.advanceMs(700_000)
+  expect(numbers(session)).toEqual([15, 15, 0])
+  await toEnd(world, session)
 })
 
 it.each([
