@@ -2,6 +2,7 @@ import { type KnownGenesis, l2RefOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { type Fault, isFault } from '#lib/fault'
 import type { Hex } from '#lib/hex'
+import type { Block } from '#types/block'
 import type { L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import { type Hash, zeroHash } from '#types/ids'
@@ -56,6 +57,8 @@ export interface EngineApi {
   forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer>
   /** A payload that `forkchoiceUpdated` began to build. */
   getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload>
+  /** A known block, of any branch. */
+  block(hash: Hash): Promise<Block | undefined>
   /** In the order asked; undefined: not known. */
   bodiesByHash(hashes: readonly Hash[]): Promise<readonly (PayloadBody | undefined)[]>
   /** Of canonical blocks; the list ends with the chain. */
@@ -111,6 +114,11 @@ class LocalEngineApi implements EngineApi {
     })
     if (result.kind === 'invalid') throw engineApiError('unknownPayload', `${id} could not be built: ${result.reason}`)
     return result.payload
+  }
+
+  async block(hash: Hash): Promise<Block | undefined> {
+    const payload = await this.#engine.payload(hash)
+    return payload && { header: headerOfPayload(this.#config.schedule, payload), transactions: payload.transactions }
   }
 
   async bodiesByHash(hashes: readonly Hash[]): Promise<readonly (PayloadBody | undefined)[]> {

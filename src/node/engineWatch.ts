@@ -37,6 +37,7 @@ export function createEngineWatch({ api, clock }: { readonly api: EngineApi; rea
         return answer
       },
       getPayload: (version, id) => hear(api.getPayload(version, id)),
+      block: (hash) => hear(api.block(hash)),
       bodiesByHash: (hashes) => hear(api.bodiesByHash(hashes)),
       bodiesByRange: (start, count) => hear(api.bodiesByRange(start, count)),
     },

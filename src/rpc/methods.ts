@@ -1,6 +1,7 @@
 import type { AdminContext, EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
 import { postUnsafePayload } from './methods/admin/postUnsafePayload.ts'
 import { setLogLevel } from './methods/admin/setLogLevel.ts'
+import { engineGetBlockByHash } from './methods/engine/blockByHash.ts'
 import { getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1 } from './methods/engine/bodies.ts'
 import { forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3 } from './methods/engine/forkchoice.ts'
 import { exchangeCapabilities, getClientVersionV1 } from './methods/engine/identity.ts'
@@ -50,10 +51,14 @@ export const engineMethods: readonly Method<EngineContext>[] = [
   ...[getPayloadV1, getPayloadV2, getPayloadV3, getPayloadV4, getPayloadV5],
   ...[getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1],
   ...[exchangeCapabilities, getClientVersionV1],
+  engineGetBlockByHash,
 ]
 
 /** The methods of the engine port (8551): foreign consensus halves read through it too. */
-export const engineRegistry: Registry<EngineContext> = createRegistry<EngineContext>([...ethRegistry.values()], engineMethods)
+export const engineRegistry: Registry<EngineContext> = createRegistry<EngineContext>(
+  [...ethRegistry.values()].filter(({ name }) => name !== engineGetBlockByHash.name),
+  engineMethods,
+)
 
 /** The methods of the consensus half (port 7545). */
 export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupContext>([

@@ -1,4 +1,5 @@
 import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { blockId, blockNumberOrTag } from '../../codecs/blockId.ts'
 import { flag, hash, orNull, resultList } from '../../codecs/values.ts'
@@ -42,6 +43,12 @@ export const getBlockByNumber = ethMethod({
   },
 })
 
+/** A block that the view has. */
+export function blockOfHash(context: EthContext, of: Hash, isFull: boolean): MinedBlock | undefined {
+  using view = context.chain.view()
+  return minedBlock(view, findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false }), isFull)
+}
+
 export const getBlockByHash = ethMethod({
   name: 'eth_getBlockByHash',
   doc: 'A block, canonical or not.',
@@ -49,10 +56,7 @@ export const getBlockByHash = ethMethod({
   result: orNull(blockResult),
   cost: 'block-read',
   example: { params: [`0x${'11'.repeat(32)}`, false], result: null },
-  run(context, of, isFull): MinedBlock | undefined {
-    using view = context.chain.view()
-    return minedBlock(view, findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false }), isFull)
-  },
+  run: blockOfHash,
 })
 
 function receiptsOf(context: EthContext, at: Parameters<typeof findBlock>[1]): readonly MinedReceipt[] | undefined {
