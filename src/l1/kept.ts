@@ -18,6 +18,8 @@ export interface Kept {
   blob(hash: Hash): Promise<Uint8Array | undefined>
   keepBlock(block: L1Block): void
   keepBlob(number: number, hash: Hash, blob: CheckedBlob): void
+  /** Resolves when all that is to be kept so far has reached the cache. */
+  settled(): Promise<void>
 }
 
 /** Before compression; a block with more is not kept. */
@@ -56,9 +58,10 @@ function blobFrom(bytes: Uint8Array): CheckedBlob {
 const keepsNothing: Kept = {
   hashAt: () => undefined,
   block: () => undefined,
-  blob: async () => undefined,
+  blob: async (): Promise<undefined> => undefined,
   keepBlock: () => {},
   keepBlob: () => {},
+  settled: async (): Promise<void> => {},
 }
 
 export function createKept(deps: { readonly cache?: L1Cache; readonly checks: BlobChecks; readonly log: Log }): Kept {
@@ -68,7 +71,13 @@ export function createKept(deps: { readonly cache?: L1Cache; readonly checks: Bl
 }
 
 function keptIn(cache: L1Cache, checks: BlobChecks, log: Log): Kept {
+  const underWay = new Set<Promise<void>>()
   let waitingBytes = 0
+
+  function begin(keeping: Promise<void>): void {
+    underWay.add(keeping)
+    void keeping.then(() => underWay.delete(keeping))
+  }
 
   async function keep(kind: L1CacheKind, number: number, hash: Hash, bytes: Uint8Array): Promise<void> {
     if (bytes.length > maxBlockBytes || waitingBytes + bytes.length > maxWaitingBytes) return
@@ -103,9 +112,12 @@ function keptIn(cache: L1Cache, checks: BlobChecks, log: Log): Kept {
       const kept = bytes && blobFrom(bytes)
       return kept && (await isBlobOf(checks, hash, kept)) ? kept.blob : damaged('blob', hash)
     },
-    keepBlock: (block) => void keep('block', block.ref.number, block.ref.hash, blockBytes(block)),
+    keepBlock: (block) => begin(keep('block', block.ref.number, block.ref.hash, blockBytes(block))),
     keepBlob(number, hash, { blob, opening }): void {
-      void keep('blob', number, hash, opening ? concatBytes(blob, opening.commitment, opening.proof) : blob)
+      begin(keep('blob', number, hash, opening ? concatBytes(blob, opening.commitment, opening.proof) : blob))
+    },
+    async settled(): Promise<void> {
+      await Promise.all(underWay)
     },
   }
 }

@@ -62,6 +62,8 @@ export type HttpL1Source = L1Source &
      * @throws Fault L1_WRONG_CHAIN, L1_WRONG_BEACON (fatal) when no endpoint is left
      */
     preflight(signal: AbortSignal): Promise<void>
+    /** Resolves when all that was read so far has reached the cache. */
+    settled(): Promise<void>
   }
 
 type Endpoints = { readonly failover: Failover; readonly budgetOf: (endpoint: Endpoint) => Budget }
@@ -99,6 +101,7 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const source = createCachedL1({ blocks, beacon, heads, kept, metrics: deps.metrics }, options)
   return {
     ...source,
+    settled: () => kept.settled(),
     async preflight(signal): Promise<void> {
       await blocks.agree(signal)
       if (consensus.failover.size === 0) return

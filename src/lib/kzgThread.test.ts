@@ -38,13 +38,13 @@ describe('lib/kzgThread', () => {
     expect([isRight, isWrong, none]).toEqual([true, false, undefined])
     // where it is done the set-up takes two seconds
     expect(longestMs).toBeLessThan(50)
-  }, 30_000)
+  }, 120_000)
 
   it('what is under way when the thread dies is asked again, in a new one', async () => {
     const answer = thread.verifyProof(blob, commitment, proof)
     await thread.kill()
     expect(await answer).toBe(true)
-  }, 30_000)
+  }, 120_000)
 
   it('a closed thread refuses, also what is under way', async () => {
     const other = KzgThread.start()
@@ -52,5 +52,5 @@ describe('lib/kzgThread', () => {
     await other[Symbol.asyncDispose]()
     expect(await answer).toMatchObject({ message: 'the thread is closed' })
     await expect(other.hashOf(blob)).rejects.toThrow('the thread is closed')
-  }, 30_000)
+  }, 120_000)
 })

@@ -69,6 +69,7 @@ class Table implements L1CacheTable {
   #writtenBytes = 0
   #waitingBytes = 0
   #timer: Disposable | undefined
+  #isClosed = false
   #refusedUntilMs = Number.NEGATIVE_INFINITY
 
   constructor({ kv, clock, log }: { kv: Kv; clock: Clock; log: Log }, { table, maxBytes }: { table: number; maxBytes: number }) {
@@ -94,12 +95,13 @@ class Table implements L1CacheTable {
     const waiting = this.#waiting.get(name)
     if (waiting) return waiting.bytes
     const place = this.#places.get(name)
-    if (place === undefined) return undefined
+    if (place === undefined || this.#isClosed) return undefined
     using reader = this.#kv.snapshot()
     return reader.get(this.#table, place.key)
   }
 
   keep(entry: L1CacheEntry): void {
+    if (this.#isClosed) return
     const name = entry.kind + entry.hash
     const isKept = this.#places.has(name) || this.#waiting.has(name)
     if (isKept || entry.bytes.length > this.#maxBytes || this.#clock.elapsedMs() < this.#refusedUntilMs) return
@@ -110,6 +112,7 @@ class Table implements L1CacheTable {
   }
 
   drop(kind: L1CacheKind, hash: Hash): void {
+    if (this.#isClosed) return
     const name = kind + hash
     const waiting = this.#waiting.get(name)
     if (waiting) this.#forgetWaiting(name, waiting)
@@ -120,8 +123,9 @@ class Table implements L1CacheTable {
     this.#schedule()
   }
 
-  /** Writes what waits. */
+  /** Writes what waits; nothing is kept after that. */
   [Symbol.dispose](): void {
+    this.#isClosed = true
     while (this.#waiting.size > 0 || this.#dropped.length > 0) this.#write()
     this.#timer?.[Symbol.dispose]()
   }

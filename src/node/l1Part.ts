@@ -49,6 +49,7 @@ export function openL1(
     ...source,
     async [Symbol.asyncDispose](): Promise<void> {
       source[Symbol.dispose]()
+      await source.settled()
       cache[Symbol.dispose]()
       await thread?.[Symbol.asyncDispose]()
     },
