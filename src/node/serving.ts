@@ -1,12 +1,14 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import { progressOf } from '#consensus/status'
 import { createEngineApi } from '#engine/engineApi'
+import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine } from '#engine/port'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
+import { hashHeader } from '#types/header'
 import type { ConsensusHalf } from './consensusHalf.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
@@ -72,20 +74,26 @@ export function rollupServing(
   const { engine, consensus, problems } = deps
   const { store } = consensus
   const rollup = createRollupNode({ config, status: () => consensus.status(), engine, store, problems })
-  return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode(deps) }) }
+  return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
 }
 
 function adminNode({
+  config,
   consensus: { inbox },
   log,
   signal,
 }: {
+  readonly config: RollupConfig
   readonly consensus: Pick<ConsensusHalf, 'inbox'>
   readonly log: Log | RootLog
   readonly signal: AbortSignal
 }): AdminNode {
   return {
     async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
+      // what is refused below is remembered by its hash, so that must be its own
+      if (hashHeader(headerOfPayload(config.schedule, payload)) !== payload.blockHash) {
+        return { kind: 'refused', reason: `the payload does not hash to ${payload.blockHash}` }
+      }
       const outcome = await inbox.insert([payload], signal)
       switch (outcome.kind) {
         case 'inserted':
