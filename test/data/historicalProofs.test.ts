@@ -40,6 +40,7 @@ async function importChain(kv: Kv, folder: string): Promise<readonly Hash[]> {
     expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   }
+  await execution.close()
   return recorded.blocks.map(({ stateRoot }) => stateRoot)
 }
 
