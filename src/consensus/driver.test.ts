@@ -235,7 +235,7 @@ it('consensus/driver: before Holocene an invalid block takes back its whole span
   expect(session.driver.status().heads?.safe.number).toBe(1)
   world.l1.mine({ span: true, batches: batches(2, 4, 2, 'good') })
   await session.toTip()
-  expect(session.engine.history.map((heads) => heads.safe.number)).toEqual([1, 4])
+  expect([...new Set(session.engine.history.map((heads) => heads.safe.number))]).toEqual([1, 4])
   expect((await session.engine.payload(2))?.transactions[1]).toEqual(new TextEncoder().encode('\u0002good2'))
 })
 

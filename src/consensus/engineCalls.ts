@@ -1,5 +1,6 @@
 import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { type Backoff, type FailedTry, type Random, retry } from '#lib/retry'
 import { consensusFault } from './faults.ts'
@@ -47,10 +48,20 @@ export class EngineCalls {
       if (this.#failing !== 'write') this.#failing = doing
       if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
     }
-    const result = await retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, () => run(engine))
-    if (this.#failing === 'write' && doing === 'read') return result
+    try {
+      const result = await retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, () => run(engine))
+      this.#answered(doing)
+      return result
+    } catch (error) {
+      if (!signal.aborted && !isFault(error, 'ENGINE_LOST')) this.#answered(doing)
+      throw error
+    }
+  }
+
+  /** A refusal is an answer too. */
+  #answered(doing: 'read' | 'write'): void {
+    if (this.#failing === 'write' && doing === 'read') return
     this.#failing = undefined
-    waits.leave('engine')
-    return result
+    this.#deps.waits.leave('engine')
   }
 }

@@ -75,6 +75,16 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
+  /** Looks whether the engine still has the heads that it was given: one that was restarted may have lost some, and nobody asks for them. */
+  check(signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('finalize', signal, async () => {
+      const heads = await this.#known(signal)
+      const found = await this.#calls.read(signal, (engine) => engine.heads())
+      if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return
+      await this.#onLost(consensusFault('HEAD_LOST', found.unsafe.hash === heads.unsafe.hash ? heads.safe : heads.unsafe), signal)
+    })
+  }
+
   async insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
     if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads wait already' }, payloads)
     this.#inserts++
@@ -182,9 +192,10 @@ export class EngineQueue implements UnsafeInbox {
       log.warn('an unsafe block is not what L1 says', { number, hash: found.payload.blockHash, ...found.difference })
     }
     const derived = await this.#calls.write(signal, (engine) => buildDerived(engine, config.schedule, item))
-    // an engine elsewhere begins to build by moving its head to the parent: back to an unsafe chain that stays
-    const stays = found?.kind === 'differs' && (derived.kind === 'dropped' || derived.payload.blockHash === found.payload.blockHash)
-    if (stays) await this.#setHeads(await this.#known(signal), signal)
+    // an engine elsewhere begins to build by moving its head to the parent: back to the chain that stays
+    const isSame = derived.kind !== 'dropped' && found?.kind === 'differs' && derived.payload.blockHash === found.payload.blockHash
+    const hasMoved = item.parent.hash !== this.#heads?.unsafe.hash
+    if (hasMoved && (derived.kind === 'dropped' || isSame)) await this.#setHeads(await this.#known(signal), signal)
     return derived
   }
 

@@ -166,6 +166,14 @@ it('node/selfHealing: an execution half that lost its tail unseen is noticed by 
   expect(session.engine.history.every(({ finalized }) => finalized.number === 0)).toBe(true)
 })
 
+it('node/selfHealing: an execution half that lost its tail while nothing comes is noticed within seconds, the tail derived again', async () => {
+  const { world, session } = await atTip()
+  session.engine.turn('on', 7)
+  await world.clock.advanceMs(20_000)
+  expect(session.engine.hashes().slice(1)).toEqual(hashes.slice(0, 12))
+  expect(session.driver.status()).toMatchObject({ resets: 1, wait: { reason: 'l1-head' } })
+})
+
 it('node/selfHealing: an execution half that lost its tail unseen is noticed by the next unsafe payload: a gap to fill', async () => {
   const { session } = await atTip()
   session.engine.turn('on', 7)

@@ -102,7 +102,7 @@ export type HostParts = {
 export function createHost({ l1, config, genesis, execute, createPipeline, log = silentLog, startMs }: HostParts): Host {
   const clock = createManualClock(startMs)
   const ref = l2RefOf(config, genesis)
-  const durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref } }
+  const durable: Durable = { chain: [genesis], heads: { unsafe: ref, safe: ref, finalized: ref }, genesis: ref }
   let rows: Row[] = []
   let last: MemoryEngine | undefined
 

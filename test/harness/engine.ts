@@ -50,7 +50,7 @@ function refOf(payload: Payload): L2Ref {
 }
 
 /** What survives a kill. */
-export type Durable = { readonly chain: readonly Payload[]; readonly heads: Heads }
+export type Durable = { readonly chain: readonly Payload[]; readonly heads: Heads; readonly genesis?: L2Ref }
 
 export type MemoryEngine = Engine & {
   readonly durable: Durable
@@ -101,8 +101,13 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     const chain = state.chain.filter((payload) => payload.blockNumber <= tail)
     const last = chain.at(-1)
     if (last === undefined) throw new RangeError('an engine keeps its genesis')
-    const lower = (ref: Heads['unsafe']): Heads['unsafe'] => (ref.number > last.blockNumber ? refOf(last) : ref)
-    state = { chain, heads: { unsafe: lower(state.heads.unsafe), safe: lower(state.heads.safe), finalized: lower(state.heads.finalized) } }
+    const lastRef = last.blockHash === state.genesis?.hash ? state.genesis : refOf(last)
+    const lower = (ref: Heads['unsafe']): Heads['unsafe'] => (ref.number > last.blockNumber ? lastRef : ref)
+    state = {
+      ...state,
+      chain,
+      heads: { unsafe: lower(state.heads.unsafe), safe: lower(state.heads.safe), finalized: lower(state.heads.finalized) },
+    }
     known.clear()
     for (const payload of chain) known.set(payload.blockHash, payload)
   }
@@ -165,7 +170,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
       const arePresent = [heads.safe, heads.finalized].every((head) => chain.some((payload) => payload.blockHash === head.hash))
       if (!isOrdered || !arePresent) throw engineFault('INVALID_FORKCHOICE', { label: 'safe', hash: heads.safe.hash, reason: 'order' })
       effect('set heads')
-      state = { chain, heads }
+      state = { ...state, chain, heads }
       history.push(heads)
       effect('heads set')
     },
