@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { createPublicClient, http } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { encodeAttributes, encodePayload } from '#engine/payloadJson'
 import { systemClock } from '#lib/clock'
 import { signJwt } from '#lib/jwt'
@@ -192,6 +194,52 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
     expect(await ask(server.url, 'engine_newPayloadV5', json, hashes, root, requests)).toMatchObject({ error: { code: -38005 } })
     const { withdrawalsRoot: _root, ...without } = json
     expect(await ask(server.url, 'engine_newPayloadV4', without, hashes, root, requests)).toMatchObject({ error: { code: -32602 } })
+  })
+})
+
+describe('rpc/engineServer: over WebSocket, as other halves are configured', () => {
+  const token = () => bearer(signJwt(jwtSecret, nowSec()))
+  const open = async (url: string, headers: Record<string, string>) => {
+    const socket = new WebSocket(url.replace('http', 'ws'), { headers })
+    await once(socket, 'open')
+    return socket
+  }
+  const answered = async (socket: WebSocket, text: string) => {
+    const next = once(socket, 'message')
+    socket.send(text)
+    return JSON.parse(String((await next)[0])) as { id: unknown; result?: unknown; error?: { code: number } }
+  }
+
+  it('calls and batches, in order; what is no JSON is an error and ends nothing', async () => {
+    await using server = await serve()
+    const socket = await open(server.url, token())
+    expect((await answered(socket, '{')).error?.code).toBe(-32700)
+    const payloads = await payloadsOf(3)
+    for (const [id, payload] of payloads.entries()) {
+      const call = { jsonrpc: '2.0', id, method: 'engine_newPayloadV4', params: newPayloadParams(payload) }
+      expect(await answered(socket, JSON.stringify(call))).toMatchObject({ id, result: { status: 'VALID' } })
+    }
+    expect(await answered(socket, JSON.stringify([chainIdCall, { ...chainIdCall, id: 2 }]))).toHaveLength(2)
+    const closed = once(socket, 'close')
+    await server[Symbol.asyncDispose]()
+    await closed
+  })
+
+  it.each<[string, () => Record<string, string>, number]>([
+    ['no token', () => ({}), 401],
+    ['a wrong secret', () => bearer(signJwt(new Uint8Array(32), nowSec())), 401],
+    ['a web page', () => ({ ...token(), origin: 'https://page.example' }), 403],
+    ['another host name', () => ({ ...token(), host: 'rebound.example' }), 403],
+  ])('%s is refused', async (_what, headers, status) => {
+    await using server = await serve()
+    await expect(open(server.url, headers())).rejects.toThrow(`Unexpected server response: ${status}`)
+  })
+
+  it('a bounded number of connections', async () => {
+    await using server = await serve()
+    const sockets = await Promise.all(Array.from({ length: 16 }, () => open(server.url, token())))
+    await expect(open(server.url, token())).rejects.toThrow('503')
+    for (const socket of sockets) socket.terminate()
   })
 })
 

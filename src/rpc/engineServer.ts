@@ -18,6 +18,9 @@ export type EngineServerDeps = {
 /** A block's payload is one body: as other clients have it. Two of them fit at once. */
 export const engineServerLimits: Partial<RpcServerLimits> = { maxBodyBytes: 128_000_000, maxHeldBytes: 256_000_000, maxConnections: 50 }
 
+/** Some consensus halves ask over WebSocket (`ws://execution:8551`), one connection each. */
+const maxSockets = 16
+
 /**
  * Starts the engine port: the Engine API and the reads that go with it, for whoever has the secret; anybody else gets HTTP 401.
  * @returns when it listens
@@ -29,5 +32,5 @@ export function createEngineServer(
 ): Promise<RpcServer> {
   const contextOf = (ticket: Ticket): EngineContext => ({ ...eth, engine: api, ticket })
   const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock }
-  return createRpcServer(deps, { ...options, limits: engineServerLimits, authorize: bearerRule(clock, jwtSecret) })
+  return createRpcServer(deps, { ...options, limits: engineServerLimits, authorize: bearerRule(clock, jwtSecret), maxSockets })
 }

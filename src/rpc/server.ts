@@ -7,6 +7,7 @@ import { invalidRequest, parseError, type RpcError, requestTooBig, serverBusy } 
 import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget, type Hold, parseJson, readBody } from './server/body.ts'
+import { createCallSockets, refuseUpgrade } from './server/callSockets.ts'
 import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
@@ -27,6 +28,8 @@ export type RpcServerOptions = Listen & {
   readonly limits?: Partial<RpcServerLimits>
   /** Why a request with this Authorization header is refused (HTTP 401), or undefined; default: none is. */
   readonly authorize?: (authorization: string | undefined) => string | undefined
+  /** Calls over WebSocket on the same port too, at most so many connections; default: none. */
+  readonly maxSockets?: number
 }
 
 export type RpcServerLimits = {
@@ -81,6 +84,8 @@ function isFromForeignPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined && !/^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '')
 }
 
+const isFromPage = ({ headers }: IncomingMessage): boolean => headers.origin !== undefined
+
 async function replyToPost(
   request: IncomingMessage,
   caller: Caller,
@@ -126,10 +131,16 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const budget = new ByteBudget(limits.maxHeldBytes)
   let isClosing = false
 
+  /** What is asked without the right to. */
+  function turnedAway({ headers }: IncomingMessage): Reply | undefined {
+    if (!isHostAllowed(headers.host, hostNames)) return plain(403, 'this host name is not served here')
+    const unauthorized = options.authorize?.(headers.authorization)
+    return unauthorized === undefined ? undefined : plain(401, unauthorized)
+  }
+
   async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
-    if (!isHostAllowed(request.headers.host, hostNames)) return plain(403, 'this host name is not served here')
-    const unauthorized = options.authorize?.(request.headers.authorization)
-    if (unauthorized !== undefined) return plain(401, unauthorized)
+    const early = turnedAway(request)
+    if (early) return early
     if (request.method === 'POST') {
       using hold = budget.hold()
       return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })
@@ -163,6 +174,18 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const server = createServer({ requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: 65_000 }, (request, response) => {
     void handle(request, response)
   })
+  const { maxSockets = 0 } = options
+  const { maxBodyBytes: maxMessageBytes, maxResponseBytes: maxUnreadBytes } = limits
+  const sockets = createCallSockets({ dispatcher, budget, log }, { maxSockets, maxMessageBytes, maxUnreadBytes })
+  if (maxSockets > 0) {
+    server.on('upgrade', (request, socket, head) => {
+      socket.on('error', (error) => log.debug('rpc connection failed', { error }))
+      const early = turnedAway(request) ?? (isFromPage(request) ? plain(403, 'web pages are not served here') : undefined)
+      const refused = early ?? (isClosing || sockets.isFull ? plain(503, 'too many connections') : undefined)
+      if (refused) refuseUpgrade(socket, refused.status, refused.text)
+      else sockets.accept(request, socket, head)
+    })
+  }
   server.maxConnections = limits.maxConnections
   server.setTimeout(limits.stallTimeoutMs)
   const { port } = await listen(server, options)
@@ -176,6 +199,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     async [Symbol.asyncDispose](): Promise<void> {
       if (isClosing) return
       isClosing = true
+      sockets.close()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       using _timer = clock.after(limits.closeTimeoutMs, () => server.closeAllConnections())
       await closed
