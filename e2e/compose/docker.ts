@@ -1,6 +1,7 @@
 // `docker` and `docker compose` of one project, as an operator runs them.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { root } from '../../scripts/process.ts'
@@ -8,11 +9,11 @@ import { root } from '../../scripts/process.ts'
 const run = promisify(execFile)
 export type Settings = Readonly<Record<string, string>>
 
-/** @returns what the command wrote; its standard error is in the error when it fails */
+/** @returns what the command wrote, of `logs` on standard error too; that of others is in the error when they fail */
 export async function docker(args: readonly string[], settings: Settings = {}): Promise<string> {
   const options = { cwd: root, env: { ...process.env, ...settings }, maxBuffer: 1 << 28, timeout: 600_000 }
-  const { stdout } = await run('docker', [...args], options)
-  return stdout.trim()
+  const { stdout, stderr } = await run('docker', [...args], options)
+  return args.includes('logs') ? stdout + stderr : stdout.trim()
 }
 
 /** What `docker inspect` tells of a container, as far as it is looked at. */
@@ -46,6 +47,27 @@ export function createProject(name: string, files: readonly string[], settings: 
       return found
     },
   }
+}
+
+/** Processor time that the processes of a container took so far, in seconds: what a start costs, however busy the machine is. */
+export function processorSeconds({ State }: Container): number {
+  const childrenOf = (pid: number): number[] => {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+    return [pid, ...children.flatMap(childrenOf)]
+  }
+  const ticksOf = (pid: number): number => {
+    const [, fields = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    return fields
+      .split(' ')
+      .slice(11, 13)
+      .map(Number)
+      .reduce((sum, ticks) => sum + ticks, 0)
+  }
+  return (
+    childrenOf(State.Pid)
+      .map(ticksOf)
+      .reduce((sum, ticks) => sum + ticks, 0) / 100
+  )
 }
 
 /** Bytes of the image as a registry would send them: its layers, compressed. */
