@@ -10,7 +10,8 @@ const commitment = fromHex(recorded.commitment)
 const proof = fromHex(recorded.proof)
 
 describe('lib/kzgThread', () => {
-  const thread = KzgThread.start()
+  const thread = new KzgThread()
+  thread.warmUp()
   afterAll(() => thread[Symbol.asyncDispose]())
 
   it('answers as recorded sidecars say, also to wrong blobs, without holding up this thread', async () => {
@@ -47,7 +48,7 @@ describe('lib/kzgThread', () => {
   }, 120_000)
 
   it('a closed thread refuses, also what is under way', async () => {
-    const other = KzgThread.start()
+    const other = new KzgThread()
     const answer = other.hashOf(blob).catch((error: unknown) => error)
     await other[Symbol.asyncDispose]()
     expect(await answer).toMatchObject({ message: 'the thread is closed' })

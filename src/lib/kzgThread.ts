@@ -20,11 +20,9 @@ export class KzgThread implements AsyncDisposable {
   #lastId = 0
   #isClosed = false
 
-  /** Starts the thread, which sets itself up. It does not keep the process alive while nothing is asked. */
-  static start(): KzgThread {
-    const thread = new KzgThread()
-    thread.#begin()
-    return thread
+  /** Starts the thread, which sets itself up; otherwise the first question does. It does not keep the process alive while nothing is asked. */
+  warmUp(): void {
+    if (!this.#isClosed && this.#worker === undefined) this.#begin()
   }
 
   /**

@@ -25,6 +25,9 @@ export type L1PartDeps = {
 /** of L1 blocks and blobs on disk: two days and more of an L1 whose blocks take 100 KB, compressed, with blobs */
 const keptBytes = 1_073_741_824
 
+/** The set-up of the thread costs two seconds of a processor: a start has more urgent things to do, and a short run none for it. */
+const warmUpMs = 1_000
+
 /** L1 with its cache in the consensus store, and a thread that checks blobs where there can be any. Close it before the store. */
 export function openL1(
   deps: L1PartDeps,
@@ -33,7 +36,8 @@ export function openL1(
   const log = deps.log.child('l1')
   const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
   const { rpcUrls, beaconUrls, maxRequestsPerSec } = l1
-  const thread = beaconUrls.length > 0 ? KzgThread.start() : undefined
+  const thread = beaconUrls.length > 0 ? new KzgThread() : undefined
+  const warmUp = thread && deps.clock.after(warmUpMs, () => thread.warmUp())
   const source = createL1Source(
     { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
     {
@@ -48,6 +52,7 @@ export function openL1(
   return {
     ...source,
     async [Symbol.asyncDispose](): Promise<void> {
+      warmUp?.[Symbol.dispose]()
       source[Symbol.dispose]()
       await source.settled()
       cache[Symbol.dispose]()
