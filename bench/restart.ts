@@ -1,19 +1,38 @@
-// Restart of a node whose data directory holds 100,000 blocks, from the start of the process to its first RPC answer.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// Restart of a node whose data directory holds 100,000 blocks, from the start of the process to its first RPC answer: with an empty journal, and
+// with one at its bound (0.5 s of measured execution that no commit has reached). Then the same bound in heavy blocks, execution alone.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { toRollupJson } from '#chain/rollupConfig'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { type RollupConfig, toRollupJson } from '#chain/rollupConfig'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
+import { parsePayload } from '#engine/payloadJson'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
+import { importPayloads } from '#execution/importPayloads'
+import { journalDir } from '#execution/workerProtocol'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
 import { safeHeadTable } from '#node/safeHeadTable'
+import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import { consensusTables, tables } from '#store/tables'
 import { rpcCall, startCli } from '#test/harness/cliProcess'
 import { emptyChain, extendChain, genesisNote } from '#test/harness/generatedChain'
+import { readShared } from '#test/harness/sharedData'
+import type { L2Ref } from '#types/blockRef'
+import { parseHash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
 import { type Row, row } from './format.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
 const rounds = 7
+/** The bound of what is not committed (`commitBounds` in src/execution/commitBehind.ts). */
+const boundMs = 500
 
 /** Fills a data directory: ten transfers in every tenth block, all blocks safe by the L1 block that holds them. */
 async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyChain>>> {
@@ -21,6 +40,7 @@ async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyCha
   await using consensusKv = openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables))
   const chain = emptyChain(kv)
   await extendChain(chain, blocks)
+  await chain.execution.close()
   const last = chain.l1.blocks.at(-1)
   if (!last) throw new Error('no L1 block')
   const { safe } = chain.execution.published.heads
@@ -32,8 +52,117 @@ async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyCha
   return chain
 }
 
+/** An execution over a data directory that measures its own work and commits nothing. */
+async function withoutCommits<T>(
+  dir: string,
+  config: ExecutionConfig,
+  run: (execution: Execution, spentMs: () => number) => Promise<T>,
+): Promise<T> {
+  await using kv = openLmdbKv(dir, Object.values(tables))
+  using journal = openFileJournal(journalDir(dir), silentLog)
+  let startMs = 0
+  let spentMs = 0
+  const clock = { ...systemClock, nowMs: () => 0, after: () => ({ [Symbol.dispose]: () => {} }) }
+  const evm = createReferenceEvm()
+  const timed: typeof evm = {
+    open: (...args) => {
+      startMs = performance.now()
+      return evm.open(...args)
+    },
+  }
+  const onExecuted = (): void => {
+    spentMs += performance.now() - startMs
+  }
+  const genesis = (): never => {
+    throw new Error('the store is empty')
+  }
+  const execution = createExecution({ kv, journal, evm: timed, config, genesis, clock, log: silentLog, onExecuted })
+  return await run(execution, () => spentMs)
+}
+
+/** Empty blocks above the head, made heads and not committed, until the journal is at its bound. @returns the head */
+function fillJournal(datadir: string, config: RollupConfig): Promise<{ head: L2Ref; added: number }> {
+  return withoutCommits(join(datadir, 'chain'), config, async (execution, spentMs) => {
+    let head = (await execution.heads()).unsafe
+    const first = head.number
+    while (spentMs() < boundMs) {
+      const payload = await execution.payload(head.number)
+      if (!payload) throw new Error(`no block ${head.number}`)
+      const attributes: PayloadAttributes = {
+        timestamp: payload.timestamp + 2,
+        prevRandao: payload.prevRandao,
+        suggestedFeeRecipient: payload.feeRecipient,
+        withdrawals: [],
+        ...(payload.parentBeaconBlockRoot && { parentBeaconBlockRoot: payload.parentBeaconBlockRoot }),
+        transactions: payload.transactions.slice(0, 1),
+        noTxPool: true,
+        gasLimit: payload.gasLimit,
+        eip1559Params: payload.extraData.slice(1, 9),
+        minBaseFee: 0n,
+      }
+      const built = await execution.build(head, attributes)
+      if (built.kind === 'invalid') throw new Error(built.reason)
+      head = l2RefOf(config, built.payload)
+      await execution.setHeads({ ...(await execution.heads()), unsafe: head })
+    }
+    return { head, added: head.number - first }
+  })
+}
+
+/** @returns restarts a second */
+async function restartOnce(args: readonly string[], head: number): Promise<number> {
+  const startMs = performance.now()
+  await using node = startCli(args)
+  const [, url = ''] = await node.until(/"rpc":"([^"]+)"/)
+  const found = await rpcCall(url, 'eth_blockNumber')
+  const restarts = 1_000 / (performance.now() - startMs)
+  if (Number(found) !== head) throw new Error(`the head is ${String(found)}, not ${head}`)
+  node.child.kill('SIGTERM')
+  await node.ended()
+  return restarts
+}
+
+/** The bound in heavy blocks: all but the last blocks of the bench chain are committed, the last ones are in the journal. */
+async function heavyRow(folder: string): Promise<Row> {
+  const note = readShared('bench/mixed-42-blocks.genesis.json').toString('utf8')
+  const genesisPath = join(folder, 'bench-genesis.json')
+  writeFileSync(genesisPath, note)
+  const { genesis } = parseBaseGenesisNote(JSON.parse(note))
+  const config = configOfGenesis(genesis)
+  const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trim().split('\n')
+  const dir = join(folder, 'heavy')
+  {
+    await using kv = openLmdbKv(dir, Object.values(tables))
+    const deps = { evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+    await using execution = createExecution({ ...deps, kv })
+    await importPayloads(execution, config, lines.slice(0, 20))
+  }
+  await withoutCommits(dir, config, async (execution, spentMs) => {
+    for (const line of lines.slice(20)) {
+      if (spentMs() >= boundMs) return
+      const { p, root } = JSON.parse(line) as { p: unknown; root?: string }
+      const payload = parsePayload(p, root === undefined ? undefined : parseHash(root))
+      if (execution.insertPayload(payload).kind === 'invalid') throw new Error(`block ${payload.blockNumber} is invalid`)
+      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+    }
+  })
+  const starts: number[] = []
+  let replayed = 0
+  for (let round = 0; round < rounds; round++) {
+    const copy = join(folder, 'heavy-copy')
+    cpSync(dir, copy, { recursive: true })
+    const out = execFileSync(process.execPath, [join(import.meta.dirname, 'heavyJournal.ts'), copy, genesisPath], { encoding: 'utf8' })
+    const said = JSON.parse(out) as { replayMs: number; blocks: number; sinceLaunchMs: number }
+    replayed = said.blocks
+    starts.push(1_000 / said.sinceLaunchMs)
+    rmSync(copy, { recursive: true })
+  }
+  return row(`starts of execution a second with ${replayed} blocks of 52 Mgas in the journal, process start to a view`, 'starts/s', starts)
+}
+
 export async function run(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-restart-'))
+  const heavy = await heavyRow(folder)
   const [datadir, rollup, genesis] = [join(folder, 'data'), join(folder, 'rollup.json'), join(folder, 'genesis.json')]
   process.stderr.write(`filling a data directory with ${blocks} blocks…\n`)
   const chain = await fill(datadir)
@@ -42,28 +171,41 @@ export async function run(): Promise<readonly Row[]> {
   const recording = chain.l1.recording()
   const l1 = createRecordedL1(recording, { head: recording.blocks.length - 1 })
   await using server = await serveL1((exchange) => l1.reply(exchange), 0)
-
-  const files = ['--rollup.config', rollup, '--genesis', genesis, '--datadir', datadir]
-  const flags = ['--l1.rpc', server.url, '--http.port', '0', '--rollup.port', '0', '--log.format', 'json']
-  const [restarts, launches]: [number[], number[]] = [[], []]
+  const argsFor = (dir: string): string[] => {
+    const files = ['--rollup.config', rollup, '--genesis', genesis, '--datadir', dir]
+    return [
+      'node',
+      ...files,
+      '--l1.rpc',
+      server.url,
+      '--http.port',
+      '0',
+      '--rollup.port',
+      '0',
+      '--metrics.port',
+      '0',
+      '--log.format',
+      'json',
+    ]
+  }
+  const [restarts, launches, bounded]: [number[], number[], number[]] = [[], [], []]
+  const [full, copy] = [join(folder, 'full'), join(folder, 'copy')]
+  cpSync(datadir, full, { recursive: true })
+  const { head, added } = await fillJournal(full, chain.config)
   for (let round = 0; round < rounds; round++) {
     const launchMs = performance.now()
     await startCli(['version']).ended()
     launches.push(1_000 / (performance.now() - launchMs))
-    const startMs = performance.now()
-    await using node = startCli(['node', ...files, ...flags])
-    const [, url = ''] = await node.until(/"rpc":"([^"]+)"/)
-    const head = await rpcCall(url, 'eth_blockNumber')
-    restarts.push(1_000 / (performance.now() - startMs))
-    if (Number(head) !== blocks) throw new Error(`the head is ${String(head)}, not ${blocks}`)
-    node.child.kill('SIGTERM')
-    await node.ended()
+    restarts.push(await restartOnce(argsFor(datadir), blocks))
+    cpSync(full, copy, { recursive: true })
+    bounded.push(await restartOnce(argsFor(copy), head.number))
+    rmSync(copy, { recursive: true })
   }
   rmSync(folder, { recursive: true })
+  const against = { name: 'basalt version (start of a process alone)', value: row('', '', launches).value, runs: launches }
   return [
-    {
-      ...row(`restarts a second with ${blocks} blocks, process start to first RPC answer`, 'restarts/s', restarts),
-      against: { name: 'basalt version (start of a process alone)', value: row('', '', launches).value, runs: launches },
-    },
+    { ...row(`restarts a second with ${blocks} blocks, process start to first RPC answer`, 'restarts/s', restarts), against },
+    { ...row(`the same with a journal at its bound (${added} empty blocks, ${boundMs} ms of execution)`, 'restarts/s', bounded), against },
+    heavy,
   ]
 }
