@@ -264,7 +264,8 @@ class LocalExecution implements Execution {
     if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
     const startMs = clock.nowMs()
     const result = execute(on)
-    const ms = clock.nowMs() - startMs
+    // a clock that was set back meanwhile is no gain
+    const ms = Math.max(0, clock.nowMs() - startMs)
     if (result.kind === 'invalid') {
       log.debug('block refused', { reason: result.reason, ms })
       return result

@@ -56,16 +56,26 @@ class FileJournal implements Journal {
   }
 
   *records(): Generator<JournalRecord & { readonly segment: number }> {
-    for (const [segment, size] of [...this.#sizes]) {
+    for (const segment of [...this.#sizes.keys()]) {
       if (segment >= this.segment) return
-      const path = join(this.#dir, fileName(segment))
-      const { records, soundBytes } = readSegment(readFileSync(path))
-      if (soundBytes < size) {
-        this.#log.warn('journal cut off at a damaged record', { file: path, atByte: soundBytes, lostBytes: size - soundBytes })
+      for (const record of this.#sound(segment)) yield { ...record, segment }
+    }
+  }
+
+  /** What is whole of a segment; the rest is cut off. */
+  #sound(segment: number): readonly JournalRecord[] {
+    const path = join(this.#dir, fileName(segment))
+    try {
+      const bytes = readFileSync(path)
+      const { records, soundBytes } = readSegment(bytes)
+      if (soundBytes < bytes.length) {
+        this.#log.warn('journal cut off at a damaged record', { file: path, atByte: soundBytes, lostBytes: bytes.length - soundBytes })
         truncateSync(path, soundBytes)
         this.#resize(segment, soundBytes)
       }
-      for (const record of records) yield { ...record, segment }
+      return records
+    } catch (error) {
+      throw storeFailure(this.#dir, error)
     }
   }
 
