@@ -19,6 +19,7 @@ import {
   type GetPayloadVersion,
   getPayloadRefusal,
   type NewPayloadVersion,
+  newestPayloadVersion,
   newPayloadRefusal,
 } from './versions.ts'
 
@@ -105,6 +106,8 @@ class LocalEngineApi implements EngineApi {
   }
 
   async getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload> {
+    if (version > newestPayloadVersion)
+      throw engineApiError('unsupportedFork', `engine_getPayloadV${version} is for a fork without rules here`)
     const job = this.#jobs.get(id)
     if (job === undefined) throw engineApiError('unknownPayload', id)
     const refusal = getPayloadRefusal(this.#config.schedule, version, job.attributes.timestamp)

@@ -1,4 +1,4 @@
-import { type Fork, type ForkSchedule, isActive } from '#chain/forks'
+import { type Fork, type ForkSchedule, firstUnsupportedFork, forks, isActive } from '#chain/forks'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
 export type NewPayloadVersion = 1 | 2 | 3 | 4 | 5
@@ -12,6 +12,11 @@ const payloadForks: readonly (readonly [GetPayloadVersion, Fork])[] = [
   [3, 'ecotone'],
   [2, 'canyon'],
 ]
+
+const isExecuted = (fork: Fork): boolean => forks.indexOf(fork) < forks.indexOf(firstUnsupportedFork)
+
+/** The newest payload that this version of the program can build. */
+export const newestPayloadVersion: GetPayloadVersion = payloadForks.find(([, fork]) => isExecuted(fork))?.[0] ?? 1
 
 /** Version of the payload of a block of this time (seconds): the one of `engine_getPayload` that gives it, 2 for the first two. */
 export function payloadVersionAt(schedule: ForkSchedule, timestamp: number): GetPayloadVersion {

@@ -171,7 +171,7 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
     ['a forkchoice that is a text', call('engine_forkchoiceUpdatedV3', 'latest', null), -32602],
     ['a payload id of 9 bytes', call('engine_getPayloadV4', `0x${'00'.repeat(9)}`), -32602],
     ['a payload id that nobody gave', call('engine_getPayloadV4', `0x${'00'.repeat(8)}`), -38001],
-    ['a getPayload of a later fork', call('engine_getPayloadV5', `0x${'00'.repeat(8)}`), -38001],
+    ['a getPayload of a later fork', call('engine_getPayloadV5', `0x${'00'.repeat(8)}`), -38005],
     ['bodies without end', call('engine_getPayloadBodiesByRangeV1', '0x1', '0xffffffffffffffff'), -38004],
     ['more hashes than are answered', call('engine_getPayloadBodiesByHashV1', Array(1_025).fill(zeroHash)), -38004],
     ['a range that begins at genesis', call('engine_getPayloadBodiesByRangeV1', '0x0', '0x1'), -32602],
