@@ -77,16 +77,23 @@ export function trimLeft(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(from)
 }
 
-/** u64 big-endian of a safe integer: block numbers in store keys. */
+/** u64 big-endian of a safe integer, RangeError of another number: block numbers in store keys. */
 export function u64Bytes(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a safe integer`)
   const out = new Uint8Array(8)
-  new DataView(out.buffer).setBigUint64(0, BigInt(value))
+  let rest = value
+  for (let at = 7; rest > 0; at--) {
+    out[at] = rest
+    rest = Math.floor(rest / 256)
+  }
   return out
 }
 
 /** The safe integer in 8 big-endian bytes; RangeError at 2^53 and above. */
 export function u64FromBytes(bytes: Uint8Array): number {
-  const value = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError(`${value} is not a safe integer`)
-  return Number(value)
+  if (bytes.length < 8) throw new RangeError(`${bytes.length} bytes are no u64`)
+  let value = 0
+  for (let at = 0; at < 8; at++) value = value * 256 + (bytes[at] ?? 0)
+  if (value > Number.MAX_SAFE_INTEGER) throw new RangeError(`${value} is not a safe integer`)
+  return value
 }
