@@ -162,7 +162,6 @@ async function heavyRow(folder: string): Promise<Row> {
 
 export async function run(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-restart-'))
-  const heavy = await heavyRow(folder)
   const [datadir, rollup, genesis] = [join(folder, 'data'), join(folder, 'rollup.json'), join(folder, 'genesis.json')]
   process.stderr.write(`filling a data directory with ${blocks} blocks…\n`)
   const chain = await fill(datadir)
@@ -189,6 +188,7 @@ export async function run(): Promise<readonly Row[]> {
     ]
   }
   const [restarts, launches, bounded]: [number[], number[], number[]] = [[], [], []]
+  process.stderr.write('measuring…\n')
   const [full, copy] = [join(folder, 'full'), join(folder, 'copy')]
   cpSync(datadir, full, { recursive: true })
   const { head, added } = await fillJournal(full, chain.config)
@@ -201,6 +201,7 @@ export async function run(): Promise<readonly Row[]> {
     bounded.push(await restartOnce(argsFor(copy), head.number))
     rmSync(copy, { recursive: true })
   }
+  const heavy = await heavyRow(folder)
   rmSync(folder, { recursive: true })
   const against = { name: 'basalt version (start of a process alone)', value: row('', '', launches).value, runs: launches }
   return [
