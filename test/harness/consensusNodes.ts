@@ -4,7 +4,7 @@ import { agreeWithGenesis } from '#chain/genesis'
 import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
 import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
-import type { SafeHeadStore } from '#consensus/ports'
+import type { L1Source, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
 import type { Pipeline } from '#derive/ports'
@@ -22,21 +22,27 @@ import { createMemoryTable, runSession, type Session } from './consensus.ts'
 import { createRecordedHost } from './consensusRecorded.ts'
 import { readSharedJson } from './sharedData.ts'
 
-/** One run of both halves in this process. */
-export type NodeSession = Omit<Session, 'engine'> & {
+export type OpenExecution = {
   readonly engine: Execution
-  readonly store: SafeHeadStore
   /** blocks executed so far */
   readonly executed: () => number
 }
 
+/** One run of both halves in this process. */
+export type NodeSession = Omit<Session, 'engine'> & OpenExecution & { readonly store: SafeHeadStore }
+
 export type RecordedNodes = {
   readonly config: RollupConfig
+  readonly l1: L1Source
+  /** The execution half alone. */
+  open(effect?: (name: string) => void): OpenExecution
   /** @param effect called before and after each durable effect; it may throw, which is the kill */
   start(effect?: (name: string) => void, options?: Partial<DriverOptions>, alter?: (pipeline: Pipeline) => Pipeline): NodeSession
   /** Shows L1 up to the block of this number. */
   reveal(l1Number: number): void
   loseStore(): void
+  /** Loses what is acknowledged but not committed: a disk of a power failure. */
+  loseJournal(): void
   /** all L2 blocks, genesis first, as their forks have them */
   readonly payloads: readonly Payload[]
   readonly safeHeads: readonly number[]
@@ -53,27 +59,35 @@ export function createRecordedNodes(name: string): RecordedNodes {
   const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
   let rows: Parameters<typeof createMemoryTable>[1] = []
 
+  function open(effect: (name: string) => void = () => {}): OpenExecution {
+    let executed = 0
+    const engine = createExecution({
+      kv,
+      journal: createMemoryJournal(segments),
+      evm: createReferenceEvm(),
+      config,
+      genesis: () => genesis,
+      clock,
+      log: silentLog,
+      onCommit: (phase) => effect(phase),
+      onExecuted: () => void executed++,
+    })
+    return { engine, executed: () => executed }
+  }
+
   return {
     config,
+    l1,
+    open,
     reveal,
     payloads,
     safeHeads,
     loseStore: () => {
       rows = []
     },
+    loseJournal: () => segments.clear(),
     start(effect = () => {}, options = {}, alter = (pipeline) => pipeline): NodeSession {
-      let executed = 0
-      const engine = createExecution({
-        kv,
-        journal: createMemoryJournal(segments),
-        evm: createReferenceEvm(),
-        config,
-        genesis: () => genesis,
-        clock,
-        log: silentLog,
-        onCommit: (phase) => effect(phase),
-        onExecuted: () => void executed++,
-      })
+      const { engine, executed } = open(effect)
       const registry = new Registry()
       const store = createSafeHeadStore(createMemoryTable(effect, rows))
       const driver = createDriver(
@@ -89,7 +103,7 @@ export function createRecordedNodes(name: string): RecordedNodes {
         },
         { ...defaultDriverOptions, config, ...options },
       )
-      return { engine, store, registry, executed: () => executed, ...runSession(driver, clock, l1) }
+      return { engine, store, registry, executed, ...runSession(driver, clock, l1) }
     },
   }
 }
