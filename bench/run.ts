@@ -5,6 +5,7 @@ import { describe, type Row } from './format.ts'
 
 const suites: Readonly<Record<string, () => Promise<{ run: () => Promise<readonly Row[]> }>>> = {
   derive: () => import('./derive.ts'),
+  engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   restart: () => import('./restart.ts'),
 }
