@@ -64,7 +64,7 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
     const dir = mkdtempSync(join(tmpdir(), 'basalt-blocks-'))
     try {
       await using kv = openLmdbKv(dir, Object.values(tables))
-      const execution = open(kv)
+      await using execution = open(kv)
       for (const payload of payloads.slice(1)) {
         const isAt = (fork: 'holocene' | 'jovian') => isActive(schedule, fork, payload.timestamp)
         const parent = { number: payload.blockNumber - 1, hash: payload.parentHash }
@@ -72,9 +72,13 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
       }
       await setUnsafe(execution, payloads.at(-1) as Payload)
       checkHistory(execution, payloads)
+      execution.commit()
+      checkHistory(execution, payloads)
       for (const to of [payloads.length - 2, 40, 0]) {
         await setUnsafe(execution, payloads[to] as Payload)
         expect((await execution.heads()).unsafe.number).toBe(to)
+        checkHistory(execution, payloads.slice(0, to + 1))
+        execution.commit()
         checkHistory(execution, payloads.slice(0, to + 1))
       }
       await setUnsafe(execution, payloads.at(-1) as Payload)
