@@ -21,7 +21,7 @@ export function createEngineWatch({ api, clock }: { readonly api: EngineApi; rea
   let isBehind = false
   let highest = 0
   const hear = <T>(call: T): T => {
-    heardMs = clock.nowMs()
+    heardMs = clock.elapsedMs()
     return call
   }
   return {
@@ -42,7 +42,7 @@ export function createEngineWatch({ api, clock }: { readonly api: EngineApi; rea
       bodiesByRange: (start, count) => hear(api.bodiesByRange(start, count)),
     },
     heard: ({ view, sync }) => ({ view: (): ChainView => hear(view()), sync }),
-    silentMs: () => (heardMs === undefined ? undefined : clock.nowMs() - heardMs),
+    silentMs: () => (heardMs === undefined ? undefined : clock.elapsedMs() - heardMs),
     sync(): SyncProgress | undefined {
       const current = head()
       return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
