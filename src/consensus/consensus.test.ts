@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
+import { Fault } from '#lib/fault'
 import { silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import { createWorld } from '#test/harness/consensus'
@@ -96,6 +97,15 @@ it('consensus/consensus: a feed that fails ends the other part, and its fault co
   await expect(ended).rejects.toThrow('source lost')
   expect(consensus.status().phase).toBe('stopped')
   expect(() => createConsensus({} as ConsensusDeps, {} as never)).toThrow('neither L1 nor a source')
+})
+
+it('consensus/consensus: a feed that comes to a fork without rules ends alone, its fault comes out in the end (UNSUPPORTED_FORK)', async () => {
+  const fork = new Fault('UNSUPPORTED_FORK', 'fatal', 'azul', 'upgrade', {})
+  const { consensus, ended, stop, clock } = create({ createFeed: () => ({ run: () => Promise.reject(fork) }) })
+  ended.catch(() => {})
+  await clock.advanceMs(1_000)
+  expect(consensus.status().phase).toBe('deriving')
+  await expect(stop()).rejects.toBe(fork)
 })
 
 it('consensus/consensus: the feed gets the inbox and the waits, which the status shows', async () => {

@@ -1,5 +1,6 @@
 import type { Pipeline, StartPoint } from '#derive/ports'
-import { Fault } from '#lib/fault'
+import { Fault, isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
 import { createDriver, type DriverDeps, type DriverOptions } from './driver.ts'
 import { EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
@@ -38,7 +39,7 @@ export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Co
     inbox: part.inbox,
     waits: part.waits,
     status: () => part.status(),
-    run: (signal) => runTogether(feed ? [part, feed] : [part], signal),
+    run: (signal) => runTogether(feed ? [part, feed] : [part], deps.log, signal),
   }
 }
 
@@ -90,8 +91,11 @@ async function loadHeads(queue: EngineQueue, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Runs parts until the signal is aborted or one fails: the others are stopped then. */
-async function runTogether(parts: readonly Feed[], signal: AbortSignal): Promise<void> {
+/**
+ * Runs parts until the signal is aborted or one fails: the others are stopped then. One that comes to a fork without rules ends alone: what is
+ * followed gets there before derivation, which goes on to the last block before it.
+ */
+async function runTogether(parts: readonly Feed[], log: Log, signal: AbortSignal): Promise<void> {
   const control = new AbortController()
   const stop = AbortSignal.any([signal, control.signal])
   const results = await Promise.allSettled(
@@ -99,7 +103,8 @@ async function runTogether(parts: readonly Feed[], signal: AbortSignal): Promise
       try {
         await part.run(stop)
       } catch (error) {
-        control.abort(error)
+        if (!isFault(error, 'UNSUPPORTED_FORK')) control.abort(error)
+        else if (parts.length > 1) log.error('a fork that this version does not support was reached', { code: error.code, fix: error.fix })
         throw error
       }
     }),
