@@ -46,4 +46,5 @@ export function readGenesisFile(path: string): ParsedGenesis {
   return isBaseGenesisNote(json) ? parseBaseGenesisNote(json) : parseGethGenesis(json)
 }
 
-const missing = (flag: 'network' | 'rollup.config' | 'genesis'): Error => cliFault('MISSING_FLAG', { flag, doc: flags[flag].doc })
+const missing = (flag: 'network' | 'rollup.config' | 'genesis'): Error =>
+  cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc: flags[flag].doc })

@@ -9,8 +9,8 @@ export const cliFault = defineFaults({
   },
   MISSING_FLAG: {
     severity: 'fatal',
-    says: (d: { flag: string; doc: string }) => `--${d.flag} is needed: ${d.doc}`,
-    fix: 'give the flag, or set its environment variable',
+    says: (d: { flag: string; variable: string; doc: string }) => `--${d.flag} is needed: ${d.doc} (${d.variable})`,
+    fix: 'give the flag, or set its variable',
   },
   UNSUPPORTED: {
     severity: 'fatal',

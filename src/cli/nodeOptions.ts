@@ -38,7 +38,7 @@ export const optionFlags = [
 type OptionFlag = (typeof optionFlags)[number]
 export type OptionValues = FlagValues<OptionFlag>
 
-const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG', { flag, doc })
+const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc })
 
 const seconds = (stretch: Stretch, config: RollupConfig): number =>
   'sec' in stretch ? stretch.sec : Math.ceil(stretch.blocks * config.blockTimeSec)

@@ -16,7 +16,8 @@ export const importBlocks: Command = {
   flags: names,
   async run(io, raw, path): Promise<number> {
     const given = readFlags(names, raw, io.env)
-    if (given.genesis === undefined) throw cliFault('MISSING_FLAG', { flag: 'genesis', doc: flags.genesis.doc })
+    if (given.genesis === undefined)
+      throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
     const { genesis, warnings } = readGenesisFile(given.genesis)
     const lines = readFileText(path).split('\n')
     const total = lines.filter((text) => text.trim() !== '').length
