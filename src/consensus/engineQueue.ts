@@ -278,7 +278,7 @@ export class EngineQueue implements UnsafeInbox {
 
   async #load(signal: AbortSignal): Promise<Heads> {
     const found = await this.#calls.read(signal, (engine) => engine.heads())
-    const heads = await this.#calls.read(signal, (engine) => soundHeads(engine, found))
+    const heads = await this.#calls.read(signal, (engine) => soundHeads(engine, found, this.#heads?.finalized))
     if (heads !== found) this.#deps.log.warn('the heads of the execution half are put in order', numbersOf(found))
     this.#take(heads)
     return heads

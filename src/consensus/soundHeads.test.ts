@@ -18,11 +18,21 @@ it.each([
   ['finalized above unsafe', [6, 3, 9], [6, 3, 3]],
   ['both above unsafe', [3, 6, 9], [3, 3, 3]],
 ] as const)('consensus/soundHeads: %s', async (_what, [unsafe, safe, finalized], expected) => {
-  const heads = await soundHeads(engine, { unsafe: at(unsafe), safe: at(safe), finalized: at(finalized) })
+  const heads = await soundHeads(engine, { unsafe: at(unsafe), safe: at(safe), finalized: at(finalized) }, undefined)
   expect([heads.unsafe.number, heads.safe.number, heads.finalized.number]).toEqual(expected)
 })
 
 it('consensus/soundHeads: a finalized block that is not canonical comes down to the safe head', async () => {
   const stray = { ...at(6), hash: at(7).hash }
-  expect((await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: stray })).finalized).toEqual(at(3))
+  expect((await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: stray }, undefined)).finalized).toEqual(at(3))
+})
+
+it.each([
+  ['labels forgotten by a restart', 6, [9, 6, 6]],
+  ['a finalized head that is lost with its tail', 12, [9, 3, 0]],
+  ['a finalized head that moved on', 0, [9, 3, 0]],
+] as const)('consensus/soundHeads: what is known to be final: %s', async (_what, known, expected) => {
+  const genesis = { ...at(1), number: 0, hash: at(1).parentHash }
+  const heads = await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: genesis }, known === 0 ? genesis : at(known))
+  expect([heads.unsafe.number, heads.safe.number, heads.finalized.number]).toEqual(expected)
 })

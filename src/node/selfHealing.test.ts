@@ -199,6 +199,22 @@ it('node/selfHealing: heads in no order (finalized above safe) are put in order,
   expect(numbers(next)).toEqual([18, 18, 12])
 })
 
+it('node/selfHealing: an execution half that comes back without its labels: what was final stays final', async () => {
+  const { world, session } = await atTip()
+  world.l1.finalize(4)
+  await world.clock.advanceMs(60_000)
+  expect(numbers(session)).toEqual([12, 12, 6])
+  const { heads } = session.engine
+  const first = session.engine.history[0]?.finalized
+  session.engine.heads = async () => ({ ...(await heads()), ...(first && { safe: first, finalized: first }) })
+  await session.until(() => session.driver.status().resets === 1)
+  session.engine.heads = heads
+  await toEnd(world, session)
+  const finalized = session.engine.history.map((each) => each.finalized.number)
+  expect(finalized.at(-1)).toBe(6)
+  expect(finalized).toEqual(finalized.toSorted((a, b) => a - b))
+})
+
 it.each([5 * hourMs, -5 * hourMs])('node/selfHealing: a wall clock that jumps by %i ms changes nothing', async (jumpMs) => {
   const { world, session, problems } = await atTip()
   world.clock.jumpMs(jumpMs)
