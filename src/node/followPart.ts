@@ -62,9 +62,9 @@ export function openFollow(deps: FollowPartDeps, options: FollowPartOptions): Fo
   const metrics = followMetrics.register(registry)
   let follower: Follower | undefined
   return {
-    createFeed(parts): Feed {
+    createFeed({ inbox, waits }): Feed {
       follower = createFollower(
-        { ...deps, ...parts, source: node, log, metrics, ...(proofs && { proofs }) },
+        { ...deps, inbox, waits, source: node, log, metrics, ...(proofs && { proofs }) },
         { ...defaultFollowOptions, config, labels: l1 ? 'l1' : 'source', maxAheadSec },
       )
       return follower

@@ -14,21 +14,25 @@ describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const)('foll
   const half = payloads.length >> 1
   const last = payloads.at(-1) ?? expect.fail()
 
-  it.each(['over HTTP', 'over WebSocket'])('a node follows a node %s: same heads, every block executed once', async (how) => {
-    await using a = await serveExecution({ config, genesis })
-    await a.extend(payloads.slice(1, half), { safe: payloads[half - 5] ?? last, finalized: payloads[10] ?? last })
-    const url = how === 'over HTTP' ? a.httpUrl : `${a.httpUrl},${a.wsUrl}`
-    await using b = followUrl({ config, genesis }, url, how === 'over HTTP' ? 20 : 60_000)
-    await b.reached(payloads[half - 1]?.blockHash ?? '')
-    await vi.waitFor(async () => expect((await b.execution.heads()).safe.number).toBe(half - 5))
-    await vi.waitFor(async () => expect((await b.execution.heads()).finalized.number).toBe(10))
-    if (how === 'over WebSocket') await vi.waitFor(() => expect(b.source.transport).toBe('websocket'))
-    for (const payload of payloads.slice(half)) {
-      await a.extend([payload])
-      await b.reached(payload.blockHash)
-    }
-    expect(b.executed.map(({ hash }) => hash)).toEqual(payloads.slice(1).map(({ blockHash }) => blockHash))
-    await vi.waitFor(() => expect(b.consensus.status()).toMatchObject({ labels: 'source', heads: { unsafe: { hash: last.blockHash } } }))
-    await vi.waitFor(() => expect(b.follower.status()).toMatchObject({ labels: 'source', phase: 'following' }))
-  })
+  it.each(['over HTTP', 'over WebSocket'])(
+    'a node follows a node %s: same heads, every block executed once',
+    { timeout: 120_000 },
+    async (how) => {
+      await using a = await serveExecution({ config, genesis })
+      await a.extend(payloads.slice(1, half), { safe: payloads[half - 5] ?? last, finalized: payloads[10] ?? last })
+      const url = how === 'over HTTP' ? a.httpUrl : `${a.httpUrl},${a.wsUrl}`
+      await using b = followUrl({ config, genesis }, url, how === 'over HTTP' ? 20 : 60_000)
+      await b.reached(payloads[half - 1]?.blockHash ?? '')
+      await vi.waitFor(async () => expect((await b.execution.heads()).safe.number).toBe(half - 5))
+      await vi.waitFor(async () => expect((await b.execution.heads()).finalized.number).toBe(10))
+      if (how === 'over WebSocket') await vi.waitFor(() => expect(b.source.transport).toBe('websocket'))
+      for (const payload of payloads.slice(half)) {
+        await a.extend([payload])
+        await b.reached(payload.blockHash)
+      }
+      expect(b.executed.map(({ hash }) => hash)).toEqual(payloads.slice(1).map(({ blockHash }) => blockHash))
+      await vi.waitFor(() => expect(b.consensus.status()).toMatchObject({ labels: 'source', heads: { unsafe: { hash: last.blockHash } } }))
+      await vi.waitFor(() => expect(b.follower.status()).toMatchObject({ labels: 'source', phase: 'following' }))
+    },
+  )
 })
