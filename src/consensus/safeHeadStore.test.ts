@@ -15,7 +15,16 @@ it('consensus/safeHeadStore: finds entries by L1 number and walks back through s
   const store = createSafeHeadStore(createMemoryTable())
   const entries = [entry(2, 0), entry(5, 3), entry(5, 7), entry(300, 9)]
   store.append(entries)
-  expect([1, 2, 4, 5, 299, 300, 2 ** 40].map((l1) => store.atOrBelow(l1)?.safe.number)).toEqual([undefined, 0, 0, 7, 7, 9, 9])
+  expect([-1, 1, 2, 4, 5, 299, 300, 2 ** 40].map((l1) => store.atOrBelow(l1)?.safe.number)).toEqual([
+    undefined,
+    undefined,
+    0,
+    0,
+    7,
+    7,
+    9,
+    9,
+  ])
   const back: SafeHeadEntry[] = []
   for (let at = store.last(); at; at = store.before(at)) back.unshift(at)
   expect(back).toEqual(entries)

@@ -33,7 +33,7 @@ function decodeRow(row: Row | undefined): SafeHeadEntry | undefined {
 export function createSafeHeadStore(table: OrderedTable): SafeHeadStore {
   const last = (): SafeHeadEntry | undefined => decodeRow(table.floor(concatBytes(highest, highest)))
   return {
-    atOrBelow: (l1Number) => decodeRow(table.floor(concatBytes(u64Bytes(l1Number), highest))),
+    atOrBelow: (l1Number) => (l1Number < 0 ? undefined : decodeRow(table.floor(concatBytes(u64Bytes(l1Number), highest)))),
     last,
     before(entry): SafeHeadEntry | undefined {
       const key = keyBelow(entry)
