@@ -1,7 +1,7 @@
 // npm run test:compose -- [--layout single|halves] [--json FILE]: the compose file as an operator uses it, over a recorded L1. Needs a Docker
 // Engine with Compose; the folder shared/tools/docker-lab brings one up.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rpcCall } from '#test/harness/cliProcess'
@@ -101,13 +101,20 @@ async function checkIsolation(project: Project, layout: Layout): Promise<void> {
   must(logs.includes('node started') && !logs.includes(secrets[0] ?? ''), 'the secret is in the log')
 }
 
+const shownMetrics = [
+  'basalt_node_head_age_seconds{head="safe"}',
+  'basalt_node_loop_lag_seconds',
+  'basalt_faults_total',
+  'basalt_node_store_bytes',
+]
+
 /** Every published port answers, and tells a web page of another name nothing. */
 async function checkPorts(layout: Layout, chainId: number): Promise<void> {
   must(Number(await rpcCall(urls.http, 'eth_chainId')) === chainId, '8545 is another chain')
   must((await fetch(`${urls.rollup}/readyz`)).status === 200, '7545 is not ready')
   for (const port of layout.metrics) {
     const text = await (await fetch(`${at(port)}/metrics`)).text()
-    must(/^basalt_/m.test(text), `${port} has no metrics`)
+    for (const name of shownMetrics) must(text.includes(`\n${name}`), `${port} has no ${name}`)
   }
   must((await webSocketCall(`ws://${publishAddr}:8546`, 'eth_chainId')) === chainId, '8546 is another chain')
 }
@@ -174,7 +181,10 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
         `  down ${stopped.seconds.toFixed(1)} s, up --wait on the same data ${seconds.toFixed(1)} s (${cpu} s of processor time, load ${load})`,
       )
     }
-    must(Math.max(...runs) <= 10, `up --wait on existing data took ${Math.max(...runs)} s`)
+    // on a machine that others keep busy the time says little, and is not judged
+    const isBusy = (loadavg()[0] ?? 0) > 3 * availableParallelism()
+    if (isBusy) say('  this machine is busy with something else: the limit of 10 s is not applied')
+    must(isBusy || Math.max(...runs) <= 10, `up --wait on existing data took ${Math.max(...runs)} s`)
     world.l1.reveal(world.lastL1)
     await untilSafe(world, world.lastL1, urls)
     return row(`docker compose up --wait on an existing data directory, ${layout.name}`, 's', runs)

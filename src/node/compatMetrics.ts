@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DriverStatus } from '#consensus/status'
+import { lazy } from '#lib/lazy'
 
 type Ref = { readonly number: number; readonly timestamp: number }
 
@@ -27,7 +28,9 @@ export function createCompatMetrics(registry: Registry): (status: DriverStatus, 
   const idle = new Gauge({ ...common, name: 'op_node_default_derivation_idle', help: '1: derivation waits for the next L1 block' })
   const resets = new Counter({ ...common, name: 'op_node_default_pipeline_resets_total', help: 'Resets of derivation' })
   const labels = new Gauge({ ...common, name: 'base_node_block_labels', help: 'Number of an L2 head', labelNames: ['label'] })
-  const origin = new Gauge({ ...common, name: 'base_node_derivation_l1_origin', help: 'The L1 block that derivation read last' })
+  const originOf = lazy(
+    () => new Gauge({ ...common, name: 'base_node_derivation_l1_origin', help: 'The L1 block that derivation read last' }),
+  )
   return (status, nowMs) => {
     for (const [type, { layer, of }] of Object.entries(refs)) {
       const ref = of(status)
@@ -36,7 +39,7 @@ export function createCompatMetrics(registry: Registry): (status: DriverStatus, 
       latencies.set({ layer, type }, nowMs / 1000 - ref.timestamp)
     }
     for (const label of ['unsafe', 'safe', 'finalized'] as const) if (status.heads) labels.set({ label }, status.heads[label].number)
-    if (status.origin) origin.set(status.origin.number)
+    if (status.origin) originOf().set(status.origin.number)
     idle.set(status.wait?.reason === 'l1-head' ? 1 : 0)
     resets.reset()
     resets.inc(status.resets)
