@@ -76,8 +76,6 @@ type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
 
 /** At most this long without letting other tasks of the thread run. */
 const breathMs = 20
-/** How often an idle execution half is asked whether it still has its heads. */
-const checkEveryMs = 10_000
 
 class DerivationDriver implements Driver {
   readonly waits: Waits
@@ -92,7 +90,6 @@ class DerivationDriver implements Driver {
   #fault: Fault | undefined
   #committedMs = 0
   #breathedMs = 0
-  #checkedMs = 0
 
   constructor(deps: DriverDeps, options: DriverOptions) {
     this.#deps = deps
@@ -305,7 +302,7 @@ class DerivationDriver implements Driver {
     await this.#finalize(signal)
     for (const reason of ['l1-block', 'l1-blobs', 'reset'] as const) this.waits.leave(reason)
     while ((this.#watch.heads.latest?.number ?? -1) < number) {
-      await this.#check(signal)
+      await this.#queue.check(signal)
       if (this.#queue.lost) return
       this.waits.enter('l1-head')
       await this.#deps.clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
@@ -315,13 +312,6 @@ class DerivationDriver implements Driver {
       if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#resets.want('l1-head', 'L1 head was replaced')
     }
     this.waits.leave('l1-head')
-  }
-
-  async #check(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#deps.clock.elapsedMs()
-    if (nowMs - this.#checkedMs < checkEveryMs) return
-    this.#checkedMs = nowMs
-    await this.#queue.check(signal)
   }
 
   async #poll(signal: AbortSignal): Promise<void> {

@@ -31,6 +31,9 @@ export type EngineQueueOptions = {
 /** Offers from outside that may wait for their turn. */
 const maxWaitingInserts = 64
 
+/** How often an idle execution half is asked whether it still has its heads. */
+const checkEveryMs = 10_000
+
 /** `consolidated`: the unsafe block at the number is the one that L1 says. */
 export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payload: Payload }
 
@@ -49,6 +52,7 @@ export class EngineQueue implements UnsafeInbox {
   readonly #refusals: Refusals
   #heads: Heads | undefined
   #inserts = 0
+  #checkedMs = 0
   #lost: Fault | undefined
 
   constructor(deps: EngineQueueDeps, options: EngineQueueOptions) {
@@ -75,9 +79,15 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** Looks whether the engine still has the heads that it was given: one that was restarted may have lost some, and nobody asks for them. */
-  check(signal: AbortSignal): Promise<void> {
-    return this.#tasks.run('finalize', signal, async () => {
+  /**
+   * Looks, every ten seconds at most, whether the engine still has the heads that it was given: one that was restarted may have lost some, and
+   * nobody asks for them.
+   */
+  async check(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#deps.clock.elapsedMs()
+    if (nowMs - this.#checkedMs < checkEveryMs) return
+    this.#checkedMs = nowMs
+    await this.#tasks.run('finalize', signal, async () => {
       const heads = await this.#known(signal)
       const found = await this.#calls.read(signal, (engine) => engine.heads())
       if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return
