@@ -1,11 +1,11 @@
-// npm run test:faults -- [--via http|ws|none] [--only PATTERN] [--seed S]: node A derives from L1, node B (two processes) follows A; each fault of
+// npm run test:faults -- [--via http|ws|none] [--only TEXT] [--keep]: node A derives from L1, node B (two processes) follows A; each fault of
 // the list is made, seen in /readyz, taken away, and both must have the recorded heads again. `none`: A alone.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lastL1, recordedProcessChain } from '#test/harness/processChain'
-import { type FaultCase, faultCases } from './faultsCases.ts'
+import { type FaultCase, faultGroups } from './faultsCases.ts'
 import { createWorld, type Transport, type World } from './faultsWorld.ts'
 import { readyOf } from './halvesLabels.ts'
 import { eventually } from './nodeProcess.ts'
@@ -83,16 +83,15 @@ async function runCase(world: World, fault: FaultCase): Promise<Outcome> {
   return { fault: fault.name, ok: true, ...seen, recoverMs }
 }
 
-/** All faults, one after the other, on the same two nodes; then L1 to its end. A fault from which they do not recover ends the run. */
-async function runAll(transport: Transport, folder: string): Promise<readonly Outcome[]> {
+/** A group of faults, one after the other, on the same two nodes; then L1 to its end. A fault from which they do not recover ends the group. */
+async function runGroup(transport: Transport, cases: readonly FaultCase[], folder: string): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  const cases = faultCases.filter(({ name, needsB }) => name.includes(values.only) && (transport !== 'none' || !needsB))
   await using world = await createWorld(recordedProcessChain('op-ecotone-to-jovian'), folder, transport)
   for (const node of world.nodes) node.spawn()
   await Promise.all(world.nodes.map((node) => node.up()))
   await world.reveal(firstL1Blocks)
-  for (const [i, fault] of cases.entries()) {
-    process.stderr.write(`${transport} ${i + 1}/${cases.length} ${fault.name}\n`)
+  for (const fault of cases) {
+    process.stderr.write(`${transport}: ${fault.name}\n`)
     try {
       const outcome = await runCase(world, fault)
       outcomes.push(outcome)
@@ -111,6 +110,15 @@ async function runAll(transport: Transport, folder: string): Promise<readonly Ou
   }
   await world.reveal(lastL1(world.chain))
   await eventually('the whole chain', recoverWithinMs, world.together)
+  return outcomes
+}
+
+async function runAll(transport: Transport, folder: string): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const [i, group] of faultGroups.entries()) {
+    const cases = group.filter(({ name, needsB }) => name.includes(values.only) && (transport !== 'none' || !needsB))
+    if (cases.length > 0) outcomes.push(...(await runGroup(transport, cases, join(folder, String(i)))))
+  }
   return outcomes
 }
 

@@ -146,8 +146,8 @@ const noBlobs = { node: a, why: /blob/i }
 const sourceSilent = { node: bConsensus, why: /source|follow/i }
 const noEngine = { node: bConsensus, why: /execution|engine/i }
 
-/** The faults of issue 4, and what can happen to the connections between the parts. */
-export const faultCases: readonly FaultCase[] = [
+/** What L1 and the clock can do. */
+const outside: readonly FaultCase[] = [
   proxied('beacon gone', false, ({ l1 }) => l1.beacon, { kind: 'cut' }, noBlobs),
   proxied('L1 cut', false, ({ l1 }) => l1.rpc, { kind: 'cut' }, l1Silent),
   proxied('L1 silent', false, ({ l1 }) => l1.rpc, { kind: 'stall' }, l1Silent),
@@ -175,6 +175,10 @@ export const faultCases: readonly FaultCase[] = [
   },
   clockJump('clock an hour ahead', hourMs),
   clockJump('clock an hour back', -hourMs),
+]
+
+/** Processes that end, blocks that are offered. */
+const inside: readonly FaultCase[] = [
   killed('A killed', false, (world) => [world.a]),
   killed('A gone for long', true, (world) => [world.a], sourceSilent),
   killed('consensus half of B killed', true, (world) => [world.b.consensus]),
@@ -198,6 +202,10 @@ export const faultCases: readonly FaultCase[] = [
       await world.reveal(finalityBlocks)
     },
   },
+]
+
+/** What can happen to the connections between the parts. */
+const between: readonly FaultCase[] = [
   proxied('source cut', true, ({ link }) => link, { kind: 'cut' }, sourceSilent),
   proxied('source silent', true, ({ link }) => link, { kind: 'stall' }, sourceSilent),
   proxied('source slow', true, ({ link }) => link, { kind: 'slow', bytesPerSec: 20_000 }),
@@ -206,3 +214,6 @@ export const faultCases: readonly FaultCase[] = [
   proxied('halves of B cut', true, engineProxy, { kind: 'cut' }, noEngine),
   proxied('halves of B silent', true, engineProxy, { kind: 'stall' }, noEngine),
 ]
+
+/** The faults of a node, in groups that have a chain of their own: each needs some blocks of it. */
+export const faultGroups: readonly (readonly FaultCase[])[] = [outside, inside, between]
