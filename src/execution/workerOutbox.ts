@@ -1,5 +1,5 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
-import { type Log, type LogFields, type LogLevel, logLevels } from '#lib/log'
+import type { Log, LogFields, LogLevel } from '#lib/log'
 import type { HeadRecord } from './headRecord.ts'
 import { buffersOf, packBlock } from './workerBlocks.ts'
 import { type ExecutionSizes, type FromWorker, type SentError, sendable, sendError } from './workerProtocol.ts'
@@ -72,6 +72,12 @@ export function createSentLog(outbox: WorkerOutbox, module: string): Log {
       }
       outbox.add({ kind: 'log', module, level, message, fields: sendable(rest), errors })
     }
-  const methods = Object.fromEntries(logLevels.map((level) => [level, at(level)])) as Record<LogLevel, ReturnType<typeof at>>
-  return { ...methods, child: (name) => createSentLog(outbox, name) }
+  return {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (name) => createSentLog(outbox, name),
+  }
 }
