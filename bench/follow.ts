@@ -15,7 +15,7 @@ import { type Row, row } from './format.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 4_000)
 const heads = 100
-const rounds = 5
+const rounds = Number(process.env['BASALT_BENCH_ROUNDS'] ?? 5)
 
 /** Blocks of a generated chain: empty, but for ten transfers in every tenth. */
 async function generate(): Promise<{ chain: ReturnType<typeof emptyChain>; payloads: readonly Payload[] }> {
