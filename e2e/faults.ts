@@ -35,7 +35,7 @@ type Outcome = {
   /** until /readyz said 503 with the reason; absent where the fault makes nobody unready */
   readonly unreadyMs?: number
   readonly reason?: string
-  /** from the end of the fault until all are ready and have the recorded heads */
+  /** from the end of the fault (a killed process is started then) until all are ready and have the recorded heads */
   readonly recoverMs?: number
   readonly error?: string
 }
@@ -76,8 +76,10 @@ async function runCase(world: World, fault: FaultCase): Promise<Outcome> {
   } catch (error) {
     failure = error
   }
+  const endMs = performance.now()
   await fault.end(world)
-  const recoverMs = await eventually('together after the fault', recoverWithinMs, world.together)
+  await eventually('together after the fault', recoverWithinMs, world.together)
+  const recoverMs = Math.round(performance.now() - endMs)
   for (const watch of world.watches) watch.check()
   if (failure !== undefined) throw failure
   return { fault: fault.name, ok: true, ...seen, recoverMs }

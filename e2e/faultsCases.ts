@@ -36,10 +36,13 @@ const proxied = (
   name,
   needsB,
   begin: (world) => proxy(world).setMode(mode),
-  l1Blocks: 3,
+  l1Blocks: 4,
   ...(unready && { unready }),
   holdMs: 2_000,
-  end: (world) => proxy(world).setMode({ kind: 'pass' }),
+  end: async (world) => {
+    proxy(world).setMode({ kind: 'pass' })
+    await world.reveal(3)
+  },
 })
 
 const killed = (
