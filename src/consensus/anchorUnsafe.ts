@@ -20,9 +20,10 @@ async function judge({ l1 }: AnchorDeps, { l1Origin }: L2Ref, signal: AbortSigna
   return found.hash === l1Origin.hash ? 'canonical' : 'replaced'
 }
 
-async function refAt({ config, engine }: AnchorDeps, number: number): Promise<L2Ref> {
+/** The block of the chain at a number; without it the head is not what it was, and to ask again would be in vain. */
+async function refAt({ config, engine }: AnchorDeps, number: number, head: L2Ref): Promise<L2Ref> {
   const payload = await engine.payload(number)
-  if (payload === undefined) throw consensusFault('BLOCK_MISSING', { block: `${number}` })
+  if (payload === undefined) throw consensusFault('HEAD_LOST', head)
   return l2RefOf(config, payload)
 }
 
@@ -31,7 +32,7 @@ async function refAt({ config, engine }: AnchorDeps, number: number): Promise<L2
  * (those that L1 does not have yet may come). The origins of a chain are one chain too, so the search halves. `safe` when the chain does not
  * contain it.
  * Cost: one L1 header when all holds, else O(log n) payloads and headers.
- * @throws Fault BLOCK_MISSING (retry), those of L1 and of the engine
+ * @throws Fault HEAD_LOST (reset) when the execution half lacks a block below the unsafe head, those of L1 and of the engine
  */
 export async function anchorUnsafe(deps: AnchorDeps, safe: L2Ref, unsafe: L2Ref, signal: AbortSignal): Promise<L2Ref> {
   if (unsafe.number <= safe.number) return safe
@@ -40,7 +41,7 @@ export async function anchorUnsafe(deps: AnchorDeps, safe: L2Ref, unsafe: L2Ref,
   let below = safe
   let above = unsafe
   while (above.number - below.number > 1) {
-    const middle = await refAt(deps, (above.number + below.number) >>> 1)
+    const middle = await refAt(deps, (above.number + below.number) >>> 1, unsafe)
     if ((await judge(deps, middle, signal)) === 'canonical') below = middle
     else above = middle
   }

@@ -284,7 +284,7 @@ class DerivationDriver implements Driver {
     if (heads === undefined || !trail.contradicts(heads.unsafe.l1Origin)) return
     const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
     const kept = await this.#try('start-point', signal, () => anchorUnsafe(deps, heads.safe, heads.unsafe, signal))
-    await this.#queue.cutUnsafe(kept, signal)
+    if (kept.hash !== heads.unsafe.hash) await this.#queue.cutUnsafe(kept, signal)
   }
 
   /** L1 has announced a head at or above a block that it then does not have: another endpoint answered, or a reorg made it shorter. */

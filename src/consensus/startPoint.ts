@@ -39,7 +39,7 @@ export type StartFrom = 'settled' | 'finalized'
  * below finalized. Derivation is repeated from the safe head before that L1 block, because only so it is known whether a channel there was
  * flushed in the middle. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
  * Cost: one L1 header per replaced L1 block, O(log n) payloads and L1 headers for the unsafe chain.
- * @throws Fault L1_BEHIND, L1_MOVED (retry), L1_CHAIN_MISMATCH, BLOCK_MISSING (fatal), and those of L1
+ * @throws Fault L1_BEHIND, L1_MOVED, BLOCK_MISSING (retry), HEAD_LOST (reset), L1_CHAIN_MISMATCH (fatal), and those of L1
  * @see specs protocol/derivation.md, "Resetting the Pipeline"
  */
 export async function findStart(deps: StartDeps, heads: Heads, signal: AbortSignal, from: StartFrom = 'settled'): Promise<Start> {

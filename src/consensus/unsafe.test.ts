@@ -201,6 +201,18 @@ it('consensus/unsafe: blocks on L1 blocks that are others once derivation reads 
   expect(numbers(session)).toEqual([9, 6, 0])
 })
 
+it('consensus/unsafe: an engine that lost blocks in which a replaced origin is looked for is no endless wait (HEAD_LOST)', async () => {
+  const { world, session } = await ahead()
+  world.l1.rollBack(4)
+  world.l1.reveal(99)
+  for (let block = 0; block < 3; block++) world.l1.mine()
+  session.engine.turn('off')
+  session.engine.turn('on', 7)
+  await session.toTip()
+  expect(session.driver.status().resets).toBe(1)
+  expect(numbers(session)).toEqual([7, 6, 0])
+})
+
 it('consensus/unsafe: while a branch is built, offers wait their turn, and none is lost', async () => {
   const { world, session } = await begin()
   const offers = chain.map((payload) => session.driver.inbox.insert([payload], signal))
