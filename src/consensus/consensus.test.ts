@@ -81,6 +81,17 @@ it('consensus/consensus: without L1 an engine that is away at the start is waite
   await stop()
 })
 
+it('consensus/consensus: without L1 an idle engine that lost its head is noticed, with nothing new to insert', async () => {
+  const { inbox, engine, clock, numbers, signal, stop } = create()
+  await inbox.insert(chain, signal)
+  engine.turn('off')
+  engine.turn('on', 9)
+  expect(numbers()).toEqual([18, 0, 0])
+  await clock.advanceMs(20_000)
+  expect(numbers()).toEqual([9, 0, 0])
+  await stop()
+})
+
 it('consensus/consensus: with L1, labels of the source are passed over', async () => {
   const world = createWorld(holocene)
   const session = world.start()

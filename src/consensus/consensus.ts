@@ -2,7 +2,7 @@ import type { Pipeline, StartPoint } from '#derive/ports'
 import { Fault, isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { createDriver, type DriverDeps, type DriverOptions } from './driver.ts'
-import { EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
+import { checkEveryMs, EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
 import { type DriverStatus, mainWait } from './status.ts'
 import { Waits } from './waits.ts'
@@ -66,9 +66,12 @@ function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
       }),
     async run(signal): Promise<void> {
       try {
-        await loadHeads(queue, signal)
+        await untilSound(() => queue.load(signal))
         phase = 'deriving'
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+        for (;;) {
+          await deps.clock.delay(checkEveryMs, signal)
+          await untilSound(() => queue.check(signal))
+        }
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof Fault) fault = error
@@ -80,10 +83,11 @@ function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
   }
 }
 
-async function loadHeads(queue: EngineQueue, signal: AbortSignal): Promise<void> {
+/** Again after each reset: without derivation there is nothing more to reset than what is done again. */
+async function untilSound(run: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      await queue.load(signal)
+      await run()
       return
     } catch (error) {
       if (!(error instanceof Fault) || error.severity !== 'reset') throw error

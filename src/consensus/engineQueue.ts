@@ -32,7 +32,7 @@ export type EngineQueueOptions = {
 const maxWaitingInserts = 64
 
 /** How often an idle execution half is asked whether it still has its heads. */
-const checkEveryMs = 10_000
+export const checkEveryMs = 10_000
 
 /** `consolidated`: the unsafe block at the number is the one that L1 says. */
 export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payload: Payload }
