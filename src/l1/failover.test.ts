@@ -144,6 +144,15 @@ describe('l1/failover', () => {
     expect(await find()).toMatchObject({ code: 'L1_UNREACHABLE' })
   })
 
+  it('an endpoint that has answered since is not blamed for what another does wrong now', async () => {
+    const plans: Record<string, Plan> = { a: { ms: 0, does: limited }, b: { ms: 0, does: 'from b' } }
+    const { clock, find } = endpointsWith(plans)
+    expect(await find()).toBe('from b')
+    await clock.advanceMs(90_000)
+    Object.assign(plans, { a: { ms: 0, does: undefined }, b: { ms: 0, does: unreachable } })
+    expect(await find()).toMatchObject({ code: 'L1_UNREACHABLE', data: { retryAfterMs: 500 } })
+  })
+
   it('one without budget, or behind the others, is asked after them', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: 'from a' }, b: { ms: 0, does: 'from b' } }
     let isSpent = true

@@ -212,11 +212,12 @@ class Endpoints implements Failover {
     log.warn('L1 endpoint failed', { endpoint: health.endpoint.name, code: fault.code, says: fault.message, fix: fault.fix, restMs })
   }
 
-  /** Nobody could be asked or nobody answered: the fault of the one that is back first. */
+  /** Nobody could be asked or nobody answered: the fault of the one that is back first; not of one that has answered since, if there is another. */
   #allFailed(): Fault {
     const { clock } = this.#deps
-    const resting = this.#all.filter(({ fault, leftOut }) => fault !== undefined && leftOut === undefined)
-    const [first] = resting.toSorted((a, b) => a.restsUntilMs - b.restsUntilMs)
+    const blamed = this.#all.filter(({ fault, leftOut }) => fault !== undefined && leftOut === undefined)
+    const hasAnswered = ({ failures }: Health): number => (failures === 0 ? 1 : 0)
+    const [first] = blamed.toSorted((a, b) => hasAnswered(a) - hasAnswered(b) || a.restsUntilMs - b.restsUntilMs)
     if (first?.fault !== undefined) return withWait(first.fault, Math.max(1, first.restsUntilMs - clock.elapsedMs()))
     const leftOut = this.#all.find((health) => health.leftOut !== undefined)?.leftOut
     if (leftOut === undefined) throw new RangeError(`no ${this.#api} endpoint`)
