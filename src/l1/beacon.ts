@@ -35,7 +35,7 @@ export type BeaconDeps = HttpDeps & {
 
 /** One question: which blobs of which slot. */
 type Wanted = { readonly slot: number; readonly hashes: ReadonlySet<Hash> }
-/** 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (lacks columns) */
+/** 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (it lacks columns, the path is gone) */
 type NoList = 'absent' | 'unsupported' | 'refused'
 type Answer = Blobs | NoList
 /** Two ways to the same: with proofs, which cost 3 ms to check, or bare, 45 ms. */
@@ -59,7 +59,7 @@ const hasAll = (answer: Answer, { hashes }: Wanted): answer is Blobs =>
 function listIn({ status, json }: HttpAnswer): readonly unknown[] | NoList {
   if (status === 404) return 'absent'
   if (status === 405) return 'unsupported'
-  if (status === 400) return 'refused'
+  if (status >= 400) return 'refused'
   if (status !== 200) throw new ShapeError(`HTTP ${status}`)
   return listOf(dataOf(json), 'data')
 }

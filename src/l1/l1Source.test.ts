@@ -165,14 +165,17 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
-  it('an endpoint without sidecars is asked for bare blobs, from then on at once', async () => {
-    using l1 = sourceOf({ cacheBytes: 0 })
-    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
-    server.fail({ kind: 'no-slot', times: Number.POSITIVE_INFINITY, on: /sidecars/ })
-    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
-    expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
-    expect(server.asked.filter((what) => what.includes('sidecars'))).toHaveLength(1)
-  })
+  it.each<[L1FaultKind]>([['no-slot'], ['gone']])(
+    'an endpoint without sidecars (%s) is asked for bare blobs, from then on at once',
+    async (kind) => {
+      using l1 = sourceOf({ cacheBytes: 0 })
+      const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+      server.fail({ kind, times: Number.POSITIVE_INFINITY, on: /sidecars/ })
+      expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+      expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
+      expect(server.asked.filter((what) => what.includes('sidecars'))).toHaveLength(1)
+    },
+  )
 
   it('with sidecars nobody asks for bare blobs', async () => {
     using l1 = sourceOf({ cacheBytes: 0 })

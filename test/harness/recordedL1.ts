@@ -16,6 +16,7 @@ export type L1FaultKind =
   | 'no-blob'
   | 'no-slot'
   | 'no-columns'
+  | 'gone'
   | 'short-blob'
   | 'wrong-blob'
 
@@ -104,6 +105,8 @@ function spoil(kind: L1FaultKind, exchange: Exchange, right: Reply, l1: Recorded
       return { status: 200, body: '{"data":[]}' }
     case 'no-columns':
       return { status: 400, body: '{"code":400,"message":"Insufficient data columns to reconstruct blobs"}' }
+    case 'gone':
+      return { status: 410, body: '{"code":410,"message":"deprecated"}' }
     case 'no-slot':
       return { status: 404, body: '{"code":404,"message":"NOT_FOUND"}' }
     default:
