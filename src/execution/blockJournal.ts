@@ -3,6 +3,7 @@ import type { Journal } from '#store/ports'
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { BlockTree } from './blockTree.ts'
 import {
   decodeBlockRecord,
   decodeHeadsRecord,
@@ -13,7 +14,7 @@ import {
 } from './journalRecords.ts'
 
 /** What a decision about a block needs of it. */
-export type Linked = BlockId & { readonly parentHash: Hash }
+type Linked = BlockId & { readonly parentHash: Hash }
 
 /**
  * Which blocks and heads the journal holds. Blocks from before the start *sleep*: they were found valid once, and are executed again when
@@ -22,6 +23,7 @@ export type Linked = BlockId & { readonly parentHash: Hash }
 export class BlockJournal {
   readonly #journal: Journal
   readonly #log: Log
+  /** all that are there, with their blocks */
   readonly #segments = new Map<number, Hash[]>()
   readonly #held = new Set<Hash>()
   readonly #sleeping = new Map<Hash, JournalledBlock>()
@@ -42,6 +44,7 @@ export class BlockJournal {
   load(isCommitted: (hash: Hash) => boolean): JournalledHeads[] {
     const heads: JournalledHeads[] = []
     for (const { kind, bytes, segment } of this.#journal.records()) {
+      this.#blocksIn(segment)
       try {
         if (kind === 'heads') heads.push(decodeHeadsRecord(bytes))
         else {
@@ -58,10 +61,6 @@ export class BlockJournal {
 
   sleeps(hash: Hash): boolean {
     return this.#sleeping.has(hash)
-  }
-
-  sleepers(): Iterable<JournalledBlock> {
-    return this.#sleeping.values()
   }
 
   /**
@@ -100,13 +99,29 @@ export class BlockJournal {
   /** @throws as `Journal.append` */
   appendHeads(heads: JournalledHeads): void {
     this.#journal.append({ kind: 'heads', bytes: encodeHeadsRecord(heads) })
+    this.#blocksIn(this.#journal.segment)
   }
 
-  /** After a commit, which has all heads so far: begins a segment, and removes those in which no block is needed any more. */
-  prune(isNeeded: (hash: Hash) => boolean): void {
+  /** What is appended from now on stays when the segments so far are removed. @throws as `Journal.append` */
+  beginSegment(): void {
     this.#journal.rotate()
+  }
+
+  /**
+   * Removes the segments before the present one in which there is no block that only the journal would bring back after a kill. The caller has their
+   * heads elsewhere: in the store, or in the present segment.
+   * @param committed the head in the store
+   */
+  prune(tree: BlockTree, committed: BlockId, isCommitted: (hash: Hash) => boolean): void {
+    const linkOf = (hash: Hash): Linked | undefined => {
+      const header = tree.get(hash)?.header
+      return header && { number: header.number, hash, parentHash: header.parentHash }
+    }
+    const awake = [...tree.blocks()].flatMap(({ hash }) => linkOf(hash) ?? [])
+    const of = (hash: Hash): Linked | undefined => linkOf(hash) ?? this.#sleeping.get(hash)
+    const needed = neededBlocks([...awake, ...this.#sleeping.values()], of, committed, isCommitted)
     for (const [segment, hashes] of this.#segments) {
-      if (segment === this.#journal.segment || hashes.some(isNeeded)) continue
+      if (segment === this.#journal.segment || hashes.some((hash) => needed.has(hash))) continue
       this.#journal.drop(segment)
       this.#segments.delete(segment)
       for (const hash of hashes) {
@@ -117,10 +132,14 @@ export class BlockJournal {
   }
 
   #note(segment: number, hash: Hash): void {
-    const hashes = this.#segments.get(segment)
-    if (hashes) hashes.push(hash)
-    else this.#segments.set(segment, [hash])
+    this.#blocksIn(segment).push(hash)
     this.#held.add(hash)
+  }
+
+  #blocksIn(segment: number): Hash[] {
+    const hashes = this.#segments.get(segment) ?? []
+    this.#segments.set(segment, hashes)
+    return hashes
   }
 }
 
@@ -128,7 +147,7 @@ export class BlockJournal {
  * The blocks whose loss would lose something that was acknowledged: those above the committed head, and what lies between them and the committed
  * chain.
  */
-export function neededBlocks(
+function neededBlocks(
   blocks: Iterable<Linked>,
   of: (hash: Hash) => Linked | undefined,
   committed: BlockId,

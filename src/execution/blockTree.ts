@@ -17,6 +17,8 @@ export function sizeOfBlock(block: ExecutedBlock): number {
 /** What a block costs: a start that has to bring it back in time, the journal and the memory in bytes. */
 export type BlockLoad = { readonly ms: number; readonly journalBytes: number; readonly sizeBytes: number }
 
+export const noLoad: BlockLoad = { ms: 0, journalBytes: 0, sizeBytes: 0 }
+
 type Entry = BlockLoad & { readonly block: ExecutedBlock }
 
 const headerBytes = 700
@@ -54,6 +56,27 @@ export class BlockTree {
   /** Undefined when the block is not in the tree. */
   loadOf(hash: Hash): BlockLoad | undefined {
     return this.#entries.get(hash)
+  }
+
+  /** A load and what these blocks of the tree add to it. */
+  loadWith(load: BlockLoad, blocks: readonly ExecutedBlock[]): BlockLoad {
+    return this.#sum(load, blocks, 1)
+  }
+
+  /** A load without what these blocks of the tree are of it. */
+  loadWithout(load: BlockLoad, blocks: readonly ExecutedBlock[]): BlockLoad {
+    return this.#sum(load, blocks, -1)
+  }
+
+  #sum(load: BlockLoad, blocks: readonly ExecutedBlock[], sign: 1 | -1): BlockLoad {
+    let { ms, journalBytes, sizeBytes } = load
+    for (const { hash } of blocks) {
+      const entry = this.#entries.get(hash) ?? noLoad
+      ms += sign * entry.ms
+      journalBytes += sign * entry.journalBytes
+      sizeBytes += sign * entry.sizeBytes
+    }
+    return { ms, journalBytes, sizeBytes }
   }
 
   *blocks(): Iterable<ExecutedBlock> {

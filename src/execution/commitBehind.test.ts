@@ -1,113 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { storeFault } from '#store/faults'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { createMemoryKv } from '#store/memoryKv'
-import type { JournalRecord, Kv, KvWriter } from '#store/ports'
-import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { committingConfig as config, Disk, genesisId, startCommitting } from '#test/harness/committing'
 import { testAddress } from '#test/harness/sessions'
 import type { BlockId, L2Ref } from '#types/blockRef'
 import { createChainView } from './chainView.ts'
 import { createExecution } from './execution.ts'
 import type { HeadRecord } from './headRecord.ts'
 
-const schedule = scheduleTo('isthmus')
-const { genesis, config } = smallChain(schedule)
-const genesisId: BlockId = config.genesis.l2
-
-/** A store of which a test decides how much room it has, what its next writes throw, and what is seen right before and after each. */
-class Disk implements Kv {
-  readonly inner = createMemoryKv()
-  free = 1_000
-  fails: Error | undefined
-  around: (() => void) | undefined
-
-  write<T>(run: (tx: KvWriter) => T): T {
-    this.around?.()
-    const result = this.inner.write((tx) => {
-      const value = run(tx)
-      if (this.fails) throw this.fails
-      return value
-    })
-    this.around?.()
-    return result
-  }
-  snapshot(): ReturnType<Kv['snapshot']> {
-    return this.inner.snapshot()
-  }
-  freeBytes(): number {
-    return this.free
-  }
-  async [Symbol.asyncDispose](): Promise<void> {}
-}
-
-function start(
-  disk = new Disk(),
-  opts: { maxTreeBytes?: number; minFreeBytes?: number } = {},
-  segments = new Map<number, JournalRecord[]>(),
-) {
-  const manual = createManualClock()
-  /** what each block takes, on a clock that else stands still */
-  const pace = { executionMs: 0 }
-  let extraMs = 0
-  const evm = createReferenceEvm()
-  const slow: typeof evm = {
-    open: (...args) => {
-      extraMs += pace.executionMs
-      return evm.open(...args)
-    },
-  }
-  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs }
-  const events: string[] = []
-  const records: HeadRecord[] = []
-  const execution = createExecution(
-    {
-      kv: disk,
-      journal: createMemoryJournal(segments),
-      evm: slow,
-      config,
-      genesis: () => genesis,
-      clock,
-      log: silentLog,
-      onCommit: (phase) => void events.push(phase),
-      onExecuted: ({ header }) => void events.push(`executed ${header.number}`),
-      onPublish: (record) => {
-        records.push(record)
-        events.push(`published ${record.heads.unsafe.number} above ${record.base.number}`)
-      },
-    },
-    opts,
-  )
-  const grow = async (parent: BlockId, count: number, branch = 0): Promise<L2Ref[]> => {
-    const refs: L2Ref[] = []
-    for (let i = 0; i < count; i++) {
-      const below = refs.at(-1) ?? parent
-      const transactions = branch === 0 ? [] : [signedBy('alice', { value: BigInt(branch), nonce: BigInt(i) })]
-      const built = await execution.build(below, attributesAt(schedule, below.number + 1, transactions, branch))
-      if (built.kind === 'invalid') throw new Error(built.reason)
-      refs.push(l2RefOf(config, built.payload))
-    }
-    return refs
-  }
-  const setUnsafe = async (unsafe: L2Ref | undefined): Promise<void> => {
-    if (!unsafe) throw new Error('no block')
-    await execution.setHeads({ ...(await execution.heads()), unsafe })
-  }
-  const committed = (): number => {
-    using view = execution.view()
-    void view
-    return execution.published.committed.number
-  }
-  return { execution, disk, segments, pace, clock: manual, events, records, grow, setUnsafe, committed }
-}
-
 describe('execution/commitBehind: when', () => {
   it('two seconds after heads were published one transaction has all of them, and the record comes before it', async () => {
-    const { grow, setUnsafe, clock, events, committed } = start()
+    const { grow, setUnsafe, clock, events, committed } = startCommitting()
     const refs = await grow(genesisId, 3)
     await setUnsafe(refs[0])
     await clock.advanceMs(1_000)
@@ -123,7 +31,7 @@ describe('execution/commitBehind: when', () => {
   })
 
   it('half a second of execution is committed at once, and before the next block in any case', async () => {
-    const { grow, setUnsafe, clock, events, pace, committed } = start()
+    const { grow, setUnsafe, clock, events, pace, committed } = startCommitting()
     pace.executionMs = 200
     const refs = await grow(genesisId, 3)
     await setUnsafe(refs[1])
@@ -140,7 +48,7 @@ describe('execution/commitBehind: when', () => {
   })
 
   it('what the store lacks never takes more than half the tree: nothing canonical is forgotten', async () => {
-    const { grow, setUnsafe, execution } = start(new Disk(), { maxTreeBytes: 100_000 })
+    const { grow, setUnsafe, execution } = startCommitting(new Disk(), { maxTreeBytes: 100_000 })
     let tip: BlockId = genesisId
     for (let i = 0; i < 40; i++) {
       const [next] = await grow(tip, 1)
@@ -152,7 +60,7 @@ describe('execution/commitBehind: when', () => {
   })
 
   it('blocks that are no heads wait for theirs, also at the bound', async () => {
-    const { grow, setUnsafe, pace, committed } = start()
+    const { grow, setUnsafe, pace, committed } = startCommitting()
     pace.executionMs = 400
     const refs = await grow(genesisId, 5)
     expect(committed()).toBe(0)
@@ -162,7 +70,7 @@ describe('execution/commitBehind: when', () => {
   })
 
   it('a known block is not executed again', async () => {
-    const { grow, execution, setUnsafe, events } = start()
+    const { grow, execution, setUnsafe, events } = startCommitting()
     const [first] = await grow(genesisId, 1)
     const payload = await execution.payload(first?.hash ?? genesisId.hash)
     if (!payload) throw new Error('no payload')
@@ -177,7 +85,7 @@ describe('execution/commitBehind: when', () => {
 
 describe('execution/commitBehind: no room', () => {
   it('below the minimum no new block is taken, heads and reads go on, and with room again so does everything (DISK_LOW)', async () => {
-    const { grow, setUnsafe, execution, disk, clock, committed } = start(new Disk(), { minFreeBytes: 500 })
+    const { grow, setUnsafe, execution, disk, clock, committed } = startCommitting(new Disk(), { minFreeBytes: 500 })
     const refs = await grow(genesisId, 2)
     disk.free = 499
     await expect(grow(refs[1] as L2Ref, 1)).rejects.toMatchObject({ code: 'DISK_LOW', severity: 'retry' })
@@ -194,7 +102,7 @@ describe('execution/commitBehind: no room', () => {
   })
 
   it('a transaction that finds no room changes nothing and is tried again; at the bound new blocks are refused till then (DISK_FULL)', async () => {
-    const { grow, setUnsafe, execution, disk, clock, pace, committed } = start()
+    const { grow, setUnsafe, execution, disk, clock, pace, committed } = startCommitting()
     pace.executionMs = 300
     const refs = await grow(genesisId, 2)
     disk.fails = storeFault('DISK_FULL', { dir: 'dir', reason: 'No space left on device' })
@@ -212,7 +120,7 @@ describe('execution/commitBehind: no room', () => {
   })
 
   it('a store that is broken is not written any more, and who brings blocks hears of it (STORE_FAILED)', async () => {
-    const { grow, setUnsafe, disk, clock, execution } = start()
+    const { grow, setUnsafe, disk, clock, execution } = startCommitting()
     const refs = await grow(genesisId, 1)
     disk.fails = storeFault('STORE_FAILED', { dir: 'dir', reason: 'Input/output error' })
     await setUnsafe(refs[0])
@@ -223,13 +131,13 @@ describe('execution/commitBehind: no room', () => {
   })
 
   it('a close that cannot commit leaves all to the next start', async () => {
-    const { grow, setUnsafe, disk, execution, segments } = start()
+    const { grow, setUnsafe, disk, execution, segments } = startCommitting()
     const refs = await grow(genesisId, 2)
     await setUnsafe(refs[1])
     disk.fails = storeFault('DISK_FULL', { dir: 'dir', reason: 'No space left on device' })
     await execution.close()
     disk.fails = undefined
-    const again = start(disk, {}, segments)
+    const again = startCommitting(disk, {}, segments)
     expect((await again.execution.heads()).unsafe).toEqual(refs[1])
     expect(again.events).toEqual(['executed 1', 'executed 2', 'published 2 above 0'])
     await again.execution.close()
@@ -241,7 +149,7 @@ describe('execution/commitBehind: no room', () => {
 
 describe('execution/commitBehind: journal', () => {
   it('what is committed leaves the journal, side blocks above the head stay, those below go', async () => {
-    const { grow, setUnsafe, execution, segments } = start()
+    const { grow, setUnsafe, execution, segments } = startCommitting()
     const main = await grow(genesisId, 2)
     const side = await grow(genesisId, 3, 1)
     const low = await grow(genesisId, 1, 2)
@@ -258,11 +166,11 @@ describe('execution/commitBehind: journal', () => {
   })
 
   it('blocks of an earlier run wake when they are asked for, and are executed then only', async () => {
-    const first = start()
+    const first = startCommitting()
     const main = await first.grow(genesisId, 2)
     const side = await first.grow(genesisId, 3, 1)
     await first.setUnsafe(main[1])
-    const { execution, events, setUnsafe } = start(first.disk, {}, first.segments)
+    const { execution, events, setUnsafe } = startCommitting(first.disk, {}, first.segments)
     expect(events).toEqual(['executed 1', 'executed 2', 'published 2 above 0'])
     const known = await first.execution.payload(side[2]?.hash ?? genesisId.hash)
     expect(known && (await execution.insert(known))).toEqual({ kind: 'valid' })
@@ -272,7 +180,7 @@ describe('execution/commitBehind: journal', () => {
   })
 
   it('heads whose blocks are damaged are passed over for those before them', async () => {
-    const { grow, setUnsafe, disk, segments } = start()
+    const { grow, setUnsafe, disk, segments } = startCommitting()
     const refs = await grow(genesisId, 1)
     await setUnsafe(refs[0])
     const more = await grow(refs[0] as L2Ref, 2)
@@ -280,16 +188,16 @@ describe('execution/commitBehind: journal', () => {
     const records = segments.get(1) ?? []
     const at = records.findLastIndex(({ kind }) => kind === 'block')
     records[at] = { kind: 'block', bytes: (records[at]?.bytes ?? new Uint8Array()).slice(0, 100) }
-    const again = start(disk, {}, segments)
+    const again = startCommitting(disk, {}, segments)
     expect((await again.execution.heads()).unsafe).toEqual(refs[0])
     await again.setUnsafe((await again.grow(refs[0] as L2Ref, 1))[0])
-    const third = start(disk, {}, segments)
+    const third = startCommitting(disk, {}, segments)
     expect((await third.execution.heads()).unsafe).toEqual(more[0])
   })
 
   it('a journal of another chain changes nothing', async () => {
     const other = smallChain(scheduleTo('granite'))
-    const { grow, setUnsafe, segments } = start()
+    const { grow, setUnsafe, segments } = startCommitting()
     await setUnsafe((await grow(genesisId, 1))[0])
     const deps = { kv: createMemoryKv(), evm: createReferenceEvm(), clock: createManualClock(), log: silentLog }
     const journal = createMemoryJournal(segments)
@@ -299,40 +207,46 @@ describe('execution/commitBehind: journal', () => {
 })
 
 describe('execution/commitBehind: readers', () => {
-  it('at every instant the newest record and a fresh snapshot give one chain, in reorgs and shorter chains too', async () => {
-    const { grow, setUnsafe, execution, disk, records } = start()
-    let expected: readonly string[] = []
-    let looks = 0
-    const look = (): void => {
-      looks++
-      const record = records.at(-1) as HeadRecord
-      using view = createChainView(disk.snapshot(), config, record, () => undefined)
-      expect(Array.from({ length: expected.length + 1 }, (_, number) => view?.canonicalHash(number))).toEqual([...expected, undefined])
-      const { unsafe } = record.heads
-      expect(view?.state(unsafe)?.account(testAddress(0x77))?.balance).toBe(balances.get(unsafe.hash))
-      expect(view?.header(unsafe.hash)?.stateRoot).toBeDefined()
-    }
-    const balances = new Map<string, bigint | undefined>()
-    const main = await grow(genesisId, 5)
-    const side = await grow(main[1] as L2Ref, 4, 1)
-    for (const [index, { hash }] of side.entries()) balances.set(hash, BigInt(index + 1))
-    const chainTo = (refs: readonly L2Ref[]): string[] => [genesisId.hash, ...refs.map(({ hash }) => hash)]
-    disk.around = look
-    for (const refs of [
-      main.slice(0, 3),
-      main,
-      [...main.slice(0, 2), ...side],
-      [...main.slice(0, 2), ...side.slice(0, 1)],
-      main.slice(0, 1),
-      main,
-    ]) {
-      for (const commits of [false, true, false]) {
-        await setUnsafe(refs.at(-1))
-        expected = chainTo(refs)
-        look()
-        if (commits) execution.commit()
+  it.each([
+    ['large transactions', {}, 24],
+    ['a transaction for each block', { commitSliceMs: 0 }, 40],
+  ])(
+    'at every instant the newest record and a fresh snapshot give one chain, in reorgs and shorter chains too: %s',
+    async (_how, opts, least) => {
+      const { grow, setUnsafe, execution, disk, records } = startCommitting(new Disk(), opts)
+      let expected: readonly string[] = []
+      let looks = 0
+      const look = (): void => {
+        looks++
+        const record = records.at(-1) as HeadRecord
+        using view = createChainView(disk.snapshot(), config, record, () => undefined)
+        expect(Array.from({ length: expected.length + 1 }, (_, number) => view?.canonicalHash(number))).toEqual([...expected, undefined])
+        const { unsafe } = record.heads
+        expect(view?.state(unsafe)?.account(testAddress(0x77))?.balance).toBe(balances.get(unsafe.hash))
+        expect(view?.header(unsafe.hash)?.stateRoot).toBeDefined()
       }
-    }
-    expect(looks).toBeGreaterThan(24)
-  })
+      const balances = new Map<string, bigint | undefined>()
+      const main = await grow(genesisId, 5)
+      const side = await grow(main[1] as L2Ref, 4, 1)
+      for (const [index, { hash }] of side.entries()) balances.set(hash, BigInt(index + 1))
+      const chainTo = (refs: readonly L2Ref[]): string[] => [genesisId.hash, ...refs.map(({ hash }) => hash)]
+      disk.around = look
+      for (const refs of [
+        main.slice(0, 3),
+        main,
+        [...main.slice(0, 2), ...side],
+        [...main.slice(0, 2), ...side.slice(0, 1)],
+        main.slice(0, 1),
+        main,
+      ]) {
+        for (const commits of [false, true, false]) {
+          await setUnsafe(refs.at(-1))
+          expected = chainTo(refs)
+          look()
+          if (commits) execution.commit()
+        }
+      }
+      expect(looks).toBeGreaterThan(least)
+    },
+  )
 })

@@ -9,13 +9,13 @@ import type { Journal, Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import { BlockJournal, type Linked, neededBlocks } from './blockJournal.ts'
-import { type BlockLoad, BlockTree } from './blockTree.ts'
+import { BlockJournal } from './blockJournal.ts'
+import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, headsRefusal, isOnBranch } from './branch.ts'
 import { buildBlock } from './buildBlock.ts'
 import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
-import { CommitBehind } from './commitBehind.ts'
+import { CommitBehind, type CommitDeps, type Committed, type Published } from './commitBehind.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
@@ -53,9 +53,12 @@ export type ExecutionOptions = {
   readonly maxTreeBytes?: number
   /** With less than this free on the disk no new block is taken. */
   readonly minFreeBytes?: number
+  /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
+  readonly commitSliceMs?: number
 }
 
 const defaultTreeBytes = 256 * 2 ** 20
+const defaultSliceMs = 25
 const senderCacheBytes = 32 * 2 ** 20
 
 /** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
@@ -76,10 +79,13 @@ export interface Execution extends Engine, AsyncDisposable {
 
 /**
  * Effects of a new block, in order: 1 it is executed, 2 it is appended to the journal, 3 it is in the tree, and the caller has its answer.
- * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later 3 blocks that an unwind takes out of
- * the store are appended to the journal, 4 the transaction (`CommitBehind`), 5 the record without what was committed, 5 a new segment of the journal, 6 segments that are covered are removed. A kill before an answer loses
- * only what nobody was told. After it the next start finds in the journal what the store lacks: blocks are executed again when they are asked
- * for, those under the last heads at once. A kill between 3 and 7 leaves records of blocks and heads that the store has: they are passed over.
+ * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later (`CommitBehind`) 3 blocks that an
+ * unwind takes out of the store are appended to the journal, 4 a transaction, 5 the record without what it committed; 4 and 5 again until all blocks
+ * up to these heads are committed, other calls in between; then 6 a new segment of the journal, 7 the heads again if newer ones were published
+ * meanwhile, 8 segments that are covered are removed. A kill before an answer loses only what nobody was told. After it the next start finds in the
+ * journal what the store lacks: blocks are executed again when they are asked for, those under the last heads at once. A kill between 3 and 8
+ * leaves records of blocks that the store has: they are passed over. Between two transactions the store has blocks of heads whose sequence it has
+ * not: the start goes on from there.
  */
 class LocalExecution implements Execution {
   readonly #deps: ExecutionDeps
@@ -91,12 +97,12 @@ class LocalExecution implements Execution {
   /** of the published heads */
   #sequence: number
   /** of the published blocks that are not committed */
-  #load: BlockLoad = { ms: 0, journalBytes: 0, sizeBytes: 0 }
+  #load: BlockLoad = noLoad
   #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
     const { evm, config, log } = deps
-    const { maxTreeBytes = defaultTreeBytes, minFreeBytes = 0 } = opts
+    const { maxTreeBytes = defaultTreeBytes, minFreeBytes = 0, commitSliceMs = defaultSliceMs } = opts
     this.#deps = deps
     this.#block = { evm, config, senders: createSenders({ maxBytes: senderCacheBytes }) }
     this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
@@ -105,15 +111,23 @@ class LocalExecution implements Execution {
     const committed = { number, hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
     this.#sequence = sequence
-    const published = (): { record: HeadRecord; sequence: number } => ({ record: this.#published, sequence: this.#sequence })
-    const onCommitted = (head: BlockId): void => this.#afterCommit(head)
-    const onCommitting = (): void => this.#journalUnwound()
-    this.#commits = new CommitBehind({ ...deps, published, onCommitting, onCommitted }, sequence, {
+    this.#commits = new CommitBehind(this.#commitDeps(), sequence, {
       minFreeBytes,
       maxPendingBytes: maxTreeBytes / 2,
+      sliceMs: commitSliceMs,
     })
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
     this.#restore()
+  }
+
+  #commitDeps(): CommitDeps {
+    return {
+      ...this.#deps,
+      published: (): Published => ({ record: this.#published, sequence: this.#sequence, load: this.#load }),
+      sizeOf: (block): number => this.#tree.loadOf(block.hash)?.sizeBytes ?? sizeOfBlock(block),
+      onCommitting: (): void => this.#journalUnwound(),
+      onCommitted: (done): void => this.#afterCommit(done),
+    }
   }
 
   get published(): HeadRecord {
@@ -333,7 +347,7 @@ class LocalExecution implements Execution {
     const { committed } = this.#published
     this.#load = this.#loadOf(overlays)
     this.#publish({ heads, committed, base, overlays })
-    this.#commits.published(this.#load)
+    this.#commits.published()
   }
 
   #publish(record: HeadRecord): void {
@@ -345,14 +359,7 @@ class LocalExecution implements Execution {
   #loadOf(blocks: readonly ExecutedBlock[]): BlockLoad {
     const { overlays } = this.#published
     const isLonger = overlays.length > 0 && blocks[overlays.length - 1] === overlays.at(-1)
-    const sum = isLonger ? { ...this.#load } : { ms: 0, journalBytes: 0, sizeBytes: 0 }
-    for (const { hash } of isLonger ? blocks.slice(overlays.length) : blocks) {
-      const load = this.#tree.loadOf(hash)
-      sum.ms += load?.ms ?? 0
-      sum.journalBytes += load?.journalBytes ?? 0
-      sum.sizeBytes += load?.sizeBytes ?? 0
-    }
-    return sum
+    return isLonger ? this.#tree.loadWith(this.#load, blocks.slice(overlays.length)) : this.#tree.loadWith(noLoad, blocks)
   }
 
   #isPublished({ header, hash }: ExecutedBlock): boolean {
@@ -360,21 +367,18 @@ class LocalExecution implements Execution {
     return overlays[header.number - base.number - 1]?.hash === hash
   }
 
-  #afterCommit(head: BlockId): void {
-    const { heads } = this.#published
-    this.#publish({ heads, committed: head, base: head, overlays: [] })
-    this.#tree.dropUpTo(heads.finalized.number)
+  #afterCommit({ head, roundSequence }: Committed): void {
+    const { heads, base, overlays } = this.#published
+    const count = head.number - base.number
+    this.#load = count === overlays.length ? noLoad : this.#tree.loadWithout(this.#load, overlays.slice(0, count))
+    this.#publish({ heads, committed: head, base: head, overlays: overlays.slice(count) })
+    if (roundSequence === undefined) return
+    this.#tree.dropUpTo(Math.min(heads.finalized.number, head.number))
+    this.#journal.beginSegment()
+    // heads set while the round was under way: their record may be in a segment that goes
+    if (roundSequence !== this.#sequence) this.#journal.appendHeads({ ...heads, sequence: this.#sequence })
     using view = this.view()
-    const linkOf = (hash: Hash): Linked | undefined => {
-      const header = this.#tree.get(hash)?.header
-      return header && { number: header.number, hash, parentHash: header.parentHash }
-    }
-    const sleepers = new Map([...this.#journal.sleepers()].map((block) => [block.hash, block]))
-    const awake = [...this.#tree.blocks()].flatMap(({ hash }) => linkOf(hash) ?? [])
-    const isCommitted = (hash: Hash): boolean => view.known.committed(hash) !== undefined
-    const of = (hash: Hash): Linked | undefined => linkOf(hash) ?? sleepers.get(hash)
-    const needed = neededBlocks([...awake, ...sleepers.values()], of, head, isCommitted)
-    this.#journal.prune((hash) => needed.has(hash))
+    this.#journal.prune(this.#tree, head, (hash) => view.known.committed(hash) !== undefined)
   }
 }
 

@@ -55,8 +55,9 @@ function realDisk(): Disk {
   }
 }
 
-const executionOver = (kv: Kv, journal: Journal): Execution =>
-  createExecution({ kv, journal, evm: createReferenceEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
+/** Each block is committed by a transaction of its own. */
+const executionOver = (kv: Kv, journal: Journal, clock = createManualClock()): Execution =>
+  createExecution({ kv, journal, evm: createReferenceEvm(), config, genesis: () => genesis, clock, log: silentLog }, { commitSliceMs: 0 })
 
 type Made = { readonly ref: L2Ref; readonly nonce: bigint; readonly payload: Payload; readonly below: Made | undefined }
 
@@ -66,7 +67,7 @@ const anyStep = fc.record({
   becomesHead: fc.boolean(),
   backTo: fc.option(fc.nat(), { freq: 4 }),
   safeDistance: fc.nat(3),
-  isCommitted: fc.boolean(),
+  commits: fc.oneof(fc.constant('all' as const), fc.nat(3)),
 })
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 const anyRun = fc.record({
@@ -81,6 +82,7 @@ class Life {
   readonly made: Made[] = []
   #process: Awaited<ReturnType<Disk['open']>> | undefined
   #execution: Execution | undefined
+  #clock = createManualClock()
   readonly #mayBeGone = new Set<string>()
   acknowledged: Heads | undefined
   asked: Heads | undefined
@@ -97,7 +99,8 @@ class Life {
   async start(fate: Fate): Promise<void> {
     await this.#process?.end()
     this.#process = await this.#disk.open()
-    this.#execution = executionOver(mortalKv(this.#process.kv, fate), mortalJournal(this.#process.journal, fate))
+    this.#clock = createManualClock()
+    this.#execution = executionOver(mortalKv(this.#process.kv, fate), mortalJournal(this.#process.journal, fate), this.#clock)
     if (this.made.length > 0) return
     const payload = await this.execution.payload(0)
     if (!payload) throw new Error('no genesis')
@@ -109,7 +112,7 @@ class Life {
     await this.#process?.end()
   }
 
-  async step({ parent, writes, becomesHead, backTo, safeDistance, isCommitted }: Step): Promise<void> {
+  async step({ parent, writes, becomesHead, backTo, safeDistance, commits }: Step): Promise<void> {
     const below = await this.#parentFrom(parent)
     const transactions = writes.map(([slot, value], i) =>
       signedBy('alice', {
@@ -125,7 +128,14 @@ class Life {
     this.made.push(one)
     const target = backTo === null ? one : (this.made[backTo % this.made.length] ?? one)
     if (becomesHead) await this.#setHeads(target, safeDistance)
-    if (isCommitted) await this.commit()
+    if (commits === 'all') await this.commit()
+    else await this.#commitSlices(commits)
+  }
+
+  /** So many transactions of those that come by themselves. */
+  async #commitSlices(count: number): Promise<void> {
+    if (count > 0) this.#noteCommit((await this.execution.heads()).unsafe)
+    for (let slice = 0; slice < count; slice++) await this.#clock.advanceToNext()
   }
 
   async commit(): Promise<void> {
