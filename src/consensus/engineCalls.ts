@@ -16,6 +16,9 @@ export type EngineCallsDeps = {
   readonly waits: Waits
 }
 
+/** A call that has been open for so long is a wait: a half that is silent fails nothing for a minute. */
+const slowCallMs = 1_000
+
 /**
  * Calls the execution half until it answers. While it does not, that is the wait 'engine'. That it can be read does not end a wait for
  * writing: its disk may be full.
@@ -48,6 +51,9 @@ export class EngineCalls {
       if (this.#failing !== 'write') this.#failing = doing
       if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
     }
+    using _slow = clock.after(slowCallMs, () => {
+      if (!waits.has('engine')) waits.enter('engine')
+    })
     try {
       const result = await retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, () => run(engine))
       this.#answered(doing)

@@ -31,6 +31,9 @@ export type EngineQueueOptions = {
 /** Offers from outside that may wait for their turn. */
 const maxWaitingInserts = 64
 
+/** The execution half is near and waits for nobody else: it is asked again soon after it is back. */
+const longestPauseMs = 5_000
+
 /** How often an idle execution half is asked whether it still has its heads. */
 export const checkEveryMs = 10_000
 
@@ -58,7 +61,7 @@ export class EngineQueue implements UnsafeInbox {
   constructor(deps: EngineQueueDeps, options: EngineQueueOptions) {
     this.#deps = deps
     this.#options = options
-    this.#calls = new EngineCalls(deps, options.backoff)
+    this.#calls = new EngineCalls(deps, { ...options.backoff, maxMs: Math.min(options.backoff.maxMs, longestPauseMs) })
     this.#refusals = new Refusals(deps.clock)
   }
 
