@@ -67,7 +67,7 @@ async function pass(name: SetupName, chain: ProcessChain, own: string, wanted: n
     for (const node of setup.nodes) node.spawn()
     await Promise.all(setup.nodes.map((node) => node.up()))
     await using watches = new AsyncDisposableStack()
-    const watched = setup.holders.map((node) => watches.use(watchHead(node, chain)))
+    const watched = setup.holders.map((node) => watches.use(watchHead(node, chain, setup.halves)))
     while (tallyOf(rounds).kills < wanted && setup.l1.l1.head < lastL1(chain)) {
       rounds.push(await killRound(setup, watched, random))
       showProgress(name, rounds, wanted)

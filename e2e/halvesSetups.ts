@@ -16,6 +16,7 @@ export interface Setup extends AsyncDisposable {
   readonly victims: readonly Victim[]
   /** those that have the chain and serve it */
   readonly holders: readonly NodeProcess[]
+  readonly halves: 'together' | 'apart'
   /** Whether all are ready and have what L1 says, up to its present head; what is missing otherwise. */
   together(): Promise<true | string>
 }
@@ -43,6 +44,7 @@ async function assemble(chain: ProcessChain, folder: string, build: Build): Prom
     nodes,
     victims,
     holders: nodes.filter(({ proxies }) => proxies.http),
+    halves: build === apart ? 'apart' : 'together',
     together: () => compare(nodes, expectedLabels(chain, l1.l1.head)),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isActive } from '#chain/forks'
 import type { ProcessChain } from '#test/harness/processChain'
 import type { NodeProcess } from './nodeProcess.ts'
 
-/** Asks a node for its newest block again and again, over all its restarts: each must be one of the chain, and none below one shown before. */
+/**
+ * Asks a node for its newest block again and again, over all its restarts: each must be one of the chain, and none below one shown before. An
+ * execution half that is told to build moves its head to the parent first, and back when a span of which the block is a part is not whole yet:
+ * so before Holocene, with halves apart, the head may go back, but never below what was shown as safe.
+ */
 export interface HeadWatch extends AsyncDisposable {
   readonly node: NodeProcess
   /** number of the highest block that it has shown */
@@ -18,18 +23,24 @@ type RpcBlock = { readonly number: string; readonly hash: string }
 const everyMs = 20
 const keptMs = 10_000
 
-export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>): HeadWatch {
+export function watchHead(node: NodeProcess, chain: ProcessChain, halves: 'together' | 'apart'): HeadWatch {
+  const { blocks, config } = chain
   /** by milliseconds of serving, oldest first */
   let seen: { readonly atMs: number; readonly number: number }[] = [{ atMs: 0, number: 0 }]
   let servedMs = 0
   let failure: Error | undefined
+  let safe = 0
   const highest = (): number => seen.at(-1)?.number ?? 0
+  const isFixed = (number: number): boolean =>
+    halves === 'together' || number <= safe || isActive(config.schedule, 'holocene', blocks[number]?.timestamp ?? 0)
 
-  function take(block: RpcBlock): void {
+  function take(block: RpcBlock, safeBlock: RpcBlock): void {
     const number = Number(block.number)
     const run = `${node.name}, start ${node.starts}`
     if (blocks[number]?.blockHash !== block.hash) failure ??= new Error(`${run}: block ${number} is ${block.hash}`)
+    if (number < highest() && !isFixed(highest())) seen = seen.filter((one) => one.number <= Math.max(number, safe))
     if (number < highest()) failure ??= new Error(`${run}: the head went back from ${highest()}, which was shown, to ${number}`)
+    safe = Math.max(safe, Number(safeBlock.number))
     if (number === highest()) return
     const oldest = seen.findLastIndex(({ atMs }) => servedMs - atMs >= keptMs)
     seen = [...seen.slice(Math.max(0, oldest)), { atMs: servedMs, number }]
@@ -43,8 +54,11 @@ export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blo
       if (node.isUp) servedMs += nowMs - lastMs
       lastMs = nowMs
       // a node that is being killed does not answer: that is no failure
-      const block = node.isUp ? await node.rpc('http', 'eth_getBlockByNumber', ['latest', false]).catch(() => undefined) : undefined
-      if (block) take(block as RpcBlock)
+      const ask = async (label: string): Promise<RpcBlock | null | undefined> =>
+        node.isUp ? ((await node.rpc('http', 'eth_getBlockByNumber', [label, false]).catch(() => undefined)) as RpcBlock | null) : undefined
+      const safeBlock = await ask('safe')
+      const block = safeBlock && (await ask('latest'))
+      if (block && safeBlock) take(block, safeBlock)
       await delay(everyMs)
     }
   }
