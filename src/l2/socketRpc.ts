@@ -32,8 +32,8 @@ function outcomeOf(error: unknown): 'ok' | 'rate_limited' | 'unreachable' | 'wro
 }
 
 /**
- * JSON-RPC over a WebSocket that is opened when it is needed and again after it has closed; answers may come in any order. Dispose of it to
- * close it. Failures are those of `SourceRpc`.
+ * JSON-RPC over a WebSocket that is opened when it is needed and again after it has closed or gone silent; answers may come in any order.
+ * Dispose of it to close it. Failures are those of `SourceRpc`.
  */
 export function createSocketRpc(
   { clock, metrics }: SocketRpcDeps,
@@ -44,6 +44,7 @@ export function createSocketRpc(
   const pending = new Set<Pending>()
   let socket: WebSocket | undefined
   let nextId = 1
+  let heardMs = Number.NEGATIVE_INFINITY
 
   const unreachable = (asked: string, reason: string): Error => l2Fault('SOURCE_UNREACHABLE', { endpoint: name, asked, reason })
 
@@ -66,6 +67,7 @@ export function createSocketRpc(
   }
 
   function receive(from: WebSocket, data: Buffer): void {
+    heardMs = clock.elapsedMs()
     const message = parse(data)
     if (message === undefined) drop(from, 'a message that is no JSON')
     else if (Array.isArray(message)) message.forEach(take)
@@ -101,7 +103,12 @@ export function createSocketRpc(
     pending.add(request)
     const stop = (): void => request.done.reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
-    using _timer = clock.after(timeoutMs, () => request.done.reject(unreachable(asked, `no answer within ${timeoutMs / 1_000} s`)))
+    const askedMs = clock.elapsedMs()
+    using _timer = clock.after(timeoutMs, () => {
+      request.done.reject(unreachable(asked, `no answer within ${timeoutMs / 1_000} s`))
+      // a peer that vanished without a word would be noticed by the operating system in a quarter of an hour
+      if (socket !== undefined && heardMs <= askedMs) drop(socket, 'it has gone silent')
+    })
     try {
       send(request, calls).catch((error: unknown) => request.done.reject(error))
       await request.done.promise
