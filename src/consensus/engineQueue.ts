@@ -190,6 +190,15 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
+  giveUp(signal: AbortSignal): Promise<void> {
+    return this.#tasks.run('consolidate', signal, async () => {
+      const heads = await this.#known(signal)
+      if (heads.unsafe.hash === heads.safe.hash) return
+      this.#toldDropped(heads, heads.safe)
+      await this.#setHeads({ ...heads, unsafe: heads.safe }, signal)
+    })
+  }
+
   #toldDropped(heads: Heads, unsafe: L2Ref): void {
     const blocks = heads.unsafe.number - unsafe.number
     if (blocks > 0) this.#deps.log.warn('unsafe blocks are given up', { from: unsafe.number + 1, blocks })

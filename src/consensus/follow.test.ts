@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { engineFault } from '#engine/faults'
 import { defineFaults } from '#lib/fault'
 import { settle } from '#test/harness/clock'
 import { badTransaction, busyFault } from '#test/harness/engine'
@@ -209,6 +210,24 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
     await world.clock.advanceMs(40_000)
     expect(world.waits.current).toMatchObject([{ reason: 'source-head', isOverdue: true, fault: { code: 'SOURCE_STOPPED' } }])
+  })
+
+  it('a head on which the engine cannot build is given up after ten minutes of gaps, down to the safe head (SOURCE_GAP)', async () => {
+    const chain = grow(genesisOnly, 20)
+    await using world = await follow(chain, { ours: chain.slice(0, 11), safe: 5, options: { insertGas: 0n } })
+    const insert = world.engine.insert.bind(world.engine)
+    let isRepaired = false
+    world.engine.insert = async (payload) => {
+      if (payload.blockNumber <= 10) isRepaired = true
+      if (!isRepaired) throw engineFault('UNKNOWN_PARENT', { hash: payload.parentHash, number: payload.blockNumber - 1 })
+      return await insert(payload)
+    }
+    await world.until(() => codes(world).includes('SOURCE_GAP'))
+    await world.clock.advanceMs(500_000)
+    expect([unsafe(world), world.reasons()]).toEqual([10, ['gap']])
+    await world.clock.advanceMs(200_000)
+    expect([unsafe(world), world.reasons().includes('gap')]).toEqual([20, false])
+    expect(world.engine.history[0]).toMatchObject({ unsafe: { number: 5 }, safe: { number: 5 } })
   })
 
   it('an engine that is busy is waited for', async () => {

@@ -154,10 +154,10 @@ class SourceFollower implements Follower {
     }
   }
 
-  /** Before the next turn, longer each time that nothing came of one. */
+  /** Before the next turn, which begins at the source's head; longer each time that nothing came of one. */
   async #pause(reason: 'source-block' | 'gap', fault: Fault, signal: AbortSignal): Promise<void> {
-    const { waits, clock, random } = this.#deps
-    waits.enter(reason, fault)
+    const { waits, clock, random, inbox } = this.#deps
+    if (waits.enter(reason, fault) === 're-anchor') await inbox.giveUp(signal)
     this.#vain++
     await clock.delay(backoffMs(this.#options.backoff, this.#vain, random()), signal)
   }

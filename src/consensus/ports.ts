@@ -86,6 +86,8 @@ export interface UnsafeInbox {
    * that are canonical already cost nothing. Faults of the engine of severity 'retry' are tried again inside, until the signal is aborted.
    */
   insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome>
+  /** Goes back to the safe head: for blocks on which nothing can be built here, though they are canonical. */
+  giveUp(signal: AbortSignal): Promise<void>
   /** Labels canonical blocks as their source does, where no L1 says better; what is not canonical here, or no step forward, is passed over. */
   label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void>
 }
