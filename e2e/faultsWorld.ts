@@ -89,9 +89,7 @@ export async function createWorld(chain: ProcessChain, folder: string, transport
   }
 
   const nodes = b ? [a, b.execution, b.consensus] : [a]
-  const watches = nodes
-    .filter(({ proxies }) => proxies.http)
-    .map((one) => starting.use(watchHead(one, chain, one === a ? 'together' : 'apart')))
+  const watches = nodes.filter(({ proxies }) => proxies.http).map((one) => starting.use(watchHead(one, chain, 'together')))
   const parts = starting.move()
   return {
     chain,

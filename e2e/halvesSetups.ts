@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { chainFlags, type ProcessChain } from '#test/harness/processChain'
 import { type FaultyL1, startFaultyL1 } from '#test/harness/recordedL1'
 import { compare, expectedLabels, jwtFlags } from './halvesLabels.ts'
+import type { Halves } from './halvesWatch.ts'
 import { createNodeProcess, type NodeProcess, type NodeSpec } from './nodeProcess.ts'
 
 export type Victim = { readonly name: string; readonly nodes: readonly NodeProcess[] }
@@ -16,7 +17,7 @@ export interface Setup extends AsyncDisposable {
   readonly victims: readonly Victim[]
   /** those that have the chain and serve it */
   readonly holders: readonly NodeProcess[]
-  readonly halves: 'together' | 'apart'
+  readonly halves: Halves
   /** Whether all are ready and have what L1 says, up to its present head; what is missing otherwise. */
   together(): Promise<true | string>
 }

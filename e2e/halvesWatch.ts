@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isActive } from '#chain/forks'
 import type { ProcessChain } from '#test/harness/processChain'
 import type { NodeProcess } from './nodeProcess.ts'
 
 /**
  * Asks a node for its newest block again and again, over all its restarts: each must be one of the chain, and none below one shown before. An
- * execution half that is told to build moves its head to the parent first, and back when a span of which the block is a part is not whole yet:
- * so before Holocene, with halves apart, the head may go back, but never below what was shown as safe.
+ * execution half elsewhere that is told to build moves its head to the parent, and back when labels are set before the new blocks have theirs:
+ * the head of such a one may step back, but never below what was shown as safe.
  */
 export interface HeadWatch extends AsyncDisposable {
   readonly node: NodeProcess
@@ -18,21 +17,22 @@ export interface HeadWatch extends AsyncDisposable {
   check(): void
 }
 
+/** Whether derived blocks are built by another process. */
+export type Halves = 'together' | 'apart'
+
 type RpcBlock = { readonly number: string; readonly hash: string }
 
 const everyMs = 20
 const keptMs = 10_000
 
-export function watchHead(node: NodeProcess, chain: ProcessChain, halves: 'together' | 'apart'): HeadWatch {
-  const { blocks, config } = chain
+export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>, halves: Halves): HeadWatch {
   /** by milliseconds of serving, oldest first */
   let seen: { readonly atMs: number; readonly number: number }[] = [{ atMs: 0, number: 0 }]
   let servedMs = 0
   let failure: Error | undefined
   let safe = 0
   const highest = (): number => seen.at(-1)?.number ?? 0
-  const isFixed = (number: number): boolean =>
-    halves === 'together' || number <= safe || isActive(config.schedule, 'holocene', blocks[number]?.timestamp ?? 0)
+  const isFixed = (number: number): boolean => halves === 'together' || number <= safe
 
   function take(block: RpcBlock, safeBlock: RpcBlock): void {
     const number = Number(block.number)
