@@ -158,6 +158,20 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
   })
 
+  it('a wrong verdict is no end: the same head of a source that stands still is tried again after a while', async () => {
+    await using world = await follow(grow(genesisOnly, 20))
+    const insert = world.engine.insert.bind(world.engine)
+    let isWrong = true
+    world.engine.insert = async (payload) =>
+      isWrong && payload.blockNumber === 15 ? { kind: 'invalid', reason: 'out of memory' } : await insert(payload)
+    await world.until(() => world.follower.status().refusal?.code === 'SOURCE_INVALID_BLOCK')
+    isWrong = false
+    await world.clock.advanceMs(540_000)
+    expect(unsafe(world)).toBe(14)
+    await world.clock.advanceMs(120_000)
+    expect([unsafe(world), world.follower.status().refusal]).toEqual([20, undefined])
+  })
+
   it('a source that fails is tried again, as late as it asks, as a wait with its fault', async () => {
     const failures = [testFault('DOWN', {}), testFault('LIMITED', { retryAfterMs: 7_000 })]
     await using world = await follow(grow(genesisOnly, 10), { failures })

@@ -90,6 +90,8 @@ type NotInserted = Exclude<UnsafeOutcome, { kind: 'inserted' }>
 
 /** How often a start point is looked for that derivation has not found yet. */
 const startPollMs = 50
+/** A head that was refused is tried once more after this, as long as a block is remembered as invalid. */
+const refusedMs = 10 * 60_000
 /** A source whose head has not moved for so many block times, and at least so long, has stopped. */
 const [stoppedBlocks, stoppedMs] = [5, 10_000]
 /** between two lines about progress */
@@ -307,7 +309,7 @@ class SourceFollower implements Follower {
     await this.#refuse(consensusFault('SOURCE_REFUSED_HERE', { reason: outcome.reason }), 'other', signal)
   }
 
-  /** Leaves the source's chain alone until it has another head, and not at once even then. */
+  /** Leaves the source's chain alone until it has another head, and not at once even then; the same head is tried again much later. */
   async #refuse(fault: Fault, why: 'leaves_out' | 'invalid' | 'other', signal: AbortSignal): Promise<void> {
     const { waits, metrics, log, clock, random, source } = this.#deps
     if (this.#refusal?.message !== fault.message) log.error(fault.message, { code: fault.code, fix: fault.fix })
@@ -318,9 +320,10 @@ class SourceFollower implements Follower {
     waits.enter('source-block', fault)
     await clock.delay(backoffMs(this.#options.backoff, this.#refusals, random()), signal)
     const refused = this.#source.latest
+    const untilMs = clock.elapsedMs() + refusedMs
     for (;;) {
       const latest = await this.#readHead(signal)
-      if (latest.hash !== refused?.hash) return
+      if (latest.hash !== refused?.hash || clock.elapsedMs() >= untilMs) return
       waits.enter('source-block', fault)
       await source.waitForHead(signal)
     }
