@@ -33,7 +33,7 @@ export type Limits = {
   readonly slackBlocks: number
 }
 
-export const defaultLimits: Limits = { togetherMs: 60_000, againMs: 4_000, slackBlocks: 12 }
+export const defaultLimits: Limits = { togetherMs: 60_000, againMs: 10_000, slackBlocks: 12 }
 
 const executedBlocks = 'basalt_execution_blocks_total'
 /** How often a new L1 block is revealed, and how many in a round. */

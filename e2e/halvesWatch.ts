@@ -23,7 +23,7 @@ export type Halves = 'together' | 'apart'
 type RpcBlock = { readonly number: string; readonly hash: string }
 
 const everyMs = 20
-const keptMs = 10_000
+const keptMs = 30_000
 
 export function watchHead(node: NodeProcess, { blocks }: Pick<ProcessChain, 'blocks'>, halves: Halves): HeadWatch {
   /** by milliseconds of serving, oldest first */
