@@ -324,6 +324,21 @@ it('consensus/driver: finalized follows L1 by whole L1 blocks, never regresses, 
   expect(all).toEqual(all.toSorted((a, b) => a - b))
 })
 
+it('consensus/driver: what is derived is labelled before anything is finalized: an engine elsewhere would step back from it', async () => {
+  const world = createWorld(holocene)
+  world.l1.mine(channel(1, 3, world.l1.tip.number))
+  const session = world.start(undefined, { headPollMs: 100, labelPollMs: 100, commitMs: 1e9, commitBlocks: 1e9 })
+  await session.toTip()
+  session.engine.failNext('build', busyFault('ENGINE_BUSY', {}))
+  world.l1.mine(channel(4, 9, world.l1.tip.number))
+  await session.until(() => session.driver.status().wait?.reason === 'engine')
+  world.l1.finalize(3)
+  await session.toTip()
+  const finalized = session.engine.history.find((heads) => heads.finalized.number === 3)
+  expect(finalized).toMatchObject({ unsafe: { number: 4 }, safe: { number: 4 } })
+  expect(session.driver.status().heads?.safe.number).toBe(9)
+})
+
 it('consensus/driver: another L1 than the finalized head builds on stops the node (L1_CHAIN_MISMATCH)', async () => {
   const world = createWorld(holocene)
   world.l1.rollBack(1)

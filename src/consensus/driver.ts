@@ -346,6 +346,8 @@ class DerivationDriver implements Driver {
     const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
     const found = await this.#try('l1-poll', signal, () => findFinalized(deps, heads, finalizedL1, signal))
     if (found === undefined) return
+    // an engine elsewhere has moved on to what was built: without labels for that it would step back
+    await this.#commit(signal)
     await this.#queue.finalize(found, signal)
     this.#deps.log.info('finalized head', { number: found.number, hash: found.hash, l1Block: finalizedL1.number })
   }
