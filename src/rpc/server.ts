@@ -7,10 +7,11 @@ import { invalidRequest, parseError, type RpcError, requestTooBig, serverBusy } 
 import type { Pages } from './healthPages.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget, type Hold, parseJson, readBody } from './server/body.ts'
-import { createCallSockets, refuseUpgrade } from './server/callSockets.ts'
+import { createCallSockets } from './server/callSockets.ts'
 import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
+import { refuseUpgrade } from './server/refuseUpgrade.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>

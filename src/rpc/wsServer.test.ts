@@ -201,6 +201,28 @@ it.each([
   await expect(openSocket(server.url, headers)).rejects.toThrow(`Unexpected server response: ${status}`)
 })
 
+it('rpc/wsServer: who was refused and does not leave holds no place', async () => {
+  await using server = await serve({ limits: { maxConnections: 0 } }) // 16 connections in all
+  const clients = []
+  for (let each = 0; each < 20; each++) {
+    const client = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+    clients.push(client)
+    client.on('error', () => {})
+    client.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    const [answer] = await Promise.race([once(client, 'data'), once(client, 'close')])
+    expect(String(answer)).toMatch(/^HTTP\/1.1 503 /)
+  }
+  for (const client of clients) client.destroy()
+})
+
+it('rpc/wsServer: pings are answered', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  client.socket.ping('are you there')
+  const [data] = (await once(client.socket, 'pong')) as [Buffer]
+  expect(data.toString()).toBe('are you there')
+})
+
 it('rpc/wsServer: an allowed origin may connect, and plain HTTP is told where it is', async () => {
   await using server = await serve({ origins: ['https://wallet.example'] })
   await using client = await openSocket(server.url, { origin: 'https://wallet.example' })

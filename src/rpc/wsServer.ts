@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -11,6 +10,7 @@ import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
+import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import type { RpcServer } from './server.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from './subscriptions/connection.ts'
 import { newHeadsNotification } from './subscriptions/newHeads.ts'
@@ -64,13 +64,7 @@ const defaultWsLimits: WsServerLimits = {
   closeTimeoutMs: 5_000,
 }
 
-type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: string; readonly says: string }
-
-function respond(socket: Duplex, status: string, says: string): void {
-  const text = `${says}\n`
-  const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\n\r\n`
-  socket.end(head + text)
-}
+type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: number; readonly says: string }
 
 /**
  * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads.
@@ -90,11 +84,11 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
 
   function refusalOf({ headers }: IncomingMessage): Refusal | undefined {
     const { host, origin } = headers
-    if (!isHostAllowed(host, hostNames)) return { why: 'host', status: '403 Forbidden', says: 'this host name is not served here' }
+    if (!isHostAllowed(host, hostNames)) return { why: 'host', status: 403, says: 'this host name is not served here' }
     if (origin !== undefined && origins !== 'any' && !origins.includes(origin))
-      return { why: 'origin', status: '403 Forbidden', says: 'pages of this origin are not served here' }
+      return { why: 'origin', status: 403, says: 'pages of this origin are not served here' }
     if (isClosing || connections.size >= limits.maxConnections)
-      return { why: 'full', status: '503 Service Unavailable', says: 'too many connections, try again later' }
+      return { why: 'full', status: 503, says: 'too many connections, try again later' }
     return undefined
   }
 
@@ -112,11 +106,12 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    autoPong: false,
     maxPayload: limits.maxMessageBytes,
   })
   sockets.on('wsClientError', (_error, socket) => {
     metrics.socketRefusals.inc({ why: 'malformed' })
-    respond(socket, '400 Bad Request', 'a WebSocket handshake of version 13 is expected')
+    refuseUpgrade(socket, 400, 'a WebSocket handshake of version 13 is expected')
   })
   const server = createServer({ requestTimeout: limits.requestTimeoutMs }, (_request, response) => {
     response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
@@ -128,7 +123,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     const refusal = refusalOf(request)
     if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, accept)
     metrics.socketRefusals.inc({ why: refusal.why })
-    respond(socket, refusal.status, refusal.says)
+    refuseUpgrade(socket, refusal.status, refusal.says)
   })
 
   const { port } = await listen(server, options)

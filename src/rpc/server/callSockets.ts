@@ -7,6 +7,7 @@ import type { Log } from '#lib/log'
 import { parseError, serverBusy } from '../errors.ts'
 import { type ByteBudget, parseJson } from './body.ts'
 import { type Caller, type Dispatcher, errorText } from './dispatch.ts'
+import { answerPings } from './pongs.ts'
 
 export type CallSocketLimits = {
   readonly maxSockets: number
@@ -26,17 +27,17 @@ export interface CallSockets {
 /** After so long without a byte the system asks whether the other side is there. */
 const keepAliveMs = 30_000
 
-/** Answers an upgrade request that is refused, and ends the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, text: string): void {
-  const head = `HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\n\r\n`
-  socket.end(head + text)
-}
-
 export function createCallSockets(
   { dispatcher, budget, log }: { readonly dispatcher: Dispatcher; readonly budget: ByteBudget; readonly log: Log },
   { maxSockets, maxMessageBytes, maxUnreadBytes }: CallSocketLimits,
 ): CallSockets {
-  const sockets = new WebSocketServer({ noServer: true, clientTracking: true, perMessageDeflate: false, maxPayload: maxMessageBytes })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    perMessageDeflate: false,
+    autoPong: false,
+    maxPayload: maxMessageBytes,
+  })
 
   async function textFor(bytes: Buffer, caller: Caller): Promise<string | undefined> {
     using hold = budget.hold()
@@ -59,6 +60,7 @@ export function createCallSockets(
 
   function serve(socket: WebSocket): void {
     const caller = { isGone: false }
+    answerPings(socket)
     socket.on('close', () => {
       caller.isGone = true
     })

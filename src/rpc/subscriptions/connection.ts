@@ -7,6 +7,7 @@ import type { SubscriptionKind, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, type Dispatcher, errorText } from '../server/dispatch.ts'
+import { answerPings } from '../server/pongs.ts'
 import type { Notification } from './newHeads.ts'
 
 /** Who sent one message. Subscriptions it asks for begin when it is answered. */
@@ -68,6 +69,7 @@ export class Connection {
       void this.#receive(bytesOf(data))
     })
     socket.on('ping', hear)
+    answerPings(socket)
     socket.on('pong', hear)
     socket.on('error', (error) => {
       this.#end ??= 'failed'
