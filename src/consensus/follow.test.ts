@@ -143,6 +143,21 @@ describe('consensus/follow', () => {
     expect(other.follower.status().labels).toBe('l1')
   })
 
+  it('a head that the source has left is not final because a later block of another branch is', async () => {
+    const common = grow(genesisOnly, 8)
+    await using world = await follow(grow(common, 10))
+    await world.until(isAt(world, 10))
+    const head = world.source.head.bind(world.source)
+    world.source.head = async (label, signal) => {
+      if (label !== 'latest') Object.assign(world.source, { chain: grow(common, 60, 1), safe: 50, finalized: 40 })
+      return await head(label, signal)
+    }
+    await world.until(() => world.engine.durable.heads.finalized.number > 0)
+    await world.until(isAt(world, 60))
+    await world.until(() => world.engine.durable.heads.finalized.number === 40)
+    expect(world.engine.hashes()).toEqual(world.source.chain.map(({ blockHash }) => blockHash))
+  })
+
   it('a block that is not valid is refused, the ones below it stay, and a better head is taken (SOURCE_INVALID_BLOCK)', async () => {
     const common = grow(genesisOnly, 40)
     await using world = await follow(grow(common, 60, 0, [badTransaction]))

@@ -338,20 +338,29 @@ class SourceFollower implements Follower {
     this.#deps.waits.leave('source-block')
   }
 
-  /** Labels our blocks as the source does; above our head its labels stand for our head, which is on its chain. */
-  async #label(heads: Heads, signal: AbortSignal): Promise<void> {
+  /**
+   * Labels our blocks as the source does; above our head its labels stand for our head, if that is on its chain: which is asked after the
+   * labels, since it may have left it meanwhile.
+   */
+  async #label({ unsafe }: Heads, signal: AbortSignal): Promise<void> {
     const { source, inbox, clock, metrics } = this.#deps
     if (this.#options.labels !== 'source' || clock.elapsedMs() < this.#labelsDueMs) return
     this.#labelsDueMs = clock.elapsedMs() + this.#options.labelPollMs
-    this.#labelledAt = heads.unsafe.number
+    this.#labelledAt = unsafe.number
     const [safe, finalized] = await this.#try('source-head', signal, () =>
       Promise.all([source.head('safe', signal), source.head('finalized', signal)]),
     )
     if (safe) metrics.sourceHead.set({ label: 'safe' }, safe.number)
     if (finalized) metrics.sourceHead.set({ label: 'finalized' }, finalized.number)
     this.#source = { ...this.#source, ...(safe && { safe }), ...(finalized && { finalized }) }
-    const atMost = (label: BlockId | undefined): BlockId | undefined => (label && label.number > heads.unsafe.number ? heads.unsafe : label)
-    await inbox.label({ safe: atMost(safe), finalized: atMost(finalized) }, signal)
+    const isAbove = (label: BlockId | undefined): boolean => label !== undefined && label.number > unsafe.number
+    const top = (isAbove(safe) || isAbove(finalized)) && (await this.#hasAtSource(unsafe, signal)) ? unsafe : undefined
+    await inbox.label({ safe: isAbove(safe) ? top : safe, finalized: isAbove(finalized) ? top : finalized }, signal)
+  }
+
+  async #hasAtSource({ number, hash }: BlockId, signal: AbortSignal): Promise<boolean> {
+    const [theirs] = await this.#try('source-block', signal, () => this.#deps.source.payloads(number, 1, signal))
+    return theirs?.blockHash === hash
   }
 
   async #readLimit(signal: AbortSignal): Promise<number | undefined> {
