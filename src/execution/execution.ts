@@ -187,7 +187,8 @@ class LocalExecution implements Execution {
     if (typeof at !== 'number') this.#wake(at)
     using view = this.view()
     const hash = typeof at === 'number' ? view.canonicalHash(at) : at
-    const found = hash === undefined ? undefined : view.block(hash)
+    // a block whose ancestors were forgotten is no more known than they are
+    const found = hash !== undefined && view.branch(hash) ? view.block(hash) : undefined
     return found && payloadOfBlock(this.#deps.config.schedule, found.block, found.hash)
   }
 
@@ -231,9 +232,9 @@ class LocalExecution implements Execution {
   #isKnown(hash: Hash): boolean {
     if (this.#journal.sleeps(hash)) return true
     using view = this.view()
-    if (view.header(hash) === undefined) return false
-    this.#journalBlocks(view.branch(hash)?.blocks ?? [])
-    return true
+    const branch = view.branch(hash)
+    if (branch) this.#journalBlocks(branch.blocks)
+    return branch !== undefined
   }
 
   /** Appends the blocks of a branch that the journal has lost sight of: they were committed once, and unwound. */

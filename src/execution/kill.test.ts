@@ -241,6 +241,18 @@ describe('execution/execution: a kill between any two effects', () => {
     )
   })
 
+  it('a block that was unwound is forgotten with the blocks above it', async () => {
+    const calm = { writes: [], backTo: null, safeDistance: 0 }
+    const steps: Step[] = [
+      { ...calm, parent: 1, becomesHead: true, commits: 'all' },
+      { ...calm, parent: 0, becomesHead: false, commits: 'all' },
+      { ...calm, parent: 3, becomesHead: false, commits: 'all' },
+      { ...calm, parent: 3, becomesHead: true, commits: 1 },
+      { ...calm, parent: 2, becomesHead: false, commits: 0 },
+    ]
+    await runOnce(memoryDisk(), { steps, killAt: 3, when: 'before' })
+  })
+
   it('lmdb and files: the same', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, (run) => runOnce(realDisk(), run)),
