@@ -28,6 +28,8 @@ import type { WorldState } from './worldState.ts'
 
 /** What a read of history costs at most: look-ups in as many blocks that the index does not cover yet. */
 const indexBatchBlocks = 16
+/** So many rows are indexed with their block: gathered with those of others they would make one transaction long. */
+const indexAtOnceRows = 512
 
 export type BlockHashes = (number: number) => Hash | undefined
 
@@ -65,6 +67,8 @@ class RowWriter {
   readonly #number: number | undefined
   /** rows of wiped accounts, noted already */
   readonly #noted = new Set<string>()
+  /** how many rows were noted */
+  changed = 0
 
   constructor(tx: KvWriter, number: number | undefined) {
     this.#tx = tx
@@ -92,6 +96,7 @@ class RowWriter {
   #note(table: number, key: Uint8Array, before: Uint8Array | undefined): void {
     if (this.#number === undefined || (this.#noted.size > 0 && this.#noted.has(nameOf(table, key)))) return
     this.#tx.put(changesTable, changeKey(this.#number, table, key), encodeBefore(before))
+    this.changed++
   }
 }
 
@@ -141,9 +146,11 @@ function applyDiff(
 export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>): void {
   const head = readMark(tx, 'head')
   if (head !== number - 1) throw new RangeError(`state of block ${number} on that of block ${head}`)
-  applyDiff(tx, new RowWriter(tx, number), diff, result)
+  const rows = new RowWriter(tx, number)
+  applyDiff(tx, rows, diff, result)
   writeMark(tx, 'head', number)
-  if (number - (readMark(tx, 'indexed') ?? 0) >= indexBatchBlocks) indexHistory(tx, number)
+  const isDue = rows.changed >= indexAtOnceRows || number - (readMark(tx, 'indexed') ?? 0) >= indexBatchBlocks
+  if (isDue) indexHistory(tx, number)
 }
 
 /** Writes the state that a chain begins with, into empty tables. */

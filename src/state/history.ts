@@ -3,8 +3,8 @@ import { compareBytes, concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { changeKey, changesTable, decodeBefore, decodeChangeKey, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
-/** Numbers in a closed chunk: with its key it stays below half a page. */
-const chunkNumbers = 200
+/** 200 numbers make a closed chunk: with its key it stays below half a page. */
+const chunkBytes = 200 * 8
 const openEnd = new Uint8Array(8).fill(0xff)
 
 const indexPrefix = (table: number, key: Uint8Array): Uint8Array => concatBytes(Uint8Array.of(table), key)
@@ -16,7 +16,6 @@ function decodeNumbers(chunk: Uint8Array): number[] {
 const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(...numbers.map(u64Bytes))
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-const fromLatin = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'))
 
 /** The changes of blocks first … last, in order. */
 export function* changesOf(
@@ -38,32 +37,50 @@ export function* changedRows(
   for (const key of reader.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) yield decodeChangeKey(key)
 }
 
+/** A row's prefix in the index, and the numbers of blocks that changed it, u64 each. */
+type IndexRow = { readonly prefix: Uint8Array; readonly numbers: Uint8Array[] }
+
 /**
  * Brings the index of changes up to a block, in the order of its keys. Before that the newer blocks are searched one by one.
  * @param upTo at most the head
  */
 export function indexHistory(tx: KvWriter, upTo: number): void {
   const indexed = readMark(tx, 'indexed') ?? 0
-  const numbers = new Map<string, number[]>()
-  for (const { number, table, key } of changedRows(tx, indexed + 1, upTo)) {
-    const name = latin(indexPrefix(table, key))
-    const known = numbers.get(name)
-    if (known) known.push(number)
-    else numbers.set(name, [number])
-  }
-  for (const name of [...numbers.keys()].sort()) append(tx, fromLatin(name), numbers.get(name) ?? [])
+  for (const { prefix, numbers } of changesByRow(tx, indexed + 1, upTo)) append(tx, prefix, numbers)
   writeMark(tx, 'indexed', Math.max(indexed, upTo))
 }
 
-function append(tx: KvWriter, prefix: Uint8Array, numbers: readonly number[]): void {
+/** The key of a change is the number of its block and the row's prefix in the index. */
+function* changesByRow(tx: KvWriter, first: number, last: number): Generator<IndexRow> {
+  const keys = tx.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })
+  if (first === last) {
+    for (const key of keys) yield { prefix: key.subarray(8), numbers: [key.subarray(0, 8)] }
+    return
+  }
+  const rows = new Map<string, IndexRow>()
+  for (const key of keys) {
+    const [number, prefix] = [key.subarray(0, 8), key.subarray(8)]
+    const name = latin(prefix)
+    const known = rows.get(name)
+    if (known) known.numbers.push(number)
+    else rows.set(name, { prefix, numbers: [number] })
+  }
+  for (const name of [...rows.keys()].sort()) {
+    const row = rows.get(name)
+    if (row) yield row
+  }
+}
+
+function append(tx: KvWriter, prefix: Uint8Array, numbers: readonly Uint8Array[]): void {
   const openKey = concatBytes(prefix, openEnd)
   const open = tx.get(historyIndexTable, openKey)
-  const all = open ? [...decodeNumbers(open), ...numbers] : [...numbers]
-  while (all.length > chunkNumbers) {
-    const closed = all.splice(0, chunkNumbers)
-    tx.put(historyIndexTable, concatBytes(prefix, u64Bytes(closed.at(-1) ?? 0)), encodeNumbers(closed))
+  let all = open ? concatBytes(open, ...numbers) : concatBytes(...numbers)
+  while (all.length > chunkBytes) {
+    const closed = all.subarray(0, chunkBytes)
+    tx.put(historyIndexTable, concatBytes(prefix, closed.subarray(-8)), closed)
+    all = all.subarray(chunkBytes)
   }
-  tx.put(historyIndexTable, openKey, encodeNumbers(all))
+  tx.put(historyIndexTable, openKey, all)
 }
 
 /** Takes the last number of a row out of the index. */
