@@ -3,23 +3,13 @@ import { silentLog } from '#lib/log'
 import { createHost, createWorld, type Session } from '#test/harness/consensus'
 import { ScriptedPipeline } from '#test/harness/consensusPipeline'
 import { chainOf, channel, forkedFrom, holocene, mineSix } from '#test/harness/consensusUnsafe'
+import { dice } from '#test/harness/dice'
 import { busyFault, executeNothing } from '#test/harness/engine'
 import type { Payload } from '#types/payload'
 
 const chain = await chainOf(mineSix)
 const branches: readonly (readonly Payload[])[] = [chain, forkedFrom(chain, 4, 'x'), forkedFrom(chain, 12, 'y')]
 const unsettled = AbortSignal.timeout(600_000)
-
-/** Numbers from 0 on below a bound, the same for the same seed (mulberry32). */
-function dice(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
 
 function createChaos(seed: number) {
   const roll = dice(seed)
