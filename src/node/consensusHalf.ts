@@ -60,8 +60,22 @@ async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal)
     await consensus.run(signal)
   } catch (error) {
     if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
-    log.error(error.message, { code: error.code, fix: error.fix })
+    log.error('derivation has ended', { code: error.code, reason: error.message, fix: error.fix })
   }
+}
+
+/** Runs parts until they end; when one fails the others are stopped, and have ended before its failure is thrown. */
+async function runParts(parts: readonly ((signal: AbortSignal) => Promise<void>)[], signal: AbortSignal): Promise<void> {
+  const failed = new AbortController()
+  const until = AbortSignal.any([signal, failed.signal])
+  const running = parts.map((run) =>
+    run(until).catch((error: unknown) => {
+      failed.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(running)
+  await Promise.all(running)
 }
 
 /** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
@@ -91,7 +105,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     waits: consensus.waits,
     status: () => consensus.status(),
     async run(signal): Promise<void> {
-      await Promise.all([runConsensus(consensus, log, signal), l1 && checkL1(l1, signal)])
+      await runParts([(until) => runConsensus(consensus, log, until), async (until) => l1 && checkL1(l1, until)], signal)
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }

@@ -87,6 +87,15 @@ it('node: an L1 of another chain stops it with the fault that says so (L1_WRONG_
   expect(node.status()).toMatchObject({ phase: 'stopped', fault: { code: 'L1_WRONG_CHAIN' } })
 })
 
+it('node: a beacon endpoint of another chain stops it, once derivation has ended (L1_WRONG_BEACON)', async () => {
+  const l1 = createRecordedL1({ ...recorded.l1, genesisTime: 9_999_999_999 }, { head: 10 })
+  await using served = await serveL1((exchange) => l1.reply(exchange), 0)
+  await using node = await startNode(deps, optionsOf({ config: recorded.config, genesis: () => recorded.genesis, l1: l1At(served.url) }))
+  const phase = node.stopped.catch(() => node.status()?.phase)
+  await expect(node.stopped).rejects.toMatchObject({ code: 'L1_WRONG_BEACON', severity: 'fatal' })
+  expect(await phase).toBe('stopped')
+})
+
 /** The recorded chain, planned to follow Azul right after its block 10, derived until the node stops. */
 async function startBeforeAzul(l1Url: string, log = silentLog): Promise<Node> {
   const { config: own, genesis } = recorded
