@@ -44,3 +44,15 @@ it('consensus/engineCalls: a call that is answered soon is no wait', async () =>
   await clock.advanceMs(60_000)
   expect(waits.current).toEqual([])
 })
+
+it('consensus/engineCalls: reads that are answered do not end the wait for a write that is not', async () => {
+  const { clock, waits, calls, answer } = silentEngine()
+  const called = calls.write(signal, () => answer.promise)
+  await clock.advanceMs(5_000)
+  await calls.read(signal, async () => 'at once')
+  await clock.advanceMs(30_000)
+  expect(waits.current).toMatchObject([{ reason: 'engine', isOverdue: true }])
+  answer.resolve('at last')
+  await called
+  expect(waits.current).toEqual([])
+})

@@ -48,10 +48,11 @@ export class EngineCalls {
     const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
       metrics.failures.inc({ doing: 'engine' })
       log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
-      if (this.#failing !== 'write') this.#failing = doing
+      this.#unanswered(doing)
       if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
     }
     using _slow = clock.after(slowCallMs, () => {
+      this.#unanswered(doing)
       if (!waits.has('engine')) waits.enter('engine')
     })
     try {
@@ -62,6 +63,15 @@ export class EngineCalls {
       if (!signal.aborted && !isFault(error, 'ENGINE_LOST')) this.#answered(doing)
       throw error
     }
+  }
+
+  /** Nothing is being written, and the engine has all that was: what was never answered has been done. */
+  idle(): void {
+    this.#answered('write')
+  }
+
+  #unanswered(doing: 'read' | 'write'): void {
+    if (this.#failing !== 'write') this.#failing = doing
   }
 
   /** A refusal is an answer too. */

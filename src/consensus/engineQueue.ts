@@ -93,7 +93,7 @@ export class EngineQueue implements UnsafeInbox {
     await this.#tasks.run('finalize', signal, async () => {
       const heads = await this.#known(signal)
       const found = await this.#calls.read(signal, (engine) => engine.heads())
-      if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return
+      if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return this.#calls.idle()
       await this.#onLost(consensusFault('HEAD_LOST', found.unsafe.hash === heads.unsafe.hash ? heads.safe : heads.unsafe), signal)
     })
   }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createLog } from '#lib/log'
 import { createWorld, type Session, type World } from '#test/harness/consensus'
 import { chainOf, channel, forkedFrom, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
-import { badTransaction, payloadOf } from '#test/harness/engine'
+import { badTransaction, busyFault, payloadOf } from '#test/harness/engine'
 import type { Payload } from '#types/payload'
 
 const { signal } = new AbortController()
@@ -211,6 +211,25 @@ it('consensus/unsafe: an engine that lost blocks in which a replaced origin is l
   await session.toTip()
   expect(session.driver.status().resets).toBe(1)
   expect(numbers(session)).toEqual([7, 6, 0])
+})
+
+it('consensus/unsafe: an engine that did what it never answered is no wait any more once it is idle and has its heads', async () => {
+  const world = createWorld(holocene)
+  const session = world.start()
+  await session.toTip()
+  const { engine, driver } = session
+  const setHeads = engine.setHeads.bind(engine)
+  let isLost = true
+  engine.setHeads = async (heads) => {
+    await setHeads(heads)
+    if (isLost) throw busyFault('ENGINE_BUSY', {})
+  }
+  world.l1.mine(channel(1, 1, 2))
+  await session.until(() => driver.status().resets === 1)
+  isLost = false
+  await world.clock.advanceMs(60_000)
+  expect(numbers(session)).toEqual([1, 1, 0])
+  expect(driver.status().waits.map(({ reason }) => reason)).toEqual(['l1-head'])
 })
 
 it('consensus/unsafe: while a branch is built, offers wait their turn, and none is lost', async () => {
