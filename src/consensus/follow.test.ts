@@ -259,6 +259,18 @@ describe('consensus/follow', () => {
     expect(world.engine.history[0]).toMatchObject({ unsafe: { number: 5 }, safe: { number: 5 } })
   })
 
+  it('a gap is over when the source comes back to our head', async () => {
+    const chain = grow(genesisOnly, 20)
+    await using world = await follow(chain, { ours: chain.slice(0, 11) })
+    world.engine.insert = async ({ parentHash: hash, blockNumber }) => {
+      throw engineFault('UNKNOWN_PARENT', { hash, number: blockNumber - 1 })
+    }
+    await world.until(() => world.reasons().includes('gap'))
+    world.source.chain = chain.slice(0, 11)
+    await world.until(() => world.follower.status().phase === 'following' && world.source.asked.at(-1) !== 'latest')
+    expect(world.reasons()).not.toContain('gap')
+  })
+
   it('an engine that is busy is waited for', async () => {
     await using world = await follow(grow(genesisOnly, 10))
     world.engine.failNext('insert', busyFault('ENGINE_BUSY', {}), busyFault('ENGINE_BUSY', {}))

@@ -282,7 +282,6 @@ class SourceFollower implements Follower {
       }
       metrics.followed.inc({}, part.length)
       waits.leave('source-head')
-      waits.leave('gap')
       this.#accept()
     }
     return true
@@ -335,7 +334,7 @@ class SourceFollower implements Follower {
     this.#refusal = undefined
     this.#refusals = 0
     this.#vain = 0
-    this.#deps.waits.leave('source-block')
+    for (const reason of ['source-block', 'gap'] as const) this.#deps.waits.leave(reason)
   }
 
   /**
