@@ -1,12 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
+import { keccak256 } from '#lib/keccak'
 import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
 import { tables } from '#store/tables'
 import { stateContract } from '#test/contract/state'
 import { stateStackContract } from '#test/contract/stateStack'
+import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import { createStateDiff, type StateDiff } from '#types/stateDiff'
+import { latestState, stateAt, writeGenesis, writeState } from './chainState.ts'
+import { readMark } from './rows.ts'
+import { computeStateRoot } from './stateRoot.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-state-'))
 let dirs = 0
@@ -18,3 +24,34 @@ stateContract('memory', createMemoryKv, 25)
 stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 6)
 stateStackContract('memory', createMemoryKv, 15)
 stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
+
+it('state/chainState: a block of many rows is indexed with it, a small one later, and the states before both are right', () => {
+  const kv = createMemoryKv()
+  const noHash = (): undefined => undefined
+  const keyOf = (index: number): Uint8Array => keccak256(Uint8Array.of(index >> 8, index & 0xff))
+  const diffOf = (accounts: number, nonce: bigint): StateDiff => {
+    const change = { nonce, balance: 1n, codeHash: emptyCodeHash }
+    const sorted = Array.from({ length: accounts }, (_, index) => keyOf(index)).sort(Buffer.compare)
+    return createStateDiff({ accounts: sorted.map((key) => ({ key, change, wiped: false })), slots: [], codes: [] })
+  }
+  let root: Hash = emptyRoot
+  const append = (number: number, diff: StateDiff): number | undefined => {
+    using reader = kv.snapshot()
+    const { view, nodes } = latestState(reader, noHash)
+    const result = computeStateRoot(nodes, root, view, diff)
+    root = result.root
+    return kv.write((tx) => {
+      if (number === 0) writeGenesis(tx, diff, result)
+      else writeState(tx, number, diff, result)
+      return readMark(tx, 'indexed')
+    })
+  }
+  const sizes = [1, 10, 20, 400, 3, 520, 2]
+  expect(sizes.map((size, number) => append(number, diffOf(size, BigInt(number))))).toEqual([0, 0, 0, 3, 3, 5, 5])
+  using reader = kv.snapshot()
+  const noncesAt = (index: number): (bigint | undefined)[] =>
+    sizes.map((_, number) => stateAt(reader, number, noHash).view.account(keyOf(index))?.nonce)
+  expect(noncesAt(0)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
+  expect(noncesAt(15)).toEqual([undefined, undefined, 2n, 3n, 3n, 5n, 5n])
+  expect(noncesAt(450)).toEqual([undefined, undefined, undefined, undefined, undefined, 5n, 5n])
+})
