@@ -17,6 +17,8 @@ export type EngineRpcOptions = {
   readonly jwtSecret: () => Uint8Array
   /** for a read; a call that may execute a block has `executionFactor` times as long */
   readonly timeoutMs: number
+  /** ends the calls that have no signal of their own, when nobody waits for them any more */
+  readonly stop?: AbortSignal
 }
 
 export type RpcOutcome =
@@ -53,7 +55,10 @@ function outcomeOf(json: unknown): RpcOutcome | undefined {
   return { kind: 'error', code, message: text.slice(0, maxMessageLength) }
 }
 
-export function createEngineRpc({ fetch, clock, metrics }: EngineRpcDeps, { url, jwtSecret, timeoutMs }: EngineRpcOptions): EngineRpc {
+export function createEngineRpc(
+  { fetch, clock, metrics }: EngineRpcDeps,
+  { url, jwtSecret, timeoutMs, stop }: EngineRpcOptions,
+): EngineRpc {
   const endpoint = new URL(url).host
   let lastId = 0
 
@@ -86,7 +91,7 @@ export function createEngineRpc({ fetch, clock, metrics }: EngineRpcDeps, { url,
       const body = { jsonrpc: '2.0', id: ++lastId, method, params }
       let outcome: 'ok' | 'error' | 'failed' = 'failed'
       try {
-        const answer = answered(method, await requestJson({ fetch, clock }, limits, { url, headers, body }, signal))
+        const answer = answered(method, await requestJson({ fetch, clock }, limits, { url, headers, body }, signal ?? stop))
         outcome = answer.kind === 'result' ? 'ok' : 'error'
         return answer
       } finally {

@@ -64,18 +64,11 @@ async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal)
   }
 }
 
-/** Runs parts until they end; when one fails the others are stopped, and have ended before its failure is thrown. */
-async function runParts(parts: readonly ((signal: AbortSignal) => Promise<void>)[], signal: AbortSignal): Promise<void> {
-  const failed = new AbortController()
-  const until = AbortSignal.any([signal, failed.signal])
-  const running = parts.map((run) =>
-    run(until).catch((error: unknown) => {
-      failed.abort(error)
-      throw error
-    }),
-  )
-  await Promise.allSettled(running)
-  await Promise.all(running)
+/** Until all have ended; when one fails the others are stopped by the controller, and its failure is thrown then. */
+async function allEnded(parts: readonly Promise<void>[], stop: AbortController): Promise<void> {
+  for (const part of parts) part.catch(() => stop.abort())
+  await Promise.allSettled(parts)
+  await Promise.all(parts)
 }
 
 /** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
@@ -105,7 +98,9 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
     waits: consensus.waits,
     status: () => consensus.status(),
     async run(signal): Promise<void> {
-      await runParts([(until) => runConsensus(consensus, log, until), async (until) => l1 && checkL1(l1, until)], signal)
+      const failed = new AbortController()
+      const until = AbortSignal.any([signal, failed.signal])
+      await allEnded([runConsensus(consensus, log, until), ...(l1 ? [checkL1(l1, until)] : [])], failed)
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }

@@ -11,6 +11,7 @@ import { systemClock } from '#lib/clock'
 import { createLog, silentLog } from '#lib/log'
 import { rpcCall } from '#test/harness/cliProcess'
 import { anyPort, l1At, nodeOptions } from '#test/harness/nodeOptions'
+import { startProxy } from '#test/harness/proxy'
 import { decodeBlock } from '#types/block'
 import { type Node, startNode } from './node.ts'
 import type { NodeOptions } from './nodeOptions.ts'
@@ -108,6 +109,20 @@ it('node/modes: another secret is waited out, another chain ends the consensus h
   }
   await using other = await startNode(deps, consensus(engine, l1.url, { config: { ...chain.config, l2ChainId: 5 } }))
   await expect(other.stopped).rejects.toMatchObject({ code: 'ENGINE_WRONG_CHAIN', severity: 'fatal' })
+}, 60_000)
+
+it('node/modes: a consensus half ends at once, also while its engine is silent', async () => {
+  await using l1 = await serveRecordedL1(3)
+  await using half = await startNode(deps, execution())
+  await using proxy = await startProxy(Number(new URL(half.urls.engine ?? '').port))
+  const driver = await startNode(deps, consensus(`http://127.0.0.1:${proxy.port}`, l1.url))
+  await until(() => driver.status()?.wait?.reason === 'l1-head', driver)
+  proxy.setMode({ kind: 'stall' })
+  l1.reveal(40)
+  await until(() => driver.status()?.wait?.reason === 'engine', driver)
+  const startMs = systemClock.elapsedMs()
+  await driver[Symbol.asyncDispose]()
+  expect(systemClock.elapsedMs() - startMs).toBeLessThan(3_000)
 }, 60_000)
 
 /** A recorded block as op-node posts it. */

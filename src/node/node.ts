@@ -62,7 +62,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const heads = createHeadFeed()
   const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish: heads.publish }, options))
   const endpoint = endpointOf(options)
-  const remote = endpoint && openRemoteEngine(parts, endpoint, config)
+  const remote = endpoint && openRemoteEngine(parts, endpoint, config, stop.signal)
   const engine = half?.execution ?? remote
   if (engine === undefined) throw new RangeError('a node without an execution half')
   const consensus =

@@ -26,10 +26,15 @@ const lookEveryMs = 20_000
 /** An execution half that was away for a moment is asked again soon: nothing else goes on without it. */
 const backoff: Backoff = { baseMs: 250, maxMs: 5_000, jitter: 0.5 }
 
-/** The execution half elsewhere. */
-export function openRemoteEngine(deps: RemoteEngineDeps, { url, jwtSecret }: EngineEndpoint, config: RollupConfig): EngineHttp {
+/** The execution half elsewhere; calls under way end with the signal. */
+export function openRemoteEngine(
+  deps: RemoteEngineDeps,
+  { url, jwtSecret }: EngineEndpoint,
+  config: RollupConfig,
+  stop: AbortSignal,
+): EngineHttp {
   const metrics = engineMetrics.register(deps.registry)
-  return createEngineHttp({ ...deps, log: deps.log.child('engine'), metrics }, { url, jwtSecret, config, timeoutMs })
+  return createEngineHttp({ ...deps, log: deps.log.child('engine'), metrics }, { url, jwtSecret, config, timeoutMs, stop })
 }
 
 /**
