@@ -35,7 +35,10 @@ export type BeaconDeps = HttpDeps & {
 
 /** One question: which blobs of which slot. */
 type Wanted = { readonly slot: number; readonly hashes: ReadonlySet<Hash> }
-/** 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (it lacks columns, the path is gone) */
+/**
+ * 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (it lacks columns,
+ * the path is gone)
+ */
 type NoList = 'absent' | 'unsupported' | 'refused'
 type Answer = Blobs | NoList
 /** Two ways to the same: with proofs, which cost 3 ms to check, or bare, 45 ms. */
