@@ -1,14 +1,18 @@
+import type { ForkSchedule } from '#chain/forks'
 import type { RollupConfig } from '#chain/rollupConfig'
+import { unsupportedForkAt } from '#chain/unsupportedFork'
 import { progressOf } from '#consensus/status'
 import { createEngineApi } from '#engine/engineApi'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine } from '#engine/port'
+import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import { hashHeader } from '#types/header'
+import type { Payload } from '#types/payload'
 import type { ConsensusHalf } from './consensusHalf.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
@@ -77,6 +81,19 @@ export function rollupServing(
   return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
 }
 
+/**
+ * Why a payload out of nowhere goes no further, or undefined. What is refused by the inbox is remembered by its hash, so that must be its own;
+ * and only one with the fields of its fork can be hashed.
+ */
+function misfitOf(schedule: ForkSchedule, payload: Payload): string | undefined {
+  const { timestamp, blockHash } = payload
+  const later = unsupportedForkAt(schedule, timestamp)
+  if (later) return `a block of time ${timestamp} follows the fork ${later.fork}, which this version does not support`
+  const refusal = newPayloadRefusal(schedule, methodVersionsAt(schedule, timestamp).newPayload, payload)
+  if (refusal) return refusal.reason
+  return hashHeader(headerOfPayload(schedule, payload)) === blockHash ? undefined : `the payload does not hash to ${blockHash}`
+}
+
 function adminNode({
   config,
   consensus: { inbox },
@@ -90,10 +107,8 @@ function adminNode({
 }): AdminNode {
   return {
     async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
-      // what is refused below is remembered by its hash, so that must be its own
-      if (hashHeader(headerOfPayload(config.schedule, payload)) !== payload.blockHash) {
-        return { kind: 'refused', reason: `the payload does not hash to ${payload.blockHash}` }
-      }
+      const misfit = misfitOf(config.schedule, payload)
+      if (misfit !== undefined) return { kind: 'refused', reason: misfit }
       const outcome = await inbox.insert([payload], signal)
       switch (outcome.kind) {
         case 'inserted':
