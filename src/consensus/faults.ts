@@ -38,6 +38,11 @@ export const consensusFault = defineFaults({
     says: (d: { number: number; hash: string }) => `the execution half no longer has its head, block ${d.number} ${d.hash}`,
     fix: 'nothing: what is missing is fetched or derived again',
   },
+  RESETS_IN_VAIN: {
+    severity: 'retry',
+    says: (d: { reason: string }) => `derivation comes no further, reset after reset; the last one was for this: ${d.reason}`,
+    fix: 'see to what it names; without help, derivation is repeated from the finalized head after ten minutes',
+  },
   WAIT_EXPIRED: {
     severity: 'reset',
     says: (d: { reason: string }) => `${d.reason} has been waited for in vain: a start point is looked for again`,

@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
+import { consensusFault } from './faults.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 import type { Escalation } from './waitLadders.ts'
 import type { Waits } from './waits.ts'
@@ -62,7 +63,7 @@ export class Resets {
     const { clock, random, waits } = this.#deps
     const vain = this.#inVain++
     if (vain === 0) return 'retry'
-    const step = waits.enter('reset', new RangeError('nothing has come of the reset before'))
+    const step = waits.enter('reset', consensusFault('RESETS_IN_VAIN', { reason: this.#wanted?.reason ?? 'unknown' }))
     await clock.delay(backoffMs(this.#backoff, vain, random()), signal)
     return step
   }

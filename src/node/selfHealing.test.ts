@@ -113,7 +113,7 @@ it('node/selfHealing: resets that change nothing for ten minutes: derived again 
   world.l1.lose('x')
   await world.clock.advanceMs(700_000)
   expect(await session.registry.metrics()).toContain('escalations_total{reason="reset",step="re-anchor"} 1\n')
-  expect(problems().join()).toMatch(/waiting for a reset that helps for 6\d\d s/)
+  expect(problems().join()).toMatch(/waiting for a reset that helps for 6\d\d s: .*blob.* \(RESETS_IN_VAIN\)/)
   expect(session.engine.history.every(({ unsafe }, at, all) => unsafe.number >= (all[at - 1]?.unsafe.number ?? 0))).toBe(true)
   expect(numbers(session)).toEqual([18, 18, 6])
   world.l1.find('x')
