@@ -89,16 +89,21 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
 }
 
 /**
- * Starts what is to be served, one server after the other; those already started are closed when one cannot.
+ * Starts what is to be served, one server after the other; those already started are closed when one cannot. All are closed at once.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<AsyncDisposable & { readonly urls: Urls }> {
   const { log, clock, rollup, health, metricsPages } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
+  const servers: RpcServer[] = []
+  // all at once: each gives its callers seconds
+  starting.defer(async () => void (await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))))
   const urls: Partial<Record<keyof ListenOptions, string>> = {}
   const open: Open = async (name, start) => {
-    urls[name] = starting.use(await start).url
+    const server = await start
+    servers.push(server)
+    urls[name] = server.url
   }
   const common = { log, clock }
   await openEth(open, common, deps, listen)
