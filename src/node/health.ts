@@ -60,7 +60,8 @@ export function problemsOf(
   ]
 }
 
-function freeIn(datadir: string): number | undefined {
+/** Free bytes of the disk under a directory; undefined: it does not answer. */
+export function freeIn(datadir: string): number | undefined {
   try {
     return freeBytes(datadir)
   } catch {

@@ -1,4 +1,4 @@
-import { readdirSync, statfsSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import type { DriverStatus } from '#consensus/status'
@@ -8,6 +8,7 @@ import { countingFaults } from '#lib/faultCount'
 import type { Log } from '#lib/log'
 import { createLoopLagMeter } from '#lib/loopLag'
 import { createCompatMetrics } from './compatMetrics.ts'
+import { freeIn } from './health.ts'
 import { faultCodes, nodeMetrics } from './metrics.ts'
 import type { NodeMode } from './nodeOptions.ts'
 
@@ -36,15 +37,6 @@ function folderBytes(path: string): number {
   }
 }
 
-function freeBytes(path: string): number | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize
-  } catch {
-    return undefined
-  }
-}
-
 export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, datadir }: NodeMetricsOptions): NodeMetricsMeter {
   const metrics = nodeMetrics.register(registry)
   const compat = mode === 'execution' ? undefined : createCompatMetrics(registry)
@@ -69,7 +61,7 @@ export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, 
       metrics.loopLag.set({ quantile: '0.99' }, p99Sec)
       metrics.loopLag.set({ quantile: '1' }, maxSec)
       for (const store of ['chain', 'consensus'] as const) metrics.stores.set({ store }, folderBytes(join(datadir, store)))
-      const free = freeBytes(datadir)
+      const free = freeIn(datadir)
       if (free !== undefined) metrics.diskFree.set({}, free)
       const { rss, heapUsed, external } = process.memoryUsage()
       metrics.memory.set({ kind: 'resident' }, rss)
