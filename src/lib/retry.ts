@@ -8,7 +8,7 @@ export const systemRandom: Random = Math.random
 /** Waits between tries: `baseMs`, doubled each time up to `maxMs`, each less a random part of up to `jitter` (0 to 1) of itself. */
 export type Backoff = { readonly baseMs: number; readonly maxMs: number; readonly jitter: number }
 
-export const defaultBackoff: Backoff = { baseMs: 250, maxMs: 30_000, jitter: 0.5 }
+export const defaultBackoff: Backoff = { baseMs: 250, maxMs: 10_000, jitter: 0.5 }
 
 /** The wait after the nth failed try (1 is the first), in ms. Pure. */
 export function backoffMs(backoff: Backoff, failures: number, chance: number): number {
