@@ -2,7 +2,7 @@ import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { type Backoff, type FailedTry, type Random, retry } from '#lib/retry'
+import { type Backoff, type FailedTry, isRetryable, type Random, retry } from '#lib/retry'
 import { consensusFault } from './faults.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 import type { Waits } from './waits.ts'
@@ -19,14 +19,15 @@ export type EngineCallsDeps = {
 /** A call that has been open for so long is a wait: a half that is silent fails nothing for a minute. */
 const slowCallMs = 1_000
 
-/**
- * Calls the execution half until it answers. While it does not, that is the wait 'engine'. That it can be read does not end a wait for
- * writing: its disk may be full.
- */
+/** Each answers for itself and those before it: that the engine can be read does not show that it can be written, its disk may be full. */
+const doings = ['read', 'write', 'insert'] as const
+type Doing = (typeof doings)[number]
+
+/** Calls the execution half until it answers. While it does not, that is the wait 'engine'. */
 export class EngineCalls {
   readonly #deps: EngineCallsDeps
   readonly #backoff: Backoff
-  #failing: 'read' | 'write' | undefined
+  readonly #failing = new Set<Doing>()
 
   constructor(deps: EngineCallsDeps, backoff: Backoff) {
     this.#deps = deps
@@ -35,32 +36,27 @@ export class EngineCalls {
 
   /** @throws Fault ENGINE_LOST (reset) after long, and what else the engine throws */
   read<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
-    return this.#try('read', signal, run)
+    return this.#call('read', signal, (engine) => this.#try('read', signal, () => run(engine)))
   }
 
   /** For what changes the engine. @throws as `read` does */
   write<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
-    return this.#try('write', signal, run)
+    return this.#call('write', signal, (engine) => this.#try('write', signal, () => run(engine)))
   }
 
-  async #try<T>(doing: 'read' | 'write', signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
-    const { engine, clock, random, waits, metrics, log } = this.#deps
-    const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
-      metrics.failures.inc({ doing: 'engine' })
-      log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
-      this.#unanswered(doing)
-      if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
-    }
-    using _slow = clock.after(slowCallMs, () => {
-      this.#unanswered(doing)
-      if (!waits.has('engine')) waits.enter('engine')
-    })
+  /** One try, for a task that `insertAgain` repeats. @throws what the engine throws, those of severity 'retry' among them */
+  insertOnce<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
+    return this.#call('insert', signal, run)
+  }
+
+  /** Repeats a task in which `insertOnce` failed; the pauses are no part of the task. @throws as `read` does */
+  async insertAgain<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     try {
-      const result = await retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, () => run(engine))
-      this.#answered(doing)
+      const result = await this.#try('insert', signal, task)
+      this.#end('insert')
       return result
     } catch (error) {
-      if (!signal.aborted && !isFault(error, 'ENGINE_LOST')) this.#answered(doing)
+      if (!isFault(error, 'ENGINE_LOST')) this.#end('insert')
       throw error
     }
   }
@@ -70,14 +66,40 @@ export class EngineCalls {
     this.#answered('write')
   }
 
-  #unanswered(doing: 'read' | 'write'): void {
-    if (this.#failing !== 'write') this.#failing = doing
+  #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    const { clock, random, waits, metrics, log } = this.#deps
+    const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
+      metrics.failures.inc({ doing: 'engine' })
+      log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
+      this.#failing.add(doing)
+      if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
+    }
+    return retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, run)
+  }
+
+  async #call<T>(doing: Doing, signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
+    const { engine, clock, waits } = this.#deps
+    using _slow = clock.after(slowCallMs, () => {
+      this.#failing.add(doing)
+      if (!waits.has('engine')) waits.enter('engine')
+    })
+    try {
+      const result = await run(engine)
+      this.#answered(doing)
+      return result
+    } catch (error) {
+      if (!signal.aborted && !isRetryable(error) && !isFault(error, 'ENGINE_LOST')) this.#answered(doing)
+      throw error
+    }
   }
 
   /** A refusal is an answer too. */
-  #answered(doing: 'read' | 'write'): void {
-    if (this.#failing === 'write' && doing === 'read') return
-    this.#failing = undefined
-    this.#deps.waits.leave('engine')
+  #answered(doing: Doing): void {
+    for (const each of doings.slice(0, doings.indexOf(doing) + 1)) this.#end(each)
+  }
+
+  #end(doing: Doing): void {
+    this.#failing.delete(doing)
+    if (this.#failing.size === 0) this.#deps.waits.leave('engine')
   }
 }

@@ -43,7 +43,8 @@ export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payl
 /**
  * Owner of the heads and the one caller of the execution half: one task at a time, in the order of `taskKinds`. Faults of severity 'retry' are
  * tried again inside a task, as the wait 'engine'; after a while of that the task ends with ENGINE_LOST (reset), since an engine that comes
- * back may not have all that it had.
+ * back may not have all that it had. An insert is given as a task anew for each try: an engine that takes no unsafe block, and does all else,
+ * keeps nobody from it.
  */
 export class EngineQueue implements UnsafeInbox {
   /** what derivation has read of L1: nothing is inserted that contradicts it */
@@ -51,6 +52,8 @@ export class EngineQueue implements UnsafeInbox {
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
+  /** one offer after the other: a later one may build on those before it */
+  readonly #offers = new TaskQueue()
   readonly #calls: EngineCalls
   readonly #refusals: Refusals
   #heads: Heads | undefined
@@ -91,18 +94,24 @@ export class EngineQueue implements UnsafeInbox {
     if (nowMs - this.#checkedMs < checkEveryMs) return
     this.#checkedMs = nowMs
     await this.#tasks.run('finalize', signal, async () => {
-      const heads = await this.#known(signal)
-      const found = await this.#calls.read(signal, (engine) => engine.heads())
-      if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return this.#calls.idle()
-      await this.#onLost(consensusFault('HEAD_LOST', found.unsafe.hash === heads.unsafe.hash ? heads.safe : heads.unsafe), signal)
+      if (await this.#hasItsHeads(signal)) this.#calls.idle()
     })
+  }
+
+  /** Otherwise they are read again. */
+  async #hasItsHeads(signal: AbortSignal): Promise<boolean> {
+    const heads = await this.#known(signal)
+    const found = await this.#calls.read(signal, (engine) => engine.heads())
+    if (found.unsafe.hash === heads.unsafe.hash && found.safe.hash === heads.safe.hash) return true
+    await this.#onLost(consensusFault('HEAD_LOST', found.unsafe.hash === heads.unsafe.hash ? heads.safe : heads.unsafe), signal)
+    return false
   }
 
   async insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
     if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads wait already' }, payloads)
     this.#inserts++
     try {
-      return this.#told(await this.#tasks.run('insert', signal, () => this.#insert(payloads, signal)), payloads)
+      return this.#told(await this.#offers.run('insert', signal, () => this.#insertInTurns(payloads, signal)), payloads)
     } finally {
       this.#inserts--
     }
@@ -227,6 +236,18 @@ export class EngineQueue implements UnsafeInbox {
     return await this.#calls.read(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
   }
 
+  async #insertInTurns(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+    const task = (): Promise<UnsafeOutcome> => this.#tasks.run('insert', signal, () => this.#insert(payloads, signal))
+    for (;;) {
+      try {
+        return await this.#calls.insertAgain(signal, task)
+      } catch (error) {
+        if (!isFault(error, 'ENGINE_LOST')) throw error
+        await this.#tasks.run('start', signal, () => this.#hasItsHeads(signal))
+      }
+    }
+  }
+
   async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
     for (;;) {
       try {
@@ -246,7 +267,7 @@ export class EngineQueue implements UnsafeInbox {
     const plan = await this.#calls.read(signal, (engine) => planInsert(engine, heads, floor, payloads))
     if (plan.kind === 'known') return { kind: 'inserted', head: heads.unsafe }
     if (plan.kind !== 'insert') return plan
-    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#calls.write(signal, (port) => port.insert(payload)) }
+    const engine: Pick<Engine, 'insert'> = { insert: (payload) => this.#calls.insertOnce(signal, (port) => port.insert(payload)) }
     const refusalOf = (hash: Hash): string | undefined => this.#refusals.get(hash)
     const run = await runInsert({ engine, config, refusalOf, trail: this.trail }, payloads.slice(plan.from), signal)
     const isExtension = plan.fork === heads.unsafe.number

@@ -232,6 +232,31 @@ it('consensus/unsafe: an engine that did what it never answered is no wait any m
   expect(driver.status().waits.map(({ reason }) => reason)).toEqual(['l1-head'])
 })
 
+it('consensus/unsafe: an engine that takes no unsafe block keeps derivation from nothing, and offers keep their order', async () => {
+  const { world, session } = await begin()
+  const { engine, driver } = session
+  const insert = engine.insert.bind(engine)
+  let isBusy = true
+  engine.insert = async (payload) => {
+    if (isBusy) throw busyFault('ENGINE_BUSY', {})
+    return await insert(payload)
+  }
+  const offers = [chain.slice(0, 12), chain.slice(12)].map((payloads) => driver.inbox.insert(payloads, signal))
+  world.l1.reveal(5)
+  await session.until(() => numbers(session)[1] === 9)
+  expect(numbers(session)).toEqual([9, 9, 0])
+  await world.clock.advanceMs(65_000)
+  expect(driver.status().waits.find(({ reason }) => reason === 'engine')).toMatchObject({ isOverdue: true, fault: { code: 'ENGINE_BUSY' } })
+  world.l1.reveal(6)
+  await session.until(() => numbers(session)[1] === 12)
+  expect(numbers(session)).toEqual([12, 12, 0])
+  isBusy = false
+  await world.clock.advanceMs(10_000)
+  expect(await Promise.all(offers)).toMatchObject([{ kind: 'inserted' }, { kind: 'inserted' }])
+  expect(numbers(session)).toEqual([18, 12, 0])
+  expect(driver.status()).toMatchObject({ resets: 0, waits: [{ reason: 'l1-head' }] })
+})
+
 it('consensus/unsafe: while a branch is built, offers wait their turn, and none is lost', async () => {
   const { world, session } = await begin()
   const offers = chain.map((payload) => session.driver.inbox.insert([payload], signal))
