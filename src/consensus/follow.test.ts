@@ -143,6 +143,18 @@ describe('consensus/follow', () => {
     expect(other.follower.status().labels).toBe('l1')
   })
 
+  it('labels that move while the head stands are seen soon, also where only a new head is told of', async () => {
+    await using world = await follow(grow(genesisOnly, 20))
+    world.source.idleMs = 60_000
+    await world.until(isAt(world, 20))
+    await world.clock.advanceMs(5_000)
+    Object.assign(world.source, { safe: 12, finalized: 5 })
+    await world.clock.advanceMs(2_000)
+    expect(world.follower.status()).toMatchObject({ source: { safe: { number: 12 }, finalized: { number: 5 } } })
+    await world.until(() => world.engine.durable.heads.finalized.number === 5)
+    expect(world.engine.durable.heads.safe.number).toBe(12)
+  })
+
   it('a head that the source has left is not final because a later block of another branch is', async () => {
     const common = grow(genesisOnly, 8)
     await using world = await follow(grow(common, 10))

@@ -199,7 +199,7 @@ class SourceFollower implements Follower {
     else if (stoodMs > Math.max(stoppedMs, stoppedBlocks * this.#options.config.blockTimeSec * 1_000))
       waits.enter('source-head', consensusFault('SOURCE_STOPPED', { number: latest.number, seconds: Math.round(stoodMs / 1_000) }))
     else waits.leave('source-head')
-    await source.waitForHead(signal)
+    await source.waitForHead(signal, this.#options.labels === 'source' ? this.#options.labelPollMs : undefined)
   }
 
   async #awaitProofs(signal: AbortSignal): Promise<void> {

@@ -66,8 +66,11 @@ export interface L2Source {
   payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
   /** Any block by its hash; undefined: not known there (any more). */
   payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
-  /** Resolves when the source may have a new head: told by it, or after a poll interval. Rejects only with the signal's reason. */
-  waitForHead(signal: AbortSignal): Promise<void>
+  /**
+   * Resolves when the source may have a new head: told by it, or after a poll interval; after `withinMs` at the latest, since nothing tells of
+   * its other labels. Rejects only with the signal's reason.
+   */
+  waitForHead(signal: AbortSignal, withinMs?: number): Promise<void>
 }
 
 /** `gap`: the parent of the first payload is not known here. `refused`: it would leave out the safe head. */

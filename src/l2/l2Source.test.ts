@@ -172,6 +172,18 @@ it('l2/l2Source: a silent WebSocket is left for polling and comes back', async (
   await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
 })
 
+it('l2/l2Source: a wait for a head ends when it is told to, however silent the WebSocket', async () => {
+  await using node = await serveNode(3)
+  const clock = createManualClock()
+  using followed = source(`${node.http.url},${node.ws.url}`, configOf(node.chain), { idleMs: 60_000 }, clock)
+  await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
+  await followed.waitForHead(signal) // the change of the transport
+  const waited = followed.waitForHead(signal, 2_000)
+  await clock.advanceMs(2_000)
+  await waited
+  expect(followed.transport).toBe('websocket')
+})
+
 it('l2/l2Source: a WebSocket that dies is left for polling and comes back', async () => {
   const clock = createManualClock()
   const first = await serveNode(3)

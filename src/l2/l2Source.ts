@@ -75,14 +75,14 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
       wake?.()
     })
 
-  async function waitForHead(signal: AbortSignal): Promise<void> {
+  async function waitForHead(signal: AbortSignal, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
     signal.throwIfAborted()
     if (!isNews) {
       const waited = Promise.withResolvers<void>()
       const stop = (): void => waited.reject(signal.reason)
       wake = waited.resolve
       signal.addEventListener('abort', stop, { once: true })
-      using _timer = clock.after(socket?.isUp ? idleMs : pollMs, waited.resolve)
+      using _timer = clock.after(Math.min(withinMs, socket?.isUp ? idleMs : pollMs), waited.resolve)
       try {
         await waited.promise
       } finally {

@@ -53,6 +53,8 @@ export type ScriptedSource = L2Source & {
   finalized: number | undefined
   /** what it says its head is, when that is a lie */
   claimed: BlockId | undefined
+  /** how long it is silent while nothing tells of a head */
+  idleMs: number
   /** Tells of a head. */
   tell(): void
   /** The next calls fail with these, in order. */
@@ -65,7 +67,7 @@ export type ScriptedSource = L2Source & {
   mostAtOnce: number
 }
 
-/** A source in memory that polls every 500 ms when nothing tells of a head. */
+/** A source in memory that polls every 500 ms when nothing tells of a head, unless `idleMs` says otherwise. */
 export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): ScriptedSource {
   let wake = (): void => {}
   let running = 0
@@ -75,7 +77,7 @@ export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): S
     if (source.failures.length > 0) throw source.failures.shift()
   }
   const source: ScriptedSource = {
-    ...{ chain, safe: undefined, finalized: undefined, claimed: undefined, failures: [], hold: undefined, asked: [], mostAtOnce: 0 },
+    ...{ chain, safe: undefined, finalized: undefined, claimed: undefined, failures: [], hold: undefined, asked: [], mostAtOnce: 0, idleMs: 500 },
     tell: () => wake(),
     async head(label, signal) {
       await answer(label, signal)
@@ -102,7 +104,7 @@ export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): S
       await answer(hash, signal)
       return source.chain.find(({ blockHash }) => blockHash === hash)
     },
-    async waitForHead(signal) {
+    async waitForHead(signal, withinMs = Number.POSITIVE_INFINITY) {
       const told = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -110,7 +112,7 @@ export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): S
       const stop = (): void => polled.abort(signal.reason)
       signal.addEventListener('abort', stop, { once: true })
       try {
-        await Promise.race([told, clock.delay(500, polled.signal)])
+        await Promise.race([told, clock.delay(Math.min(source.idleMs, withinMs), polled.signal)])
       } finally {
         signal.removeEventListener('abort', stop)
         polled.signal.aborted || polled.abort()
