@@ -71,7 +71,12 @@ export function createL1Chain({ chainId, genesisTimeSec, blockTimeSec }: L1Chain
       parentBeaconBlockRoot: parentHash,
       ...mined.header,
     })
-    const block: L1Block = { ref: { hash: hashHeader(header), number, parentHash, timestamp: header.timestamp }, header, transactions, receipts }
+    const block: L1Block = {
+      ref: { hash: hashHeader(header), number, parentHash, timestamp: header.timestamp },
+      header,
+      transactions,
+      receipts,
+    }
     blocks.push(block)
     return block
   }
