@@ -120,12 +120,12 @@ export class EngineQueue implements UnsafeInbox {
   async label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void> {
     if (this.#options.labels !== 'source') return
     await this.#tasks.run('consolidate', signal, async () => {
-      const safe = await this.#canonical(labels.safe, signal)
+      const safe = await this.#canonicalRef(labels.safe, signal)
       const heads = await this.#known(signal)
       if (safe && safe.number > heads.safe.number && safe.number <= heads.unsafe.number) await this.#setHeads({ ...heads, safe }, signal)
     })
     await this.#tasks.run('finalize', signal, async () => {
-      const finalized = await this.#canonical(labels.finalized, signal)
+      const finalized = await this.#canonicalRef(labels.finalized, signal)
       if (finalized) await this.#finalize(finalized, signal)
     })
   }
@@ -133,6 +133,10 @@ export class EngineQueue implements UnsafeInbox {
   /** A known block, outside of the order of tasks: nothing moves. */
   payload(at: number | Hash, signal: AbortSignal): Promise<Payload | undefined> {
     return this.#calls.read(signal, (engine) => engine.payload(at))
+  }
+
+  canonical(number: number, signal: AbortSignal): Promise<Payload | undefined> {
+    return this.#untilAnswered(signal, () => this.payload(number, signal))
   }
 
   /** `payload`, for those who only read. */
@@ -179,7 +183,7 @@ export class EngineQueue implements UnsafeInbox {
       const heads = await this.#known(signal)
       const { safe, from } = start
       const isWhole = start.unsafe.hash === from.unsafe.hash && safe.number <= heads.unsafe.number
-      const stays = isWhole && (heads.unsafe.hash === from.unsafe.hash || (await this.#canonical(start.unsafe, signal)) !== undefined)
+      const stays = isWhole && (heads.unsafe.hash === from.unsafe.hash || (await this.#canonicalRef(start.unsafe, signal)) !== undefined)
       const unsafe = stays ? heads.unsafe : start.unsafe
       const finalized = heads.finalized.number > safe.number ? safe : heads.finalized
       const next: Heads = { unsafe, safe, finalized }
@@ -193,7 +197,7 @@ export class EngineQueue implements UnsafeInbox {
   cutUnsafe(unsafe: L2Ref, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('consolidate', signal, async () => {
       const heads = await this.#known(signal)
-      if (unsafe.number < heads.safe.number || (await this.#canonical(unsafe, signal)) === undefined) return
+      if (unsafe.number < heads.safe.number || (await this.#canonicalRef(unsafe, signal)) === undefined) return
       this.#toldDropped(heads, unsafe)
       await this.#setHeads({ ...heads, unsafe }, signal)
     })
@@ -236,14 +240,23 @@ export class EngineQueue implements UnsafeInbox {
     return await this.#calls.read(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
   }
 
-  async #insertInTurns(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
+  #insertInTurns(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
     const task = (): Promise<UnsafeOutcome> => this.#tasks.run('insert', signal, () => this.#insert(payloads, signal))
+    return this.#untilAnswered(signal, () => this.#calls.insertAgain(signal, task))
+  }
+
+  /** Again and again, for callers that have nothing to reset; the engine is asked in between what it still has. */
+  async #untilAnswered<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await this.#calls.insertAgain(signal, task)
+        return await run()
       } catch (error) {
         if (!isFault(error, 'ENGINE_LOST')) throw error
-        await this.#tasks.run('start', signal, () => this.#hasItsHeads(signal))
+        await this.#tasks
+          .run('start', signal, () => this.#hasItsHeads(signal))
+          .catch((again: unknown) => {
+            if (!isFault(again, 'ENGINE_LOST')) throw again
+          })
       }
     }
   }
@@ -310,7 +323,7 @@ export class EngineQueue implements UnsafeInbox {
     if (next) await this.#setHeads(next, signal)
   }
 
-  async #canonical(block: BlockId | undefined, signal: AbortSignal): Promise<L2Ref | undefined> {
+  async #canonicalRef(block: BlockId | undefined, signal: AbortSignal): Promise<L2Ref | undefined> {
     const payload = block && (await this.payload(block.number, signal))
     return payload && payload.blockHash === block.hash ? l2RefOf(this.#options.config, payload) : undefined
   }

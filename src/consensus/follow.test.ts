@@ -155,6 +155,19 @@ describe('consensus/follow', () => {
     expect(world.engine.durable.heads.safe.number).toBe(12)
   })
 
+  it('an engine that is away for long while the follower reads it is asked what it still has', async () => {
+    await using world = await follow(grow(genesisOnly, 10))
+    await world.until(isAt(world, 10))
+    world.source.chain = world.source.chain.slice(0, 9)
+    world.engine.turn('off')
+    await world.clock.advanceMs(70_000)
+    expect(world.reasons()).toContain('engine')
+    world.engine.turn('on', 9)
+    await world.until(() => world.queue.heads?.unsafe.number === 9)
+    expect(world.queue.lost).toMatchObject({ code: 'HEAD_LOST' })
+    await world.until(() => !world.reasons().includes('engine'))
+  })
+
   it('a head that the source has left is not final because a later block of another branch is', async () => {
     const common = grow(genesisOnly, 8)
     await using world = await follow(grow(common, 10))

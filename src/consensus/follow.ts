@@ -1,5 +1,5 @@
 import type { RollupConfig } from '#chain/rollupConfig'
-import type { Engine, Heads } from '#engine/port'
+import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -17,7 +17,6 @@ import type { Waits } from './waits.ts'
 export type FollowDeps = {
   readonly source: L2Source
   readonly inbox: UnsafeInbox
-  readonly engine: Pick<Engine, 'payload'>
   readonly waits: Pick<Waits, 'enter' | 'leave'>
   /** absent: the execution half records no proofs, or nobody waits for them */
   readonly proofs?: ProofsStatus
@@ -33,7 +32,7 @@ export type FollowOptions = WindowOptions & {
   readonly labels: 'source' | 'l1'
   /** of block time, beyond the proofs of the execution half */
   readonly maxAheadSec: number
-  /** how often the source's labels are asked for at most */
+  /** how often the source's labels are asked for at most; and at least, while nothing else is to be done: above 0 */
   readonly labelPollMs: number
   /** how often the proofs are asked for while they are behind */
   readonly proofsPollMs: number
@@ -84,7 +83,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   return new SourceFollower(deps, options)
 }
 
-type Doing = 'source-head' | 'source-block' | 'source-proofs' | 'engine'
+type Doing = 'source-head' | 'source-block' | 'source-proofs'
 
 type NotInserted = Exclude<UnsafeOutcome, { kind: 'inserted' }>
 
@@ -180,11 +179,7 @@ class SourceFollower implements Follower {
   /** Whether the source is on our chain, only not as far. */
   async #isBehind(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<boolean> {
     if (latest.number >= heads.unsafe.number) return false
-    return (await this.#ours(latest.number, signal))?.blockHash === latest.hash
-  }
-
-  #ours(number: number, signal: AbortSignal): Promise<Payload | undefined> {
-    return this.#try('engine', signal, () => this.#deps.engine.payload(number))
+    return (await this.#deps.inbox.canonical(latest.number, signal))?.blockHash === latest.hash
   }
 
   /** At the source's head, or ahead of it: waits for it to move. */
@@ -212,12 +207,11 @@ class SourceFollower implements Follower {
   async #follow(heads: Heads, latest: BlockId, target: number, signal: AbortSignal): Promise<void> {
     const { unsafe } = heads
     if (target > unsafe.number && (await this.#catchUp(unsafe, target, heads, signal)) === 'done') return
-    const { source, metrics, log } = this.#deps
+    const { source, inbox, metrics, log } = this.#deps
     metrics.reorgs.inc({})
     const keep = this.#options.labels === 'l1' ? 'safe' : 'finalized'
     const top = Math.min(unsafe.number, latest.number)
-    const deps = { source, engine: { payload: (at: number): Promise<Payload | undefined> => this.#ours(at, signal) } }
-    const ancestor = await this.#try('source-block', signal, () => findAncestor(deps, heads, keep, top, signal))
+    const ancestor = await this.#try('source-block', signal, () => findAncestor({ source, inbox }, heads, keep, top, signal))
     if (ancestor.kind === 'leaves-out') {
       const { label, block } = ancestor
       return await this.#refuse(

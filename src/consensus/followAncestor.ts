@@ -1,9 +1,9 @@
-import type { Engine, Heads } from '#engine/port'
+import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
 import { consensusFault } from './faults.ts'
-import type { L2Source } from './ports.ts'
+import type { L2Source, UnsafeInbox } from './ports.ts'
 
-export type AncestorDeps = { readonly source: Pick<L2Source, 'payloads'>; readonly engine: Pick<Engine, 'payload'> }
+export type AncestorDeps = { readonly source: Pick<L2Source, 'payloads'>; readonly inbox: Pick<UnsafeInbox, 'canonical'> }
 
 export type Ancestor =
   | { readonly kind: 'found'; readonly block: BlockId }
@@ -23,7 +23,7 @@ export function* walkBack(top: number, floor: number): Generator<number> {
  * @throws Fault SOURCE_EMPTY (retry) when the source lacks a block below its head; those of both
  */
 export async function findAncestor(
-  { source, engine }: AncestorDeps,
+  { source, inbox }: AncestorDeps,
   heads: Heads,
   keep: 'safe' | 'finalized',
   top: number,
@@ -33,7 +33,7 @@ export async function findAncestor(
   async function common(number: number): Promise<BlockId | undefined> {
     const [theirs] = await source.payloads(number, 1, signal)
     if (theirs === undefined) throw consensusFault('SOURCE_EMPTY', { number, head: top })
-    const ours = await engine.payload(number)
+    const ours = await inbox.canonical(number, signal)
     return ours?.blockHash === theirs.blockHash ? { number, hash: ours.blockHash } : undefined
   }
 

@@ -13,7 +13,7 @@ async function createChaos(seed: number): Promise<Chaos> {
   let [branch, final, proved] = [0, 0, 0]
   const world = await follow(grow(genesisOnly, 5), {
     ...(roll(3) === 0 && { proofs: async () => ({ latest: proved }) }),
-    options: { batchBlocks: 1 + roll(9), ahead: 1 + roll(3), insertGas: roll(2) ? 0n : 60_000_000n, labelPollMs: roll(2) * 2_000 },
+    options: { batchBlocks: 1 + roll(9), ahead: 1 + roll(3), insertGas: roll(2) ? 0n : 60_000_000n, labelPollMs: roll(2) ? 2_000 : 500 },
   })
   const { source, engine, clock } = world
   const fails = (): Error[] => Array.from({ length: roll(5) }, () => busyFault('ENGINE_BUSY', {}))

@@ -38,7 +38,7 @@ export const followMetrics = defineMetrics({
     why: ['leaves_out', 'invalid', 'other'],
   }),
   sourceFailures: counter('basalt_consensus_source_failures_total', 'Failed tries to read the node that is followed by what was tried', {
-    doing: ['source-head', 'source-block', 'source-proofs', 'engine'],
+    doing: ['source-head', 'source-block', 'source-proofs'],
   }),
 })
 

@@ -89,6 +89,8 @@ export interface UnsafeInbox {
    * that are canonical already cost nothing. Faults of the engine of severity 'retry' are tried again inside, until the signal is aborted.
    */
   insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome>
+  /** The canonical block at a number; as patient with the engine as `insert`. undefined: there is none */
+  canonical(number: number, signal: AbortSignal): Promise<Payload | undefined>
   /** Goes back to the safe head: for blocks on which nothing can be built here, though they are canonical. */
   giveUp(signal: AbortSignal): Promise<void>
   /** Labels canonical blocks as their source does, where no L1 says better; what is not canonical here, or no step forward, is passed over. */

@@ -4,7 +4,6 @@ import type { ConsensusDeps, Feed } from '#consensus/consensus'
 import { createFollower, defaultFollowOptions, type Follower, type FollowStatus } from '#consensus/follow'
 import { followMetrics } from '#consensus/metrics'
 import { httpUrlOf } from '#engine/engineHttp'
-import type { Engine } from '#engine/port'
 import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
 import { createProofsStatus } from '#l2/proofsStatus'
@@ -16,7 +15,6 @@ import { nodeFault } from './faults.ts'
 import type { EngineEndpoint, L1Options, SourceOptions } from './nodeOptions.ts'
 
 export type FollowPartDeps = {
-  readonly engine: Engine
   readonly clock: Clock
   readonly random: Random
   readonly fetch: typeof fetch

@@ -77,7 +77,17 @@ export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): S
     if (source.failures.length > 0) throw source.failures.shift()
   }
   const source: ScriptedSource = {
-    ...{ chain, safe: undefined, finalized: undefined, claimed: undefined, failures: [], hold: undefined, asked: [], mostAtOnce: 0, idleMs: 500 },
+    ...{
+      chain,
+      safe: undefined,
+      finalized: undefined,
+      claimed: undefined,
+      failures: [],
+      hold: undefined,
+      asked: [],
+      mostAtOnce: 0,
+      idleMs: 500,
+    },
     tell: () => wake(),
     async head(label, signal) {
       await answer(label, signal)
@@ -168,7 +178,7 @@ export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}
   const control = new AbortController()
   await queue.load(control.signal)
   const follower = createFollower(
-    { ...deps, source, inbox: queue, engine, metrics: followMetrics.register(registry), ...(proofs && { proofs }) },
+    { ...deps, source, inbox: queue, metrics: followMetrics.register(registry), ...(proofs && { proofs }) },
     followOptions,
   )
   const ended = follower.run(control.signal).then(

@@ -118,7 +118,7 @@ export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?
       metrics: consensusMetrics.register(registry),
       createFeed({ inbox, waits }) {
         follower = createFollower(
-          { ...common, source, inbox, waits, engine: execution, metrics: followMetrics.register(registry) },
+          { ...common, source, inbox, waits, metrics: followMetrics.register(registry) },
           { ...defaultFollowOptions, config, labels: 'source', maxAheadSec: 1_024 },
         )
         return follower
