@@ -37,7 +37,7 @@ export interface Failover {
 }
 
 /** How long an endpoint rests after its first, second, … failure in a row. */
-const rest: Backoff = { baseMs: 500, maxMs: 30_000, jitter: 0.5 }
+const rest: Backoff = { baseMs: 500, maxMs: 10_000, jitter: 0.5 }
 /** An endpoint that another one has outrun so many times in a row is asked last for a while. */
 const maxOutrun = 3
 /** Second questions beside a slow one: so many at once, and one more for every so many questions. */

@@ -42,7 +42,7 @@ export function defaultL2SourceOptions(config: RollupConfig): Omit<L2SourceOptio
     maxBodyBytes: 64 * 1_048_576,
     maxConcurrent: 4,
     idleMs: Math.max(10_000, 5 * blockMs),
-    backoff: { baseMs: 500, maxMs: 30_000, jitter: 0.5 },
+    backoff: { baseMs: 500, maxMs: 10_000, jitter: 0.5 },
   }
 }
 
