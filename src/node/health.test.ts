@@ -32,3 +32,9 @@ it('node/health: a followed node whose chain is refused is named with the fault'
   expect(followProblems({ ...status, phase: 'following', refusal: undefined })).toEqual([])
   expect(followProblems(undefined)).toEqual([])
 })
+
+it('node/health: a follower that stopped is named with its fault', () => {
+  const fault = new Fault('UNSUPPORTED_FORK', 'fatal', 'block 5 is of a fork without rules', 'none', {})
+  const status = { phase: 'stopped', source: {}, labels: 'l1', limit: undefined, refusal: undefined, fault } as const
+  expect(followProblems(status)).toEqual(['nothing is followed any more: block 5 is of a fork without rules (UNSUPPORTED_FORK)'])
+})

@@ -33,8 +33,9 @@ export function diskProblems(free: number | undefined, minFreeBytes: number): re
     : []
 }
 
-/** Why a followed chain is not taken over. Pure. */
+/** Why a followed chain is not taken over, or not any more. Pure. */
 export function followProblems(status: FollowStatus | undefined): readonly string[] {
+  if (status?.fault) return [`nothing is followed any more: ${status.fault.message} (${status.fault.code})`]
   return status?.refusal ? [`the followed node is refused: ${status.refusal.message} (${status.refusal.code})`] : []
 }
 
