@@ -182,7 +182,7 @@ class DerivationDriver implements Driver {
     this.#phase = 'deriving'
     this.#committedMs = this.#deps.clock.elapsedMs()
     const { ref } = start.point.safe
-    log.info('derivation starts', {
+    log[wanted && this.#resets.isAgain ? 'debug' : 'info']('derivation starts', {
       l2Block: ref.number,
       hash: ref.hash,
       l1Block: start.point.l1.number,

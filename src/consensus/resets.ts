@@ -21,6 +21,9 @@ export class Resets {
   readonly #deps: ResetsDeps
   readonly #backoff: Backoff
   #wanted: { readonly by: ResetBy; readonly reason: string } | undefined
+  /** what those were for that came one after the other without progress */
+  #again: string | undefined
+  #isAgain = false
   #count = 0
   #inVain = 0
 
@@ -38,13 +41,20 @@ export class Resets {
     return this.#count
   }
 
+  /** The reset is the same as the one before, which did not help. */
+  get isAgain(): boolean {
+    return this.#isAgain
+  }
+
   want(by: ResetBy, reason: string): void {
     const { waits, metrics, log } = this.#deps
     this.#wanted = { by, reason }
     this.#count++
     waits.leave('l1-head')
     metrics.resets.inc({ by })
-    log.warn('derivation is reset', { by, reason })
+    this.#isAgain = reason === this.#again
+    this.#again = reason
+    log[this.#isAgain ? 'debug' : 'warn']('derivation is reset', { by, reason })
   }
 
   /** The wanted reset has been done. */
@@ -55,6 +65,7 @@ export class Resets {
   /** Derivation has come further: the next reset is free again. */
   progressed(): void {
     this.#inVain = 0
+    this.#again = undefined
     this.#deps.waits.leave('reset')
   }
 
