@@ -50,7 +50,14 @@ it.each<[string, DriverStatus, readonly string[]]>([
     ['derivation has not started: no endpoint answers (L1_UNREACHABLE)'],
   ],
   ['before the start, without L1', { ...underived, phase: 'starting' }, ['following has not started']],
-  ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, L1 at 100']],
+  ['48 s of L1 behind', { ...following, origin: ref(96) }, []],
+  ['far behind', { ...following, origin: ref(50) }, ['derivation is at L1 block 50, 600 s of L1 behind its head, block 100']],
+  [
+    'behind by few blocks that took long',
+    { ...following, origin: { ...ref(98), timestamp: 100 } },
+    ['derivation is at L1 block 98, 1100 s of L1 behind its head, block 100'],
+  ],
+  ['behind by one long slot', { ...following, origin: { ...ref(99), timestamp: 100 } }, []],
   ['in a short wait', waitingFor(waitOf('l1-block', 10_000)), []],
   [
     'in a long wait',

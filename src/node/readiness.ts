@@ -2,8 +2,8 @@ import type { DriverStatus } from '#consensus/status'
 import type { WaitReason } from '#consensus/waitLadders'
 import type { Wait } from '#consensus/waits'
 
-/** L1 blocks that derivation may be behind the head of L1 and still count as following it. */
-const maxLagL1Blocks = 4
+/** By how much L1 time derivation may be behind the head of L1 and still count as following it: four slots of mainnet. */
+const maxLagL1Sec = 48
 
 const waiting: Readonly<Record<WaitReason, string>> = {
   'l1-head': 'the next L1 block',
@@ -21,7 +21,7 @@ const waiting: Readonly<Record<WaitReason, string>> = {
 
 /**
  * Why the node's answers are not fresh, in words for an operator; none: they are. Pure.
- * What is derived is held against L1's head, however old that is: a recorded L1 is as good as a living one. The wall clock counts only where
+ * What is derived is held against L1's head, in L1's own time, however old that is: a recorded L1 is as good as a living one. The wall clock counts only where
  * blocks are followed that L1 does not confirm yet.
  * @param sourceMaxLagSec how old the unsafe head may be where a source of unsafe blocks is followed; undefined: none is
  */
@@ -44,8 +44,11 @@ const whyOf = ({ fault }: Wait): string => (fault ? `: ${fault.message} (${fault
 function l1Problems({ labels, l1, origin }: DriverStatus): string[] {
   if (labels !== 'l1' || origin === undefined) return []
   if (l1.latest === undefined) return ['the head of L1 is not known yet']
-  const isBehind = l1.latest.number - origin.number > maxLagL1Blocks
-  return isBehind ? [`derivation is at L1 block ${origin.number}, L1 at ${l1.latest.number}`] : []
+  const lagSec = l1.latest.timestamp - origin.timestamp
+  // the next block is being read, however long L1 took for it
+  const isNext = l1.latest.number - origin.number <= 1
+  if (isNext || lagSec <= maxLagL1Sec) return []
+  return [`derivation is at L1 block ${origin.number}, ${lagSec} s of L1 behind its head, block ${l1.latest.number}`]
 }
 
 function sourceProblems({ heads }: DriverStatus, nowMs: number, maxLagSec: number | undefined): string[] {
