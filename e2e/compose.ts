@@ -1,6 +1,6 @@
 // npm run test:compose -- [--layout single|halves] [--json FILE]: the compose file as an operator uses it, over a recorded L1. Needs a Docker
 // Engine with Compose; the folder shared/tools/docker-lab brings one up.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -151,6 +151,24 @@ async function killEach(project: Project, layout: Layout, world: World): Promise
   return revealed
 }
 
+/** A secret in the env file wins over the one that an earlier start made; a setting that is none is in the log of the service. */
+async function checkGivenSecret(project: Project, envFile: string, up: readonly string[]): Promise<void> {
+  appendFileSync(envFile, `\nBASE_NODE_L2_ENGINE_AUTH_RAW=${'5e'.repeat(32)}\n`)
+  await project.compose(up)
+  const logs = await project.compose(['logs', '--no-color'])
+  must(logs.split('its file is not used').length === 3, 'the halves do not say, once each, that the file of the secret is not used')
+  say('  a secret in the env file wins over the file')
+  appendFileSync(envFile, 'BASALT_LOG_LEVEL=loud\n')
+  const failed = await project.compose(up).then(
+    () => false,
+    () => true,
+  )
+  must(failed, 'a bad setting is no failure')
+  const told = await project.compose(['logs', '--no-color', 'execution'])
+  must(/basalt: --log\.level.*\(BAD_FLAG\)/.test(told), 'a restart loop does not tell why')
+  say('  a bad setting is in the log of execution')
+}
+
 async function testLayout(layout: Layout, world: World, folder: string): Promise<Row> {
   say(`${layout.name}: ${layout.services.join(', ')}`)
   const { files, settings } = writeSettings(folder, world)
@@ -166,6 +184,7 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     await untilSafe(world, 20, urls)
     await checkPorts(layout, world.chain.config.l2ChainId)
     await checkIsolation(project, layout)
+    must(existsSync(join(folder, 'data/basalt', `chain-${world.chain.config.l2ChainId}`)), 'the chain has no folder of its own')
     await killEach(project, layout, world)
 
     const runs: number[] = []
@@ -187,6 +206,7 @@ async function testLayout(layout: Layout, world: World, folder: string): Promise
     must(isBusy || Math.max(...runs) <= 10, `up --wait on existing data took ${Math.max(...runs)} s`)
     world.l1.reveal(world.lastL1)
     await untilSafe(world, world.lastL1, urls)
+    if (layout.name === 'halves') await checkGivenSecret(project, join(folder, 'test.env'), up)
     return row(`docker compose up --wait on an existing data directory, ${layout.name}`, 's', runs)
   } catch (error) {
     say(await project.compose(['logs', '--no-color', '--tail', '40']).catch(String))

@@ -12,6 +12,11 @@ export const cliFault = defineFaults({
     says: (d: { flag: string; variable: string; doc: string }) => `--${d.flag} is needed: ${d.doc} (${d.variable})`,
     fix: 'give the flag, or set its variable',
   },
+  BAD_USAGE: {
+    severity: 'fatal',
+    says: (d: { problem: string }) => d.problem,
+    fix: 'basalt help COMMAND lists what the command takes',
+  },
   UNSUPPORTED: {
     severity: 'fatal',
     says: (d: { what: string }) => `${d.what} is not supported yet`,
@@ -47,7 +52,7 @@ export const cliFault = defineFaults({
   JWT_CONFLICT: {
     severity: 'fatal',
     says: (d: { path: string }) => `--jwt ${d.path} and --jwt.secret hold different secrets`,
-    fix: 'remove one of them: BASE_NODE_L2_ENGINE_AUTH_RAW stands for --jwt.secret',
+    fix: 'remove one of the two flags',
   },
   UNREADABLE_FILE: {
     severity: 'fatal',

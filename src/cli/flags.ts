@@ -122,7 +122,7 @@ export const flags = {
     group: 'Halves',
     modes: ['execution', 'consensus'],
     aliases: older(['BASE_NODE_L2_ENGINE_AUTH_RAW', 'BASE_NODE_L2_ENGINE_AUTH_ENCODED', 'OP_NODE_L2_ENGINE_AUTH_RAW']),
-    doc: 'the secret itself instead of its file',
+    doc: 'the secret itself; its file is then not used',
   }),
   'engine.addr': defaulted(
     text({ env: 'BASALT_ENGINE_ADDR', group: 'Halves', modes: executionOnly, doc: 'address of the Engine API' }, 'ADDRESS'),
@@ -273,7 +273,14 @@ export const flags = {
   }),
 
   datadir: defaulted(
-    text({ env: 'BASALT_DATADIR', group: 'Storage', doc: 'where the chain is kept; one node at a time' }, 'DIR'),
+    text(
+      {
+        env: 'BASALT_DATADIR',
+        group: 'Storage',
+        doc: 'where the chain is kept; one node at a time; {network} in it is the name of the built-in network, or chain-ID of another one',
+      },
+      'DIR',
+    ),
     './basalt-data',
   ),
   'db.min-free': defaulted(

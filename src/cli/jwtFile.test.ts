@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, it } from 'vitest'
-import { givenSecret, sharedSecret } from './jwtFile.ts'
+import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-jwt-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -69,10 +69,16 @@ it('cli/jwtFile: where no file can be made or read, the path is named (JWT_FILE_
   expect(() => sharedSecret(folder)).toThrow(expect.objectContaining({ code: 'UNREADABLE_FILE' }))
 })
 
-it('cli/jwtFile: a secret that is given makes no file, and may not contradict one (JWT_CONFLICT)', () => {
-  const absent = join(dir, 'absent.hex')
-  expect(Buffer.from(givenSecret(hex, absent)).toString('hex')).toBe(hex)
-  expect(existsSync(absent)).toBe(false)
-  expect(Buffer.from(givenSecret(hex, file('same', hex))).toString('hex')).toBe(hex)
-  expect(() => givenSecret(hex, file('different', 'd1'.repeat(32)))).toThrow(expect.objectContaining({ code: 'JWT_CONFLICT' }))
+it.each<[string, string | undefined, boolean, string]>([
+  ['absent', undefined, false, 'none'],
+  ['the same', hex, false, 'none'],
+  ['another', 'd1'.repeat(32), true, 'JWT_CONFLICT'],
+  ['no secret', 'abcd', true, 'JWT_FILE_BAD'],
+])('cli/jwtFile: beside a secret that is given a file that is %s', (what, content, isUnused, code) => {
+  const path = content === undefined ? join(dir, 'absent.hex') : file(`beside ${what}`, content)
+  expect(isSecretFileUnused(hex, path)).toBe(isUnused)
+  const agree = (): void => agreeWithSecretFile(hex, path)
+  if (code === 'none') expect(agree).not.toThrow()
+  else expect(agree).toThrow(expect.objectContaining({ code }))
+  expect(existsSync(path)).toBe(content !== undefined)
 })

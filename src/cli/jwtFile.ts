@@ -80,14 +80,27 @@ export function sharedSecret(path: string): Uint8Array {
   return made
 }
 
+/** Whether the file is there and holds another secret than the one of these 64 hex digits. @throws Fault JWT_FILE_BAD, UNREADABLE_FILE (fatal) */
+function holdsAnother(path: string, digits: string): boolean {
+  const there = readSecret(path)
+  return there !== undefined && Buffer.compare(there, fromHex(`0x${digits}`)) !== 0
+}
+
 /**
- * A secret that is given as such; a file that is named too must agree with it.
+ * A file that is named beside a secret given as such must agree with it.
  * @param digits 64 hex digits
  * @throws Fault JWT_CONFLICT, JWT_FILE_BAD, UNREADABLE_FILE (fatal)
  */
-export function givenSecret(digits: string, path: string | undefined): Uint8Array {
-  const secret = fromHex(`0x${digits}`)
-  const there = path === undefined ? undefined : readSecret(path)
-  if (path !== undefined && there && Buffer.compare(there, secret) !== 0) throw cliFault('JWT_CONFLICT', { path })
-  return secret
+export function agreeWithSecretFile(digits: string, path: string): void {
+  if (holdsAnother(path, digits)) throw cliFault('JWT_CONFLICT', { path })
+}
+
+/** Whether a file is passed over in favour of a secret given as such: it is there, and holds another one, or none. */
+export function isSecretFileUnused(digits: string, path: string): boolean {
+  try {
+    return holdsAnother(path, digits)
+  } catch (error) {
+    if (isFault(error)) return true
+    throw error
+  }
 }

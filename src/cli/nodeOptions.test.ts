@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { networkOf } from '#chain/networks'
-import { nodeOptionsOf, optionFlags } from './nodeOptions.ts'
+import { nodeOptionsOf, optionFlags, unusedSecretFile } from './nodeOptions.ts'
 import { readFlagsOfMode } from './readFlags.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-options-'))
@@ -59,6 +59,26 @@ it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () =
   expect(given).toMatchObject({ engine: { url: 'http://e:8551' }, isAdminOn: true, l1: { maxRequestsPerSec: 20 } })
   expect(given.jwtSecret?.()).toEqual(new Uint8Array(32).fill(7))
   expect(Object.keys(given.listen)).toEqual(['rollup', 'metrics'])
+})
+
+it('cli/nodeOptions: a secret that the environment gives wins over the file, which is named; both on the command line must agree', () => {
+  const path = join(dir, 'made.hex')
+  writeFileSync(path, '07'.repeat(32), { mode: 0o600 })
+  const env = { BASE_NODE_L2_ENGINE_AUTH_RAW: '09'.repeat(32) }
+  const raw = { ...l1, ...engine, jwt: path }
+  expect(options('consensus', raw, env).jwtSecret?.()).toEqual(new Uint8Array(32).fill(9))
+  expect(unusedSecretFile(readFlagsOfMode(optionFlags, 'consensus', raw, env).values, raw)).toBe(path)
+  const both = { ...raw, 'jwt.secret': env.BASE_NODE_L2_ENGINE_AUTH_RAW }
+  expect(() => unusedSecretFile(readFlagsOfMode(optionFlags, 'consensus', both, {}).values, both)).toThrow(
+    expect.objectContaining({ code: 'JWT_CONFLICT' }),
+  )
+  expect(unusedSecretFile(readFlagsOfMode(optionFlags, 'consensus', raw, {}).values, raw)).toBeUndefined()
+})
+
+it('cli/nodeOptions: each network has its own folder where the data directory says {network}, the secret too', () => {
+  const datadir = join(dir, 'of/{network}')
+  expect(options('execution', { datadir }).datadir).toBe(join(dir, 'of/base'))
+  expect(readFileSync(join(dir, 'of/base/jwt.hex'), 'utf8')).toHaveLength(64)
 })
 
 it('cli/nodeOptions: a source: what is counted in blocks becomes seconds of the chain', () => {

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { RollupConfig } from '#chain/rollupConfig'
+import { fromHex } from '#lib/hex'
 import type { NodeMode, NodeOptions } from '#node/nodeOptions'
+import { datadirOf } from './datadir.ts'
 import { cliFault } from './faults.ts'
 import type { Stretch } from './flagSpec.ts'
-import { type FlagName, type FlagValues, flags } from './flags.ts'
-import { givenSecret, sharedSecret } from './jwtFile.ts'
+import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
+import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
 
 /** Flags of `basalt node` that become options of the node, besides those of the chain and of the log. */
 export const optionFlags = [
@@ -75,22 +77,36 @@ function checkMode(given: OptionValues): void {
   }
 }
 
-function secretOf(given: OptionValues): Uint8Array {
-  const digits = given['jwt.secret']
-  return digits === undefined ? sharedSecret(given.jwt ?? join(given.datadir, 'jwt.hex')) : givenSecret(digits, given.jwt)
+/** What is given as a value wins over a file, which an environment or compose.yaml may name for everybody. */
+function secretOf({ jwt, 'jwt.secret': digits }: OptionValues, datadir: string): Uint8Array {
+  return digits === undefined ? sharedSecret(jwt ?? join(datadir, 'jwt.hex')) : fromHex(`0x${digits}`)
+}
+
+/**
+ * The file of --jwt that is not used because the secret itself is given; undefined: no file, or one that agrees.
+ * @throws Fault JWT_CONFLICT, JWT_FILE_BAD, UNREADABLE_FILE (fatal) when both are on the command line and do not agree
+ */
+export function unusedSecretFile(
+  { jwt, 'jwt.secret': digits }: Pick<OptionValues, 'jwt' | 'jwt.secret'>,
+  raw: RawFlags,
+): string | undefined {
+  if (jwt === undefined || digits === undefined) return undefined
+  if ((['jwt', 'jwt.secret'] as const).every((flag) => raw[flag] !== undefined)) agreeWithSecretFile(digits, jwt)
+  return isSecretFileUnused(digits, jwt) ? jwt : undefined
 }
 
 /**
  * Options of the node out of its flags. Reads the secret of the Engine API, or makes it, where one is needed.
- * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, JWT_CONFLICT, UNREADABLE_FILE (fatal)
+ * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE (fatal)
  */
 export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'config' | 'genesis'>, version: string): NodeOptions {
   checkMode(given)
-  const { mode, datadir, engine } = given
+  const { mode, engine } = given
+  const datadir = datadirOf(given.datadir, chain.config.l2ChainId)
   const rpcUrls = mode === 'execution' ? undefined : given['l1.rpc']
   const source = mode === 'execution' ? undefined : given['source.l2.rpc']
   const maxRequestsPerSec = given['l1.max-rps']
-  const secret = mode === 'all' ? undefined : secretOf(given)
+  const secret = mode === 'all' ? undefined : secretOf(given, datadir)
   return {
     ...chain,
     mode,

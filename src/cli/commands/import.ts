@@ -1,6 +1,7 @@
 import { importFile } from '#node/importFile'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
+import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
 import { readFileText } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
@@ -19,6 +20,7 @@ export const importBlocks: Command = {
     if (given.genesis === undefined)
       throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
     const { genesis, warnings } = readGenesisFile(given.genesis)
+    const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
     const lines = readFileText(path).split('\n')
     const total = lines.filter((text) => text.trim() !== '').length
     using line = createLiveLine(io, given['log.format'] === 'pretty')
@@ -39,7 +41,7 @@ export const importBlocks: Command = {
           line.show(`block ${payload.blockNumber}  ${blocks}/${total}  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
         },
       },
-      { genesis, datadir: given.datadir, lines: untilAborted(lines, io.signal) },
+      { genesis, datadir, lines: untilAborted(lines, io.signal) },
     )
     line.end()
     const seconds = Math.max(0.001, (io.clock.nowMs() - startMs) / 1000)

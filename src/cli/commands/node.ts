@@ -1,13 +1,15 @@
+import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
+import { cliFault } from '../faults.ts'
 import type { FlagName } from '../flags.ts'
-import { nodeOptionsOf, optionFlags } from '../nodeOptions.ts'
+import { nodeOptionsOf, optionFlags, unusedSecretFile } from '../nodeOptions.ts'
 import { createLiveLine, openLog } from '../output.ts'
 import { showProgress } from '../progress.ts'
-import { readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
+import { type Note, readFlags, readFlagsOfMode, strangeVariables } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
 import { packageVersion } from './version.ts'
 
@@ -35,28 +37,46 @@ function warnOf({ mode, l1, source }: NodeOptions, log: Log): void {
   if (!l1 && source) log.warn('no --l1.rpc: what is safe and finalized is what the followed node says')
 }
 
+function sayAll(notes: readonly Note[], log: Log): void {
+  for (const { level, message, fields } of notes) log[level](message, fields)
+}
+
+/** A server that could not listen names its port; where the address is at fault, its flag is named instead. */
+function blameAddress(error: unknown): never {
+  if (!isFault(error, 'LISTEN_FAILED')) throw error
+  const { flag, host, reason } = error.data
+  if (!/^(?:ENOTFOUND|EAI_\w+|EADDRNOTAVAIL|EINVAL)$/.test(String(reason))) throw error
+  const expected = `an address of this machine (${String(reason)})`
+  throw cliFault('BAD_FLAG', { flag: String(flag).replace(/\.port$/, '.addr'), value: String(host), expected }, error)
+}
+
 export const node: Command = {
   name: 'node',
   doc: 'derive a chain from L1, execute it, serve it',
   flags: names,
   async run(io, raw): Promise<number> {
     const { mode } = readFlags(['mode'], raw, io.env)
+    const { values: output } = readFlagsOfMode(['log.level', 'log.format'], mode, raw, io.env)
+    using line = createLiveLine(io, output['log.format'] === 'pretty')
+    const log = openLog(io, output['log.level'], output['log.format'], line)
+    // before any flag may be refused: a slip in a name is why another one is missing
+    sayAll(strangeVariables(io.env), log)
     const { values: given, notes } = readFlagsOfMode(names, mode, raw, io.env)
     const chain = chooseChain(given)
     const options = nodeOptionsOf(given, { config: chain.config, genesis: () => chain.genesis }, packageVersion())
-    using line = createLiveLine(io, given['log.format'] === 'pretty')
-    const log = openLog(io, given['log.level'], given['log.format'], line)
-    for (const { level, message, fields } of [...notes, ...strangeVariables(io.env)]) log[level](message, fields)
+    const unusedFile = unusedSecretFile(given, raw)
+    sayAll(notes, log)
     for (const warning of chain.warnings) log.warn('a file of the chain holds what is not understood', { warning })
     warnOf(options, log)
+    if (unusedFile !== undefined) log.warn('the secret of the Engine API is given as a value: its file is not used', { file: unusedFile })
     if (mode !== 'all' && given['jwt.secret'] === publishedSecret) {
       log.warn('the secret of the Engine API is one that was published: remove it, and one is made', { flag: '--jwt.secret' })
     }
 
     const { clock } = io
-    await using running = await startNode({ clock, random: Math.random, fetch, log }, options)
+    await using running = await startNode({ clock, random: Math.random, fetch, log }, options).catch(blameAddress)
     const { http: rpc, rollup, ...urls } = running.urls
-    log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: given.datadir })
+    log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: options.datadir })
     using _progress = showProgress(clock, line, running)
     const isToStop = aborted(io.signal)
     await Promise.race([running.stopped.then(() => isToStop), isToStop])
