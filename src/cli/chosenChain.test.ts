@@ -40,7 +40,12 @@ it('cli/chosenChain: what in either file is not understood is a warning that nam
 })
 
 it.each([
-  { what: 'no chain', given: none, code: 'MISSING_FLAG', text: '--network is needed' },
+  {
+    what: 'no chain',
+    given: none,
+    code: 'MISSING_FLAG',
+    text: 'base or base-sepolia; for a chain of your own give --rollup.config FILE and --genesis FILE',
+  },
   { what: 'a rollup config alone', given: { ...none, 'rollup.config': rollup }, code: 'MISSING_FLAG', text: '--genesis is needed' },
   { what: 'a genesis alone', given: { ...none, genesis }, code: 'MISSING_FLAG', text: '--rollup.config is needed' },
   {

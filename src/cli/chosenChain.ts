@@ -1,7 +1,7 @@
 import { isBaseGenesisNote, parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis, type Genesis } from '#chain/genesis'
 import { type ParsedGenesis, parseGethGenesis } from '#chain/genesisJson'
-import { networkOf } from '#chain/networks'
+import { networkNames, networkOf } from '#chain/networks'
 import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
 import { cliFault } from './faults.ts'
 import { readJsonFile } from './files.ts'
@@ -28,7 +28,8 @@ export function chooseChain(given: FlagValues<'network' | 'rollup.config' | 'gen
     const known = networkOf(network)
     return { name: network, config: known.config, genesis: known.genesis(), warnings: [] }
   }
-  if (rollupPath === undefined && genesisPath === undefined) throw missing('network')
+  if (rollupPath === undefined && genesisPath === undefined)
+    throw missing('network', `${networkNames.join(' or ')}; for a chain of your own give --rollup.config FILE and --genesis FILE instead`)
   if (rollupPath === undefined) throw missing('rollup.config')
   if (genesisPath === undefined) throw missing('genesis')
   const rollup = parseRollupConfig(readJsonFile(rollupPath))
@@ -46,5 +47,5 @@ export function readGenesisFile(path: string): ParsedGenesis {
   return isBaseGenesisNote(json) ? parseBaseGenesisNote(json) : parseGethGenesis(json)
 }
 
-const missing = (flag: 'network' | 'rollup.config' | 'genesis'): Error =>
-  cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc: flags[flag].doc })
+const missing = (flag: 'network' | 'rollup.config' | 'genesis', doc: string = flags[flag].doc): Error =>
+  cliFault('MISSING_FLAG', { flag, variable: flags[flag].env, doc })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
 import { scriptedIo } from '#test/harness/scriptedIo'
 import { logfmtLine, prettyLine } from './logLines.ts'
-import { createLiveLine, faultLine, openLog, printResult } from './output.ts'
+import { createLiveLine, fatalLine, faultLine, openLog, printResult } from './output.ts'
 
 it('cli/output: a fault is one line with what to do and its code, whatever text of others is in it', () => {
   const fault = new Fault('BAD_FILE', 'fatal', 'a.json is not JSON: Unexpected token, "{\n  "a":\r\n\u001b[2Jx"', 'check the file', {})
@@ -12,6 +12,31 @@ it('cli/output: a fault is one line with what to do and its code, whatever text 
 it('cli/output: an error that is no fault comes with its stack', () => {
   expect(faultLine(new TypeError('x is undefined'))).toMatch(/^basalt: TypeError: x is undefined\n {4}at .*output\.test\.ts/)
   expect(faultLine('a text')).toBe('basalt: a text\n')
+})
+
+it("cli/output: what ends a command is a line of the log's format, with code and fix as fields", () => {
+  const fault = new Fault('BAD_FILE', 'fatal', 'a.json is\nnot JSON', 'check the file', {})
+  expect(fatalLine(fault, 'pretty')).toBe(faultLine(fault))
+  const { time, ...fields } = JSON.parse(fatalLine(fault, 'json')) as { time: string }
+  expect(new Date(time).toISOString()).toBe(time)
+  expect(fields).toEqual({ level: 'error', msg: 'a.json is\nnot JSON', code: 'BAD_FILE', fix: 'check the file' })
+  expect(fatalLine(fault, 'logfmt')).toMatch(/^time=\S+ level=error msg="a.json is not JSON" code=BAD_FILE fix="check the file"\n$/)
+  expect(JSON.parse(fatalLine(new TypeError('x is undefined'), 'json'))).toMatchObject({
+    level: 'error',
+    error: { type: 'TypeError', message: 'x is undefined', stack: expect.stringContaining('output.test.ts') },
+  })
+})
+
+it('cli/output: a fault in a line is its text and code, what to do stands beside it, in every format', () => {
+  const error = new Fault('L1_DOWN', 'retry', 'a.example does not answer', 'check that it runs', {})
+  const shown = (format: 'pretty' | 'logfmt', fields: Record<string, unknown>): string => {
+    const io = scriptedIo()
+    openLog(io, 'info', format, createLiveLine(io, false)).warn('failed', fields)
+    return io.written.err
+  }
+  expect(shown('pretty', { error })).toMatch(/failed error="a\.example does not answer \(L1_DOWN\)" fix="check that it runs"\n$/)
+  expect(shown('logfmt', { error })).toMatch(/msg=failed error="a\.example does not answer \(L1_DOWN\)" fix="check that it runs"\n$/)
+  expect(shown('pretty', { error, fix: 'mine' })).toMatch(/\(L1_DOWN\)" fix=mine\n$/)
 })
 
 it('cli/output: a result is one line of JSON for machines, a line for each field for people', () => {
@@ -41,7 +66,7 @@ it('cli/output: a log line as logfmt quotes what a reader would break at', () =>
 
 it('cli/output: a log line stays one line and steers no terminal, whatever an endpoint said', () => {
   const hostile = { ...line, msg: 'bad\nanswer', host: 'a\r\n00:00:00 error forged\u001b[31m\u009b2J' }
-  expect(prettyLine(JSON.stringify(hostile), false)).toBe('17:20:01 warn  [l1] bad answer host=a 00:00:00 error forged [31m 2J ms=500')
+  expect(prettyLine(JSON.stringify(hostile), false)).toBe('17:20:01 warn  [l1] bad answer host="a 00:00:00 error forged [31m 2J" ms=500')
 })
 
 it('cli/output: the log goes to standard error: lines for people, or as they are for machines; colours on a terminal only', () => {

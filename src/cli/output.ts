@@ -9,6 +9,21 @@ export function faultLine(error: unknown): string {
   return `basalt: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
 }
 
+/** What ends a command, as a line of the log's format; for people as `faultLine` has it. */
+export function fatalLine(error: unknown, format: LogFormat): string {
+  if (format === 'pretty') return faultLine(error)
+  const show = lineOf(format, false)
+  let text = ''
+  const log = createLog('error', {
+    write: (json) => {
+      text += show(json)
+    },
+  })
+  if (isFault(error)) log.error(error.message, { code: error.code, fix: error.fix })
+  else log.error('a mistake in the program', { error: error instanceof Error ? error : String(error) })
+  return text
+}
+
 /** A result: for people as lines `name: value`, for machines as one line of JSON. */
 export function printResult(io: Io, asJson: boolean, fields: Readonly<Record<string, string | number | boolean>>): void {
   if (asJson) io.out.write(`${JSON.stringify(fields)}\n`)

@@ -3,6 +3,7 @@ import { cliFault } from './faults.ts'
 import type { Alias, Flag } from './flagSpec.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './foreignVariables.ts'
+import { mostSimilar } from './similar.ts'
 
 /** What an operator should know of the names that were read: one log line each. */
 export type Note = {
@@ -108,6 +109,15 @@ const knownNames: ReadonlySet<string> = new Set(
   Object.values(flags).flatMap((spec: AnyFlag) => [spec.env, ...spec.aliases.map(({ name }) => name)]),
 )
 
+function noteOfUnknown(variable: string): Note {
+  const meant = mostSimilar(
+    variable,
+    [...knownNames].flatMap((name) => [name, neutralNameOf(name) ?? name]),
+  )
+  const why = `no flag has this name${meant === undefined ? '' : `, did you mean ${meant}?`}: basalt help node lists them`
+  return { level: 'warn', message: 'a variable is unknown', fields: { variable, why } }
+}
+
 /** What is set and means nothing here, and what looks like ours and is unknown. */
 export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
   return Object.keys(env)
@@ -120,14 +130,7 @@ export function strangeVariables(env: NodeJS.ProcessEnv): readonly Note[] {
         const message = foreign.kind === 'not-yet' ? 'a variable has no effect yet' : 'a variable has no meaning here'
         return [{ level: 'warn', message, fields: { variable, why: foreign.why } }]
       }
-      if (!ownedPrefixes.some((prefix) => variable.startsWith(prefix))) return []
-      return [
-        {
-          level: 'warn',
-          message: 'a variable is unknown',
-          fields: { variable, why: 'no flag has this name: basalt help node lists them' },
-        },
-      ]
+      return ownedPrefixes.some((prefix) => variable.startsWith(prefix)) ? [noteOfUnknown(variable)] : []
     })
 }
 

@@ -56,6 +56,7 @@ it('cli/run: the help names every command, that of a command every flag with its
 it.each<[string, string[], RegExp]>([
   ['no command', [], /Usage: basalt/],
   ['an unknown command', ['nosuch'], /^error: unknown command 'nosuch'\n$/],
+  ['help of an unknown command', ['help', 'nope'], /^error: unknown command 'nope'\n/],
   ['an unknown flag', ['version', '--nosuch'], /^error: unknown option '--nosuch'\n$/],
   ['a flag of another command', ['version', '--datadir', 'x'], /^error: unknown option '--datadir'\n$/],
   ['a flag without its value', ['node', '--datadir'], /^error: option '--datadir <DIR>' argument missing\n$/],
@@ -93,6 +94,48 @@ it('cli/run: a bad value in a variable is named as its flag, a secret one not sh
   const { code, err } = await run(['node'], scriptedIo({ env: { BASALT_L1_RPC: 'wss://user:key@host' } }))
   expect([code, err]).toEqual([2, expect.stringMatching(/^basalt: --l1\.rpc \(BASALT_L1_RPC\): "\(secret\)" is not /)])
 })
+
+const jsonEnv = { BASALT_LOG_FORMAT: 'json' }
+it.each<[string, string[], NodeJS.ProcessEnv, string]>([
+  ['a flag', ['node', '--log.format', 'json'], {}, 'MISSING_FLAG'],
+  ['a flag with =', ['node', '--network', 'base', '--log.format=json'], {}, 'MISSING_FLAG'],
+  ['a variable', ['node', '--http.port', 'x'], jsonEnv, 'BAD_FLAG'],
+  ['an older variable', ['node'], { BASE_NODE_LOG_FORMAT: 'json' }, 'MISSING_FLAG'],
+  ['a variable, the flag of another command line', ['node', '--nosuch'], jsonEnv, 'BAD_USAGE'],
+])('cli/run: with the JSON format by %s what ends a command is a line of JSON', async (_what, args, env, code) => {
+  const { code: exit, err } = await run(args, scriptedIo({ env }))
+  expect(err.match(/\n/g)).toHaveLength(1)
+  expect([exit, JSON.parse(err)]).toEqual([2, expect.objectContaining({ level: 'error', code, fix: expect.stringMatching(/./) })])
+})
+
+it('cli/run: with a format that is none the fault is for people', async () => {
+  const { err } = await run(['node', '--log.format', 'jsno'])
+  expect(err).toMatch(/^basalt: --log\.format: "jsno" is not/)
+})
+
+it('cli/run: a slip in the name of a variable is told before the flag that is missing for it', async () => {
+  const env = { BASALT_L1_RCP: 'http://a', BASALT_NETWORK: 'base', BASALT_LOG_FORMAT: 'json' }
+  const { err } = await run(['node'], scriptedIo({ env }))
+  const [warning, fatal] = err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(warning).toMatchObject({ level: 'warn', variable: 'BASALT_L1_RCP', why: expect.stringContaining('did you mean BASALT_L1_RPC?') })
+  expect(fatal).toMatchObject({ level: 'error', code: 'MISSING_FLAG' })
+})
+
+it('cli/node: an address that is none is named by its own flag (BAD_FLAG)', async () => {
+  const ports = ['rollup', 'ws', 'metrics'].flatMap((name) => [`--${name}.port`, 'off'])
+  const args = ['--network', 'base-sepolia', '--l1.rpc', 'http://127.0.0.1:9', '--datadir', join(dir, 'address')]
+  const { code, err } = await run(
+    ['node', ...args, ...ports, '--http.port', '0', '--http.addr', 'not..an..ip'],
+    scriptedIo({ clock: systemClock }),
+  )
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/\nbasalt: --http\.addr: "not\.\.an\.\.ip" is not an address of this machine \(E\w+\)\./),
+  ])
+}, 20_000)
 
 it('cli/run: an error that no module foresaw is exit code 70, with its stack', async () => {
   const io = { ...scriptedIo(), out: { write: () => fail() } }
@@ -155,10 +198,10 @@ it('cli/node: says the new names of older variables, goes on serving when a fork
     .split('\n')
     .map((line) => JSON.parse(line) as { msg: string; variable?: string; now?: string })
   expect(lines.filter(({ variable }) => variable !== undefined).map(({ msg, variable, now }) => [variable, now ?? msg])).toEqual([
+    ['STATSD_ADDRESS', 'a variable has no meaning here'],
     ['SVC_NODE_L1_ETH_RPC', 'BASALT_L1_RPC'],
     ['BASE_NODE_L1_BEACON', 'BASALT_L1_BEACON'],
     ['BASE_NODE_LOG_FORMAT', 'BASALT_LOG_FORMAT'],
-    ['STATSD_ADDRESS', 'a variable has no meaning here'],
   ])
   const [, url] = /"rollup":"([^"]+)"/.exec(io.written.err) ?? []
   expect((await fetch(`${url}/readyz`)).status).toBe(503)

@@ -1,11 +1,14 @@
 import { Option, Command as Program } from 'commander'
 import { isFault } from '#lib/fault'
+import type { LogFormat } from '#lib/log'
 import type { Command, Io } from './command.ts'
 import { packageVersion } from './commands/version.ts'
 import { commands } from './commands.ts'
+import { cliFault } from './faults.ts'
 import { flagGroups } from './flagSpec.ts'
 import { type FlagName, flags, type RawFlags } from './flags.ts'
-import { faultLine } from './output.ts'
+import { fatalLine } from './output.ts'
+import { readFlags } from './readFlags.ts'
 
 /** One flag for commander; one whose feature is missing is understood, so that it can be refused by name, and not shown. */
 function optionOf(name: FlagName): Option {
@@ -35,6 +38,30 @@ function optionsByName(sub: Program, command: Command): RawFlags {
   return values
 }
 
+/** The format that the command line or a variable asks for, whatever else is wrong with them. */
+function formatOf(argv: readonly string[], env: NodeJS.ProcessEnv): LogFormat {
+  const command = commands.find(({ name }) => name === argv[0])
+  if (!command?.flags.includes('log.format')) return 'pretty'
+  const given = argv.flatMap((word, at) =>
+    word === '--log.format' ? (argv[at + 1] ?? []) : (/^--log\.format=(.*)$/s.exec(word)?.[1] ?? []),
+  )
+  try {
+    return readFlags(['log.format'], { 'log.format': given.at(-1) }, env)['log.format']
+  } catch {
+    return 'pretty'
+  }
+}
+
+/** Wrong use, as commander words it for people. */
+const usageFault = (text: string): Error => cliFault('BAD_USAGE', { problem: text.trim().replace(/^error: /, '') })
+
+/** Of help for a command that there is none of, commander says nothing: it is told of the command alone. */
+function withKnownHelp(argv: readonly string[]): string[] {
+  const [first, topic = 'help'] = argv
+  const isKnown = topic === 'help' || topic.startsWith('-') || commands.some(({ name }) => name === topic)
+  return first === 'help' && !isKnown ? [topic] : [...argv]
+}
+
 /** Runs one command line; never throws. @returns the exit code: 0 done, 1 the answer is no, 2 wrong use or a fault, 130 interrupted */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let code = 0
@@ -42,21 +69,26 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     .description('an independent node for Base and other OP-Stack chains')
     .exitOverride()
     .version(packageVersion())
-  program.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: (text) => io.err.write(text) })
+  const format = formatOf(argv, io.env)
+  program.configureOutput({
+    writeOut: (text) => io.out.write(text),
+    writeErr: (text) => io.err.write(text),
+    outputError: (text, write) => write(format === 'pretty' ? text : fatalLine(usageFault(text), format)),
+  })
   for (const command of commands) {
     addCommand(program, command, io, (result) => {
       code = result
     })
   }
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(withKnownHelp(argv), { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof Error && 'exitCode' in error && 'code' in error && String(error.code).startsWith('commander.')) {
       return error.exitCode === 0 ? 0 : 2
     }
     if (io.signal.aborted && error === io.signal.reason) return 0
-    io.err.write(faultLine(error))
+    io.err.write(fatalLine(error, format))
     return isFault(error) ? 2 : 70
   }
 }

@@ -48,11 +48,20 @@ it("lib/log: a child writes its module's name, the parent does not", () => {
   expect(lines()[1]).not.toHaveProperty('module')
 })
 
-it('lib/log: an error keeps its text, place and cause, a fault also its code and what to do', () => {
+it('lib/log: a fault is what it says, its code and what to do, without a stack', () => {
   const { log, lines } = logTo('error')
   log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('fetch failed')) })
+  log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('late')) })
+  expect(lines().map(({ error }) => error)).toEqual([
+    { message: 'slot 9 is late', code: 'TEST_LATE', fix: 'wait', cause: 'fetch failed' },
+    { message: 'slot 9 is late', code: 'TEST_LATE', fix: 'wait' },
+  ])
+})
+
+it('lib/log: an error that is no fault keeps its text, place and cause', () => {
+  const { log, lines } = logTo('error')
+  log.error('request failed', { error: new TypeError('no such field', { cause: new Error('why') }) })
   const error = lines()[0]?.['error'] as Record<string, unknown>
-  expect(error).toMatchObject({ message: 'slot 9 is late', code: 'TEST_LATE', fix: 'wait' })
-  expect(error['cause']).toMatchObject({ type: 'TypeError', message: 'fetch failed' })
+  expect(error).toMatchObject({ type: 'TypeError', message: 'no such field', cause: { message: 'why' } })
   expect(String(error['stack'])).toContain('log.test.ts')
 })

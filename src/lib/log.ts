@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { isFault } from './fault.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -47,7 +48,15 @@ function adapt(logger: pino.Logger, threshold: Threshold): Log {
   }
 }
 
-/** JSON lines to the sink; an Error in a field is written as type, message, stack and cause. */
+/** A fault is foreseen: where it was thrown tells an operator nothing. Its causes are texts, as long as they are not in its own. */
+function shownError(error: Error): unknown {
+  if (!isFault(error)) return pino.stdSerializers.errWithCause(error)
+  const { message, code, fix, cause } = error
+  const reason = isFault(cause) || cause instanceof Error ? cause.message : undefined
+  return { message, code, fix, ...(reason && !message.includes(reason) && { cause: reason }) }
+}
+
+/** JSON lines to the sink; in a field a Fault is written as message, code, fix, any other Error as type, message, stack and cause. */
 export function createLog(level: LogLevel, sink: LogSink): RootLog {
   const threshold: Threshold = { level }
   const logger = pino(
@@ -56,7 +65,7 @@ export function createLog(level: LogLevel, sink: LogSink): RootLog {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: pino.stdSerializers.errWithCause, cause: pino.stdSerializers.errWithCause },
+      serializers: { error: shownError, cause: shownError },
     },
     sink,
   )
