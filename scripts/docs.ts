@@ -89,7 +89,7 @@ async function metricsPage(): Promise<string> {
       }
     }
   }
-  return `# Metrics\n\nServed at \`/metrics\` of the rollup port.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
+  return `# Metrics\n\nServed at \`/metrics\` of the rollup port and of \`--metrics.port\`.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
 }
 
 const pages: Readonly<Record<string, string>> = {

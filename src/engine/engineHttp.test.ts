@@ -84,6 +84,12 @@ describe('engine/engineHttp: failures of the other half', () => {
       'ENGINE_ERROR',
       /-32603: Internal error: disk/,
     ],
+    [
+      'an ordinary JSON-RPC port',
+      () => ({ error: { code: -32601, message: 'the method engine_newPayloadV2 does not exist' } }),
+      'ENGINE_METHOD_MISSING',
+      /does not know engine_newPayloadV\d: the method/,
+    ],
     ['a status that is none', () => ({ result: { status: 7 } }), 'ENGINE_BAD_ANSWER', /no payload status/],
     ['null for a status', () => ({ result: null }), 'ENGINE_BAD_ANSWER', /no payload status/],
   ])('%s is a fault to try again (%#)', async (_what, answer, code, text) => {

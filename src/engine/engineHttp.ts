@@ -24,7 +24,8 @@ export type EngineHttpOptions = EngineRpcOptions & { readonly config: EngineConf
 export interface EngineHttp extends Engine {
   /**
    * Whether it is the right one: chain id, genesis block, methods.
-   * @throws Fault ENGINE_WRONG_CHAIN (fatal), ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_ERROR (retry); the signal's reason
+   * @throws Fault ENGINE_WRONG_CHAIN (fatal), ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_ERROR, ENGINE_METHOD_MISSING (retry);
+   * the signal's reason
    */
   check(signal: AbortSignal): Promise<void>
 }
@@ -173,7 +174,9 @@ class RemoteEngine implements EngineHttp {
 
   #resultOf(asked: string, answer: RpcOutcome): unknown {
     if (answer.kind === 'result') return answer.result
-    throw engineFault('ENGINE_ERROR', { endpoint: this.#rpc.endpoint, asked, code: answer.code, message: answer.message })
+    const { code, message } = answer
+    const at = { endpoint: this.#rpc.endpoint, asked, message }
+    throw code === methodNotFound ? engineFault('ENGINE_METHOD_MISSING', at) : engineFault('ENGINE_ERROR', { ...at, code })
   }
 
   #statusOf(asked: string, value: unknown): Status {
@@ -193,6 +196,9 @@ const usedMethods = [
   ...['engine_forkchoiceUpdatedV1', 'engine_forkchoiceUpdatedV2', 'engine_forkchoiceUpdatedV3'],
   ...['engine_getPayloadV2', 'engine_getPayloadV3', 'engine_getPayloadV4'],
 ]
+
+/** @see JSON-RPC 2.0, "Error object" */
+const methodNotFound = -32601
 
 type RpcError = Extract<RpcOutcome, { kind: 'error' }>
 const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>

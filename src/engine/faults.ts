@@ -46,6 +46,11 @@ export const engineFault = defineFaults({
       `the execution half at ${d.endpoint} answers ${d.asked} with error ${d.code}: ${d.message}`,
     fix: 'read the log of the execution half; a version of it that knows the latest fork may be needed',
   },
+  ENGINE_METHOD_MISSING: {
+    severity: 'retry',
+    says: (d: { endpoint: string; asked: string; message: string }) => `${d.endpoint} does not know ${d.asked}: ${d.message}`,
+    fix: 'that is no Engine API, or an old one: name the port of the Engine API, 8551 as a rule, not that of JSON-RPC (--engine=URL)',
+  },
   ENGINE_SYNCING: {
     severity: 'retry',
     says: (d: { endpoint: string; hash: string }) =>

@@ -1,20 +1,26 @@
 import { defineFaults } from '#lib/fault'
 
+/** Of what the beacon API is asked for by one word, the path. */
+const beaconPaths: Readonly<Record<string, string>> = { genesis: '/eth/v1/beacon/genesis', config: '/eth/v1/config/spec' }
+
+/** What was asked, so that an operator can ask it by hand. */
+const shownAsked = (asked: string): string => (Object.hasOwn(beaconPaths, asked) ? `beacon API ${beaconPaths[asked]}` : asked)
+
 export const l1Fault = defineFaults({
   L1_UNREACHABLE: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} does not answer ${d.asked}: ${d.reason}`,
+    says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} does not answer ${shownAsked(d.asked)}: ${d.reason}`,
     fix: 'check that the endpoint runs and can be reached; name more than one: --l1.rpc=URL,URL and --l1.beacon=URL,URL',
   },
   L1_RATE_LIMITED: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; retryAfterMs: number }) =>
-      `${d.endpoint} limits requests (${d.asked}); it is asked again in ${Math.ceil(d.retryAfterMs / 1000)} s`,
+      `${d.endpoint} limits requests (${shownAsked(d.asked)}); it is asked again in ${Math.ceil(d.retryAfterMs / 1000)} s`,
     fix: 'raise the quota at the provider, or add an endpoint: --l1.rpc=URL,URL',
   },
   L1_REFUSED: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; status: number }) => `${d.endpoint} refuses ${d.asked} with HTTP ${d.status}`,
+    says: (d: { endpoint: string; asked: string; status: number }) => `${d.endpoint} refuses ${shownAsked(d.asked)} with HTTP ${d.status}`,
     fix: 'check the key or password in the URL of the endpoint',
   },
   L1_RPC_ERROR: {
@@ -25,7 +31,8 @@ export const l1Fault = defineFaults({
   },
   L1_BAD_ANSWER: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} answers ${d.asked} with something else: ${d.reason}`,
+    says: (d: { endpoint: string; asked: string; reason: string }) =>
+      `${d.endpoint} answers ${shownAsked(d.asked)} with something else: ${d.reason}`,
     fix: 'check that the URL is that of an L1 JSON-RPC (--l1.rpc) or beacon API (--l1.beacon); use another endpoint',
   },
   L1_BLOCK_MISMATCH: {

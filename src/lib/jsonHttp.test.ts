@@ -29,6 +29,22 @@ it.each([
   expect(outcome).toEqual({ kind: 'rate-limited', retryAfterMs })
 })
 
+const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+it.each([
+  ['a code', refused, 'ECONNREFUSED'],
+  ['several addresses, none of which answers', new AggregateError([refused, new Error('other')]), 'ECONNREFUSED'],
+  ['no address at all', new AggregateError([]), 'AggregateError'],
+  ['a text that may quote the URL', new Error('http://key@host'), 'Error'],
+])('lib/jsonHttp: why nobody answers: %s', async (_what, cause, reason) => {
+  const failing = async (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }))
+  expect(await requestJson({ fetch: failing, clock }, limits, { url: 'http://a' })).toEqual({ kind: 'unreachable', reason })
+})
+
+it('lib/jsonHttp: a port that fetch never asks is named as that', async () => {
+  const outcome = await requestJson({ fetch, clock }, limits, { url: 'http://127.0.0.1:1' })
+  expect(outcome).toEqual({ kind: 'unreachable', reason: 'a port that no request may go to (bad port)' })
+})
+
 /** A real server for one test. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener)

@@ -86,7 +86,10 @@ function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code = (cause as { code?: unknown }).code
   if (typeof code === 'string') return code
-  return cause instanceof Error ? cause.name : 'connection failed'
+  // a name with several addresses, none of which answers
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
+  if (!(cause instanceof Error)) return 'connection failed'
+  return cause.message === 'bad port' ? 'a port that no request may go to (bad port)' : cause.name
 }
 
 /** The text of a refusal, when it announces a short one. */

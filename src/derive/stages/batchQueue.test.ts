@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import { createLog } from '#lib/log'
 import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { item, wait } from '../stage.ts'
+import { createBatchQueue } from './batchQueue.ts'
 
 const span = { batches: 'span', compression: 'zlib' } as const
 const fork = forksTo('granite')
@@ -142,4 +145,30 @@ it('derive/batchQueue: the drift of Fjord is 1,800 s, whatever the chain is conf
   expect(world.derive()).toBe(5)
   world.mine({ transactions: world.post(world.sequence(5, (number) => [userTransaction(number)], true)) })
   expect([world.derive(), world.agrees]).toEqual([10, true])
+})
+
+it('derive/batchQueue: a batch of the past is dropped without a warning, as is usual after a start; any other with one', () => {
+  const world = new DeriveWorld(fork)
+  const [block] = world.sequence(1)
+  if (!block) throw new Error('no block')
+  const { ref } = block
+  const levelOf = (change: { timestamp?: number; epochNumber?: number }): unknown => {
+    const lines: string[] = []
+    const log = createLog('trace', { write: (line) => void lines.push(line) })
+    const [origin] = world.l1
+    if (!origin) throw new Error('no L1')
+    const batch = { parentHash: ref.hash, epochNumber: 0, epochHash: origin.ref.hash, timestamp: ref.timestamp + 2, transactions: [] }
+    const left = [{ kind: 'singular' as const, ...batch, ...change }]
+    const epoch = { ...origin.ref, header: origin.header, deposits: [], configReceipts: [] }
+    const parts = {
+      traversal: { origin: origin.ref },
+      epochs: { blocks: [epoch], isBehind: () => false, update: () => {}, dropFirst: () => {} },
+      reader: { next: () => (left.length > 0 ? item(left.pop()) : wait), flush: () => {} },
+      safeBlocks: { read: () => undefined },
+    } as unknown as Parameters<typeof createBatchQueue>[1]
+    createBatchQueue(world.config, parts, log).next(ref)
+    return lines.map((line) => JSON.parse(line) as object)
+  }
+  expect(levelOf({ timestamp: ref.timestamp })).toEqual([expect.objectContaining({ level: 'debug', reason: 'in the past' })])
+  expect(levelOf({ epochNumber: 5 })).toEqual([expect.objectContaining({ level: 'warn', reason: 'epoch too far in the future' })])
 })

@@ -47,7 +47,8 @@ export function createBatchQueue(
   }
 
   const logDrop = ({ candidate }: Included, reason: string): void => {
-    log.warn('batch dropped', { kind: candidate.kind, l1: traversal.origin.number, reason })
+    // after a start L1 is read from before the safe head: what is safe already is no news
+    log[reason === 'in the past' ? 'debug' : 'warn']('batch dropped', { kind: candidate.kind, l1: traversal.origin.number, reason })
   }
 
   /** @returns what blocks, or undefined: there is room for the next batch */
