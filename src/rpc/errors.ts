@@ -1,6 +1,7 @@
+import type { Fault } from '#lib/fault'
 import type { Json } from './json.ts'
 
-/** A JSON-RPC error that a caller sees as it is. Anything else that is thrown becomes −32603 and a line in the log. */
+/** A JSON-RPC error that a caller sees as it is. A Fault of severity 'retry' becomes `unavailable`, anything else −32603 and a line in the log. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: Json | undefined
@@ -26,6 +27,8 @@ export const invalidInput = (why: string): RpcError => new RpcError(-32000, why)
 export const transactionRejected = (why: string): RpcError => new RpcError(-32003, why)
 export const unsupported = (what: string): RpcError => new RpcError(-32004, `not supported by this version: ${what}`)
 export const timedOut = (): RpcError => new RpcError(-32002, 'request timed out')
+/** What the answer hangs on is away for now; whoever asks again later may get it. */
+export const unavailable = ({ code, message }: Fault): RpcError => new RpcError(-32002, message, { code })
 export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
 
 /** @param block as asked for: a number in hex, a tag, or `hash 0x…` */

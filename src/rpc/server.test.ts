@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { systemClock } from '#lib/clock'
+import { Fault } from '#lib/fault'
 import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import type { CallContext } from './context.ts'
@@ -40,6 +41,14 @@ const registry = createRegistry<CallContext>([
     cost: 'instant',
     run: () => {
       throw new RpcError(-32001, 'not here', 'at all')
+    },
+  }),
+  method({
+    ...common,
+    name: 'test_away',
+    cost: 'instant',
+    run: () => {
+      throw new Fault('ENGINE_UNREACHABLE', 'retry', 'the execution half does not answer', 'start it', { endpoint: 'x' })
     },
   }),
   method({ ...common, name: 'test_big', cost: 'block-read', run: () => 'x'.repeat(600) }),
@@ -221,6 +230,13 @@ it('rpc/server: a mistake of ours is −32603 without its text, which the log ha
   expect(await ask(server, request('test_broken', 1))).toEqual(failure(-32603, 'Internal error', undefined, 1))
   expect(server.lines.join()).toMatch(/rpc method failed.*test_broken|test_broken.*rpc method failed/)
   expect(server.lines.join()).toContain('a secret of the inside')
+})
+
+it('rpc/server: what is away for a while is named with its fault, and is no line in the log for each call', async () => {
+  await using server = await serve()
+  const error = { code: -32002, message: 'the execution half does not answer', data: { code: 'ENGINE_UNREACHABLE' } }
+  expect(await ask(server, request('test_away', 1))).toEqual({ jsonrpc: '2.0', id: 1, error })
+  expect(server.lines).toEqual([])
 })
 
 it('rpc/server: a call that takes too long is answered with an error when its class has run out of time', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '#lib/clock'
+import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { Ticket } from '../context.ts'
 import {
@@ -10,6 +11,7 @@ import {
   RpcError,
   responseTooBig,
   timedOut,
+  unavailable,
   unreadableParams,
 } from '../errors.ts'
 import { isJsonObject, type Json } from '../json.ts'
@@ -92,9 +94,10 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return await Promise.race([gates.get(method.cost)?.run(work) ?? work(), late.promise])
   }
 
-  /** What the caller did wrong is his to know; anything else is ours, and only the log tells. */
+  /** What the caller did wrong is his to know, and what is away for a while; anything else is ours, and only the log tells. */
   function errorOf(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error
+    if (error instanceof Fault && error.severity === 'retry') return unavailable(error)
     log.error('rpc method failed', { method, error })
     return internalError()
   }
