@@ -305,8 +305,8 @@ class DerivationDriver implements Driver {
       await this.#queue.check(signal)
       if (this.#queue.lost) return
       this.waits.enter('l1-head')
-      await this.#deps.clock.delay(Math.max(1, this.#watch.dueInMs()), signal)
-      await this.#poll(signal)
+      await this.#deps.clock.delay(Math.max(1, Math.min(this.#watch.dueInMs(), this.#queue.checkInMs)), signal)
+      if (this.#watch.dueInMs() === 0) await this.#poll(signal)
       const { latest } = this.#watch.heads
       const { origin } = pipeline
       if (latest?.number === origin.number && latest.hash !== origin.hash) return this.#resets.want('l1-head', 'L1 head was replaced')

@@ -35,7 +35,7 @@ const maxWaitingInserts = 64
 const longestPauseMs = 5_000
 
 /** How often an idle execution half is asked whether it still has its heads. */
-export const checkEveryMs = 10_000
+export const checkEveryMs = 5_000
 
 /** `consolidated`: the unsafe block at the number is the one that L1 says. */
 export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payload: Payload }
@@ -85,14 +85,18 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
+  /** until `check` looks again */
+  get checkInMs(): number {
+    return Math.max(0, this.#checkedMs + checkEveryMs - this.#deps.clock.elapsedMs())
+  }
+
   /**
-   * Looks, every ten seconds at most, whether the engine still has the heads that it was given: one that was restarted may have lost some, and
+   * Looks, every five seconds at most, whether the engine still has the heads that it was given: one that was restarted may have lost some, and
    * nobody asks for them.
    */
   async check(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#deps.clock.elapsedMs()
-    if (nowMs - this.#checkedMs < checkEveryMs) return
-    this.#checkedMs = nowMs
+    if (this.checkInMs > 0) return
+    this.#checkedMs = this.#deps.clock.elapsedMs()
     await this.#tasks.run('finalize', signal, async () => {
       if (await this.#hasItsHeads(signal)) this.#calls.idle()
     })

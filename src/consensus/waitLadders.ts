@@ -42,8 +42,8 @@ export const ladders: Readonly<Record<WaitReason, Ladder>> = {
   'l1-block': { retry: 30 * second, 'back-fill': minute, reset: 3 * minute },
   'l1-blobs': { retry: 30 * second, 'back-fill': minute, reset: 3 * minute },
   'start-point': { retry: 30 * second },
-  // an execution half that comes back may have lost blocks
-  engine: { retry: 30 * second, reset: minute },
+  // near, and back within seconds when it is restarted; one that comes back may have lost blocks
+  engine: { retry: 10 * second, reset: minute },
   reset: { retry: 30 * second, 're-anchor': 10 * minute },
   'source-head': { retry: 30 * second },
   'source-block': { retry: 15 * second, 'back-fill': 30 * second, reset: 2 * minute },
