@@ -26,11 +26,12 @@ const payloadOf = (blockNumber: number) => ({ payload: { blockNumber } }) as nev
 
 it('node/engineWatch: it is behind from a forkchoice with an unknown head to one that it can follow', async () => {
   const { watch, say, grow } = watched('SYNCING')
-  expect(watch.sync()).toBeUndefined()
+  expect(watch.behind()).toBeUndefined()
   await watch.api.newPayload(3, payloadOf(40))
   expect(watch.sync()).toBeUndefined()
   await watch.api.forkchoiceUpdated(3, state, undefined)
   expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 40 })
+  expect(watch.behind()).toEqual({ starting: 5, current: 5, highest: 40 })
   grow(41)
   expect(watch.sync()).toEqual({ starting: 5, current: 41, highest: 41 })
   say('VALID')
@@ -49,4 +50,18 @@ it('node/engineWatch: every call and every view of the other half counts as a si
   expect(watch.silentMs()).toBe(30_000)
   chain.view()
   expect(watch.silentMs()).toBe(0)
+})
+
+it('node/engineWatch: an execution half that nobody moves is syncing, at the start and after half a minute; not behind', async () => {
+  const { watch, clock, grow } = watched('VALID')
+  expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 5 })
+  await watch.api.newPayload(3, payloadOf(6))
+  grow(6)
+  expect(watch.sync()).toBeUndefined()
+  await clock.advanceMs(30_000)
+  expect(watch.sync()).toBeUndefined()
+  await clock.advanceMs(1)
+  expect([watch.sync(), watch.behind()]).toEqual([{ starting: 5, current: 6, highest: 6 }, undefined])
+  await watch.api.forkchoiceUpdated(3, state, undefined)
+  expect(watch.sync()).toBeUndefined()
 })

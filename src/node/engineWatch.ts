@@ -1,6 +1,7 @@
 import type { EngineApi, ForkchoiceAnswer, PayloadStatus } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
 import type { ChainReader, ChainView, SyncProgress } from '#rpc/ports'
+import { maxSilentMs } from './engineSilence.ts'
 
 /** What an execution half can know of the consensus half that moves it. */
 export type EngineWatch = {
@@ -11,18 +12,37 @@ export type EngineWatch = {
   /** since the other half asked or told anything; undefined: it never did */
   silentMs(): number | undefined
   /** while it names blocks that are not known here */
+  behind(): SyncProgress | undefined
+  /** What `eth_syncing` tells: who is moved by nobody does not know that it is at the head. */
   sync(): SyncProgress | undefined
 }
 
+export type EngineWatchDeps = {
+  readonly api: EngineApi
+  readonly clock: Clock
+  /** Told of each call. */
+  readonly onCall?: () => void
+}
+
 /** @param head number of the canonical head */
-export function createEngineWatch({ api, clock }: { readonly api: EngineApi; readonly clock: Clock }, head: () => number): EngineWatch {
+export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head: () => number): EngineWatch {
   const starting = head()
   let heardMs: number | undefined
   let isBehind = false
   let highest = 0
   const hear = <T>(call: T): T => {
     heardMs = clock.elapsedMs()
+    onCall?.()
     return call
+  }
+  const silentMs = (): number | undefined => (heardMs === undefined ? undefined : clock.elapsedMs() - heardMs)
+  function behind(): SyncProgress | undefined {
+    const current = head()
+    return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
+  }
+  function alone(): SyncProgress | undefined {
+    const current = head()
+    return (silentMs() ?? Number.POSITIVE_INFINITY) > maxSilentMs ? { starting, current, highest: current } : undefined
   }
   return {
     api: {
@@ -42,10 +62,8 @@ export function createEngineWatch({ api, clock }: { readonly api: EngineApi; rea
       bodiesByRange: (start, count) => hear(api.bodiesByRange(start, count)),
     },
     heard: ({ view, sync }) => ({ view: (): ChainView => hear(view()), sync }),
-    silentMs: () => (heardMs === undefined ? undefined : clock.elapsedMs() - heardMs),
-    sync(): SyncProgress | undefined {
-      const current = head()
-      return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
-    },
+    silentMs,
+    behind,
+    sync: () => behind() ?? alone(),
   }
 }

@@ -2,16 +2,16 @@ import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
 import { diskProblems, engineProblems, followProblems } from './health.ts'
 
-const sync = { starting: 3, current: 7, highest: 90 }
+const behind = { starting: 3, current: 7, highest: 90 }
 
 it.each([
-  ['was never called', { silentMs: undefined, sync: undefined }, ['no consensus half has called since the start']],
-  ['was called just now', { silentMs: 10, sync: undefined }, []],
-  ['was called a minute ago', { silentMs: 60_000, sync: undefined }, []],
-  ['is left alone', { silentMs: 75_400, sync: undefined }, ['the consensus half has not called for 75 s']],
+  ['was never called', { silentMs: undefined, behind: undefined }, ['no consensus half has called since the start']],
+  ['was called just now', { silentMs: 10, behind: undefined }, []],
+  ['was called half a minute ago', { silentMs: 30_000, behind: undefined }, []],
+  ['is left alone', { silentMs: 35_400, behind: undefined }, ['the consensus half has not called for 35 s']],
   [
     'is told of a chain that it does not have',
-    { silentMs: 10, sync },
+    { silentMs: 10, behind },
     ['block 7 is the head, and the consensus half names blocks that are not known here'],
   ],
 ])('node/health: an execution half that %s', (_what, use, problems) => {

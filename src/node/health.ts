@@ -3,25 +3,24 @@ import type { DriverStatus } from '#consensus/status'
 import type { Clock } from '#lib/clock'
 import type { SyncProgress } from '#rpc/ports'
 import { freeBytes } from '#store/freeSpace'
+import { maxSilentMs } from './engineSilence.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { readinessProblems } from './readiness.ts'
-
-/** A consensus half tells of each block, and ours looks in between: one that is silent for longer is gone or in trouble, in milliseconds. */
-const maxSilentMs = 60_000
 
 /** What an execution half alone knows of the one that moves it. */
 export type EngineUse = {
   /** since it called; undefined: it never did */
   readonly silentMs: number | undefined
-  readonly sync: SyncProgress | undefined
+  /** while it names blocks that are not known here */
+  readonly behind: SyncProgress | undefined
 }
 
 /** Why the answers of an execution half alone are not fresh, in words for an operator; none: they are. Pure. */
-export function engineProblems({ silentMs, sync }: EngineUse): readonly string[] {
+export function engineProblems({ silentMs, behind }: EngineUse): readonly string[] {
   if (silentMs === undefined) return ['no consensus half has called since the start']
   const problems: string[] = []
   if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${Math.round(silentMs / 1000)} s`)
-  if (sync) problems.push(`block ${sync.current} is the head, and the consensus half names blocks that are not known here`)
+  if (behind) problems.push(`block ${behind.current} is the head, and the consensus half names blocks that are not known here`)
   return problems
 }
 

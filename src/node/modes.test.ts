@@ -61,6 +61,7 @@ it('node/modes: two halves over HTTP derive the recorded chain; each answers wha
   await using half = await startNode(deps, execution())
   const { http = '', engine = '' } = half.urls
   expect(half.problems()).toEqual(['no consensus half has called since the start'])
+  expect(await rpcCall(http, 'eth_syncing')).toEqual({ startingBlock: '0x0', currentBlock: '0x0', highestBlock: '0x0' })
   await using driver = await startNode(deps, consensus(engine, l1.url))
   await until(() => safeOf(half) === last, half, driver)
 
@@ -92,6 +93,8 @@ it('node/modes: a consensus half waits for its engine, says so, and goes on by i
     await using half = await startNode(deps, options)
     await until(() => safeOf(half) === safe(20), half, driver)
   }
+  const { rollup = '' } = driver.urls
+  await expect(rpcCall(rollup, 'optimism_outputAtBlock', ['0x2'])).rejects.toThrow(/-32002.*the execution half at .* does not answer/)
   l1.reveal(40)
   await until(() => driver.status()?.wait?.reason === 'engine', driver)
   await using again = await startNode(deps, options)
@@ -101,11 +104,14 @@ it('node/modes: a consensus half waits for its engine, says so, and goes on by i
 
 it('node/modes: another secret is waited out, another chain ends the consensus half (ENGINE_UNAUTHORIZED, ENGINE_WRONG_CHAIN)', async () => {
   await using l1 = await serveRecordedL1(3)
-  await using half = await startNode(deps, execution())
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  await using half = await startNode({ ...deps, log }, execution())
   const { engine = '' } = half.urls
   {
     await using stranger = await startNode(deps, consensus(engine, l1.url, { jwtSecret: () => new Uint8Array(32) }))
     await until(() => stranger.problems().some((problem) => problem.includes('ENGINE_UNAUTHORIZED')), stranger)
+    expect(lines.filter((line) => line.includes('a token on the engine port is refused'))).toHaveLength(1)
   }
   await using other = await startNode(deps, consensus(engine, l1.url, { config: { ...chain.config, l2ChainId: 5 } }))
   await expect(other.stopped).rejects.toMatchObject({ code: 'ENGINE_WRONG_CHAIN', severity: 'fatal' })

@@ -2,14 +2,17 @@ import { Registry } from 'prom-client'
 import type { FollowStatus } from '#consensus/follow'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { Execution } from '#execution/execution'
+import type { HeadRecord } from '#execution/headRecord'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { rpcMetrics } from '#rpc/metrics'
 import { openConsensusHalf } from './consensusHalf.ts'
+import { createEngineSilence } from './engineSilence.ts'
 import { openExecutionHalf } from './executionHalf.ts'
 import { createHeadFeed } from './headFeed.ts'
+import { createHeadLog } from './headLog.ts'
 import { type EngineUse, problemsOf } from './health.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
 import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
@@ -60,7 +63,12 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const stop = new AbortController()
 
   const heads = createHeadFeed()
-  const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish: heads.publish }, options))
+  const headLog = starting.use(createHeadLog({ clock, log: log.child('execution') }, { hasDerivation: options.l1 !== undefined }))
+  const onPublish = (record: HeadRecord): void => {
+    heads.publish(record)
+    headLog.publish(record)
+  }
+  const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish }, options))
   const endpoint = endpointOf(options)
   const remote = endpoint && openRemoteEngine(parts, endpoint, config, stop.signal)
   const engine = half?.execution ?? remote
@@ -70,14 +78,15 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
       ? undefined
       : starting.use(await openConsensusHalf({ ...parts, engine }, { ...options, ...(endpoint && { endpoint }) }))
 
-  const eth = half && ethServing({ execution: half.execution, consensus, clock, heads }, options)
+  const silence = mode === 'execution' ? starting.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
+  const eth = half && ethServing({ execution: half.execution, consensus, clock, heads, silence }, options)
   const watch = consensus ? undefined : eth?.watch
   const status = (): DriverStatus | undefined => consensus?.status()
   const health = {
     clock,
     status,
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
-    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), sync: watch.sync() })),
+    engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
   }
   const problems = (): readonly string[] => problemsOf(health, options)
   const servers = starting.use(

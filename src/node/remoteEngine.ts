@@ -20,8 +20,8 @@ export type RemoteEngineDeps = {
 
 /** for a read; what executes blocks has a multiple of it */
 const timeoutMs = 10_000
-/** A half that is elsewhere sees by this that there is somebody who would tell it of new blocks. */
-const lookEveryMs = 20_000
+/** A half that is elsewhere sees by this, also while L1 is waited for, that there is somebody who would tell it of new blocks. */
+const lookEveryMs = 10_000
 
 /** An execution half that was away for a moment is asked again soon: nothing else goes on without it. */
 const backoff: Backoff = { baseMs: 250, maxMs: 5_000, jitter: 0.5 }

@@ -1,8 +1,7 @@
-import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { AdminContext, CallContext, EthContext, RollupContext, SocketContext, Subscriptions, Ticket } from '#rpc/context'
-import { createEngineServer } from '#rpc/engineServer'
+import { createEngineServer, type EngineServerDeps } from '#rpc/engineServer'
 import type { Pages } from '#rpc/healthPages'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
@@ -37,7 +36,7 @@ export type EthParts = {
   readonly context: Omit<EthContext, 'ticket'>
   readonly heads: HeadFeed
   /** absent: nobody else moves this half */
-  readonly engine?: { readonly api: EngineApi; readonly context: Omit<EthContext, 'ticket'>; readonly jwtSecret: () => Uint8Array }
+  readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'ticket'> }
 }
 
 /** What is served of the consensus half; `admin` absent: no admin_*. */
@@ -71,8 +70,8 @@ async function openEth(open: Open, common: Common, { eth, health, metrics }: Ser
     await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, metrics }, { ...listen.ws, flag: 'ws.port' }))
   }
   if (listen.engine && engine) {
-    const { api, jwtSecret } = engine
-    await open('engine', createEngineServer({ ...common, api, eth: engine.context, jwtSecret }, { ...listen.engine, flag: 'engine.port' }))
+    const { context: reads, ...parts } = engine
+    await open('engine', createEngineServer({ ...common, ...parts, eth: reads }, { ...listen.engine, flag: 'engine.port' }))
   }
 }
 

@@ -14,6 +14,7 @@ import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import type { ConsensusHalf } from './consensusHalf.ts'
+import type { EngineSilence } from './engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
 import type { NodeOptions } from './nodeOptions.ts'
@@ -49,18 +50,25 @@ export function ethServing(
     readonly consensus: ConsensusHalf | undefined
     readonly clock: Clock
     readonly heads: HeadFeed
+    /** absent: no other half moves this one */
+    readonly silence: EngineSilence | undefined
   },
   { config, version, jwtSecret, listen }: NodeOptions,
 ): EthServing {
-  const { execution, consensus, clock, heads } = deps
+  const { execution, consensus, clock, heads, silence } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config }) : undefined
-  const watch = api && createEngineWatch({ api, clock }, () => execution.published.heads.unsafe.number)
+  const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = syncOf(config, execution, consensus, watch)
   const context = createEthContext({ execution, evm: createReferenceEvm(), config, clientVersion, sync })
   const engine = watch &&
     jwtSecret &&
-    listen.engine && { api: watch.api, jwtSecret, context: { ...context, chain: watch.heard(context.chain) } }
+    listen.engine && {
+      api: watch.api,
+      jwtSecret,
+      onRefused: (reason: string): void => silence?.refused(reason),
+      context: { ...context, chain: watch.heard(context.chain) },
+    }
   return { parts: { context, heads, ...(engine && { engine }) }, watch }
 }
 

@@ -11,6 +11,8 @@ export type EngineServerDeps = {
   readonly eth: Omit<EthContext, 'ticket'>
   /** 32 bytes; asked for at each request */
   readonly jwtSecret: () => Uint8Array
+  /** Told why a token that somebody came with is not good. */
+  readonly onRefused?: ((reason: string) => void) | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -27,10 +29,16 @@ const maxSockets = 16
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function createEngineServer(
-  { api, eth, jwtSecret, log, clock }: EngineServerDeps,
+  { api, eth, jwtSecret, onRefused, log, clock }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
   const contextOf = (ticket: Ticket): EngineContext => ({ ...eth, engine: api, ticket })
   const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock }
-  return createRpcServer(deps, { ...options, limits: engineServerLimits, authorize: bearerRule(clock, jwtSecret), maxSockets })
+  const refusalOf = bearerRule(clock, jwtSecret)
+  const authorize = (authorization: string | undefined): string | undefined => {
+    const refusal = refusalOf(authorization)
+    if (refusal !== undefined && authorization !== undefined) onRefused?.(refusal)
+    return refusal
+  }
+  return createRpcServer(deps, { ...options, limits: engineServerLimits, authorize, maxSockets })
 }
