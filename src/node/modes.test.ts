@@ -121,7 +121,9 @@ it('node/modes: a consensus half ends at once, also while its engine is silent',
   await using l1 = await serveRecordedL1(3)
   await using half = await startNode(deps, execution())
   await using proxy = await startProxy(Number(new URL(half.urls.engine ?? '').port))
-  const driver = await startNode(deps, consensus(`http://127.0.0.1:${proxy.port}`, l1.url))
+  // without blobs: the thread that checks them cannot be ended while it sets itself up
+  const l1Options = { ...l1At(l1.url), beaconUrls: [] }
+  const driver = await startNode(deps, consensus(`http://127.0.0.1:${proxy.port}`, l1.url, { l1: l1Options }))
   await until(() => driver.status()?.wait?.reason === 'l1-head', driver)
   proxy.setMode({ kind: 'stall' })
   l1.reveal(40)
