@@ -102,6 +102,12 @@ describe('engine/engineHttp: failures of the other half', () => {
     expect(await registry.metrics()).toMatch(/requests_total\{call="newPayload",outcome="(failed|error|ok)"\} 1/)
   })
 
+  it('a port that knows some methods of JSON-RPC is no Engine API (ENGINE_METHOD_MISSING)', async () => {
+    const missing = { error: { code: -32601, message: 'Method not found' } }
+    const { engine } = clientOf((method) => (method === 'eth_chainId' ? { result: `0x${config.l2ChainId.toString(16)}` } : missing))
+    await expect(engine.check(signal)).rejects.toMatchObject({ code: 'ENGINE_METHOD_MISSING', fix: expect.stringContaining('8551') })
+  })
+
   it('no answer within the time of the method: a read 5 s, a block 30 s', async () => {
     const clock = createManualClock()
     const never = (init: { signal?: AbortSignal | null } | undefined) =>

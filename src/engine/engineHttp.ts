@@ -174,9 +174,7 @@ class RemoteEngine implements EngineHttp {
 
   #resultOf(asked: string, answer: RpcOutcome): unknown {
     if (answer.kind === 'result') return answer.result
-    const { code, message } = answer
-    const at = { endpoint: this.#rpc.endpoint, asked, message }
-    throw code === methodNotFound ? engineFault('ENGINE_METHOD_MISSING', at) : engineFault('ENGINE_ERROR', { ...at, code })
+    throw engineFault('ENGINE_ERROR', { endpoint: this.#rpc.endpoint, asked, code: answer.code, message: answer.message })
   }
 
   #statusOf(asked: string, value: unknown): Status {
@@ -196,9 +194,6 @@ const usedMethods = [
   ...['engine_forkchoiceUpdatedV1', 'engine_forkchoiceUpdatedV2', 'engine_forkchoiceUpdatedV3'],
   ...['engine_getPayloadV2', 'engine_getPayloadV3', 'engine_getPayloadV4'],
 ]
-
-/** @see JSON-RPC 2.0, "Error object" */
-const methodNotFound = -32601
 
 type RpcError = Extract<RpcOutcome, { kind: 'error' }>
 const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>

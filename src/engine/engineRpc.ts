@@ -29,11 +29,15 @@ export type RpcOutcome =
 export interface EngineRpc {
   /** host and port, for messages */
   readonly endpoint: string
-  /** @throws Fault ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER (retry); the signal's reason */
+  /** @throws Fault ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_METHOD_MISSING (retry); the signal's reason */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<RpcOutcome>
 }
 
 const executionFactor = 6
+/** @see JSON-RPC 2.0, "Error object" */
+const methodNotFound = -32601
+/** Older halves lack it. */
+const optionalMethod = 'engine_exchangeCapabilities'
 /** A block of 2^30 gas of calldata is below it. */
 const maxAnswerBytes = 160_000_000
 const maxMessageLength = 500
@@ -76,6 +80,9 @@ export function createEngineRpc(
       case 'answer': {
         const found = outcomeOf(outcome.json)
         if (found === undefined) throw engineFault('ENGINE_BAD_ANSWER', { ...at, reason: `HTTP ${outcome.status} without result or error` })
+        if (found.kind === 'error' && found.code === methodNotFound && asked !== optionalMethod) {
+          throw engineFault('ENGINE_METHOD_MISSING', { ...at, message: found.message })
+        }
         return found
       }
     }
