@@ -48,7 +48,7 @@ async function awaitEngine(
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
-    log.warn('the execution half is not there yet', { failures, delayMs, error })
+    log.warn('the execution half cannot be used yet', { failures, delayMs, error })
     waits.enter('engine', error)
   }
   await retry({ clock, random }, { backoff, signal, onFailure }, () => engine.check(signal))
