@@ -165,7 +165,7 @@ async function checkGivenSecret(project: Project, envFile: string, up: readonly 
   )
   must(failed, 'a bad setting is no failure')
   const told = await project.compose(['logs', '--no-color', 'execution'])
-  must(/basalt: --log\.level.*\(BAD_FLAG\)/.test(told), 'a restart loop does not tell why')
+  must(/"code":"BAD_FLAG".*--log\.level/.test(told), 'a restart loop does not tell why')
   say('  a bad setting is in the log of execution')
 }
 
