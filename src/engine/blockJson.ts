@@ -6,6 +6,7 @@ import { hashField, type Json, listOf, objectOf, ShapeError } from '#types/jsonS
 import type { Payload } from '#types/payload'
 import { hashTransaction } from '#types/transaction'
 import { transactionFromJson } from '#types/transactionJson'
+import { payloadOfHeader } from './payloadHeader.ts'
 
 /** The header, proved by the block hash beside it; so are the fields that a payload has no place for. */
 function verifiedHeader(json: Json): Header {
@@ -50,30 +51,8 @@ function verifiedTransactions(json: Json, header: Header): readonly Uint8Array[]
 export function payloadOfBlockJson(value: unknown): Payload {
   const json = objectOf(value, 'block')
   const header = verifiedHeader(json)
-  const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requestsHash } = header
-  if (baseFeePerGas === undefined) throw new ShapeError('baseFeePerGas is missing')
+  if (header.baseFeePerGas === undefined) throw new ShapeError('baseFeePerGas is missing')
   if (json['withdrawals'] != null && listOf(json['withdrawals'], 'withdrawals').length > 0)
     throw new ShapeError('withdrawals are not empty')
-  return {
-    parentHash: header.parentHash,
-    feeRecipient: header.beneficiary,
-    stateRoot: header.stateRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: header.logsBloom,
-    prevRandao: header.mixHash,
-    blockNumber: header.number,
-    gasLimit: header.gasLimit,
-    gasUsed: header.gasUsed,
-    timestamp: header.timestamp,
-    extraData: header.extraData,
-    baseFeePerGas,
-    blockHash: hashField(json, 'hash'),
-    transactions: verifiedTransactions(json, header),
-    ...(withdrawalsRoot !== undefined && { withdrawals: [] as const }),
-    ...(blobGasUsed !== undefined && { blobGasUsed }),
-    ...(excessBlobGas !== undefined && { excessBlobGas }),
-    // from Isthmus the withdrawals root says something, and the header has a requests hash
-    ...(withdrawalsRoot !== undefined && requestsHash !== undefined && { withdrawalsRoot }),
-    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
-  }
+  return payloadOfHeader(header, hashField(json, 'hash'), verifiedTransactions(json, header))
 }

@@ -1,7 +1,7 @@
 import { type ForkSchedule, isActive } from '#chain/forks'
 import { orderedRoot } from '#trie/orderedRoot'
 import type { Header } from '#types/header'
-import { emptyOmmersHash, emptyRequestsHash, emptyRoot } from '#types/ids'
+import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
 /** Header fields that no block of ours differs in. */
@@ -35,5 +35,32 @@ export function headerOfPayload(schedule: ForkSchedule, payload: Payload): Heade
     ...(excessBlobGas !== undefined && { excessBlobGas }),
     ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
     ...(isActive(schedule, 'isthmus', payload.timestamp) && { requestsHash: emptyRequestsHash }),
+  }
+}
+
+/** The payload of a block with this header; its hash and that the transactions have its root are the caller's to prove. */
+export function payloadOfHeader(header: Header, hash: Hash, transactions: readonly Uint8Array[]): Payload {
+  const { blobGasUsed, excessBlobGas, parentBeaconBlockRoot, withdrawalsRoot, requestsHash } = header
+  return {
+    parentHash: header.parentHash,
+    feeRecipient: header.beneficiary,
+    stateRoot: header.stateRoot,
+    receiptsRoot: header.receiptsRoot,
+    logsBloom: header.logsBloom,
+    prevRandao: header.mixHash,
+    blockNumber: header.number,
+    gasLimit: header.gasLimit,
+    gasUsed: header.gasUsed,
+    timestamp: header.timestamp,
+    extraData: header.extraData,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    blockHash: hash,
+    transactions,
+    ...(withdrawalsRoot !== undefined && { withdrawals: [] as const }),
+    ...(blobGasUsed !== undefined && { blobGasUsed }),
+    ...(excessBlobGas !== undefined && { excessBlobGas }),
+    // from Isthmus the withdrawals root says something, and the header has a requests hash
+    ...(withdrawalsRoot !== undefined && requestsHash !== undefined && { withdrawalsRoot }),
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
   }
 }

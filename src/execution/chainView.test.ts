@@ -22,7 +22,7 @@ const blocks = buildChain(
   transactions.map((raw) => [raw]),
 ).map(({ block }) => block) as [ExecutedBlock, ExecutedBlock, ExecutedBlock]
 const idOf = ({ hash, header }: ExecutedBlock) => ({ hash, number: header.number })
-const refOf = (block: ExecutedBlock): L2Ref => l2RefOf(config, payloadOfBlock(config.schedule, block, block.hash))
+const refOf = (block: ExecutedBlock): L2Ref => l2RefOf(config, payloadOfBlock(block, block.hash))
 const genesisId = idOf(base.block)
 
 /** A store that has the first `count` blocks. */

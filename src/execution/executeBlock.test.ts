@@ -189,8 +189,8 @@ describe('execution/buildBlock: attributes', () => {
 describe('execution/verifyPayload', () => {
   const schedule = scheduleTo('isthmus')
   const { block, verify } = built(schedule, [signedBy('alice', {})])
-  const payload = payloadOfBlock(schedule, block)
-  const rehashed = (fields: Partial<typeof block.header>) => payloadOfBlock(schedule, { ...block, header: { ...block.header, ...fields } })
+  const payload = payloadOfBlock(block)
+  const rehashed = (fields: Partial<typeof block.header>) => payloadOfBlock({ ...block, header: { ...block.header, ...fields } })
 
   it('accepts what building made', () => {
     expect(verify(payload)).toMatchObject({ kind: 'executed', block: { hash: block.hash } })
@@ -231,12 +231,12 @@ describe('execution/verifyPayload', () => {
   it('names a field that comes too early', () => {
     const early = scheduleTo('granite')
     const old = built(early)
-    const withRoot = { ...payloadOfBlock(early, old.block), withdrawalsRoot: emptyRoot }
+    const withRoot = { ...payloadOfBlock(old.block), withdrawalsRoot: emptyRoot }
     expect(old.verify(withRoot)).toEqual({ kind: 'invalid', reason: 'withdrawalsRoot is present before isthmus' })
   })
 
   it('a payload without L1 attributes is refused', () => {
-    const none = payloadOfBlock(schedule, { header: { ...block.header, transactionsRoot: emptyRoot }, transactions: [] })
+    const none = payloadOfBlock({ header: { ...block.header, transactionsRoot: emptyRoot }, transactions: [] })
     expect(verify(none)).toEqual({ kind: 'invalid', reason: 'the first transaction is not a deposit' })
   })
 })

@@ -163,7 +163,7 @@ class LocalExecution implements Execution {
     this.#commits.makeRoom()
     const result = this.#executed(parent, (on) => buildBlock(this.#block, on, attributes))
     if (result.kind === 'invalid') return result
-    return { kind: 'built', payload: payloadOfBlock(this.#deps.config.schedule, result.block, result.block.hash) }
+    return { kind: 'built', payload: payloadOfBlock(result.block, result.block.hash) }
   }
 
   async setHeads(heads: Heads): Promise<void> {
@@ -189,7 +189,7 @@ class LocalExecution implements Execution {
     const hash = typeof at === 'number' ? view.canonicalHash(at) : at
     // a block whose ancestors were forgotten is no more known than they are
     const found = hash !== undefined && view.branch(hash) ? view.block(hash) : undefined
-    return found && payloadOfBlock(this.#deps.config.schedule, found.block, found.hash)
+    return found && payloadOfBlock(found.block, found.hash)
   }
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
@@ -301,13 +301,12 @@ class LocalExecution implements Execution {
   }
 
   #wakeOne(record: JournalledBlock): boolean {
-    const { schedule } = this.#deps.config
     const { log } = this.#deps
     const { number, hash, parentHash } = record
     try {
       const block = blockOfRecord(record)
       const parent = { hash: parentHash, number: number - 1 }
-      const result = this.#executed(parent, (on) => verifyPayload(this.#block, on, payloadOfBlock(schedule, block, hash)))
+      const result = this.#executed(parent, (on) => verifyPayload(this.#block, on, payloadOfBlock(block, hash)))
       if (result.kind === 'executed') return true
       log.error('a block of the journal is not valid any more', { number, hash, reason: result.reason })
     } catch (error) {

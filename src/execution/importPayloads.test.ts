@@ -15,7 +15,7 @@ import { payloadOfBlock } from './payloadBlock.ts'
 const chain = smallChain(scheduleTo('granite'))
 const { config, genesis } = chain
 const blocks = buildChain(config, builtGenesis(chain), [[signedBy('alice', {})], [signedBy('alice', { nonce: 1n })], []])
-const payloads = blocks.map(({ block }) => payloadOfBlock(config.schedule, block, block.hash))
+const payloads = blocks.map(({ block }) => payloadOfBlock(block, block.hash))
 const lineOf = (payload: Payload) => JSON.stringify({ p: encodePayload(payload), root: payload.parentBeaconBlockRoot })
 const lines = payloads.map(lineOf)
 

@@ -1,4 +1,5 @@
 import { type ForkSchedule, isActive } from '#chain/forks'
+import { payloadOfHeader } from '#engine/payloadHeader'
 import type { Block } from '#types/block'
 import { hashHeader } from '#types/header'
 import type { Hash } from '#types/ids'
@@ -25,28 +26,6 @@ export function payloadShapeRefusal(schedule: ForkSchedule, payload: Payload): s
 }
 
 /** A block as a payload. `hash` is the header's. */
-export function payloadOfBlock(schedule: ForkSchedule, block: Block, hash: Hash = hashHeader(block.header)): Payload {
-  const { header, transactions } = block
-  const { blobGasUsed, excessBlobGas, parentBeaconBlockRoot, withdrawalsRoot } = header
-  return {
-    parentHash: header.parentHash,
-    feeRecipient: header.beneficiary,
-    stateRoot: header.stateRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: header.logsBloom,
-    prevRandao: header.mixHash,
-    blockNumber: header.number,
-    gasLimit: header.gasLimit,
-    gasUsed: header.gasUsed,
-    timestamp: header.timestamp,
-    extraData: header.extraData,
-    baseFeePerGas: header.baseFeePerGas ?? 0n,
-    blockHash: hash,
-    transactions,
-    ...(withdrawalsRoot !== undefined && { withdrawals: [] as const }),
-    ...(blobGasUsed !== undefined && { blobGasUsed }),
-    ...(excessBlobGas !== undefined && { excessBlobGas }),
-    ...(withdrawalsRoot !== undefined && isActive(schedule, 'isthmus', header.timestamp) && { withdrawalsRoot }),
-    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
-  }
+export function payloadOfBlock({ header, transactions }: Block, hash: Hash = hashHeader(header)): Payload {
+  return payloadOfHeader(header, hash, transactions)
 }

@@ -19,7 +19,7 @@ export function headsOf(config: ExecutionConfig, ids: store.StoredHeads, blockOf
   const refOf = (id: BlockId): Heads['unsafe'] => {
     const block = blockOf(id)
     if (block === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${id.number} ${id.hash}` })
-    return l2RefOf(config, payloadOfBlock(config.schedule, block, id.hash))
+    return l2RefOf(config, payloadOfBlock(block, id.hash))
   }
   return { unsafe: refOf(ids.unsafe), safe: refOf(ids.safe), finalized: refOf(ids.finalized) }
 }

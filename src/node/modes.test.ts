@@ -136,7 +136,7 @@ it('node/modes: a consensus half ends at once, also while its engine is silent',
 /** A recorded block as op-node posts it. */
 function envelopeOf(number: number): Record<string, unknown> {
   const { raw, hash } = chain.blocks[number] ?? expect.fail()
-  const payload = payloadOfBlock(chain.config.schedule, decodeBlock(raw), hash)
+  const payload = payloadOfBlock(decodeBlock(raw), hash)
   return { executionPayload: encodePayload(payload), parentBeaconBlockRoot: payload.parentBeaconBlockRoot ?? null }
 }
 

@@ -26,7 +26,7 @@ const execution = createExecution({
 })
 const refs = [execution.published.heads.unsafe]
 for (const { raw, hash } of blocks.slice(1, 3)) {
-  const payload = payloadOfBlock(config.schedule, decodeBlock(raw), hash)
+  const payload = payloadOfBlock(decodeBlock(raw), hash)
   execution.insertPayload(payload)
   refs.push(l2RefOf(config, payload))
 }

@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { payloadOfBlockJson } from '#engine/blockJson'
-import { configOfGenesis } from '#execution/executionConfig'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { fromHex, type Hex } from '#lib/hex'
 import { parseExchanges } from '#test/harness/rpcExchanges'
@@ -29,14 +27,13 @@ it.each([
 ])('engine/blockJson: %s: each block as %s answered it gives the payload of the sealed block', (chain) => {
   const note = readSharedJson<{ blocks: { raw: Hex }[] }>(`chains/${chain}/l2.json.zst`)
   const { blocks } = note
-  const { schedule } = configOfGenesis(parseBaseGenesisNote(note).genesis)
   const recorded = recordedBlocks(chain)
   const types = new Set<number>()
   for (const json of recorded) {
     const sealed = blocks[Number(json.number)] ?? expect.fail(`no block ${json.number}`)
     const payload = payloadOfBlockJson(json)
     expect(payload.blockHash).toBe(json.hash)
-    expect(payload).toEqual(payloadOfBlock(schedule, decodeBlock(fromHex(sealed.raw))))
+    expect(payload).toEqual(payloadOfBlock(decodeBlock(fromHex(sealed.raw))))
     for (const [type = 0] of payload.transactions) types.add(type < 0x80 ? type : 0)
   }
   expect(recorded.length).toBeGreaterThan(18)

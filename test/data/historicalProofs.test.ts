@@ -36,7 +36,7 @@ async function importChain(kv: Kv, folder: string): Promise<readonly Hash[]> {
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
   const execution = createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
   for (const { raw } of recorded.blocks.slice(1)) {
-    const payload = payloadOfBlock(config.schedule, decodeBlock(fromHex(raw)))
+    const payload = payloadOfBlock(decodeBlock(fromHex(raw)))
     expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   }

@@ -29,7 +29,7 @@ describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian', '
     const execution = open()
     for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
       const block = decodeBlock(fromHex(raw))
-      const payload = payloadOfBlock(config.schedule, block)
+      const payload = payloadOfBlock(block)
       expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
       await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
       using view = execution.view()

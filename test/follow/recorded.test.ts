@@ -6,7 +6,7 @@ import { decodeBlock } from '#types/block'
 
 const read = (name: RecordedChainName) => {
   const { config, genesis, blocks } = readRecordedChain(name)
-  return { config, genesis, payloads: blocks.map(({ raw, hash }) => payloadOfBlock(config.schedule, decodeBlock(raw), hash)) }
+  return { config, genesis, payloads: blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash)) }
 }
 
 describe.each(['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const)('follow %s', (name) => {

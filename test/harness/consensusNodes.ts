@@ -54,7 +54,7 @@ export function createRecordedNodes(name: string): RecordedNodes {
   const l2 = readSharedJson<{ blocks: { raw: string; hash: string }[] }>(`chains/${name}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(l2)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
-  const payloads = l2.blocks.map(({ raw }) => payloadOfBlock(config.schedule, decodeBlock(fromHex(raw))))
+  const payloads = l2.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
   const [kv, clock] = [createMemoryKv(), createManualClock()]
   const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
   let rows: Parameters<typeof createMemoryTable>[1] = []

@@ -1,15 +1,10 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import { parseRollupConfig } from '#chain/rollupConfig'
-import { payloadOfBlock as payloadUnder } from '#execution/payloadBlock'
+import { payloadOfBlock } from '#execution/payloadBlock'
 import { fromHex } from '#lib/hex'
-import { type Block, decodeBlock } from '#types/block'
+import { decodeBlock } from '#types/block'
 import type { Payload } from '#types/payload'
 import { readSharedJson } from './sharedData.ts'
-
-/** A block in the Engine API's form; the withdrawals root is there whenever the header has one, before Isthmus too. */
-export function payloadOfBlock(block: Block): Payload {
-  return payloadUnder({ isthmus: 0 }, block)
-}
 
 export const recordedChains = ['op-bedrock-to-holocene', 'op-ecotone-to-jovian'] as const
 

@@ -28,7 +28,7 @@ export type ProcessChain = {
 /** A chain that other clients made: its safe heads are theirs. */
 export function recordedProcessChain(name: RecordedChainName): ProcessChain {
   const { config, l1, rollupJson, genesisJson, blocks, safeHeads } = readRecordedChain(name)
-  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(config.schedule, decodeBlock(raw), hash))
+  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
   return { name, config, l1, rollupJson, genesisJson, blocks: payloads, safeHeads }
 }
 

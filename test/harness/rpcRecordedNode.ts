@@ -56,7 +56,7 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
 
   const refs: L2Ref[] = [(await execution.heads()).unsafe]
   for (const { raw } of recorded.blocks.slice(1)) {
-    const payload = payloadOfBlock(config.schedule, decodeBlock(fromHex(raw)))
+    const payload = payloadOfBlock(decodeBlock(fromHex(raw)))
     const inserted = execution.insertPayload(payload)
     if (inserted.kind === 'invalid') throw new Error(`block ${payload.blockNumber}: ${inserted.reason}`)
     const ref = l2RefOf(config, payload)

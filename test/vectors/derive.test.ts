@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
+import { payloadOfBlock } from '#execution/payloadBlock'
 import { decodeBlock } from '#types/block'
 import { l1BlockOfJson } from '../harness/l1Blocks.ts'
-import { payloadOfBlock } from '../harness/l2Blocks.ts'
 import { checkWholeChain, deriveRecorded } from '../harness/recordedChecks.ts'
 
 const chain = readRecordedChain()

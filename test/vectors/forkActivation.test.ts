@@ -105,7 +105,7 @@ function follow(
     if (result.kind === 'invalid') throw new Error(result.reason)
     const { block } = result
     blocks.push({ block, state: overlay(below.state, block.diff, block.trie, { number, hash: block.hash }) })
-    l1 = { ...systemConfigOf(config, payloadOfBlock(schedule, block)), ...l1Changes }
+    l1 = { ...systemConfigOf(config, payloadOfBlock(block)), ...l1Changes }
   }
   const at = (number: number): BuiltBlock => blocks[number] ?? blocks[0] ?? never()
   return { blocks, config, reads: (number) => createWorldReads(at(number).state, at(number).block.header.stateRoot) }

@@ -42,7 +42,7 @@ function attributesOf(isHolocene: boolean, isJovian: boolean, payload: Payload):
 describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) => {
   const { config, genesis, blocks } = readRecordedChain(name)
   const { schedule } = config
-  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(schedule, decodeBlock(raw), hash))
+  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
   const open = (kv: Kv) =>
     createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
   const setUnsafe = async (execution: Execution, payload: Payload) =>
