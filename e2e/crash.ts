@@ -8,6 +8,7 @@ import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
 import { generatePostedChain } from '#test/harness/generatedChain'
 import { readShared, sharedDataDir } from '#test/harness/sharedData'
 import { type Aim, type Block, killedRun } from './killedRun.ts'
+import { randomOf } from './random.ts'
 
 const { values } = parseArgs({
   options: {
@@ -18,16 +19,6 @@ const { values } = parseArgs({
 })
 const [kills, blocks] = [Number(values.kills), Number(values.blocks)]
 
-/** A small deterministic generator (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 const random = randomOf(Number(values.seed))
 const folder = mkdtempSync(join(tmpdir(), 'basalt-crash-'))
 const file = (name: string, json: unknown): string => {

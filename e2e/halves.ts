@@ -10,6 +10,7 @@ import { type Setup, type SetupName, setups } from './halvesSetups.ts'
 import { type Tally, tallyOf } from './halvesTally.ts'
 import { watchHead } from './halvesWatch.ts'
 import { eventually } from './nodeProcess.ts'
+import { randomOf } from './random.ts'
 
 const { values } = parseArgs({
   options: {
@@ -26,16 +27,6 @@ const wantedSetups = values.setup.map((name): SetupName => {
 const kills = Number(values.kills)
 const startMs = performance.now()
 
-/** A small deterministic generator (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 const random = randomOf(Number(values.seed))
 const folder = mkdtempSync(join(tmpdir(), 'basalt-halves-'))
 
