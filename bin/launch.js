@@ -1,9 +1,12 @@
 // Plain JavaScript for any Node: finds a Node >= 24 and runs a TypeScript file (or its built JavaScript) on it.
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { pathToFileURL } from 'node:url'
+import module, { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const wanted = 24
+
+/** Compiled code is kept beside the package, where only those write who may change the code: the next start takes half the time. */
+const compileCache = fileURLToPath(new URL('../node_modules/.cache/basalt', import.meta.url))
 
 function bundledNode() {
   try {
@@ -20,6 +23,7 @@ function bundledNode() {
 export async function launch(file, args) {
   if (Number(process.versions.node.split('.')[0]) >= wanted) {
     process.argv = [process.argv[0], file, ...args]
+    module.enableCompileCache?.(compileCache)
     await import(pathToFileURL(file).href)
     return
   }
@@ -31,7 +35,8 @@ export async function launch(file, args) {
     process.exitCode = 2
     return
   }
-  const child = spawn(node, [file, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
+  const child = spawn(node, [file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
