@@ -18,6 +18,7 @@ import { createL1Watch, type L1Watch, type L1WatchOptions } from './l1Watch.ts'
 import type { ConsensusMetrics } from './metrics.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
 import { type ResetBy, Resets } from './resets.ts'
+import { runUntilAborted } from './runUntilAborted.ts'
 import { SafeChain } from './safeChain.ts'
 import { findStart, type Start } from './startPoint.ts'
 import { type DriverStatus, mainWait } from './status.ts'
@@ -121,15 +122,15 @@ class DerivationDriver implements Driver {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    try {
+    const run = async (): Promise<void> => {
       for (;;) await this.#turn(signal)
-    } catch (error) {
-      if (signal.aborted && !(error instanceof Fault && error.severity === 'fatal')) return
-      if (error instanceof Fault) this.#fault = error
-      throw error
-    } finally {
-      this.#phase = 'stopped'
     }
+    const onFault = (fault: Fault): void => {
+      this.#fault = fault
+    }
+    await runUntilAborted(signal, run, onFault).finally(() => {
+      this.#phase = 'stopped'
+    })
   }
 
   /** One step of derivation, or what has to come before it. */

@@ -12,6 +12,7 @@ import { type ProofsStatus, proofsLimit } from './followProofs.ts'
 import { FollowWindow, payloadBytes, type WindowOptions } from './followWindow.ts'
 import type { FollowMetrics } from './metrics.ts'
 import type { L2Source, UnsafeInbox, UnsafeOutcome } from './ports.ts'
+import { runUntilAborted } from './runUntilAborted.ts'
 import type { Waits } from './waits.ts'
 
 export type FollowDeps = {
@@ -123,16 +124,16 @@ class SourceFollower implements Follower {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    try {
+    const run = async (): Promise<void> => {
       await this.#readLimit(signal)
       for (;;) await this.#turn(signal)
-    } catch (error) {
-      if (signal.aborted && !(error instanceof Fault && error.severity === 'fatal')) return
-      if (error instanceof Fault) this.#fault = error
-      throw error
-    } finally {
-      this.#phase = 'stopped'
     }
+    const onFault = (fault: Fault): void => {
+      this.#fault = fault
+    }
+    await runUntilAborted(signal, run, onFault).finally(() => {
+      this.#phase = 'stopped'
+    })
   }
 
   /** From the source's head, seen anew, to where nothing is left to do but wait. */
