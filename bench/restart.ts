@@ -1,5 +1,5 @@
 // Restart of a node whose data directory holds 100,000 blocks, from the start of the process to its first RPC answer: with an empty journal, and
-// with one at its bound (0.5 s of measured execution that no commit has reached). Then the same bound in heavy blocks, execution alone.
+// with one at its bound (the measured execution that no commit has reached). Then the same bound in heavy blocks, execution alone.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
 import { parsePayload } from '#engine/payloadJson'
 import { createReferenceEvm } from '#evm/referenceEvm'
+import { commitBounds } from '#execution/commitBehind'
 import { createExecution, type Execution } from '#execution/execution'
 import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
 import { importPayloads } from '#execution/importPayloads'
@@ -31,8 +32,7 @@ import { type Row, row } from './format.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
 const rounds = 7
-/** The bound of what is not committed (`commitBounds` in src/execution/commitBehind.ts). */
-const boundMs = 500
+const boundMs = commitBounds.executionMs
 
 /** Fills a data directory: ten transfers in every tenth block, all blocks safe by the L1 block that holds them. */
 async function fill(datadir: string): Promise<Awaited<ReturnType<typeof emptyChain>>> {

@@ -31,9 +31,9 @@ describe('execution/commitBehind: when', () => {
     expect(events.length).toBe(3)
   })
 
-  it('half a second of execution is committed at once, and before the next block in any case', async () => {
+  it('200 ms of execution are committed at once, and before the next block in any case', async () => {
     const { grow, setUnsafe, clock, events, pace, committed } = startCommitting()
-    pace.executionMs = 200
+    pace.executionMs = 80
     const refs = await grow(genesisId, 3)
     await setUnsafe(refs[1])
     await clock.advanceMs(0)

@@ -104,7 +104,7 @@ describe('execution/commitBehind: a few blocks at a time', () => {
 
   it('before a block at the bound only as much is written as makes room for it', async () => {
     const { grow, setUnsafe, clock, pace, committed } = startCommitting(new Disk(), sliced)
-    pace.executionMs = 200
+    pace.executionMs = 80
     const refs = await grow(genesisId, 5)
     await setUnsafe(refs[4])
     const [next] = await grow(refs[4] as L2Ref, 1)
