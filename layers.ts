@@ -18,7 +18,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   l2: ['consensus:ports', 'engine', 'chain', 'types', 'lib'],
   rpc: ['engine', 'chain', 'types', 'lib'],
   node: ['rpc', 'l1', 'l2', 'consensus', 'derive', 'execution', 'engine', 'state', 'evm', 'store', 'trie', 'chain', 'types', 'lib'],
-  devnet: ['node', 'derive', 'chain', 'types', 'lib'],
+  batcher: ['derive', 'chain', 'types', 'lib'],
+  devnet: ['node', 'batcher', 'rpc', 'execution', 'evm', 'trie', 'derive', 'chain', 'types', 'lib'],
   cli: ['node', 'devnet', 'chain', 'types', 'lib'],
 }
 

@@ -12,9 +12,9 @@ const lock = JSON.parse(readFileSync(path, 'utf8')) as Lock
 
 /** `…-darwin-arm64`, `…-linux-x64-gnu`: what the name of a platform package says. */
 function platformOf(name: string): Pick<Entry, 'os' | 'cpu'> {
-  const [, os = '', cpu = ''] = /-(darwin|linux|win32|freebsd|android)-(x64|arm64|arm|ia32)/.exec(name) ?? []
+  const [, os = '', cpu = ''] = /-(darwin|linux|win32|freebsd|android)-(x64|amd64|arm64|arm|ia32)/.exec(name) ?? []
   if (os === '') throw new Error(`${name} is no platform package`)
-  return { cpu: [cpu], os: [os] }
+  return { cpu: [cpu === 'amd64' ? 'x64' : cpu], os: [os] }
 }
 
 const added: string[] = []

@@ -22,11 +22,13 @@ export interface Engine {
   insert(payload: Payload): Promise<InsertResult>
   /**
    * Executes attributes on top of a known block and makes the result known. The unsafe head may move to the parent (over the Engine API, where
-   * building starts with a forkchoice); safe and finalized stay.
+   * building starts with a forkchoice); safe and finalized stay. Unless the attributes say `noTxPool`, transactions of the pool follow theirs, the
+   * best first, as they come, until none fits any more or `seal` is aborted; then the block is sealed.
+   * @param seal aborted when the block is to be sealed, whatever the reason; absent: with what the pool has now
    * @returns 'invalid' when the attributes cannot be executed (from Holocene the caller replaces them by their deposits)
    * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
    */
-  build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult>
+  build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal): Promise<BuildResult>
   /**
    * Makes the unsafe head canonical and labels safe and finalized, durably, in one step; an unwind and its new branch are one step too. The
    * unsafe head may be an ancestor of the one before: the chain is then shorter. Never below what is finalized.
