@@ -1,0 +1,96 @@
+import { bigintFromBytes, concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { signDigest } from '#lib/secp256k1'
+import type { Address, Hash } from './ids.ts'
+import { type Authorization, encodeTransaction, hashTransaction, type SignedTransaction, signingDigest } from './transaction.ts'
+
+type Signature = 'yParity' | 'r' | 's'
+type WithoutSignature<T> = T extends SignedTransaction ? Omit<T, Signature> : never
+
+/** A transaction of type 0 to 4 before it is signed. A legacy one with `chainId` is protected (EIP-155). */
+export type UnsignedTransaction = WithoutSignature<SignedTransaction>
+
+/** `raw`: EIP-2718 bytes, as they stand in a block (a blob transaction without its sidecar). */
+export type Signed<T = SignedTransaction> = { readonly transaction: T; readonly raw: Uint8Array; readonly hash: Hash }
+
+const scalars = (digest: Uint8Array, privateKey: Uint8Array): { yParity: 0 | 1; r: bigint; s: bigint } => {
+  const { signature, yParity } = signDigest(digest, privateKey)
+  return { yParity, r: bigintFromBytes(signature.subarray(0, 32)), s: bigintFromBytes(signature.subarray(32)) }
+}
+
+/**
+ * Signs with low s (EIP-2), the same bytes each time (RFC 6979).
+ * @param privateKey 32 bytes
+ * @throws RangeError when a field does not fit its form; Error on a key that is none
+ */
+export function signTransaction(unsigned: UnsignedTransaction, privateKey: Uint8Array): Signed {
+  const open: SignedTransaction = { ...unsigned, yParity: 0, r: 0n, s: 0n }
+  const transaction: SignedTransaction = { ...unsigned, ...scalars(signingDigest(open), privateKey) }
+  const raw = encodeTransaction(transaction)
+  return { transaction, raw, hash: hashTransaction(raw) }
+}
+
+const authorizationMagic = 0x05
+
+/**
+ * An account's wish to run the code of `address`.
+ * @param fields `chainId` 0: on any chain; `nonce` of the account when the wish is applied
+ * @see EIP-7702, authorization_list
+ */
+export function signAuthorization(
+  fields: { readonly chainId: bigint; readonly address: Address; readonly nonce: bigint },
+  privateKey: Uint8Array,
+): Authorization {
+  const message = encodeRlp([rlpScalar(fields.chainId), fromHex(fields.address), rlpScalar(fields.nonce)])
+  return { ...fields, ...scalars(keccak256(concatBytes(Uint8Array.of(authorizationMagic), message)), privateKey) }
+}
+
+/**
+ * What a blob transaction carries on the network and not in a block: of each blob 131,072 bytes, a commitment and a proof of 48; or (EIP-7594,
+ * `kind: 'cells'`) 128 cell proofs of each blob, one after another.
+ */
+export type BlobSidecar = {
+  readonly kind: 'blobs' | 'cells'
+  readonly blobs: readonly Uint8Array[]
+  readonly commitments: readonly Uint8Array[]
+  readonly proofs: readonly Uint8Array[]
+}
+
+const blobType = 3
+const cellProofsVersion = 1
+
+/**
+ * The network form of a blob transaction.
+ * @param raw EIP-2718 bytes of the signed transaction, as they stand in a block; RangeError of another type
+ * @see EIP-4844, "Networking"; EIP-7594, "Networking"
+ */
+export function wrapBlobTransaction(raw: Uint8Array, sidecar: BlobSidecar): Uint8Array {
+  if (raw[0] !== blobType) throw new RangeError(`a transaction of type ${raw[0]} has no blobs`)
+  const parts: RlpItem[] = [decodeRlp(raw.subarray(1))]
+  if (sidecar.kind === 'cells') parts.push(rlpScalar(cellProofsVersion))
+  parts.push(sidecar.blobs, sidecar.commitments, sidecar.proofs)
+  return concatBytes(Uint8Array.of(blobType), encodeRlp(parts))
+}
+
+/**
+ * Parts the network form of a blob transaction; raw bytes of any other form are returned as they are, without a sidecar.
+ * Neither blobs nor proofs are checked. RlpError on a malformed wrapper.
+ */
+export function unwrapBlobTransaction(bytes: Uint8Array): { readonly raw: Uint8Array; readonly sidecar?: BlobSidecar } {
+  if (bytes[0] !== blobType) return { raw: bytes }
+  const items = rlpList(decodeRlp(bytes.subarray(1)), 'blob transaction')
+  const [body, ...rest] = items
+  if (body === undefined || body instanceof Uint8Array) return { raw: bytes }
+  const version = rest.length === 4 ? rest.shift() : undefined
+  if (rest.length !== 3) throw new RlpError(`blob transaction in a wrapper of ${items.length} parts`)
+  if (version !== undefined && !(version instanceof Uint8Array && version.length === 1 && version[0] === cellProofsVersion)) {
+    throw new RlpError('unknown version of a blob wrapper')
+  }
+  const [blobs = [], commitments = [], proofs = []] = rest.map((part) => rlpList(part, 'sidecar').map((item) => rlpBytes(item, 'sidecar')))
+  return {
+    raw: concatBytes(Uint8Array.of(blobType), encodeRlp(body)),
+    sidecar: { kind: version === undefined ? 'blobs' : 'cells', blobs, commitments, proofs },
+  }
+}
