@@ -1,0 +1,48 @@
+import { HDKey } from '@scure/bip32'
+import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import { toHex } from '#lib/hex'
+import { addressOfKey } from '#lib/secp256k1'
+import { addressFromBytes } from '#types/ids'
+import { devnetFault } from './faults.ts'
+import type { DevnetAccount } from './ports.ts'
+
+/** The words that every development chain uses: whoever knows them has the keys. */
+export const testMnemonic = 'test test test test test test test test test test test junk'
+/** More accounts than anybody needs; each costs some milliseconds at the start. */
+export const maxAccounts = 100
+
+/** Accounts of the devnet itself, under another branch of the same words (`m/44'/60'/1'/0/…`), so that they are none of those it tells of. */
+export type DevnetRoles = {
+  /** posts to L1 */
+  readonly batcher: DevnetAccount
+  /** may change the system config */
+  readonly owner: DevnetAccount
+}
+
+/** Whether these are words of BIP-39's English list with a right checksum. */
+export const isMnemonic = (words: string): boolean => validateMnemonic(words, wordlist)
+
+function rootOf(words: string): HDKey {
+  if (!isMnemonic(words)) throw devnetFault('BAD_MNEMONIC', {})
+  return HDKey.fromMasterSeed(mnemonicToSeedSync(words))
+}
+
+function accountAt(branch: HDKey, index: number): DevnetAccount {
+  const { privateKey } = branch.deriveChild(index)
+  if (!privateKey) throw new RangeError('a branch of private keys has private keys')
+  return { address: addressFromBytes(addressOfKey(privateKey)), privateKey: toHex(privateKey) }
+}
+
+/**
+ * The accounts of a mnemonic as wallets number them: `m/44'/60'/0'/0/0`, `…/1` and so on.
+ * @throws Fault BAD_MNEMONIC (fatal); RangeError unless 1 ≤ count ≤ maxAccounts
+ */
+export function devnetAccounts(words: string, count: number): { readonly accounts: readonly DevnetAccount[]; readonly roles: DevnetRoles } {
+  if (!Number.isInteger(count) || count < 1 || count > maxAccounts) throw new RangeError(`${count} accounts`)
+  const root = rootOf(words)
+  const people = root.derive("m/44'/60'/0'/0")
+  const own = root.derive("m/44'/60'/1'/0")
+  const accounts = Array.from({ length: count }, (_, index) => accountAt(people, index))
+  return { accounts, roles: { batcher: accountAt(own, 0), owner: accountAt(own, 1) } }
+}
