@@ -1,5 +1,6 @@
+import { pbkdf2Sync } from 'node:crypto'
 import { HDKey } from '@scure/bip32'
-import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
+import { validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { toHex } from '#lib/hex'
 import { addressOfKey } from '#lib/secp256k1'
@@ -25,7 +26,8 @@ export const isMnemonic = (words: string): boolean => validateMnemonic(words, wo
 
 function rootOf(words: string): HDKey {
   if (!isMnemonic(words)) throw devnetFault('BAD_MNEMONIC', {})
-  return HDKey.fromMasterSeed(mnemonicToSeedSync(words))
+  // BIP-39's seed, without a passphrase; the platform's own derivation takes a hundredth of the time
+  return HDKey.fromMasterSeed(pbkdf2Sync(words.normalize('NFKD'), 'mnemonic', 2_048, 64, 'sha512'))
 }
 
 function accountAt(branch: HDKey, index: number): DevnetAccount {
