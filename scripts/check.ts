@@ -1,4 +1,4 @@
-// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs as committed.
+// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs and compiled contracts as committed.
 import { runNode, runTool } from './process.ts'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -8,5 +8,6 @@ const steps: readonly (() => number)[] = [
   () => runTool('biome', ['ci', '.']),
   () => runTool('tsc', ['--noEmit']),
   () => runNode('scripts/docs.ts', ['--check']),
+  () => runNode('scripts/contracts.ts', ['--check']),
 ]
 process.exitCode = steps.map((step) => step()).find((status) => status !== 0) ?? 0
