@@ -25,10 +25,11 @@ export interface Engine {
    * building starts with a forkchoice); safe and finalized stay. Unless the attributes say `noTxPool`, transactions of the pool follow theirs, the
    * best first, as they come, until none fits any more or `seal` is aborted; then the block is sealed.
    * @param seal aborted when the block is to be sealed, whatever the reason; absent: with what the pool has now
+   * @param onSound told when the transactions of the attributes are executed and those of the pool follow; never without the pool
    * @returns 'invalid' when the attributes cannot be executed (from Holocene the caller replaces them by their deposits)
    * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
    */
-  build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal): Promise<BuildResult>
+  build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult>
   /**
    * Makes the unsafe head canonical and labels safe and finalized, durably, in one step; an unwind and its new branch are one step too. The
    * unsafe head may be an ancestor of the one before: the chain is then shorter. Never below what is finalized.

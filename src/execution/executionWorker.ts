@@ -6,6 +6,7 @@ import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import type { Execution } from './execution.ts'
 import { executionFault } from './faults.ts'
+import type { TransactionPool } from './poolPort.ts'
 import { ExecutionClient, type ExecutionClientDeps } from './workerClient.ts'
 import type { WorkerSettings } from './workerProtocol.ts'
 
@@ -17,6 +18,8 @@ export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port'>
 export type ExecutionWorker = Engine &
   Pick<Execution, 'published' | 'view' | 'sizes'> &
   AsyncDisposable & {
+    /** What waits for a block. Of transactions that were not answered yet when the worker ends nothing is known. */
+    readonly pool: TransactionPool
     /** Rejects when the worker ends by itself, with the fault that says why; never resolves. */
     readonly ended: Promise<never>
   }

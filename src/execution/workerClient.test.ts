@@ -6,7 +6,7 @@ import { createReferenceEvm } from '#evm/referenceEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import type { SnapshotSource } from '#store/ports'
-import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/sessions'
 import { type Hash, parseHash, zeroHash } from '#types/ids'
@@ -16,6 +16,7 @@ import { executionFault } from './faults.ts'
 import { ExecutionClient } from './workerClient.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
+import type { ServedPool } from './workerPool.ts'
 
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
@@ -24,8 +25,18 @@ afterEach(() => {
   for (const port of opened.splice(0)) port.close()
 })
 
+/** Keeps nothing. */
+const emptyPool = (): ServedPool => ({
+  add: (raws) => raws.map(() => ({ kind: 'refused', refusal: { kind: 'pool-full' } })),
+  get: () => undefined,
+  nextNonce: () => undefined,
+  size: () => ({ pending: 0, queued: 0 }),
+  content: () => [],
+  limitData: () => {},
+})
+
 /** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
-function connect(change: (engine: Engine) => Engine = (engine) => engine) {
+function connect(change: (engine: Engine) => Engine = (engine) => engine, pool: ServedPool = emptyPool()) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
   const kv = createMemoryKv()
@@ -39,7 +50,7 @@ function connect(change: (engine: Engine) => Engine = (engine) => engine) {
   })
   const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
-  const served = serveEngine(port2, change(execution), outbox)
+  const served = serveEngine(port2, { engine: change(execution), pool }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'
@@ -136,4 +147,50 @@ it('execution/workerClient: closing waits for the calls before it', async () => 
   letGo()
   expect(await waiting).toEqual(await execution.heads())
   await served
+})
+
+it('execution/workerClient: what is added to the pool in one turn crosses together and is answered in order; every call gets there', async () => {
+  const added: number[] = []
+  const listed = [0, 1].map((i) => ({ hash: hashOf(`${i}`), sender: testAddress(i + 1), raw: Uint8Array.of(i, i), isPending: i === 0 }))
+  const limits: unknown[] = []
+  const { client } = connect(undefined, {
+    ...emptyPool(),
+    add(raws) {
+      added.push(raws.length)
+      return raws.map((raw) => ({ kind: raw[0] === 9 ? 'known' : 'added', hash: hashOf(String(raw[0])) }))
+    },
+    get: (hash) => listed.find((one) => one.hash === hash),
+    nextNonce: (sender) => (sender === testAddress(1) ? 7n : undefined),
+    size: () => ({ pending: 1, queued: 1 }),
+    content: (sender) => listed.filter((one) => sender === undefined || one.sender === sender),
+    limitData: (given) => void limits.push(given),
+  })
+  const { pool } = client
+  const outcomes = await Promise.all(Array.from({ length: 300 }, (_, i) => pool.add(Uint8Array.of(i % 10, 1, 2))))
+  expect(outcomes.slice(8, 10)).toEqual([
+    { kind: 'added', hash: hashOf('8') },
+    { kind: 'known', hash: hashOf('9') },
+  ])
+  expect(added).toEqual([256, 44])
+  expect(await pool.get(hashOf('1'))).toEqual(listed[1])
+  expect(await pool.get(hashOf('2'))).toBeUndefined()
+  expect([await pool.nextNonce(testAddress(1)), await pool.nextNonce(testAddress(2))]).toEqual([7n, undefined])
+  expect(await pool.size()).toEqual({ pending: 1, queued: 1 })
+  expect([await pool.content(), await pool.content(testAddress(2))]).toEqual([listed, [listed[1]]])
+  await pool.limitData({ maxBlockBytes: 5 })
+  expect(limits).toEqual([{ maxBlockBytes: 5 }])
+})
+
+it('execution/workerClient: what the pool throws reaches each that was added; none is answered when the other end is gone (EXECUTION_STOPPED)', async () => {
+  const broken = connect(undefined, {
+    ...emptyPool(),
+    add: () => {
+      throw new TypeError('no journal')
+    },
+  })
+  const both = await Promise.allSettled([broken.client.pool.add(Uint8Array.of(1)), broken.client.pool.add(Uint8Array.of(2))])
+  for (const one of both) expect(one).toMatchObject({ status: 'rejected', reason: { name: 'TypeError', message: 'no journal' } })
+  const waiting = broken.client.pool.add(Uint8Array.of(3))
+  broken.client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
+  await expect(waiting).rejects.toMatchObject({ code: 'EXECUTION_STOPPED' })
 })

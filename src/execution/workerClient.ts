@@ -10,15 +10,17 @@ import { type ChainView, createChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
+import type { TransactionPool } from './poolPort.ts'
 import { packAttributes, packPayload, unpack, unpackBlock } from './workerBlocks.ts'
+import { createPoolClient } from './workerPool.ts'
 import {
-  type EngineAnswers,
-  type EngineCall,
   type ExecutedFacts,
   type ExecutionSizes,
   type FromWorker,
   receiveError,
   type ToWorker,
+  type WorkerAnswers,
+  type WorkerCall,
 } from './workerProtocol.ts'
 
 export type ExecutionClientDeps = {
@@ -34,7 +36,11 @@ export type ExecutionClientDeps = {
   readonly onExecuted?: (facts: ExecutedFacts) => void
 }
 
-type Pending = { readonly resolve: (answer: unknown) => void; readonly reject: (error: Error) => void }
+type Pending = {
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly onSound: (() => void) | undefined
+}
 
 /** One view may meet this many commits that end between its record and its snapshot, or one that lasts as many milliseconds. */
 const maxViewTries = 5_000
@@ -45,6 +51,8 @@ const triesInARow = 3
  * Messages are taken in the order in which they were sent, so whatever a call did is published before its answer is here.
  */
 export class ExecutionClient implements Engine {
+  /** Transactions that wait for a block, kept in the other thread. */
+  readonly pool: TransactionPool = createPoolClient((call) => this.#call(call))
   readonly #port: MessagePort
   readonly #deps: ExecutionClientDeps
   readonly #pending = new Map<number, Pending>()
@@ -121,9 +129,19 @@ export class ExecutionClient implements Engine {
     return this.#call({ method: 'insert', payload: packPayload(payload) })
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult> {
-    const result = await this.#call({ method: 'build', parent, attributes: packAttributes(attributes) })
-    return result.kind === 'built' ? { kind: 'built', payload: unpack(result.payload) } : result
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
+    // sealed from the start: no time for the pool
+    const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
+    const id = ++this.#lastCall
+    const answer = this.#call({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onSound)
+    const onSeal = (): void => this.#post({ kind: 'seal', id })
+    seal?.addEventListener('abort', onSeal, { once: true })
+    try {
+      const result = await answer
+      return result.kind === 'built' ? { kind: 'built', payload: unpack(result.payload) } : result
+    } finally {
+      seal?.removeEventListener('abort', onSeal)
+    }
   }
 
   async setHeads(heads: Heads): Promise<void> {
@@ -159,11 +177,10 @@ export class ExecutionClient implements Engine {
     this.#pending.clear()
   }
 
-  #call<C extends EngineCall>(call: C): Promise<EngineAnswers[C['method']]> {
+  #call<C extends WorkerCall>(call: C, id = ++this.#lastCall, onSound?: () => void): Promise<WorkerAnswers[C['method']]> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      const id = ++this.#lastCall
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, onSound })
       this.#post({ kind: 'call', id, call })
     })
   }
@@ -190,6 +207,9 @@ export class ExecutionClient implements Engine {
         break
       case 'refusal':
         this.#settled(message.id)?.reject(receiveError(message.error))
+        break
+      case 'sound':
+        this.#pending.get(message.id)?.onSound?.()
         break
       case 'published':
         this.#publish(message)

@@ -2,14 +2,25 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
 import { packPayload, unpack } from './workerBlocks.ts'
 import type { WorkerOutbox } from './workerOutbox.ts'
-import { type EngineAnswers, type EngineCall, type EngineMethod, sendError, type ToWorker } from './workerProtocol.ts'
+import { answerPool, type ServedPool } from './workerPool.ts'
+import { type EngineAnswers, type EngineCall, type PoolCall, sendError, type ToWorker, type WorkerAnswers } from './workerProtocol.ts'
 
-async function answerTo(engine: Engine, call: EngineCall): Promise<EngineAnswers[EngineMethod]> {
+/** What a worker answers out of. */
+export type Served = { readonly engine: Engine; readonly pool: ServedPool }
+
+type Answer = WorkerAnswers[keyof WorkerAnswers]
+
+async function answerEngine(
+  engine: Engine,
+  call: EngineCall,
+  seal: AbortSignal | undefined,
+  onSound: () => void,
+): Promise<EngineAnswers[keyof EngineAnswers]> {
   switch (call.method) {
     case 'insert':
       return engine.insert(unpack(call.payload))
     case 'build': {
-      const result = await engine.build(call.parent, unpack(call.attributes))
+      const result = await engine.build(call.parent, unpack(call.attributes), seal, onSound)
       return result.kind === 'built' ? { kind: 'built', payload: packPayload(result.payload) } : result
     }
     case 'setHeads':
@@ -26,31 +37,49 @@ async function answerTo(engine: Engine, call: EngineCall): Promise<EngineAnswers
   }
 }
 
+const isOfPool = (call: EngineCall | PoolCall): call is PoolCall => call.method.startsWith('pool')
+
 /**
- * Answers the calls of an `ExecutionClient` out of an engine, in any order; what the engine throws is the answer too.
- * @returns when the other end has asked to close, and every call before that is answered
+ * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too.
+ * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
-export async function serveEngine(port: MessagePort, engine: Engine, outbox: WorkerOutbox): Promise<void> {
+export async function serveEngine(port: MessagePort, { engine, pool }: Served, outbox: WorkerOutbox): Promise<void> {
   const running = new Set<Promise<void>>()
-  async function answer(id: number, call: EngineCall): Promise<void> {
+  const seals = new Map<number, AbortController>()
+  async function answerTo(id: number, call: EngineCall | PoolCall): Promise<Answer> {
+    if (isOfPool(call)) return answerPool(pool, call)
+    if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
+    return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
+  }
+  async function answer(id: number, call: EngineCall | PoolCall): Promise<void> {
     try {
-      outbox.send({ kind: 'answer', id, answer: await answerTo(engine, call) })
+      outbox.send({ kind: 'answer', id, answer: await answerTo(id, call) })
     } catch (error) {
       outbox.send({ kind: 'refusal', id, error: sendError(error) })
+    } finally {
+      seals.delete(id)
     }
   }
   await new Promise<void>((resolve) => {
     const onMessage = (message: ToWorker): void => {
-      if (message.kind === 'call') {
-        const one = answer(message.id, message.call).finally(() => running.delete(one))
-        running.add(one)
-      }
-      if (message.kind === 'close') {
-        port.off('message', onMessage)
-        resolve()
+      switch (message.kind) {
+        case 'call': {
+          const one = answer(message.id, message.call).finally(() => running.delete(one))
+          running.add(one)
+          return
+        }
+        case 'seal':
+          seals.get(message.id)?.abort()
+          return
+        case 'genesis':
+          return
+        case 'close':
+          port.off('message', onMessage)
+          resolve()
       }
     }
     port.on('message', onMessage)
   })
+  for (const seal of seals.values()) seal.abort()
   await Promise.all(running)
 }

@@ -13,7 +13,13 @@ import { readHeads } from './chainStore.ts'
 import { createExecution, type Execution } from './execution.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
+import type { ServedPool } from './workerPool.ts'
 import { journalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
+
+const refuse = (): never => {
+  throw new RangeError('this execution has no transaction pool')
+}
+const noPool: ServedPool = { add: refuse, get: refuse, nextNonce: refuse, size: refuse, content: refuse, limitData: refuse }
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -57,7 +63,7 @@ async function run({ port, dir, config, minFreeBytes }: WorkerSettings, outbox: 
   )
   sizes = (): ReturnType<Execution['sizes']> => execution.sizes()
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, execution, outbox)
+  await serveEngine(port, { engine: execution, pool: noPool }, outbox)
 }
 
 const settings = workerData as WorkerSettings

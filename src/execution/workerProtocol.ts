@@ -10,7 +10,8 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
-import type { Packed, PackedBlock } from './workerBlocks.ts'
+import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
+import type { Packed, PackedBlock, PackedBytes } from './workerBlocks.ts'
 
 /** What the worker is started with; the port is its end of the channel. */
 export type WorkerSettings = {
@@ -25,7 +26,13 @@ export type WorkerSettings = {
 /** The calls of the Engine port as they cross: payloads packed. */
 export type EngineCall =
   | { readonly method: 'insert'; readonly payload: Packed<Payload> }
-  | { readonly method: 'build'; readonly parent: BlockId; readonly attributes: Packed<PayloadAttributes> }
+  | {
+      readonly method: 'build'
+      readonly parent: BlockId
+      readonly attributes: Packed<PayloadAttributes>
+      /** a message that seals it will come */
+      readonly isSealedLater: boolean
+    }
   | { readonly method: 'setHeads'; readonly heads: Heads }
   | { readonly method: 'heads' }
   | { readonly method: 'payload'; readonly at: number | Hash }
@@ -40,10 +47,38 @@ export type EngineAnswers = {
   readonly payload: Packed<Payload> | undefined
   readonly storageRoot: Hash | undefined
 }
-export type EngineMethod = keyof EngineAnswers
+
+/** The calls of the pool as they cross; what is added in one turn of the event loop is one call. */
+export type PoolCall =
+  | { readonly method: 'poolAdd'; readonly raws: PackedBytes }
+  | { readonly method: 'poolGet'; readonly hash: Hash }
+  | { readonly method: 'poolNextNonce'; readonly sender: Address }
+  | { readonly method: 'poolSize' }
+  | { readonly method: 'poolContent'; readonly sender: Address | undefined }
+  | { readonly method: 'poolLimitData'; readonly limits: DataLimits }
+
+/** What each of them is answered with. */
+export type PoolAnswers = {
+  /** in the order of the transactions */
+  readonly poolAdd: readonly PoolOutcome[]
+  readonly poolGet: PooledTransaction | undefined
+  readonly poolNextNonce: bigint | undefined
+  readonly poolSize: Awaited<ReturnType<TransactionPool['size']>>
+  readonly poolContent: PackedContent
+  readonly poolLimitData: undefined
+}
+
+/** Transactions of a pool, their bytes packed. */
+export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 'raw'>[]; readonly raws: PackedBytes }
+
+export type WorkerCall = EngineCall | PoolCall
+export type WorkerAnswers = EngineAnswers & PoolAnswers
+export type WorkerMethod = keyof WorkerAnswers
 
 export type ToWorker =
-  | { readonly kind: 'call'; readonly id: number; readonly call: EngineCall }
+  | { readonly kind: 'call'; readonly id: number; readonly call: WorkerCall }
+  /** the build of this call is to end now */
+  | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
   | { readonly kind: 'close' }
 
@@ -63,7 +98,9 @@ export type FromWorker =
   | { readonly kind: 'opened' }
   /** nothing more will come: it could not start, or something broke that it cannot go on without */
   | { readonly kind: 'failed'; readonly error: SentError }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: EngineAnswers[EngineMethod] }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
+  /** the forced transactions of the build of this call are executed */
+  | { readonly kind: 'sound'; readonly id: number }
   | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
   /** the record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones */
   | {

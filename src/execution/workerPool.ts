@@ -1,0 +1,113 @@
+import type { Address, Hash } from '#types/ids'
+import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
+import { packBytes, unpackBytes } from './workerBlocks.ts'
+import type { PoolAnswers, PoolCall } from './workerProtocol.ts'
+
+/** A pool in the thread that has it, and what keeps the limits of blocks. */
+export type ServedPool = {
+  /** @returns one outcome for each, in order */
+  add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
+  get(hash: Hash): PooledTransaction | undefined
+  nextNonce(sender: Address): bigint | undefined
+  size(): { readonly pending: number; readonly queued: number }
+  content(sender?: Address): readonly PooledTransaction[]
+  limitData(limits: DataLimits): void
+}
+
+/** So many transactions are one message at most: to check them keeps the other thread busy for some 20 ms. */
+const maxAddedAtOnce = 256
+
+const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
+
+/** Answers one call of a pool's client. */
+export function answerPool(pool: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
+  switch (call.method) {
+    case 'poolAdd':
+      // bytes of their own: what is kept must not hold what is not
+      return pool.add(unpackBytes(call.raws).map((raw) => raw.slice()))
+    case 'poolGet': {
+      const found = pool.get(call.hash)
+      return found && { hash: found.hash, sender: found.sender, isPending: found.isPending, raw: alone(found.raw) }
+    }
+    case 'poolNextNonce':
+      return pool.nextNonce(call.sender)
+    case 'poolSize':
+      return pool.size()
+    case 'poolContent': {
+      const content = pool.content(call.sender)
+      return {
+        listed: content.map(({ hash, sender, isPending }) => ({ hash, sender, isPending })),
+        raws: packBytes(content.map(({ raw }) => raw)),
+      }
+    }
+    case 'poolLimitData':
+      pool.limitData(call.limits)
+      return undefined
+  }
+}
+
+type Waiting = {
+  readonly raw: Uint8Array
+  readonly resolve: (outcome: PoolOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+class PoolClient implements TransactionPool {
+  readonly #call: PoolCaller
+  #waiting: Waiting[] = []
+
+  constructor(call: PoolCaller) {
+    this.#call = call
+  }
+
+  add(raw: Uint8Array): Promise<PoolOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ raw, resolve, reject })
+      if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+    })
+  }
+
+  get(hash: Hash): Promise<PooledTransaction | undefined> {
+    return this.#call({ method: 'poolGet', hash })
+  }
+
+  nextNonce(sender: Address): Promise<bigint | undefined> {
+    return this.#call({ method: 'poolNextNonce', sender })
+  }
+
+  size(): Promise<{ readonly pending: number; readonly queued: number }> {
+    return this.#call({ method: 'poolSize' })
+  }
+
+  async content(sender?: Address): Promise<readonly PooledTransaction[]> {
+    const { listed, raws } = await this.#call({ method: 'poolContent', sender })
+    const bytes = unpackBytes(raws)
+    return listed.map((one, i) => ({ ...one, raw: bytes[i] as Uint8Array }))
+  }
+
+  async limitData(limits: DataLimits): Promise<void> {
+    await this.#call({ method: 'poolLimitData', limits })
+  }
+
+  #flush(): void {
+    const all = this.#waiting
+    this.#waiting = []
+    for (let from = 0; from < all.length; from += maxAddedAtOnce) void this.#addAll(all.slice(from, from + maxAddedAtOnce))
+  }
+
+  async #addAll(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
+      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as PoolOutcome)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+}
+
+export type PoolCaller = <C extends PoolCall>(call: C) => Promise<PoolAnswers[C['method']]>
+
+/** The pool of another thread. What is added in one turn of the event loop crosses together, and is answered together. */
+export function createPoolClient(call: PoolCaller): TransactionPool {
+  return new PoolClient(call)
+}
