@@ -5,22 +5,30 @@ import type { Hash } from '#types/ids'
 /** Head of L1 with what the next block costs: wei per gas, wei per blob gas. `timestamp` in seconds. */
 export type L1Tip = BlockId & { readonly timestamp: number; readonly baseFeeWei: bigint; readonly blobBaseFeeWei: bigint }
 
+/** Where a transaction is. `feeWei`: what it cost, gas and blob gas together. */
+export type Inclusion = { readonly block: BlockId; readonly succeeded: boolean; readonly feeWei: bigint }
+
+/**
+ * The batcher's account: the nonce of its next transaction. `latest` counts those in canonical blocks; `pending` those that L1's pool would
+ * include after them too (equal where there is no pool to ask).
+ */
+export type AccountNonces = { readonly latest: bigint; readonly pending: bigint }
+
 /**
  * L1 as the batcher uses it. A call fails with a Fault of severity 'retry' when another try may help, 'fatal' when none will. All calls end
  * early when the signal is aborted, with its reason.
  */
 export interface BatcherL1 {
   tip(signal: AbortSignal): Promise<L1Tip>
-  /** Transactions of the batcher's account in canonical blocks: the nonce of the next one. */
-  nonce(signal: AbortSignal): Promise<bigint>
+  nonces(signal: AbortSignal): Promise<AccountNonces>
   /**
    * Hands a signed transaction in; one that L1 has already is no fault.
    * @param raw EIP-2718 bytes; of a blob transaction with its sidecar, as EIP-4844 has it on the network
-   * @throws Fault L1_TX_REFUSED (retry): underpriced, nonce used, no funds: `data.reason`
+   * @throws Fault L1_TX_REFUSED (`./faults.ts`; retry) with `data.reason`
    */
   send(raw: Uint8Array, signal: AbortSignal): Promise<void>
   /** Where in the canonical chain a transaction is; undefined: nowhere (any more). */
-  inclusion(hash: Hash, signal: AbortSignal): Promise<{ readonly block: BlockId; readonly succeeded: boolean } | undefined>
+  inclusion(hash: Hash, signal: AbortSignal): Promise<Inclusion | undefined>
 }
 
 /** The chain that is posted, by a node that also derives it. */
@@ -30,11 +38,16 @@ export interface BatcherL2 {
   /** The canonical block at a number; undefined: none (any more). */
   block(number: number, signal: AbortSignal): Promise<SafeBlock | undefined>
   /** How much data the sequencer may take into a block while there is more than can be posted; undefined: as much as it likes. In bytes, estimated. */
-  throttle(limits: { readonly maxTransactionBytes: number; readonly maxBlockBytes: number } | undefined): Promise<void>
+  throttle(limits: DataThrottle | undefined): Promise<void>
 }
 
-/** Commitments and proofs of blobs; each takes some 50 ms of a thread. */
+export type DataThrottle = { readonly maxTransactionBytes: number; readonly maxBlockBytes: number }
+
+/** What a blob is sent with: `blobs` one proof of the blob (EIP-4844), `cells` 128 proofs of its cells (EIP-7594, L1 from Osaka on). */
+export type ProofKind = 'blobs' | 'cells'
+
+/** Commitments and proofs of blobs; each takes some 50 ms of a thread, those of cells more. */
 export interface BlobProver {
-  /** @param blob 131,072 bytes @returns 48 bytes each */
-  prove(blob: Uint8Array): Promise<{ readonly commitment: Uint8Array; readonly proof: Uint8Array }>
+  /** @param blob 131,072 bytes @returns 48 bytes each: one commitment, one or 128 proofs */
+  prove(blob: Uint8Array, kind: ProofKind): Promise<{ readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] }>
 }
