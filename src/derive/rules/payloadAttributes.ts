@@ -6,24 +6,15 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { SystemConfig } from '#chain/systemConfig'
 import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
-import type { L1Ref, L2Ref } from '#types/blockRef'
-import type { Header } from '#types/header'
+import type { L2Ref } from '#types/blockRef'
 import { zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
-import type { Receipt } from '#types/receipt'
 import type { SafeHead } from '../ports.ts'
+import type { Epoch } from './epoch.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 
-/** An L1 block as the blocks of its epoch need it. */
-export type Origin = L1Ref & {
-  readonly header: Header
-  /** EIP-2718 bytes */
-  readonly deposits: readonly Uint8Array[]
-  readonly configReceipts: readonly Receipt[]
-}
-
 /** Why the origin cannot be the next block's, or undefined. */
-function refuse(config: RollupConfig, parent: L2Ref, origin: Origin): string | undefined {
+function refuse(config: RollupConfig, parent: L2Ref, origin: Epoch): string | undefined {
   const isSame = parent.l1Origin.number === origin.number
   if (isSame && parent.l1Origin.hash !== origin.hash) return `L1 origin ${origin.hash} conflicts with ${parent.l1Origin.hash}`
   if (!isSame && parent.l1Origin.hash !== origin.parentHash) return `L1 origin ${origin.hash} does not follow ${parent.l1Origin.hash}`
@@ -37,7 +28,7 @@ function eip1559Params(config: RollupConfig, parent: L2Ref, systemConfig: System
 }
 
 /** The fields that came with forks. */
-function forkFields(config: RollupConfig, parent: L2Ref, origin: Origin, systemConfig: SystemConfig): Partial<PayloadAttributes> {
+function forkFields(config: RollupConfig, parent: L2Ref, origin: Epoch, systemConfig: SystemConfig): Partial<PayloadAttributes> {
   const timestamp = nextTimestamp(config, parent)
   const has = (fork: 'canyon' | 'ecotone' | 'holocene' | 'jovian'): boolean => isActive(config.schedule, fork, timestamp)
   return {
@@ -58,7 +49,7 @@ function forkFields(config: RollupConfig, parent: L2Ref, origin: Origin, systemC
 export function payloadAttributes(
   config: RollupConfig,
   safe: SafeHead,
-  origin: Origin,
+  origin: Epoch,
   transactions: readonly Uint8Array[],
 ): PayloadAttributes | string {
   const parent = safe.ref

@@ -6,7 +6,7 @@ import { accept, drop, undecided, type Validity } from './validity.ts'
 const fjordDriftSec = 1800
 
 /** Seconds that a block may be ahead of its L1 origin. @see specs protocol/fjord/derivation.md, "Constant Maximum Sequencer Drift" */
-function maxSequencerDrift(config: RollupConfig, origin: L1Ref): number {
+export function maxSequencerDrift(config: RollupConfig, origin: L1Ref): number {
   return isActive(config.schedule, 'fjord', origin.timestamp) ? fjordDriftSec : config.maxSequencerDriftSec
 }
 

@@ -1,9 +1,10 @@
 import type { L2Ref } from '#types/blockRef'
-import type { L1Epoch, L1Traversal } from './l1Traversal.ts'
+import type { Epoch } from '../rules/epoch.ts'
+import type { L1Traversal } from './l1Traversal.ts'
 
 /** The L1 blocks in which the next L2 blocks may stand: consecutive, from the safe head's origin to the block being read. */
 export type Epochs = {
-  readonly blocks: readonly L1Epoch[]
+  readonly blocks: readonly Epoch[]
   /** The L1 block being read lies before the safe head's origin: what it holds is known. */
   isBehind(safe: L2Ref): boolean
   /** Takes in the L1 block being read, and lets go of those before the safe head's origin. */
@@ -14,11 +15,11 @@ export type Epochs = {
 
 /** Outlives the stages that use it: at Holocene's activation they are exchanged, while the epochs before it still count. */
 export function createEpochs(traversal: L1Traversal): Epochs {
-  let blocks: L1Epoch[] = []
-  let latest: L1Epoch | undefined
+  let blocks: Epoch[] = []
+  let latest: Epoch | undefined
   const isBehind = (safe: L2Ref): boolean => traversal.origin.number < safe.l1Origin.number
   return {
-    get blocks(): readonly L1Epoch[] {
+    get blocks(): readonly Epoch[] {
       return blocks
     },
     isBehind,

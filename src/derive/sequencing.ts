@@ -1,0 +1,34 @@
+import { activatesAt, type Fork } from '#chain/forks'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { L1Ref, L2Ref } from '#types/blockRef'
+import type { PayloadAttributes } from '#types/payload'
+import type { L1Block, SafeHead } from './ports.ts'
+import { epochOf } from './rules/epoch.ts'
+import { nextTimestamp } from './rules/nextTimestamp.ts'
+import { payloadAttributes } from './rules/payloadAttributes.ts'
+import { maxSequencerDrift } from './rules/sequencerDrift.ts'
+
+/** In the first block under these, the sequencer adds nothing to the deposits and upgrade transactions. */
+const quietForks: readonly Fork[] = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian']
+
+/** Whether the block after `parent` is so far ahead of an L1 origin that it may hold no transactions of users. */
+export function isBeyondDrift(config: RollupConfig, parent: L2Ref, origin: L1Ref): boolean {
+  return nextTimestamp(config, parent) > origin.timestamp + maxSequencerDrift(config, origin)
+}
+
+/**
+ * What a sequencer builds on a block: the attributes that derivation makes of a batch without transactions, open to those of the pool unless
+ * a rule of derivation forbids them there.
+ * @param parent with the system config it was built with
+ * @param block L1 origin of the new block: that of the parent, or the L1 block after it
+ * @returns the attributes, or why the L1 origin does not fit
+ * @throws Fault MALFORMED_DEPOSIT (fatal)
+ * @see specs protocol/derivation.md, "Deriving Payload Attributes"; each fork's "Activation Block Rules"
+ */
+export function sequencedAttributes(config: RollupConfig, parent: SafeHead, block: L1Block): PayloadAttributes | string {
+  const attributes = payloadAttributes(config, parent, epochOf(config, block), [])
+  if (typeof attributes === 'string') return attributes
+  const { timestamp } = parent.ref
+  const isFirst = quietForks.some((fork) => activatesAt(config.schedule, fork, timestamp, attributes.timestamp))
+  return { ...attributes, noTxPool: isFirst || isBeyondDrift(config, parent.ref, block.ref) }
+}
