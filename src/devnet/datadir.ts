@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { isFault } from '#lib/fault'
+import { parseAddress } from '#types/ids'
+import { type DevnetChain, type DevnetChainFiles, type DevnetChainOptions, parseChainFiles, toChainFiles } from './devnetChain.ts'
+import { devnetFault } from './faults.ts'
+import { type DevnetFork, devnetForks } from './forkSchedule.ts'
+
+/** What a devnet is made with and keeps for ever. */
+export type FixedOptions = DevnetChainOptions & { readonly l1: 'anvil' | 'memory'; readonly slotSec: number }
+
+/** A devnet in a directory. `chain` is absent while its L1 has not begun. */
+export type KeptDevnet = { readonly options: FixedOptions; readonly genesisTimeSec: number; readonly chain: DevnetChain | undefined }
+
+/** Folders of the parts. */
+export const partFolders = { l1: 'l1', sequencer: 'sequencer', verifier: 'verifier', batcher: 'batcher' } as const
+const fileName = 'devnet.json'
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/)
+  .transform(parseAddress)
+const offset = z.int().nonnegative().exactOptional()
+const schema = z.strictObject({
+  version: z.literal(1),
+  options: z.strictObject({
+    chainId: z.int().positive(),
+    l1ChainId: z.int().positive(),
+    blockTimeSec: z.int().positive(),
+    slotSec: z.int().positive(),
+    l1: z.enum(['anvil', 'memory']),
+    forks: z.strictObject(Object.fromEntries(devnetForks.map((fork) => [fork, offset])) as Record<DevnetFork, typeof offset>),
+    accounts: z.array(address).min(1),
+    batcher: address,
+  }),
+  genesisTimeSec: z.int().nonnegative(),
+  chain: z.strictObject({ rollup: z.unknown(), genesis: z.unknown() }).optional(),
+})
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+function readFile(path: string): KeptDevnet {
+  try {
+    const parsed = schema.parse(JSON.parse(readFileSync(path, 'utf8')))
+    const chain = parsed.chain && parseChainFiles(parsed.chain as DevnetChainFiles)
+    return { options: parsed.options, genesisTimeSec: parsed.genesisTimeSec, chain }
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ').slice(0, 200) : reasonOf(error)
+    throw devnetFault('DEVNET_FILE_BAD', { path, reason }, isFault(error) ? error : undefined)
+  }
+}
+
+/**
+ * The devnet that a directory has; undefined: none yet. One whose start was cut short, so that nobody has seen it, is removed.
+ * @throws Fault DEVNET_FILE_BAD (fatal): the file is damaged, or folders of a devnet are there without it
+ */
+export function readDevnet(datadir: string): KeptDevnet | undefined {
+  const path = join(datadir, fileName)
+  const folders = Object.values(partFolders).map((name) => join(datadir, name))
+  if (!existsSync(path)) {
+    const strange = folders.find((folder) => existsSync(folder))
+    if (strange !== undefined) throw devnetFault('DEVNET_FILE_BAD', { path, reason: `it is not there, although ${strange} is` })
+    return undefined
+  }
+  const kept = readFile(path)
+  if (kept.chain !== undefined) return kept
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  rmSync(path)
+  return undefined
+}
+
+/** Whole or not at all. @throws Error of the file system */
+export function writeDevnet(datadir: string, { options, genesisTimeSec, chain }: KeptDevnet): void {
+  mkdirSync(datadir, { recursive: true })
+  const path = join(datadir, fileName)
+  const json = { version: 1, options, genesisTimeSec, ...(chain && { chain: toChainFiles(chain) }) }
+  writeFileSync(`${path}.new`, `${JSON.stringify(json)}\n`)
+  renameSync(`${path}.new`, path)
+}
+
+/** How each option is called, in the order in which they are told of. */
+const flagOf: Readonly<Record<keyof FixedOptions, string>> = {
+  l1: '--l1',
+  chainId: '--chain-id',
+  l1ChainId: 'the chain id of L1',
+  blockTimeSec: '--block-time',
+  slotSec: '--l1-block-time',
+  forks: '--fork',
+  accounts: '--accounts or --mnemonic',
+  batcher: '--mnemonic',
+}
+
+const shown = (value: FixedOptions[keyof FixedOptions]): string =>
+  Array.isArray(value) ? `${value.length} from ${value[0]}` : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/**
+ * What a devnet was made with, held against what is asked of it now; what is not asked for stays as it is.
+ * @throws Fault OTHER_OPTIONS (fatal) that names each option that is another one
+ */
+export function agreeWithKept(datadir: string, kept: FixedOptions, asked: Partial<FixedOptions>): void {
+  const options = (Object.keys(flagOf) as (keyof FixedOptions)[]).flatMap((name) => {
+    const wanted = asked[name]
+    const isSame = wanted === undefined || JSON.stringify(wanted) === JSON.stringify(kept[name])
+    return isSame ? [] : [`${flagOf[name]} is ${shown(kept[name])} there, not ${shown(wanted)}`]
+  })
+  if (options.length > 0) throw devnetFault('OTHER_OPTIONS', { datadir, options })
+}

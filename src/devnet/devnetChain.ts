@@ -1,0 +1,129 @@
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import type { ForkSchedule } from '#chain/forks'
+import type { Genesis } from '#chain/genesis'
+import { parseRollupConfig, type RollupConfig, toRollupJson } from '#chain/rollupConfig'
+import type { SystemConfig } from '#chain/systemConfig'
+import { genesisBlock } from '#execution/genesisBlock'
+import { toQuantity } from '#lib/hex'
+import { lazy } from '#lib/lazy'
+import type { BlockId } from '#types/blockRef'
+import { type Address, parseAddress, zeroAddress } from '#types/ids'
+import type { ForkOffsets } from './forkSchedule.ts'
+
+/** What makes one devnet's chain another than the next one's. */
+export type DevnetChainOptions = {
+  readonly chainId: number
+  readonly l1ChainId: number
+  readonly blockTimeSec: number
+  readonly forks: ForkOffsets
+  /** each begins with 10,000 ETH on L2 */
+  readonly accounts: readonly Address[]
+  readonly batcher: Address
+}
+
+/** Of the L1 on which it begins: the first L2 block builds on its genesis. */
+export type DevnetOrigin = {
+  readonly genesis: BlockId
+  readonly genesisTimeSec: number
+  readonly portal: Address
+  readonly systemConfig: Address
+}
+
+export type DevnetChain = { readonly config: RollupConfig; readonly genesis: () => Genesis; readonly genesisNote: unknown }
+
+/** wei */
+export const startBalance: bigint = 10_000n * 10n ** 18n
+/** A thousand transfers a second, with what they cost in data room from Jovian on, fit in it. */
+const gasLimit = 120_000_000n
+/** wei per gas: without it the fee of a chain that nobody uses goes to nothing, and no estimate means anything */
+const minBaseFee = 1_000_000n
+/** Base's: of L1's base fee, and of its blob base fee, in millionths */
+const [baseFeeScalar, blobBaseFeeScalar] = [2_269n, 1_055_762n]
+/** of the chain before Ecotone: L1's base fee in millionths, and gas of every transaction */
+const [bedrockScalar, bedrockOverhead] = [684_000n, 188n]
+const inbox = parseAddress(`0xff00${'00'.repeat(17)}99`)
+const eip1559 = { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 }
+
+/** A chain that has Ecotone from its first blocks on begins with the packed scalars; one that gets it later changes them on L1 when it has come. */
+function scalarOf({ forks, blockTimeSec }: DevnetChainOptions): bigint {
+  const isPacked = forks.ecotone !== undefined && forks.ecotone <= blockTimeSec
+  return isPacked ? (1n << 248n) | (blobBaseFeeScalar << 32n) | baseFeeScalar : bedrockScalar
+}
+
+function systemConfigOf(options: DevnetChainOptions): SystemConfig {
+  return {
+    batcher: options.batcher,
+    overhead: bedrockOverhead,
+    scalar: scalarOf(options),
+    gasLimit,
+    eip1559Denominator: 0,
+    eip1559Elasticity: 0,
+    operatorFeeScalar: 0,
+    operatorFeeConstant: 0n,
+    minBaseFee,
+    daFootprintGasScalar: 0,
+  }
+}
+
+const scheduleOf = ({ forks }: DevnetChainOptions, genesisTimeSec: number): ForkSchedule => ({
+  bedrock: 0,
+  regolith: 0,
+  ...Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
+})
+
+/** As `--genesis` reads it: Base's predeploys, the accounts, the forks. */
+function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unknown {
+  const times = Object.entries(options.forks).map(([fork, offsetSec]) => [`${fork}Time`, genesisTimeSec + offsetSec])
+  return {
+    config: { chainId: options.chainId, bedrockBlock: 0, regolithTime: 0, ...Object.fromEntries(times), optimism: eip1559 },
+    genesisTimestamp: genesisTimeSec,
+    extraAlloc: Object.fromEntries(options.accounts.map((address) => [address, { balance: toQuantity(startBalance) }])),
+  }
+}
+
+/** Genesis and rollup config of a new devnet. Cost: some 200 ms, for the state root of genesis. */
+export function makeDevnetChain(options: DevnetChainOptions, origin: DevnetOrigin): DevnetChain {
+  const { genesisTimeSec } = origin
+  const genesisNote = genesisNoteOf(options, genesisTimeSec)
+  const { genesis } = parseBaseGenesisNote(genesisNote)
+  const schedule = scheduleOf(options, genesisTimeSec)
+  const config: RollupConfig = {
+    genesis: {
+      l1: origin.genesis,
+      l2: { number: 0, hash: genesisBlock(genesis, schedule).hash },
+      l2TimeSec: genesisTimeSec,
+      systemConfig: systemConfigOf(options),
+    },
+    blockTimeSec: options.blockTimeSec,
+    maxSequencerDriftSec: 600,
+    sequencingWindowBlocks: 3_600,
+    channelTimeoutBlocks: 300,
+    channelTimeoutGraniteBlocks: 50,
+    l1ChainId: options.l1ChainId,
+    l2ChainId: options.chainId,
+    schedule,
+    batchInbox: inbox,
+    depositContract: origin.portal,
+    l1SystemConfig: origin.systemConfig,
+    protocolVersions: zeroAddress,
+    eip1559: {
+      elasticity: eip1559.eip1559Elasticity,
+      denominator: eip1559.eip1559Denominator,
+      denominatorCanyon: eip1559.eip1559DenominatorCanyon,
+    },
+  }
+  return { config, genesis: () => genesis, genesisNote }
+}
+
+/** As they are kept in a file. */
+export type DevnetChainFiles = { readonly rollup: unknown; readonly genesis: unknown }
+
+export const toChainFiles = ({ config, genesisNote }: DevnetChain): DevnetChainFiles => ({
+  rollup: toRollupJson(config),
+  genesis: genesisNote,
+})
+
+/** @throws Fault INVALID_CONFIG (fatal) */
+export function parseChainFiles({ rollup, genesis }: DevnetChainFiles): DevnetChain {
+  return { config: parseRollupConfig(rollup).config, genesis: lazy(() => parseBaseGenesisNote(genesis).genesis), genesisNote: genesis }
+}
