@@ -1,0 +1,44 @@
+import type { Hex } from 'viem'
+import type { SeenBatch } from './channel.ts'
+import type { SeenSpan } from './span.ts'
+import { serialized } from './transaction.ts'
+
+/** What a batch says of one L2 block. */
+export type SeenBlock = {
+  /** seconds */
+  readonly timestamp: bigint
+  readonly l1OriginNumber: bigint
+  /** whole, or its first 20 bytes; a span batch says it of its last block */
+  readonly l1OriginHash: Hex | undefined
+  /** whole, or its first 20 bytes; a span batch says it of its first block */
+  readonly parentHash: Hex | undefined
+  /** EIP-2718 bytes, without deposits */
+  readonly transactions: readonly Hex[]
+}
+
+/** Seconds; `chainId` of L2. */
+export type ChainFacts = { readonly chainId: number; readonly genesisTime: bigint; readonly blockTime: bigint }
+
+/** The blocks of a batch, each with all its transactions in full. @see specs protocol/delta/span-batches.md, "How Derivation works with Span Batches" */
+export function blocksOf(batch: SeenBatch, chain: ChainFacts): readonly SeenBlock[] {
+  if (batch.batchVersion === 1) return blocksOfSpan(batch, chain)
+  const { timestamp, epochNumber, epochHash, parentHash, transactionList } = batch
+  return [{ timestamp, l1OriginNumber: epochNumber, l1OriginHash: epochHash, parentHash, transactions: transactionList }]
+}
+
+function blocksOfSpan(span: SeenSpan, { chainId, genesisTime, blockTime }: ChainFacts): readonly SeenBlock[] {
+  const lastBlock = span.blockCount - 1
+  let origin = span.l1OriginNum - BigInt(span.originBits.filter(Boolean).length)
+  let taken = 0
+  return span.blockTxCounts.map((count, at) => {
+    origin += span.originBits[at] ? 1n : 0n
+    taken += count
+    return {
+      timestamp: genesisTime + span.relTimestamp + BigInt(at) * blockTime,
+      l1OriginNumber: origin,
+      l1OriginHash: at === lastBlock ? span.l1OriginCheck : undefined,
+      parentHash: at === 0 ? span.parentCheck : undefined,
+      transactions: span.transactions.slice(taken - count, taken).map((tx) => serialized(tx, chainId)),
+    }
+  })
+}
