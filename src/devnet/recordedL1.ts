@@ -147,7 +147,8 @@ export function createRecordedL1(recording: L1Recording, start: { readonly head:
 /** undefined: the request is never answered. */
 export type Handler = (exchange: Exchange) => Reply | undefined
 
-const maxRequestBytes = 1_048_576
+/** a transaction with nine blobs, in hex, and some room */
+const maxRequestBytes = 4_194_304
 
 async function answer(handle: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []

@@ -1,0 +1,219 @@
+import type { Evm, StateView } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createSenders } from '#execution/senders'
+import { refuseTransaction } from '#execution/transactionValidity'
+import { bytesFromBigint, concatBytes, equalBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { versionedHashOfCommitment } from '#lib/kzg'
+import { RlpError } from '#lib/rlp'
+import { type Address, type Hash, hashFromBytes } from '#types/ids'
+import { type BlobSidecar, unwrapBlobTransaction } from '#types/signing'
+import { decodeTransaction, hashTransaction, type SignedTransaction } from '#types/transaction'
+import type { L1Contract } from '../l1Contracts.ts'
+import {
+  type BlockPlan,
+  buildMemoryBlock,
+  envOf,
+  ethereumFees,
+  type MemoryBlock,
+  type Mined,
+  memoryGenesis,
+  memoryRules,
+  nextHeader,
+} from './memoryBlock.ts'
+import { MemoryPool, type Waiting } from './memoryPool.ts'
+import { accountOf, type Funded, MemoryState } from './memoryState.ts'
+
+export type MemoryChainOptions = {
+  readonly chainId: number
+  readonly genesisTimeSec: number
+  readonly slotSec: number
+  readonly accounts: readonly Funded[]
+  readonly contracts: readonly L1Contract[]
+}
+
+/** Where a mined transaction is. */
+export type Place = { readonly block: MemoryBlock; readonly index: number; readonly mined: Mined }
+
+/** Why a transaction is not taken: what other clients answer. */
+export type Submitted = { readonly kind: 'waiting'; readonly hash: Hash } | { readonly kind: 'refused'; readonly reason: string }
+
+const blobBytes = 131_072
+/** of those in blocks, the newest: 128 MB */
+const maxKeptBlobs = 1_024
+const refused = (reason: string): Submitted => ({ kind: 'refused', reason })
+
+/** What is wrong with the sidecar of a blob transaction. Proofs are not looked at: whoever reads the blob does that. */
+function sidecarRefusal(tx: SignedTransaction, sidecar: BlobSidecar | undefined): string | undefined {
+  if (tx.type !== 3) return undefined
+  if (!sidecar) return 'blob transaction without sidecar'
+  const { kind, blobs, commitments, proofs } = sidecar
+  const count = tx.blobVersionedHashes.length
+  if (blobs.length !== count || commitments.length !== count || proofs.length !== count * (kind === 'cells' ? 128 : 1)) {
+    return `sidecar of ${blobs.length} blobs, ${commitments.length} commitments, ${proofs.length} proofs for ${count} hashes`
+  }
+  if (blobs.some(({ length }) => length !== blobBytes)) return `a blob has not ${blobBytes} bytes`
+  if ([...commitments, ...proofs].some(({ length }) => length !== 48)) return 'a commitment or proof has not 48 bytes'
+  const wrong = commitments.findIndex((it, i) => !equalBytes(versionedHashOfCommitment(it), fromHex(tx.blobVersionedHashes[i] ?? '0x')))
+  return wrong < 0 ? undefined : `commitment ${wrong} does not have the hash of blob ${wrong}`
+}
+
+/**
+ * An Ethereum chain in memory that mines when it is told to. Blocks are sound but for their state root, which is zero. Deterministic: the same
+ * calls give the same blocks.
+ */
+export class MemoryChain {
+  readonly options: MemoryChainOptions
+  readonly pool = new MemoryPool()
+  readonly evm: Evm = createReferenceEvm()
+  readonly #senders = createSenders({ maxBytes: 1_048_576 })
+  readonly #state: MemoryState
+  readonly #blocks: [MemoryBlock, ...MemoryBlock[]]
+  readonly #byHash = new Map<Hash, MemoryBlock>()
+  readonly #places = new Map<Hash, Place>()
+  /** of mined transactions, by versioned hash, oldest first */
+  readonly #blobs = new Map<Hash, { readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array | undefined }>()
+  #reorgs = 0
+
+  constructor(options: MemoryChainOptions) {
+    this.options = options
+    this.#state = new MemoryState(options.accounts, options.contracts)
+    const genesis = memoryGenesis(options.genesisTimeSec)
+    this.#blocks = [genesis]
+    this.#byHash.set(genesis.hash, genesis)
+  }
+
+  get head(): MemoryBlock {
+    return this.#blocks.at(-1) ?? this.#blocks[0]
+  }
+
+  /** The canonical block; a hash of another one is not known. */
+  block(at: number | Hash): MemoryBlock | undefined {
+    return typeof at === 'number' ? this.#blocks[at] : this.#byHash.get(at)
+  }
+
+  place(hash: Hash): Place | undefined {
+    return this.#places.get(hash)
+  }
+
+  blob(hash: Hash): { readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array | undefined } | undefined {
+    return this.#blobs.get(hash)
+  }
+
+  /** State after a canonical block. */
+  view(number: number): StateView {
+    return this.#state.viewAt(number, (wanted) => this.#blocks[wanted]?.hash)
+  }
+
+  /** Transactions of an account: in blocks, or also those that wait for theirs. */
+  nonce(address: Address, which: 'mined' | 'waiting', number: number = this.head.header.number): bigint {
+    const nonce = accountOf(this.view(number), address)?.nonce ?? 0n
+    return which === 'waiting' ? this.pool.nextNonce(address, nonce) : nonce
+  }
+
+  /** The header that an empty next block would have: what the next one costs. */
+  pending(): MemoryBlock['header'] {
+    return nextHeader(this.head, this.#plan())
+  }
+
+  /** @param bytes EIP-2718, a blob transaction with its sidecar */
+  submit(bytes: Uint8Array): Submitted {
+    let waiting: Waiting | string
+    try {
+      waiting = this.#readTransaction(bytes)
+    } catch (error) {
+      if (error instanceof RlpError) return refused(`rlp: ${error.message}`)
+      throw error
+    }
+    if (typeof waiting === 'string') return refused(waiting)
+    if (this.#places.has(waiting.hash)) return refused('already known')
+    const reason = this.#stateRefusal(waiting) ?? this.pool.add(waiting)
+    return reason === undefined ? { kind: 'waiting', hash: waiting.hash } : refused(reason)
+  }
+
+  mine(): MemoryBlock {
+    const { evm, pool } = this
+    const parent = this.head
+    const view = this.view(parent.header.number)
+    const { block, diff } = buildMemoryBlock({ evm, pool, view, chainId: this.options.chainId }, parent, this.#plan())
+    this.#state.apply(diff)
+    this.#blocks.push(block)
+    this.#byHash.set(block.hash, block)
+    for (const [index, mined] of block.mined.entries()) {
+      this.#places.set(mined.hash, { block, index, mined })
+      this.#keepBlobs(mined)
+    }
+    return block
+  }
+
+  /** Replaces the last blocks by as many others without transactions. Nothing waits afterwards that was in them. */
+  reorg(depth: number): void {
+    if (!Number.isSafeInteger(depth) || depth < 1 || depth >= this.#blocks.length) {
+      throw new RangeError(`a reorg of ${depth} blocks with ${this.#blocks.length - 1} to take back`)
+    }
+    for (let i = 0; i < depth; i++) {
+      const gone = this.#blocks.pop()
+      this.#state.revert()
+      if (!gone) continue
+      this.#byHash.delete(gone.hash)
+      for (const { hash } of gone.mined) this.#places.delete(hash)
+    }
+    this.#reorgs++
+    const waiting = this.pool.takeAll()
+    for (let i = 0; i < depth; i++) this.mine()
+    for (const each of waiting) if (!this.#stateRefusal(each)) this.pool.add(each)
+  }
+
+  #plan(): BlockPlan {
+    const { genesisTimeSec, slotSec } = this.options
+    const number = this.head.header.number + 1
+    const branch = bytesFromBigint(BigInt(this.#reorgs), 8)
+    const mixHash = hashFromBytes(keccak256(concatBytes(fromHex(this.head.hash), branch)))
+    return { timestamp: genesisTimeSec + number * slotSec, mixHash, extraData: this.#reorgs === 0 ? new Uint8Array() : branch }
+  }
+
+  #readTransaction(bytes: Uint8Array): Waiting | string {
+    const { raw, sidecar } = unwrapBlobTransaction(bytes)
+    const tx = decodeTransaction(raw)
+    if (tx.type === 0x7e) return 'transaction type not supported: 126'
+    const hash = hashTransaction(raw)
+    const sender = this.#senders.of(tx, hash)
+    if (!sender) return 'invalid sender'
+    return sidecarRefusal(tx, sidecar) ?? { hash, raw, tx, sender, ...(sidecar && { sidecar }) }
+  }
+
+  /** Why no block can hold a transaction for now, but for prices, which fall, and a nonce whose turn comes. */
+  #stateRefusal({ tx, sender }: Waiting): string | undefined {
+    const view = this.view(this.head.header.number)
+    const { nonce = 0n } = accountOf(view, sender) ?? {}
+    if (tx.nonce < nonce) return `nonce too low: next nonce ${nonce}, tx nonce ${tx.nonce}`
+    const header = this.pending()
+    const block = { ...envOf(this.options.chainId, header), baseFee: 0n, blobBaseFee: 0n }
+    const session = this.evm.open(view, block, memoryRules)
+    const { maxBlobs } = ethereumFees
+    const inTurn = { ...tx, nonce }
+    return refuseTransaction({
+      session,
+      block,
+      rules: memoryRules,
+      maxBlobs,
+      tx: inTurn,
+      sender,
+      upfront: 0n,
+      gasAvailable: header.gasLimit,
+    })
+  }
+
+  #keepBlobs({ tx, sidecar }: Mined): void {
+    if (tx.type !== 3 || !sidecar) return
+    for (const [i, hash] of tx.blobVersionedHashes.entries()) {
+      const [blob, commitment] = [sidecar.blobs[i], sidecar.commitments[i]]
+      if (blob && commitment) this.#blobs.set(hash, { blob, commitment, proof: sidecar.kind === 'blobs' ? sidecar.proofs[i] : undefined })
+    }
+    for (const oldest of this.#blobs.keys()) {
+      if (this.#blobs.size <= maxKeptBlobs) break
+      this.#blobs.delete(oldest)
+    }
+  }
+}
