@@ -1,0 +1,181 @@
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { type Block, encodeBlock } from '#types/block'
+import type { Hash } from '#types/ids'
+import type { DevnetMetrics } from './metrics.ts'
+
+/** The chain of a node at one instant, as it stores it. */
+export type ComparedView = Disposable & {
+  readonly heads: { readonly safe: { readonly number: number }; readonly finalized: { readonly number: number } }
+  canonicalHash(number: number): Hash | undefined
+  block(hash: Hash): { readonly block: Block } | undefined
+}
+
+export type ComparedNode = {
+  view(): ComparedView
+  /** the L1 head, once all of it is derived; undefined while there is more of L1 to read */
+  derivedL1Head(): Hash | undefined
+}
+
+/** The first block that is not the same on both nodes. */
+export type Difference = { readonly number: number; readonly sequencer: string; readonly verifier: string }
+
+/** `differs`: for a moment that may be L1 changing its mind; `disagrees`: it is not, and stays so. */
+export type AgreementStatus =
+  | { readonly kind: 'agrees'; readonly compared: number | undefined; readonly target: number }
+  | {
+      readonly kind: 'differs' | 'disagrees'
+      readonly compared: number | undefined
+      readonly target: number
+      readonly difference: Difference
+    }
+
+export interface Agreement {
+  status(): AgreementStatus
+  /** Compares until aborted, or for ever once it is sure of a disagreement. @returns the disagreement; undefined: aborted before there was one */
+  run(signal: AbortSignal): Promise<Difference | undefined>
+}
+
+export type AgreementDeps = {
+  readonly sequencer: ComparedNode
+  readonly verifier: ComparedNode
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Pick<DevnetMetrics, 'compared' | 'disagreement'>
+}
+
+export type AgreementOptions = {
+  /** of comparing, before others have their turn */
+  readonly sliceMs: number
+  /** between two looks when all is compared */
+  readonly pollMs: number
+  /** how long both nodes have derived the same L1 and still differ, until that counts */
+  readonly graceMs: number
+}
+
+export const defaultAgreementOptions: AgreementOptions = { sliceMs: 10, pollMs: 250, graceMs: 10_000 }
+
+/** A block as its store gives it, or in words why it does not. */
+type Read = { readonly hash: Hash; readonly rlp: Uint8Array } | { readonly hash: undefined; readonly problem: string }
+
+function readBlock(view: ComparedView, number: number): Read {
+  const hash = view.canonicalHash(number)
+  if (hash === undefined) return { hash, problem: 'not there' }
+  try {
+    const found = view.block(hash)
+    return found ? { hash, rlp: encodeBlock(found.block) } : { hash: undefined, problem: `${hash}, without its body` }
+  } catch (error) {
+    return { hash: undefined, problem: `${hash}, unreadable: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
+
+const told = (read: Read, other: Read): string => {
+  if (read.hash === undefined) return read.problem
+  return read.hash === other.hash ? `${read.hash}, with other bytes` : read.hash
+}
+
+/** The hash of the block that both have, or how they differ. */
+function compare(number: number, ours: Read, theirs: Read): Hash | Difference {
+  if (ours.hash !== undefined && ours.hash === theirs.hash && Buffer.compare(ours.rlp, theirs.rlp) === 0) return ours.hash
+  return { number, sequencer: told(ours, theirs), verifier: told(theirs, ours) }
+}
+
+type Compared = { readonly number: number; readonly hash: Hash }
+/** `countedMs`: how long it has been seen while both had derived the same L1. */
+type Suspicion = { readonly difference: Difference; countedMs: number; seenMs: number }
+
+class SafeChainAgreement implements Agreement {
+  readonly #deps: AgreementDeps
+  readonly #options: AgreementOptions
+  #last: Compared | undefined
+  /** compared, and final on both nodes: no L1 reorg reaches it */
+  #firm = -1
+  #target = 0
+  #suspicion: Suspicion | undefined
+  #isSure = false
+
+  constructor(deps: AgreementDeps, options: AgreementOptions) {
+    this.#deps = deps
+    this.#options = options
+    deps.metrics.disagreement.set({}, 0)
+  }
+
+  status(): AgreementStatus {
+    const common = { compared: this.#last?.number, target: this.#target }
+    if (!this.#suspicion) return { kind: 'agrees', ...common }
+    return { kind: this.#isSure ? 'disagrees' : 'differs', ...common, difference: this.#suspicion.difference }
+  }
+
+  async run(signal: AbortSignal): Promise<Difference | undefined> {
+    const { clock } = this.#deps
+    while (!signal.aborted) {
+      const hasMore = this.#slice()
+      if (this.#isSure) return this.#suspicion?.difference
+      await clock.delay(hasMore ? 0 : this.#options.pollMs, signal).catch(() => {})
+    }
+    return undefined
+  }
+
+  /** Compares for a moment. @returns whether there is more to compare now */
+  #slice(): boolean {
+    using sequencer = this.#deps.sequencer.view()
+    using verifier = this.#deps.verifier.view()
+    this.#target = Math.min(sequencer.heads.safe.number, verifier.heads.safe.number)
+    this.#followReorg(sequencer, verifier)
+    const { elapsedMs } = this.#deps.clock
+    const beganMs = elapsedMs()
+    for (let number = this.#next; number <= this.#target; number++) {
+      const compared = compare(number, readBlock(sequencer, number), readBlock(verifier, number))
+      if (typeof compared !== 'string') {
+        this.#suspect(compared)
+        return false
+      }
+      this.#suspicion = undefined
+      this.#last = { number, hash: compared }
+      if (elapsedMs() - beganMs >= this.#options.sliceMs) break
+    }
+    // what was suspected is above both safe heads now: it is to be derived again
+    if (this.#next > this.#target) this.#suspicion = undefined
+    this.#firm = Math.min(this.#last?.number ?? -1, sequencer.heads.finalized.number, verifier.heads.finalized.number)
+    this.#deps.metrics.compared.set({}, this.#last?.number ?? 0)
+    return this.#next <= this.#target
+  }
+
+  get #next(): number {
+    return (this.#last?.number ?? -1) + 1
+  }
+
+  /** What was compared and is not canonical any more is compared anew, from the final blocks on. */
+  #followReorg(sequencer: ComparedView, verifier: ComparedView): void {
+    const last = this.#last
+    if (last === undefined) return
+    const isKept = [sequencer, verifier].every((view) => view.canonicalHash(last.number) === last.hash)
+    if (isKept) return
+    const hash = this.#firm < 0 ? undefined : sequencer.canonicalHash(this.#firm)
+    this.#last = hash && { number: this.#firm, hash }
+  }
+
+  #suspect(difference: Difference): void {
+    const { clock, sequencer, verifier, log, metrics } = this.#deps
+    const nowMs = clock.elapsedMs()
+    const before = this.#suspicion?.difference.number === difference.number ? this.#suspicion : undefined
+    const head = sequencer.derivedL1Head()
+    const isSameL1 = head !== undefined && head === verifier.derivedL1Head()
+    const countedMs = before === undefined ? 0 : before.countedMs + (isSameL1 ? nowMs - before.seenMs : 0)
+    this.#suspicion = { difference, countedMs, seenMs: nowMs }
+    if (before === undefined) log.debug('a safe block differs for the moment', difference)
+    if (countedMs < this.#options.graceMs) return
+    this.#isSure = true
+    metrics.disagreement.set({}, 1)
+    log.error("a safe block of the verifier is not the sequencer's", difference)
+  }
+}
+
+/**
+ * Holds every safe block of the verifier against the sequencer's, as bytes encoded anew from what the stores give, from genesis up to the lower of
+ * both safe heads. A block that differs while L1 is being reorganised is no disagreement; one that still does after both nodes have derived the
+ * same L1 for a while is.
+ */
+export function createAgreement(deps: AgreementDeps, options: AgreementOptions = defaultAgreementOptions): Agreement {
+  return new SafeChainAgreement(deps, options)
+}
