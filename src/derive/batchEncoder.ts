@@ -1,13 +1,18 @@
 import type { RollupConfig } from '#chain/rollupConfig'
+import { concatBytes } from '#lib/bytes'
+import { brotliCompress, deflate } from '#lib/compress'
 import type { Compression } from '#lib/decompress'
 import { fromHex, type Hex } from '#lib/hex'
+import { encodeRlp } from '#lib/rlp'
+import type { L2Ref } from '#types/blockRef'
 import { depositType } from '#types/transaction'
-import type { Batch } from './codec/batch.ts'
+import { encodeBatch, spanBatchBytes } from './codec/batch.ts'
 import { encodeBlob, maxBlobDataBytes } from './codec/blob.ts'
-import { encodeChannel } from './codec/channel.ts'
+import { wrapChannel } from './codec/channel.ts'
 import { encodeFrames, type Frame, frameOverheadBytes, maxFrameDataBytes } from './codec/frame.ts'
 import type { SingularBatch } from './codec/singularBatch.ts'
-import { checkBytes, type SpanBatch } from './codec/spanBatch.ts'
+import { checkBytes, type SpanBatch, type SpanHead } from './codec/spanBatch.ts'
+import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'
 import type { SafeBlock } from './ports.ts'
 
 /** How blocks are posted. Span batches from Delta on, brotli from Fjord on: else derivation drops them. */
@@ -42,13 +47,107 @@ export function spanBatchOf(config: RollupConfig, blocks: readonly SafeBlock[]):
   for (const [at, { ref }] of blocks.entries()) {
     if (ref.number !== first.ref.number + at) throw new RangeError(`block ${ref.number} is not the next one of a span`)
   }
+  const elements = blocks.map((block) => ({ advancesOrigin: block.ref.sequenceNumber === 0, transactions: posted(block) }))
+  return { kind: 'span', ...spanEnds(config, first.ref, last.ref), blocks: elements }
+}
+
+/** What a span says of its first and its last block. */
+function spanEnds(config: RollupConfig, first: L2Ref, last: L2Ref): Omit<SpanHead, 'blocks'> {
   return {
-    kind: 'span',
-    relativeTimestamp: BigInt(first.ref.timestamp - config.genesis.l2TimeSec),
-    l1OriginNumber: BigInt(last.ref.l1Origin.number),
-    parentCheck: fromHex(first.ref.parentHash).subarray(0, checkBytes),
-    l1OriginCheck: fromHex(last.ref.l1Origin.hash).subarray(0, checkBytes),
-    blocks: blocks.map((block) => ({ advancesOrigin: block.ref.sequenceNumber === 0, transactions: posted(block) })),
+    relativeTimestamp: BigInt(first.timestamp - config.genesis.l2TimeSec),
+    l1OriginNumber: BigInt(last.l1Origin.number),
+    parentCheck: fromHex(first.parentHash).subarray(0, checkBytes),
+    l1OriginCheck: fromHex(last.l1Origin.hash).subarray(0, checkBytes),
+  }
+}
+
+/** Consecutive blocks on their way into one channel, written as they come. */
+export interface BatchWriter {
+  /** of what is written so far, before compression */
+  readonly bytes: number
+  readonly blocks: number
+  readonly transactions: number
+  /**
+   * Parents are not compared.
+   * @throws RangeError when a span cannot hold the block: not the next one, or one of its transactions; RlpError on bytes that are no
+   * transaction. After that the writer is of no use.
+   */
+  add(block: SafeBlock): void
+  /** What the channel decompresses to. RangeError when there are no blocks. */
+  finish(): Uint8Array
+}
+
+/** The writer of singular batches, or of one span batch. */
+export function createBatchWriter(config: RollupConfig, batches: BatchForm['batches']): BatchWriter {
+  return batches === 'span' ? new SpanWriter(config) : new SingularWriter(config)
+}
+
+class SingularWriter implements BatchWriter {
+  readonly #chainId: number
+  readonly #parts: Uint8Array[] = []
+  bytes = 0
+  transactions = 0
+
+  constructor({ l2ChainId }: RollupConfig) {
+    this.#chainId = l2ChainId
+  }
+
+  get blocks(): number {
+    return this.#parts.length
+  }
+
+  add(block: SafeBlock): void {
+    const batch = singularBatchOf(block)
+    const part = encodeRlp(encodeBatch(batch, this.#chainId))
+    this.#parts.push(part)
+    this.bytes += part.length
+    this.transactions += batch.transactions.length
+  }
+
+  finish(): Uint8Array {
+    if (this.#parts.length === 0) throw new RangeError('a channel of no blocks')
+    return concatBytes(...this.#parts)
+  }
+}
+
+class SpanWriter implements BatchWriter {
+  readonly #config: RollupConfig
+  readonly #columns: SpanTransactionWriter
+  readonly #heads: { readonly advancesOrigin: boolean; readonly transactionCount: number }[] = []
+  #first: L2Ref | undefined
+  #last: L2Ref | undefined
+
+  constructor(config: RollupConfig) {
+    this.#config = config
+    this.#columns = new SpanTransactionWriter(config.l2ChainId)
+  }
+
+  get blocks(): number {
+    return this.#heads.length
+  }
+
+  get bytes(): number {
+    return this.#columns.bytes + this.#heads.length * 2
+  }
+
+  get transactions(): number {
+    return this.#columns.count
+  }
+
+  add(block: SafeBlock): void {
+    const { number } = block.ref
+    if (this.#last !== undefined && number !== this.#last.number + 1) throw new RangeError(`block ${number} is not the next one of a span`)
+    const transactions = posted(block)
+    for (const raw of transactions) this.#columns.add(raw)
+    this.#heads.push({ advancesOrigin: block.ref.sequenceNumber === 0, transactionCount: transactions.length })
+    this.#first ??= block.ref
+    this.#last = block.ref
+  }
+
+  finish(): Uint8Array {
+    if (this.#first === undefined || this.#last === undefined) throw new RangeError('a channel of no blocks')
+    const head = { ...spanEnds(this.#config, this.#first, this.#last), blocks: this.#heads }
+    return encodeRlp(spanBatchBytes(head, this.#columns.finish()))
   }
 }
 
@@ -57,8 +156,15 @@ export function spanBatchOf(config: RollupConfig, blocks: readonly SafeBlock[]):
  * @throws RangeError on a transaction that a span batch cannot hold
  */
 export function channelOf(config: RollupConfig, blocks: readonly SafeBlock[], form: BatchForm): Uint8Array {
-  const batches: readonly Batch[] = form.batches === 'span' ? [spanBatchOf(config, blocks)] : blocks.map(singularBatchOf)
-  return encodeChannel(batches, config.l2ChainId, form.compression)
+  const writer = createBatchWriter(config, form.batches)
+  for (const block of blocks) writer.add(block)
+  const rlp = writer.finish()
+  return compressedChannel(form.compression, form.compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
+}
+
+/** A channel of a compressed stream: it names its compression. */
+export function compressedChannel(compression: Compression, stream: Uint8Array): Uint8Array {
+  return wrapChannel(compression, stream)
 }
 
 /** Data bytes of a frame that has a carrier to itself. */
@@ -94,3 +200,6 @@ export function calldataOf(frames: readonly Frame[]): Uint8Array {
 export function blobOf(frames: readonly Frame[]): Uint8Array {
   return encodeBlob(encodeFrames(frames))
 }
+
+/** Bytes of a frame's data that a blob has room for beside what frames cost. */
+export const blobFrameBytes: number = maxBlobDataBytes - versionBytes - frameOverheadBytes

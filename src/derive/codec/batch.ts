@@ -2,7 +2,7 @@ import { concatBytes } from '#lib/bytes'
 import { ByteReader } from './byteReader.ts'
 import { type Decoded, decoding, MalformedError } from './decoded.ts'
 import { encodeSingularBody, readSingularBatch, type SingularBatch } from './singularBatch.ts'
-import { encodeSpanBody, readSpanBatch, type SpanBatch } from './spanBatch.ts'
+import { encodeSpanBody, joinSpanBody, readSpanBatch, type SpanBatch, type SpanHead } from './spanBatch.ts'
 
 export type Batch = SingularBatch | SpanBatch
 
@@ -29,4 +29,9 @@ export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
   return batch.kind === 'singular'
     ? concatBytes(Uint8Array.of(singularType), encodeSingularBody(batch))
     : concatBytes(Uint8Array.of(spanType), encodeSpanBody(batch, chainId))
+}
+
+/** A span batch whose transactions are encoded already. RangeError when a span cannot say it. */
+export function spanBatchBytes(head: SpanHead, transactions: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(spanType), joinSpanBody(head, transactions))
 }

@@ -76,5 +76,10 @@ function nextItem(rlp: Uint8Array, at: number): Item {
 /** A whole channel. RangeError when a span cannot say one of the batches. */
 export function encodeChannel(batches: readonly Batch[], chainId: number, compression: Compression): Uint8Array {
   const rlp = concatBytes(...batches.map((batch) => encodeRlp(encodeBatch(batch, chainId))))
-  return compression === 'zlib' ? deflate(rlp) : concatBytes(Uint8Array.of(brotliVersion), brotliCompress(rlp))
+  return wrapChannel(compression, compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
+}
+
+/** A channel of a compressed stream: zlib's first byte names itself, brotli's is written before it. */
+export function wrapChannel(compression: Compression, stream: Uint8Array): Uint8Array {
+  return compression === 'zlib' ? stream : concatBytes(Uint8Array.of(brotliVersion), stream)
 }

@@ -56,21 +56,37 @@ export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {
   return { kind: 'span', relativeTimestamp, l1OriginNumber, parentCheck, l1OriginCheck, blocks }
 }
 
-/** The body without the type byte. RangeError when a span cannot say it. */
-export function encodeSpanBody(batch: SpanBatch, chainId: number): Uint8Array {
-  const { blocks } = batch
-  const transactions = blocks.flatMap((block) => block.transactions)
-  if (blocks.length === 0 || blocks.length > maxSpanElements || transactions.length > maxSpanElements) {
-    throw new RangeError(`span batch of ${blocks.length} blocks, ${transactions.length} transactions`)
+/** What stands before the transactions of a span; `blocks` as in a span batch, by their numbers of transactions. */
+export type SpanHead = Omit<SpanBatch, 'kind' | 'blocks'> & {
+  readonly blocks: readonly { readonly advancesOrigin: boolean; readonly transactionCount: number }[]
+}
+
+/**
+ * The body without the type byte.
+ * @param transactions their columns, as the writer of a span's transactions gives them
+ * @throws RangeError when a span cannot say it
+ */
+export function joinSpanBody(head: SpanHead, transactions: Uint8Array): Uint8Array {
+  const { blocks } = head
+  const total = blocks.reduce((sum, { transactionCount }) => sum + transactionCount, 0)
+  if (blocks.length === 0 || blocks.length > maxSpanElements || total > maxSpanElements) {
+    throw new RangeError(`span batch of ${blocks.length} blocks, ${total} transactions`)
   }
   return concatBytes(
-    encodeUvarint(batch.relativeTimestamp),
-    encodeUvarint(batch.l1OriginNumber),
-    batch.parentCheck,
-    batch.l1OriginCheck,
+    encodeUvarint(head.relativeTimestamp),
+    encodeUvarint(head.l1OriginNumber),
+    head.parentCheck,
+    head.l1OriginCheck,
     encodeUvarint(blocks.length),
     encodeBitlist(blocks.map(({ advancesOrigin }) => advancesOrigin)),
-    ...blocks.map((block) => encodeUvarint(block.transactions.length)),
-    encodeSpanTransactions(transactions, chainId),
+    ...blocks.map(({ transactionCount }) => encodeUvarint(transactionCount)),
+    transactions,
   )
+}
+
+/** The body without the type byte. RangeError when a span cannot say it. */
+export function encodeSpanBody(batch: SpanBatch, chainId: number): Uint8Array {
+  const blocks = batch.blocks.map((block) => ({ advancesOrigin: block.advancesOrigin, transactionCount: block.transactions.length }))
+  const transactions = batch.blocks.flatMap((block) => block.transactions)
+  return joinSpanBody({ ...batch, blocks }, encodeSpanTransactions(transactions, chainId))
 }

@@ -1,10 +1,10 @@
-import { bytesFromBigint, concatBytes, trimLeft } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
+import { concatBytes, trimLeft } from '#lib/bytes'
 import { encodeRlp, type RlpItem, rlpList, rlpScalar } from '#lib/rlp'
-import { type AccessList, decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
-import { encodeBitlist, readBitlist } from './bitlist.ts'
-import { type ByteReader, encodeUvarint } from './byteReader.ts'
+import { decodeTransaction } from '#types/transaction'
+import { readBitlist } from './bitlist.ts'
+import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
+import { SpanTransactionWriter } from './spanTransactionWriter.ts'
 
 /** Type byte (0: legacy) and the fields that stand together in the span: value, prices, data, access list, authorizations. */
 type TransactionData = { readonly type: number; readonly fields: readonly RlpItem[] }
@@ -85,48 +85,12 @@ export function readSpanTransactions(reader: ByteReader, count: number, chainId:
   })
 }
 
-const accessListItem = (list: AccessList): RlpItem => list.map(({ address, slots }) => [fromHex(address), slots.map(fromHex)])
-
-function transactionData(tx: SignedTransaction): Uint8Array {
-  const value = rlpScalar(tx.value)
-  if (tx.type === 0) return encodeRlp([value, rlpScalar(tx.gasPrice), tx.data])
-  const type = Uint8Array.of(tx.type)
-  const list = accessListItem(tx.accessList)
-  if (tx.type === 1) return concatBytes(type, encodeRlp([value, rlpScalar(tx.gasPrice), tx.data, list]))
-  const fields: RlpItem[] = [value, rlpScalar(tx.maxPriorityFeePerGas), rlpScalar(tx.maxFeePerGas), tx.data, list]
-  if (tx.type === 4) {
-    const scalars = ({ chainId, address, nonce, yParity, r, s }: (typeof tx.authorizationList)[number]): RlpItem => [
-      rlpScalar(chainId),
-      fromHex(address),
-      rlpScalar(nonce),
-      rlpScalar(yParity),
-      rlpScalar(r),
-      rlpScalar(s),
-    ]
-    fields.push(tx.authorizationList.map(scalars))
-  }
-  return concatBytes(type, encodeRlp(fields))
-}
-
-function signedTransaction(raw: Uint8Array, chainId: number): SignedTransaction {
-  const tx = decodeTransaction(raw)
-  if (tx.type === depositType || tx.type === 3) throw new RangeError(`a span batch cannot hold a transaction of type ${tx.type}`)
-  if (tx.chainId !== undefined && tx.chainId !== BigInt(chainId))
-    throw new RangeError(`transaction for chain ${tx.chainId} in a span of ${chainId}`)
-  return tx
-}
-
 /** RangeError on a transaction that a span cannot hold: a deposit, a blob transaction, one for another chain; RlpError on bytes that are none. */
 export function encodeSpanTransactions(transactions: readonly Uint8Array[], chainId: number): Uint8Array {
-  const all = transactions.map((raw) => signedTransaction(raw, chainId))
-  return concatBytes(
-    encodeBitlist(all.map(({ to }) => to === null)),
-    encodeBitlist(all.map(({ yParity }) => yParity === 1)),
-    ...all.map(({ r, s }) => concatBytes(bytesFromBigint(r, 32), bytesFromBigint(s, 32))),
-    ...all.flatMap(({ to }) => (to === null ? [] : [fromHex(to)])),
-    ...all.map(transactionData),
-    ...all.map(({ nonce }) => encodeUvarint(nonce)),
-    ...all.map(({ gasLimit }) => encodeUvarint(gasLimit)),
-    encodeBitlist(all.filter(({ type }) => type === 0).map((tx) => tx.type === 0 && tx.chainId !== undefined)),
-  )
+  const writer = new SpanTransactionWriter(chainId)
+  for (const raw of transactions) {
+    decodeTransaction(raw)
+    writer.add(raw)
+  }
+  return writer.finish()
 }
