@@ -8,6 +8,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Promise<readonl
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   restart: () => import('./restart.ts'),
+  transfers: () => import('./transfers.ts'),
 }
 
 const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })

@@ -1,17 +1,115 @@
+import { emptyBytes } from '#lib/bytes'
 import type { PayloadAttributes } from '#types/payload'
 import { attributesRefusal, inputOfAttributes } from './blockRules.ts'
-import { type BlockDeps, type BlockResult, executeBlock, type ParentBlock } from './executeBlock.ts'
+import type { PoolCandidate, PoolCursor } from './buildPool.ts'
+import { CurrentState } from './currentState.ts'
+import { type BlockDeps, type BlockResult, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
+import type { ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import { executionFault } from './faults.ts'
+import type { DataLimits } from './poolPort.ts'
+import { isRefusedForGood } from './transactionValidity.ts'
+
+/** The least that a transaction can use: with less left in the block none fits. */
+const leastGas = 21_000n
+/** The least estimated size of a transaction, in bytes. */
+const leastBytes = 100
+
+/** `dry`: the pool has no more for now. `full`: nothing fits any more. `over`: time is up. */
+export type Taken = 'dry' | 'full' | 'over'
 
 /**
- * Executes payload attributes on a parent. Nothing is stored. There is no transaction pool yet: with and without `noTxPool` the block holds the
- * transactions of the attributes and no others.
+ * A block that is built out of attributes and then of a pool, with breaks: the state below is given anew each time, and is always that after the
+ * same parent. Nothing is stored.
+ */
+export class BlockBuild {
+  readonly #block: OpenBlock
+  readonly #below: CurrentState
+  /** gas */
+  readonly #leastFootprint: bigint
+  /** estimated compressed bytes of the pool's transactions */
+  #dataBytes = 0
+
+  /** @param block with the transactions of the attributes; the state below is open */
+  constructor(block: OpenBlock, below: CurrentState) {
+    this.#block = block
+    this.#below = below
+    this.#leastFootprint = block.run.footprintOf(emptyBytes)
+  }
+
+  /** Of the block, wei per gas. */
+  get baseFee(): bigint {
+    return this.#block.env.baseFee
+  }
+
+  /**
+   * Takes candidates until there is none, none fits, or time is up. One that cannot be in the block leaves no trace.
+   * @param on the parent
+   * @param isTimeUp asked after each candidate
+   */
+  takeFrom(on: ParentBlock, cursor: PoolCursor, limits: DataLimits, isTimeUp: () => boolean): Taken {
+    return this.#below.during(on.state, () => {
+      for (;;) {
+        if (this.#isFull(limits)) return 'full'
+        const candidate = cursor.next()
+        if (candidate === undefined) return 'dry'
+        this.#offer(cursor, candidate, limits)
+        if (isTimeUp()) return 'over'
+      }
+    })
+  }
+
+  /** State root, header, hash. @param on the parent */
+  seal(on: ParentBlock): ExecutedBlock {
+    return this.#below.during(on.state, () => this.#block.seal())
+  }
+
+  #isFull({ maxBlockBytes }: DataLimits): boolean {
+    const { run } = this.#block
+    const isOutOfData = maxBlockBytes !== undefined && maxBlockBytes - this.#dataBytes < leastBytes
+    return isOutOfData || run.gasLeft < leastGas || run.footprintLeft < this.#leastFootprint
+  }
+
+  #offer(cursor: PoolCursor, candidate: PoolCandidate, limits: DataLimits): void {
+    const { env, rules } = this.#block
+    if (!this.#fits(candidate, limits)) cursor.skip(candidate, 'now')
+    else if (this.#block.takeSigned(candidate) === undefined) this.#dataBytes += candidate.sizeBytes
+    else cursor.skip(candidate, isRefusedForGood(env, rules, candidate.tx) ? 'never' : 'now')
+  }
+
+  #fits({ tx, sizeBytes }: PoolCandidate, { maxTransactionBytes, maxBlockBytes }: DataLimits): boolean {
+    if (tx.gasLimit > this.#block.run.gasLeft) return false
+    if (maxTransactionBytes !== undefined && sizeBytes > maxTransactionBytes) return false
+    return maxBlockBytes === undefined || this.#dataBytes + sizeBytes <= maxBlockBytes
+  }
+}
+
+/**
+ * Begins a block with the transactions of the attributes.
+ * @returns 'invalid' when one of them cannot be in the block
+ * @throws Fault INVALID_ATTRIBUTES (fatal) on fields that their fork does not allow, UNSUPPORTED_FORK (fatal)
+ */
+export function beginBuild(
+  deps: BlockDeps,
+  on: ParentBlock,
+  attributes: PayloadAttributes,
+): { readonly kind: 'begun'; readonly build: BlockBuild } | InvalidBlock {
+  const { timestamp } = attributes
+  const reason = attributesRefusal(deps.config, attributes)
+  if (reason !== undefined) throw executionFault('INVALID_ATTRIBUTES', { timestamp, reason })
+  const below = new CurrentState()
+  return below.during(on.state, () => {
+    const opened = openBlock(deps, { ...on, state: below }, inputOfAttributes(deps.config, attributes))
+    if (opened.kind === 'invalid') return opened
+    return opened.block.takeAll() ?? { kind: 'begun', build: new BlockBuild(opened.block, below) }
+  })
+}
+
+/**
+ * The block of the attributes' own transactions, with none of a pool. Nothing is stored.
  * @returns 'invalid' when a transaction cannot be in the block
  * @throws Fault INVALID_ATTRIBUTES (fatal) on fields that their fork does not allow, UNSUPPORTED_FORK (fatal)
  */
 export function buildBlock(deps: BlockDeps, parent: ParentBlock, attributes: PayloadAttributes): BlockResult {
-  const { timestamp } = attributes
-  const reason = attributesRefusal(deps.config, attributes)
-  if (reason !== undefined) throw executionFault('INVALID_ATTRIBUTES', { timestamp, reason })
-  return executeBlock(deps, parent, inputOfAttributes(deps.config, attributes))
+  const begun = beginBuild(deps, parent, attributes)
+  return begun.kind === 'invalid' ? begun : { kind: 'executed', block: begun.build.seal(parent) }
 }

@@ -1,4 +1,5 @@
 import { messagePasser } from '#chain/addresses'
+import type { EvmRules } from '#chain/evmRules'
 import { isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
 import { constantFields } from '#engine/payloadHeader'
@@ -15,7 +16,7 @@ import { inputRefusal } from './blockRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
-import { runTransactions } from './runTransactions.ts'
+import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
 import type { Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
@@ -29,13 +30,100 @@ export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedB
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
+/** A block that takes transactions until it is sealed. */
+export class OpenBlock {
+  readonly run: TransactionRun
+  readonly env: BlockEnv
+  readonly rules: EvmRules
+  readonly #run: BlockRun
+  readonly #parent: ParentBlock
+  readonly #input: BlockInput
+  readonly #transactions: Uint8Array[] = []
+
+  /** @param run with the system calls done */
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
+    this.run = new TransactionRun(run)
+    this.env = run.env
+    this.rules = run.rules
+    this.#run = run
+    this.#parent = parent
+    this.#input = input
+  }
+
+  /** @returns why the transaction cannot be the next one; then it has changed nothing */
+  take(raw: Uint8Array): string | undefined {
+    const refusal = this.run.take(raw)
+    if (refusal === undefined) this.#transactions.push(raw)
+    return refusal
+  }
+
+  /** `take` of a transaction that was read before. */
+  takeSigned(transaction: ReadTransaction): string | undefined {
+    const refusal = this.run.takeSigned(transaction)
+    if (refusal === undefined) this.#transactions.push(transaction.raw)
+    return refusal
+  }
+
+  /** The transactions of the input, which must all be able to be in the block. @returns the first that cannot, and why */
+  takeAll(): InvalidBlock | undefined {
+    for (const [index, raw] of this.#input.transactions.entries()) {
+      const refusal = this.take(raw)
+      if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
+    }
+    return undefined
+  }
+
+  /** State root, header, hash. Nothing can be taken any more. */
+  seal(): ExecutedBlock {
+    const { state, header: parent } = this.#parent
+    const { session, config, env } = this.#run
+    const { schedule } = config
+    const { timestamp, parentBeaconBlockRoot } = this.#input
+    const { executed, gasUsed, footprint } = this.run
+    const transactions = this.#transactions
+    const receipts = executed.map(({ receipt }) => receipt)
+    const diff = session.diff()
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
+    const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
+    const header: Header = {
+      ...constantFields,
+      parentHash: this.#parent.hash,
+      beneficiary: env.beneficiary,
+      stateRoot: trie.root,
+      transactionsRoot: orderedRoot(transactions),
+      receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
+      logsBloom: unionOfBlooms(receipts),
+      number: env.number,
+      gasLimit: env.gasLimit,
+      gasUsed,
+      timestamp,
+      extraData: this.#input.extraData,
+      mixHash: env.prevRandao,
+      baseFeePerGas: env.baseFee,
+      ...(isActive(schedule, 'canyon', timestamp) && { withdrawalsRoot }),
+      ...(parentBeaconBlockRoot !== undefined && { blobGasUsed: footprint, excessBlobGas: 0n, parentBeaconBlockRoot }),
+      ...(isActive(schedule, 'isthmus', timestamp) && { requestsHash: emptyRequestsHash }),
+    }
+    return { header, hash: hashHeader(header), transactions, executed, diff, trie }
+  }
+}
+
+/** Storage root of the message passer after the block. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
+function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash>): Hash {
+  return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
+}
+
 /**
- * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
+ * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
  * @see specs protocol/exec-engine.md
  */
-export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
-  const { config } = deps
+export function openBlock(
+  deps: BlockDeps,
+  parent: ParentBlock,
+  input: BlockInput,
+): { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock {
+  const { config, senders } = deps
   const { schedule } = config
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
@@ -55,39 +143,16 @@ export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockI
   }
   const session = deps.evm.open(parent.state.view, env, rules)
   applySystemCalls(session, schedule, { hash: parent.hash, timestamp: parent.header.timestamp }, input)
-  const ran = runTransactions({ session, env, rules, config, senders: deps.senders }, input.transactions)
-  if (ran.kind === 'invalid') return ran
-
-  const { executed, taken } = ran
-  const receipts = executed.map(({ receipt }) => receipt)
-  const diff = session.diff()
-  const trie = computeStateRoot(parent.state.nodes, parent.header.stateRoot, parent.state.view, diff)
-  const withdrawalsRoot = isActive(schedule, 'isthmus', input.timestamp) ? messagePasserRoot(parent.state, trie.storageRoots) : emptyRoot
-  const { parentBeaconBlockRoot } = input
-  const header: Header = {
-    ...constantFields,
-    parentHash: parent.hash,
-    beneficiary: input.beneficiary,
-    stateRoot: trie.root,
-    transactionsRoot: orderedRoot(input.transactions),
-    receiptsRoot: receiptsRoot(schedule, input.timestamp, receipts),
-    logsBloom: unionOfBlooms(receipts),
-    number: env.number,
-    gasLimit: input.gasLimit,
-    gasUsed: taken.gas,
-    timestamp: input.timestamp,
-    extraData: input.extraData,
-    mixHash: input.prevRandao,
-    baseFeePerGas: baseFee,
-    ...(isActive(schedule, 'canyon', input.timestamp) && { withdrawalsRoot }),
-    ...(parentBeaconBlockRoot !== undefined && { blobGasUsed: taken.footprint, excessBlobGas: 0n, parentBeaconBlockRoot }),
-    ...(isActive(schedule, 'isthmus', input.timestamp) && { requestsHash: emptyRequestsHash }),
-  }
-  const { transactions } = input
-  return { kind: 'executed', block: { header, hash: hashHeader(header), transactions, executed, diff, trie } }
+  return { kind: 'open', block: new OpenBlock({ session, env, rules, config, senders }, parent, input) }
 }
 
-/** Storage root of the message passer after the block. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
-function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash>): Hash {
-  return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
+/**
+ * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
+ * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
+ * @see specs protocol/exec-engine.md
+ */
+export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
+  const opened = openBlock(deps, parent, input)
+  if (opened.kind === 'invalid') return opened
+  return opened.block.takeAll() ?? { kind: 'executed', block: opened.block.seal() }
 }

@@ -1,11 +1,6 @@
-import type { Genesis } from '#chain/genesis'
 import { engineFault } from '#engine/faults'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
-import type { Evm } from '#evm/ports'
-import type { Clock } from '#lib/clock'
-import type { Log } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
-import type { Journal, Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -13,49 +8,22 @@ import { BlockJournal } from './blockJournal.ts'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, headsRefusal, isOnBranch } from './branch.ts'
 import { buildBlock } from './buildBlock.ts'
+import { type BuildTiming, buildFromPool } from './buildFromPool.ts'
+import type { BuildPool } from './buildPool.ts'
 import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commitBehind.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
-import type { ExecutionConfig } from './executionConfig.ts'
+import type { ExecutionDeps, ExecutionOptions } from './executionDeps.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
 import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
+import type { DataLimits } from './poolPort.ts'
 import { createSenders } from './senders.ts'
 import { headsOf, openHeads } from './storedHeads.ts'
 import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
-
-export type ExecutionDeps = {
-  readonly kv: Kv
-  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: one in memory, for chains that need not stay. */
-  readonly journal?: Journal
-  readonly evm: Evm
-  readonly config: ExecutionConfig
-  /** Read only when the store is empty. */
-  readonly genesis: () => Genesis
-  readonly clock: Clock
-  readonly log: Log
-  /** Told right before and right after each transaction that moves the chain. */
-  readonly onCommit?: (phase: 'begin' | 'end') => void
-  /** Told of each block that was executed, whatever becomes of it, and how long it took. */
-  readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
-  /**
-   * Told of every record right after it was published, the first one included. A record with a block comes before the commit that has the block;
-   * one without comes after it.
-   */
-  readonly onPublish?: (record: HeadRecord) => void
-}
-
-export type ExecutionOptions = {
-  /** of executed blocks kept in memory */
-  readonly maxTreeBytes?: number
-  /** With less than this free on the disk no new block is taken. */
-  readonly minFreeBytes?: number
-  /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
-  readonly commitSliceMs?: number
-}
 
 const defaultTreeBytes = 256 * 2 ** 20
 const defaultSliceMs = 25
@@ -71,6 +39,8 @@ export interface Execution extends Engine, AsyncDisposable {
   view(): ChainView
   /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void
+  /** From now on blocks that are built with transactions of the pool keep to these limits. */
+  limitData(limits: DataLimits): void
   /** What is held at the moment. */
   sizes(): { readonly journalBytes: number; readonly treeBytes: number; readonly overlayBlocks: number }
   /** Commits all that is published and takes nothing more. What cannot be committed stays in the journal, for the next start. */
@@ -98,13 +68,14 @@ class LocalExecution implements Execution {
   #sequence: number
   /** of the published blocks that are not committed */
   #load: BlockLoad = noLoad
+  #dataLimits: DataLimits = {}
   #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
     const { evm, config, log } = deps
     const { maxTreeBytes = defaultTreeBytes, minFreeBytes = 0, commitSliceMs = defaultSliceMs } = opts
     this.#deps = deps
-    this.#block = { evm, config, senders: createSenders({ maxBytes: senderCacheBytes }) }
+    this.#block = { evm, config, senders: deps.senders ?? createSenders({ maxBytes: senderCacheBytes }) }
     this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
@@ -158,12 +129,28 @@ class LocalExecution implements Execution {
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult> {
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
     this.#requireOpen()
     this.#commits.makeRoom()
-    const result = this.#executed(parent, (on) => buildBlock(this.#block, on, attributes))
+    const { pool } = this.#deps
+    const result =
+      pool === undefined || attributes.noTxPool || seal?.aborted
+        ? this.#executed(parent, (on) => buildBlock(this.#block, on, attributes))
+        : await this.#buildWith(pool, parent, attributes, { seal, onSound })
     if (result.kind === 'invalid') return result
     return { kind: 'built', payload: payloadOfBlock(result.block, result.block.hash) }
+  }
+
+  async #buildWith(pool: BuildPool, parent: BlockId, attributes: PayloadAttributes, timing: BuildTiming): Promise<BlockResult> {
+    let ms = 0
+    const during = <T>(run: (on: ParentBlock) => T): T => {
+      const ran = this.#during(parent, run)
+      ms += ran.ms
+      return ran.value
+    }
+    const deps = { block: this.#block, pool, clock: this.#deps.clock, limits: (): DataLimits => this.#dataLimits, during }
+    const built = await buildFromPool(deps, attributes, timing)
+    return built.kind === 'invalid' ? built : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on) }), ms)
   }
 
   async setHeads(heads: Heads): Promise<void> {
@@ -201,6 +188,10 @@ class LocalExecution implements Execution {
 
   commit(): void {
     this.#commits.run()
+  }
+
+  limitData(limits: DataLimits): void {
+    this.#dataLimits = limits
   }
 
   sizes(): { journalBytes: number; treeBytes: number; overlayBlocks: number } {
@@ -270,23 +261,31 @@ class LocalExecution implements Execution {
     return branch
   }
 
-  /** Executes on a known parent, and keeps the block if it is valid. */
-  #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult): BlockResult {
-    const { clock, log, onExecuted } = this.#deps
+  /** Runs on a known parent, as long as the state after it is open. */
+  #during<T>(parent: BlockId, run: (on: ParentBlock) => T): During<T> {
+    this.#requireOpen()
     this.#wake(parent.hash)
     using view = this.view()
     const on = view.parent(parent.hash)
     if (on === undefined) throw engineFault('UNKNOWN_PARENT', parent)
+    const { clock } = this.#deps
     const startMs = clock.nowMs()
-    const result = execute(on)
+    const value = run(on)
     // a clock that was set back meanwhile is no gain
-    const ms = Math.max(0, clock.nowMs() - startMs)
+    return { value, ms: Math.max(0, clock.nowMs() - startMs), branch: view.branch(parent.hash)?.blocks ?? [] }
+  }
+
+  /** Executes on a known parent, and keeps the block if it is valid. @param earlierMs that it took before */
+  #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult, earlierMs = 0): BlockResult {
+    const { log, onExecuted } = this.#deps
+    const { value: result, ms: lastMs, branch } = this.#during(parent, execute)
+    const ms = earlierMs + lastMs
     if (result.kind === 'invalid') {
       log.debug('block refused', { reason: result.reason, ms })
       return result
     }
     const { header, hash, transactions } = result.block
-    this.#journalBlocks(view.branch(parent.hash)?.blocks ?? [])
+    this.#journalBlocks(branch)
     this.#journal.appendBlock(result.block)
     this.#tree.add(result.block, ms)
     onExecuted?.(result.block, ms)
@@ -381,6 +380,9 @@ class LocalExecution implements Execution {
     this.#journal.prune(this.#tree, head, (hash) => view.known.committed(hash) !== undefined)
   }
 }
+
+/** What was made of a parent, how long that took, and the blocks from the committed chain to the parent. */
+type During<T> = { readonly value: T; readonly ms: number; readonly branch: readonly ExecutedBlock[] }
 
 const sameHeads = (a: Heads, b: Heads): boolean =>
   a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash

@@ -3,11 +3,12 @@ import { isActive } from '#chain/forks'
 import type { BlockEnv, EvmSession } from '#evm/ports'
 import { RlpError } from '#lib/rlp'
 import type { Deposit } from '#types/deposit'
+import type { Address, Hash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
 import { decodeTransaction, depositType, hashTransaction, type SignedTransaction, type Transaction } from '#types/transaction'
 import { applyTransaction } from './applyTransaction.ts'
 import { applyDeposit } from './deposits.ts'
-import type { ExecutedTransaction, InvalidBlock } from './executedBlock.ts'
+import type { ExecutedTransaction } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { createOpFees, type OpFees } from './opFees.ts'
 import type { Senders } from './senders.ts'
@@ -21,38 +22,115 @@ export type BlockRun = {
   readonly senders: Senders
 }
 
-type Ran = { readonly kind: 'ran'; readonly transaction: ExecutedTransaction; readonly footprint: bigint }
-type Refused = { readonly kind: 'refused'; readonly reason: string }
+/** A signed transaction of which all is known that its bytes say. */
+export type ReadTransaction = {
+  readonly tx: SignedTransaction
+  /** EIP-2718 bytes */
+  readonly raw: Uint8Array
+  readonly hash: Hash
+  /** whose signature it bears */
+  readonly sender: Address
+}
 
-/** Gas and DA footprint taken by the transactions so far. */
-type Taken = { gas: bigint; footprint: bigint }
+/** The transactions of one block, run one after another: the one rule for those of payloads, of attributes and of the pool. */
+export class TransactionRun {
+  readonly #run: BlockRun
+  readonly #isRegolith: boolean
+  readonly #isCanyon: boolean
+  readonly #executed: ExecutedTransaction[] = []
+  #gasUsed = 0n
+  #footprint = 0n
+  #fees: OpFees | undefined
 
-/**
- * Runs the transactions of a block one after another.
- * @returns them with their receipts and the block's DA footprint (gas), or the first one that cannot be in this block and why
- */
-export function runTransactions(
-  run: BlockRun,
-  raws: readonly Uint8Array[],
-): { kind: 'executed'; executed: ExecutedTransaction[]; taken: Taken } | InvalidBlock {
-  const executed: ExecutedTransaction[] = []
-  const taken: Taken = { gas: 0n, footprint: 0n }
-  let fees: OpFees | undefined
-  for (const [index, raw] of raws.entries()) {
-    const tx = decoded(raw)
-    let result: Ran | Refused
-    if (typeof tx === 'string') result = { kind: 'refused', reason: tx }
-    else if (tx.type === depositType) result = runDeposit(run, taken, tx, raw)
-    else {
-      fees ??= createOpFees(run.config.schedule, run.env.timestamp, run.session)
-      result = runSigned(run, taken, fees, tx, raw)
-    }
-    if (result.kind === 'refused') return { kind: 'invalid', reason: `transaction ${index}: ${result.reason}` }
-    executed.push(result.transaction)
-    taken.gas += result.transaction.gasUsed
-    taken.footprint += result.footprint
+  constructor(run: BlockRun) {
+    const { schedule } = run.config
+    this.#run = run
+    this.#isRegolith = isActive(schedule, 'regolith', run.env.timestamp)
+    this.#isCanyon = isActive(schedule, 'canyon', run.env.timestamp)
   }
-  return { kind: 'executed', executed, taken }
+
+  /** Those that ran, in order. */
+  get executed(): readonly ExecutedTransaction[] {
+    return this.#executed
+  }
+
+  /** Gas used so far. */
+  get gasUsed(): bigint {
+    return this.#gasUsed
+  }
+
+  /** Gas that the block has left. */
+  get gasLeft(): bigint {
+    return this.#run.env.gasLimit - this.#gasUsed
+  }
+
+  /** The block's DA footprint so far, in gas; zero before Jovian. */
+  get footprint(): bigint {
+    return this.#footprint
+  }
+
+  /** What the DA footprint may grow by, in gas. */
+  get footprintLeft(): bigint {
+    return this.#run.env.gasLimit - this.#footprint
+  }
+
+  /** What a transaction adds to the DA footprint, in gas. */
+  footprintOf(raw: Uint8Array): bigint {
+    return this.#feesNow().footprint(raw)
+  }
+
+  /** Runs the next transaction. @returns why it cannot be in this block at this place; then it has changed nothing */
+  take(raw: Uint8Array): string | undefined {
+    const tx = decoded(raw)
+    if (typeof tx === 'string') return tx
+    if (tx.type === depositType) return this.#takeDeposit(tx, raw)
+    const hash = hashTransaction(raw)
+    const sender = this.#run.senders.of(tx, hash)
+    return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
+  }
+
+  /** `take` of one whose bytes were read before. */
+  takeSigned({ tx, raw, hash, sender }: ReadTransaction): string | undefined {
+    const { session, env, rules } = this.#run
+    const fees = this.#feesNow()
+    const footprint = fees.footprint(raw)
+    if (footprint > this.footprintLeft) return 'the DA footprint exceeds the gas limit of the block'
+    const result = applyTransaction(session, env, rules, fees.rules, tx, raw, sender, this.gasLeft)
+    if (result.kind === 'refused') return result.reason
+    const { gasUsed, outcome } = result
+    const succeeded = outcome.kind === 'success'
+    const logs = succeeded ? outcome.logs : []
+    this.#gasUsed += gasUsed
+    this.#footprint += footprint
+    const receipt = createReceipt({ type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs })
+    this.#executed.push({ hash, sender, receipt, gasUsed })
+    return undefined
+  }
+
+  #takeDeposit(deposit: Deposit, raw: Uint8Array): string | undefined {
+    const countsAgainstLimit = this.#isRegolith || !deposit.isSystemTransaction
+    if (countsAgainstLimit && deposit.gasLimit > this.gasLeft) return 'exceeds the gas limit of the block'
+    const { session, rules } = this.#run
+    const { succeeded, gasUsed, logs, nonce } = applyDeposit(session, rules, this.#isRegolith ? 'used' : 'limit', deposit)
+    this.#gasUsed += gasUsed
+    const receipt = createReceipt({
+      type: depositType,
+      succeeded,
+      cumulativeGasUsed: this.#gasUsed,
+      logs,
+      ...(this.#isRegolith && { depositNonce: nonce }),
+      ...(this.#isCanyon && { depositReceiptVersion: 1n }),
+    })
+    this.#executed.push({ hash: hashTransaction(raw), sender: deposit.from, receipt, gasUsed })
+    return undefined
+  }
+
+  /** At the prices that the block's first transaction has set. */
+  #feesNow(): OpFees {
+    const { config, env, session } = this.#run
+    this.#fees ??= createOpFees(config.schedule, env.timestamp, session)
+    return this.#fees
+  }
 }
 
 /** The transaction, or why its bytes are none. */
@@ -63,38 +141,4 @@ function decoded(raw: Uint8Array): Transaction | string {
     if (error instanceof RlpError) return error.message
     throw error
   }
-}
-
-function runDeposit(run: BlockRun, taken: Taken, deposit: Deposit, raw: Uint8Array): Ran | Refused {
-  const { schedule } = run.config
-  const isRegolith = isActive(schedule, 'regolith', run.env.timestamp)
-  const countsAgainstLimit = isRegolith || !deposit.isSystemTransaction
-  if (countsAgainstLimit && deposit.gasLimit > run.env.gasLimit - taken.gas)
-    return { kind: 'refused', reason: 'exceeds the gas limit of the block' }
-  const { succeeded, gasUsed, logs, nonce } = applyDeposit(run.session, run.rules, isRegolith ? 'used' : 'limit', deposit)
-  const receipt = createReceipt({
-    type: depositType,
-    succeeded,
-    cumulativeGasUsed: taken.gas + gasUsed,
-    logs,
-    ...(isRegolith && { depositNonce: nonce }),
-    ...(isActive(schedule, 'canyon', run.env.timestamp) && { depositReceiptVersion: 1n }),
-  })
-  return { kind: 'ran', transaction: { hash: hashTransaction(raw), sender: deposit.from, receipt, gasUsed }, footprint: 0n }
-}
-
-function runSigned(run: BlockRun, taken: Taken, fees: OpFees, tx: SignedTransaction, raw: Uint8Array): Ran | Refused {
-  const { session, env, rules } = run
-  const hash = hashTransaction(raw)
-  const sender = run.senders.of(tx, hash)
-  if (sender === undefined) return { kind: 'refused', reason: 'invalid signature' }
-  const footprint = fees.footprint(raw)
-  if (taken.footprint + footprint > env.gasLimit) return { kind: 'refused', reason: 'the DA footprint exceeds the gas limit of the block' }
-  const result = applyTransaction(session, env, rules, fees.rules, tx, raw, sender, env.gasLimit - taken.gas)
-  if (result.kind === 'refused') return result
-  const { gasUsed, outcome } = result
-  const succeeded = outcome.kind === 'success'
-  const logs = succeeded ? outcome.logs : []
-  const receipt = createReceipt({ type: tx.type, succeeded, cumulativeGasUsed: taken.gas + gasUsed, logs })
-  return { kind: 'ran', transaction: { hash, sender, receipt, gasUsed }, footprint }
 }

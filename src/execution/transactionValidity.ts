@@ -48,7 +48,7 @@ function refuseBlobs(tx: BlobTransaction, block: BlockEnv, maxBlobs: number): st
   return undefined
 }
 
-function refuseKind({ tx, block, rules, maxBlobs }: Candidate): string | undefined {
+function refuseKind({ tx, block, rules, maxBlobs }: Pick<Candidate, 'tx' | 'block' | 'rules' | 'maxBlobs'>): string | undefined {
   if (tx.type === 3 && (maxBlobs === undefined || !hasFork(rules, 'cancun'))) return 'transaction type not supported: 3'
   if (tx.type === 4 && !hasFork(rules, 'prague')) return 'transaction type not supported: 4'
   if (tx.chainId !== undefined && tx.chainId !== block.chainId) return `chain id ${tx.chainId}, not ${block.chainId}`
@@ -56,14 +56,20 @@ function refuseKind({ tx, block, rules, maxBlobs }: Candidate): string | undefin
   return tx.type === 3 && maxBlobs !== undefined ? refuseBlobs(tx, block, maxBlobs) : undefined
 }
 
-function refuseFees({ tx, block }: Candidate): string | undefined {
-  if (tipCapOf(tx) > feeCapOf(tx)) return 'max priority fee per gas higher than max fee per gas'
+function refusePrices(tx: SignedTransaction): string | undefined {
+  return tipCapOf(tx) > feeCapOf(tx) ? 'max priority fee per gas higher than max fee per gas' : undefined
+}
+
+function refuseBaseFee({ tx, block }: Candidate): string | undefined {
   if (feeCapOf(tx) < block.baseFee) return `max fee per gas less than block base fee: ${feeCapOf(tx)} < ${block.baseFee}`
   return undefined
 }
 
-function refuseGas({ tx, rules, gasAvailable }: Candidate): string | undefined {
-  if (tx.gasLimit > gasAvailable) return `gas limit reached: ${gasAvailable} left, ${tx.gasLimit} wanted`
+function refuseRoom({ tx, gasAvailable }: Candidate): string | undefined {
+  return tx.gasLimit > gasAvailable ? `gas limit reached: ${gasAvailable} left, ${tx.gasLimit} wanted` : undefined
+}
+
+function refuseGas({ tx, rules }: Pick<Candidate, 'tx' | 'rules'>): string | undefined {
   const intrinsic = intrinsicGas(rules, tx)
   if (tx.gasLimit < intrinsic) return `intrinsic gas too low: have ${tx.gasLimit}, want ${intrinsic}`
   const floor = floorGas(rules, tx)
@@ -94,9 +100,17 @@ function refuseSender(candidate: Candidate): string | undefined {
 export function refuseTransaction(candidate: Candidate): string | undefined {
   return (
     refuseKind(candidate) ??
-    refuseFees(candidate) ??
+    refusePrices(candidate.tx) ??
+    refuseBaseFee(candidate) ??
     initcodeRefusal(candidate.rules, candidate.tx) ??
+    refuseRoom(candidate) ??
     refuseGas(candidate) ??
     refuseSender(candidate)
   )
+}
+
+/** Whether a refused transaction of an OP chain can never be in a block under these rules, whatever the state and the prices. */
+export function isRefusedForGood(block: BlockEnv, rules: EvmRules, tx: SignedTransaction): boolean {
+  const of = { block, rules, tx, maxBlobs: undefined }
+  return (refuseKind(of) ?? refusePrices(tx) ?? initcodeRefusal(rules, tx) ?? refuseGas(of)) !== undefined
 }

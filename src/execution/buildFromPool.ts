@@ -1,0 +1,75 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '#lib/clock'
+import type { PayloadAttributes } from '#types/payload'
+import { type BlockBuild, beginBuild } from './buildBlock.ts'
+import type { BuildPool } from './buildPool.ts'
+import type { BlockDeps, ParentBlock } from './executeBlock.ts'
+import type { InvalidBlock } from './executedBlock.ts'
+import type { DataLimits } from './poolPort.ts'
+
+/** A build runs so long at most before others of its thread have their turn. */
+const sliceMs = 10
+
+export type PoolBuildDeps = {
+  readonly block: BlockDeps
+  readonly pool: BuildPool
+  readonly clock: Clock
+  /** As they are now. */
+  readonly limits: () => DataLimits
+  /** Runs with the parent's state open; nothing of it may be kept. */
+  readonly during: <T>(run: (on: ParentBlock) => T) => T
+}
+
+/** When a build ends, and who is told that the transactions of the attributes are executed. */
+export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onSound: (() => void) | undefined }
+
+/**
+ * Builds a block of the attributes' own transactions and then of the pool's, the best first, in slices: until nothing fits or the seal is aborted;
+ * without a seal until the pool has no more. The first slice comes at once.
+ * @returns a build that is to be sealed; 'invalid' when a transaction of the attributes cannot be in the block
+ * @throws what `beginBuild` throws, and `during` when the parent is not known any more
+ */
+export async function buildFromPool(
+  deps: PoolBuildDeps,
+  attributes: PayloadAttributes,
+  { seal, onSound }: BuildTiming,
+): Promise<{ readonly kind: 'begun'; readonly build: BlockBuild } | InvalidBlock> {
+  const { pool, clock, limits, during } = deps
+  const begun = during((on) => beginBuild(deps.block, on, attributes))
+  if (begun.kind === 'invalid') return begun
+  onSound?.()
+  const { build } = begun
+  using wait = waitForMore(pool, seal)
+  const cursor = pool.best(build.baseFee)
+  while (!seal?.aborted) {
+    const untilMs = clock.elapsedMs() + sliceMs
+    const taken = during((on) => build.takeFrom(on, cursor, limits(), () => clock.elapsedMs() >= untilMs))
+    if (taken === 'full' || (taken === 'dry' && seal === undefined)) break
+    if (taken === 'dry') await wait.more()
+    await nextTurn()
+  }
+  return begun
+}
+
+/** Notices what is added from now on, and the seal. */
+function waitForMore(pool: BuildPool, seal: AbortSignal | undefined): Disposable & { readonly more: () => Promise<void> } {
+  let hasMore = false
+  let wake: (() => void) | undefined
+  const noticed = (): void => {
+    hasMore = true
+    wake?.()
+  }
+  const added = pool.onAdded(noticed)
+  seal?.addEventListener('abort', noticed, { once: true })
+  return {
+    /** When something was added since the last time, or the seal is aborted. */
+    async more(): Promise<void> {
+      if (!hasMore) await new Promise<void>((resolve) => (wake = resolve))
+      hasMore = false
+    },
+    [Symbol.dispose](): void {
+      added[Symbol.dispose]()
+      seal?.removeEventListener('abort', noticed)
+    },
+  }
+}

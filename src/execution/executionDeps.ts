@@ -1,0 +1,44 @@
+import type { Genesis } from '#chain/genesis'
+import type { Evm } from '#evm/ports'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Journal, Kv } from '#store/ports'
+import type { BuildPool } from './buildPool.ts'
+import type { ExecutedBlock } from './executedBlock.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
+import type { HeadRecord } from './headRecord.ts'
+import type { Senders } from './senders.ts'
+
+export type ExecutionDeps = {
+  readonly kv: Kv
+  /** Keeps what is acknowledged until it is committed; the caller closes it after the execution. Left out: one in memory, for chains that need not stay. */
+  readonly journal?: Journal
+  readonly evm: Evm
+  readonly config: ExecutionConfig
+  /** Read only when the store is empty. */
+  readonly genesis: () => Genesis
+  /** Where transactions of built blocks come from; left out: they have the forced ones alone. */
+  readonly pool?: BuildPool
+  /** Left out: one of its own. */
+  readonly senders?: Senders
+  readonly clock: Clock
+  readonly log: Log
+  /** Told right before and right after each transaction that moves the chain. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each block that was executed, whatever becomes of it, and how long it took. */
+  readonly onExecuted?: (block: ExecutedBlock, ms: number) => void
+  /**
+   * Told of every record right after it was published, the first one included. A record with a block comes before the commit that has the block;
+   * one without comes after it.
+   */
+  readonly onPublish?: (record: HeadRecord) => void
+}
+
+export type ExecutionOptions = {
+  /** of executed blocks kept in memory */
+  readonly maxTreeBytes?: number
+  /** With less than this free on the disk no new block is taken. */
+  readonly minFreeBytes?: number
+  /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
+  readonly commitSliceMs?: number
+}
