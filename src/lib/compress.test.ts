@@ -1,7 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib'
 import { inflate } from 'pako'
 import { expect, it } from 'vitest'
-import { brotliCompress, deflate } from './compress.ts'
+import { brotliCompress, compress, deflate } from './compress.ts'
 
 const repeated = new TextEncoder().encode('transfer(address,uint256) '.repeat(400))
 
@@ -20,4 +20,10 @@ it('lib/compress: a zlib stream says deflate, window 32 KiB, best compression; a
   expect((brotliCompress(repeated)[0] ?? 0) & 0b1111).toBe(0b1011)
   expect(deflate(repeated).length).toBeLessThan(200)
   expect(brotliCompress(repeated).length).toBeLessThan(200)
+})
+
+it.each(['fast', 'best'] as const)('lib/compress: what a thread makes, %s, comes out as it went in', async (effort) => {
+  expect(inflate(await compress('zlib', repeated, effort))).toEqual(repeated)
+  expect(new Uint8Array(brotliDecompressSync(await compress('brotli', repeated, effort)))).toEqual(repeated)
+  expect((await compress('brotli', repeated, effort)).length).toBeLessThan(200)
 })

@@ -73,3 +73,36 @@ export function verifyPoint(commitment: Uint8Array, z: Uint8Array, y: Uint8Array
     return false
   }
 }
+
+/**
+ * What a blob is sent with. Some 50 ms each for the commitment and the proof.
+ * @param blob 131,072 bytes
+ * @returns 48 bytes each
+ * @throws RangeError when it is no blob
+ * @see EIP-4844, compute_blob_kzg_proof
+ */
+export function proveBlob(blob: Uint8Array): { readonly commitment: Uint8Array; readonly proof: Uint8Array } {
+  return ofBlob(() => {
+    const commitment = context().blobToKzgCommitment(blob)
+    return { commitment, proof: context().computeBlobKzgProof(blob, commitment) }
+  })
+}
+
+/**
+ * What a blob is sent with to an L1 from Osaka on. Some 300 ms.
+ * @param blob 131,072 bytes
+ * @returns the commitment and 128 proofs, 48 bytes each
+ * @throws RangeError when it is no blob
+ * @see EIP-7594, compute_cells_and_kzg_proofs
+ */
+export function proveCells(blob: Uint8Array): { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] } {
+  return ofBlob(() => ({ commitment: context().blobToKzgCommitment(blob), proofs: context().computeCellsAndKzgProofs(blob).proofs }))
+}
+
+function ofBlob<T>(compute: () => T): T {
+  try {
+    return compute()
+  } catch (cause) {
+    throw new RangeError('not a blob', { cause })
+  }
+}

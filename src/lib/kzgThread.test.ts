@@ -41,6 +41,18 @@ describe('lib/kzgThread', () => {
     expect(longestMs).toBeLessThan(50)
   }, 120_000)
 
+  it('proves a blob as the recorded sidecar does, 128 proofs for its cells, and nothing that is no blob', async () => {
+    const proved = await thread.prove(blob, 'blobs')
+    expect([toHex(proved.commitment), proved.proofs.map(toHex)]).toEqual([recorded.commitment, [recorded.proof]])
+    const cells = await thread.prove(blob, 'cells')
+    expect([toHex(cells.commitment), cells.proofs.length, new Set(cells.proofs.map(({ length }) => length))]).toEqual([
+      recorded.commitment,
+      128,
+      new Set([48]),
+    ])
+    await expect(thread.prove(new Uint8Array(131_072).fill(0xff), 'blobs')).rejects.toThrow(RangeError)
+  }, 120_000)
+
   it('what is under way when the thread dies is asked again, in a new one', async () => {
     const answer = thread.verifyProof(blob, commitment, proof)
     await thread.kill()

@@ -4,16 +4,21 @@ import { Worker } from 'node:worker_threads'
 export type KzgQuestion =
   | { readonly id: number; readonly kind: 'hash'; readonly blob: Uint8Array }
   | { readonly id: number; readonly kind: 'proof'; readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array }
+  | { readonly id: number; readonly kind: 'prove'; readonly blob: Uint8Array; readonly proofs: 'blobs' | 'cells' }
 export type KzgAnswer =
   | { readonly id: number; readonly kind: 'hash'; readonly hash: Uint8Array | undefined }
   | { readonly id: number; readonly kind: 'proof'; readonly isRight: boolean }
+  | { readonly id: number; readonly kind: 'prove'; readonly proved: ProvedBlob | undefined }
+
+/** 48 bytes each: a commitment, and one proof of the blob or 128 of its cells. */
+export type ProvedBlob = { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] }
 
 type Pending = { readonly question: KzgQuestion; tries: number; answer(answer: KzgAnswer): void; fail(error: Error): void }
 
 /** Questions that were under way when a thread died are asked once more, in the next. */
 const maxTries = 2
 
-/** Checks of blobs in a thread of their own: its set-up takes two seconds, a check 3 or 45 ms, and nobody else waits for that. */
+/** Checks and proofs of blobs in a thread of their own: its set-up takes two seconds, a check 3 or 45 ms, and nobody else waits for that. */
 export class KzgThread implements AsyncDisposable {
   readonly #pending = new Map<number, Pending>()
   #worker: Worker | undefined
@@ -42,6 +47,17 @@ export class KzgThread implements AsyncDisposable {
   async verifyProof(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): Promise<boolean> {
     const answer = await this.#ask({ id: ++this.#lastId, kind: 'proof', blob, commitment, proof })
     return answer.kind === 'proof' && answer.isRight
+  }
+
+  /**
+   * @param blob 131,072 bytes
+   * @param proofs `blobs`: one proof of the whole (EIP-4844); `cells`: 128 proofs (EIP-7594)
+   * @throws RangeError when it is no blob; Error as `hashOf` does
+   */
+  async prove(blob: Uint8Array, proofs: 'blobs' | 'cells'): Promise<ProvedBlob> {
+    const answer = await this.#ask({ id: ++this.#lastId, kind: 'prove', blob, proofs })
+    if (answer.kind !== 'prove' || answer.proved === undefined) throw new RangeError('not a blob')
+    return answer.proved
   }
 
   /** Ends the thread as a crash does: the next question, or one that is under way, begins another. */
