@@ -1,0 +1,50 @@
+import type { Clock } from '#lib/clock'
+
+/** Something that is the case for a while: asked for again it lasts longer, never shorter. */
+export interface Spell extends AsyncDisposable {
+  readonly isOn: boolean
+  /** @returns when it has begun; it ends by itself */
+  begin(seconds: number): Promise<void>
+  /** Ends it now, if it is on. */
+  end(): Promise<void>
+}
+
+/** @param parts `end` is called once for each `begin` that did something */
+export function createSpell(clock: Clock, parts: { begin(): Promise<void>; end(): Promise<void> }): Spell {
+  let untilMs = 0
+  let timer: Disposable | undefined
+  let isOn = false
+  /** one change after the other */
+  let changing: Promise<void> = Promise.resolve()
+
+  const change = (make: () => Promise<void>): Promise<void> => {
+    const done = changing.then(make)
+    changing = done.catch(() => {})
+    return done
+  }
+  const stop = async (): Promise<void> => {
+    timer?.[Symbol.dispose]()
+    timer = undefined
+    if (!isOn) return
+    isOn = false
+    await parts.end()
+  }
+  const watch = (): void => {
+    timer?.[Symbol.dispose]()
+    timer = clock.after(Math.max(0, untilMs - clock.elapsedMs()), () => void change(stop).catch(() => {}))
+  }
+  return {
+    get isOn(): boolean {
+      return isOn
+    },
+    begin: (seconds) =>
+      change(async () => {
+        untilMs = Math.max(isOn ? untilMs : 0, clock.elapsedMs() + seconds * 1_000)
+        if (!isOn) await parts.begin()
+        isOn = true
+        watch()
+      }),
+    end: () => change(stop),
+    [Symbol.asyncDispose]: () => change(stop),
+  }
+}
