@@ -1,22 +1,33 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
+import { childBaseFee } from '#execution/baseFee'
 import type { Execution } from '#execution/execution'
+import type { Clock } from '#lib/clock'
 import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
-import type { CallOutcome, SyncProgress } from '#rpc/ports'
-import { runCall } from './executor.ts'
+import { createFilters } from '#rpc/filters'
+import type { SequencerLink, TransactionPool } from '#rpc/poolPorts'
+import type { CallOutcome, MeasuredCall, SyncProgress } from '#rpc/ports'
+import { measureCall, runCall } from './executor.ts'
 
 export type EthContextDeps = {
   readonly execution: Pick<Execution, 'view'>
   readonly evm: Evm
   readonly config: RollupConfig
+  readonly clock: Clock
+  /** absent: transactions are not kept here */
+  readonly pool?: TransactionPool | undefined
+  /** present: transactions go there */
+  readonly sequencer?: SequencerLink | undefined
   readonly clientVersion: string
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
 }
 
 /** What the methods of the execution half get, but for the ticket of the call. */
-export function createEthContext({ execution, evm, config, clientVersion, sync }: EthContextDeps): Omit<EthContext, 'ticket'> {
+export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
+  const { execution, evm, config, clock, pool, sequencer, clientVersion, sync } = deps
+  const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   return {
     chain: { view: () => execution.view(), sync },
     executor: {
@@ -25,7 +36,16 @@ export function createEthContext({ execution, evm, config, clientVersion, sync }
         const parent = view.parent(at.hash)
         return parent && runCall({ evm, config }, parent, message)
       },
+      measure(at, message): MeasuredCall | undefined {
+        using view = execution.view()
+        const parent = view.parent(at.hash)
+        return parent && measureCall({ evm, config }, parent, message)
+      },
     },
+    fees: { nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
+    ...(pool && { pool }),
+    ...(sequencer && { sequencer }),
+    filters: createFilters({ clock }),
     chainId: config.l2ChainId,
     clientVersion,
     limits: defaultEthLimits,

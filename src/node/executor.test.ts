@@ -61,6 +61,7 @@ const message: CallMessage = {
   gasLimit: 1_000_000n,
   gasPrice: 0n,
   accessList: [],
+  authorizationList: [],
 }
 const call = (fields: Partial<CallMessage>, of = at): CallOutcome =>
   runCall({ evm: createReferenceEvm(), config }, of, { ...message, ...fields })

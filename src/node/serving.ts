@@ -60,7 +60,7 @@ export function ethServing(
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = syncOf(config, execution, consensus, watch)
-  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clientVersion, sync })
+  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clock, clientVersion, sync })
   const engine = watch &&
     jwtSecret &&
     listen.engine && {

@@ -1,5 +1,7 @@
 import type { EngineApi } from '#engine/engineApi'
-import type { AdminNode, ChainReader, Executor, RollupNode } from './ports.ts'
+import type { Filters } from './filters.ts'
+import type { SequencerLink, TransactionPool } from './poolPorts.ts'
+import type { AdminNode, ChainReader, Executor, FeeMarket, RollupNode } from './ports.ts'
 
 /** One running call, as the method sees it. */
 export type Ticket = {
@@ -24,6 +26,12 @@ export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 10
 export type EthContext = CallContext & {
   readonly chain: ChainReader
   readonly executor: Executor
+  readonly fees: FeeMarket
+  /** absent: transactions are not kept here */
+  readonly pool?: TransactionPool
+  /** present: transactions go there */
+  readonly sequencer?: SequencerLink
+  readonly filters: Filters
   readonly chainId: number
   /** name/version/platform/runtime */
   readonly clientVersion: string

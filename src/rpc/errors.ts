@@ -29,6 +29,8 @@ export const unsupported = (what: string): RpcError => new RpcError(-32004, `not
 export const timedOut = (): RpcError => new RpcError(-32002, 'request timed out')
 /** What the answer hangs on is away for now; whoever asks again later may get it. */
 export const unavailable = ({ code, message }: Fault): RpcError => new RpcError(-32002, message, { code })
+export const filterNotFound = (): RpcError => new RpcError(-32602, 'filter not found')
+export const tooManyFilters = (): RpcError => new RpcError(-32005, 'too many filters: end some, or try again in five minutes')
 export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
 
 /** @param block as asked for: a number in hex, a tag, or `hash 0x…` */

@@ -25,9 +25,16 @@ const member = constantFrom(
   'input',
   'value',
   'accessList',
+  'authorizationList',
+  'chainId',
+  'type',
+  'gasPrice',
 )
 const structured = oneof(scalar, array(scalar, { maxLength: 4 }), dictionary(member, oneof(scalar, array(scalar, { maxLength: 5 }))))
 const params = oneof(array(structured, { maxLength: 4 }), array(jsonValue(), { maxLength: 4 }))
+
+/** An estimate searches; anything else runs a message once. */
+const mostRuns = 20
 
 it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcError', async () => {
   const method = constantFrom(...ethRegistry.values())
@@ -40,7 +47,7 @@ it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcE
       } catch (error) {
         expect(error).toBeInstanceOf(RpcError)
       }
-      expect(context.asked.splice(0).length).toBeLessThanOrEqual(1)
+      expect(context.asked.splice(0).length).toBeLessThanOrEqual(mostRuns)
     }),
     { seed, numRuns: 3_000 },
   )

@@ -6,7 +6,7 @@ import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { Receipt } from '#types/receipt'
-import type { AccessList } from '#types/transaction'
+import type { AccessList, Authorization } from '#types/transaction'
 
 /** The canonical head and its two labels; each is the genesis block before it moves. */
 export type ChainHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
@@ -113,6 +113,8 @@ export type CallMessage = {
   /** effective, wei per gas; 0 when the caller named no price: then nothing is paid and no base fee asked */
   readonly gasPrice: bigint
   readonly accessList: AccessList
+  /** delegations that take effect before the message runs (EIP-7702); those that do not fit are passed over, as in a transaction */
+  readonly authorizationList: readonly Authorization[]
 }
 
 /** Why a message could not even start. */
@@ -131,6 +133,15 @@ export type CallOutcome =
   | { readonly kind: 'halt'; readonly reason: string }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
+/** What became of a message, and the gas it would be charged for; neither L1 nor operator fee is in it. */
+export type MeasuredCall = {
+  readonly outcome: CallOutcome
+  /** gas: after refunds, at least the floor of EIP-7623; of a refused message 0 */
+  readonly gasUsed: bigint
+  /** gas that came back out of the refund counter */
+  readonly gasRefunded: bigint
+}
+
 /** Runs messages that change nothing. */
 export interface Executor {
   /**
@@ -138,6 +149,17 @@ export interface Executor {
    * @returns undefined when the state of the block is not retained any more
    */
   call(at: BlockId, message: CallMessage): CallOutcome | undefined
+  /** As `call`, with what it costs. */
+  measure(at: BlockId, message: CallMessage): MeasuredCall | undefined
+}
+
+/** The fee rules that are execution's to know. */
+export interface FeeMarket {
+  /**
+   * Base fee of a child one block time later.
+   * @returns wei per gas; undefined: the block has none, or its extra data tells none
+   */
+  nextBaseFee(parent: Header): bigint | undefined
 }
 
 /** Whether the node is behind; block numbers. */

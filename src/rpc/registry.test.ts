@@ -72,8 +72,8 @@ it.each([
   ],
   [
     'eth_call',
-    [{ authorizationList: [] }],
-    { code: -32004, message: 'not supported by this version: the member authorizationList of a call' },
+    [{ blobVersionedHashes: [] }],
+    { code: -32004, message: 'not supported by this version: the member blobVersionedHashes of a call' },
   ],
 ])('rpc/registry: %s refuses %j', async (method, params, expected) => {
   expect(await errorOf(method, params)).toEqual(expected)

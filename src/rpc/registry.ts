@@ -26,6 +26,8 @@ export const costClasses = {
   'range-read': { timeoutMs: 30_000, maxRunning: 8 },
   /** runs code */
   execution: { timeoutMs: 10_000, maxRunning: 16 },
+  /** hands a transaction over; many at once, for who checks them takes them together */
+  submit: { timeoutMs: 15_000, maxRunning: 2_048 },
   /** moves the chain; one after the other, so that a call also waits for those before it */
   engine: { timeoutMs: 60_000, maxRunning: 64 },
 } as const

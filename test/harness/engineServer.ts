@@ -34,6 +34,7 @@ export async function serveEngine({ execution, engine, config, clock = systemClo
     config: config as Parameters<typeof createEthContext>[0]['config'],
     clientVersion: 'basalt/v0.0.0/test/node',
     sync: () => undefined,
+    clock,
   })
   const deps = { api, eth, jwtSecret: () => jwtSecret, log: silentLog, clock }
   const server = await createEngineServer(deps, { host: '127.0.0.1', port, flag: 'engine.port' })

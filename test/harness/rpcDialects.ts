@@ -91,9 +91,17 @@ function proofOfTheirs(proof: JsonObject): JsonObject {
   return { ...proof, ...(codeHash === zeroHash && { codeHash: emptyCodeHash, storageHash: emptyRoot }), storageProof: slots ?? null }
 }
 
+/** A mistake of op-geth at the last block before Canyon: it tells the next base fee by the old denominator. Block 12's is another. */
+function feeHistoryOfTheirs(history: JsonObject): JsonObject {
+  const { baseFeePerGas } = history
+  const corrected = (fee: Json): Json => (fee === '0x2f5b16d7' ? '0x301e6f22' : fee)
+  return { ...history, baseFeePerGas: Array.isArray(baseFeePerGas) ? baseFeePerGas.map(corrected) : (baseFeePerGas ?? null) }
+}
+
 /** op-geth's or op-node's result, with what the other clients do not tell taken away. */
 export function resultOfTheirs(method: string, result: Json): Json {
   if (!isObject(result)) return result
+  if (method === 'eth_feeHistory') return feeHistoryOfTheirs(result)
   if (method === 'eth_getProof') return proofOfTheirs(result)
   if (method === 'optimism_rollupConfig') return withSystemConfig(result, (members) => without(members, 'eip1559Params'))
   if (method === 'optimism_syncStatus') return without(result, 'pending_safe_l2')
@@ -127,6 +135,7 @@ const translations: readonly Translation[] = [
     ours: ([, amounts]) => rejected(`insufficient funds for gas * price + value: ${amounts}`),
   },
   { says: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
+  { says: /^filter not found$/, ours: ([message]) => ({ code: -32602, message }) },
   { says: /intrinsic gas too low/, ours: ([message]) => ({ code: -32000, message }) },
   // the base fee is looked at first there
   {

@@ -2,6 +2,7 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
+import { createFilters } from '#rpc/filters'
 import type {
   AccountFacts,
   CallMessage,
@@ -10,9 +11,11 @@ import type {
   ChainReader,
   ChainReceipt,
   ChainView,
+  Executor,
   L1FeeFacts,
   WorldReads,
 } from '#rpc/ports'
+import { createManualClock } from '#test/harness/clock'
 import { type Header, hashHeader } from '#types/header'
 import {
   type Address,
@@ -179,10 +182,15 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
-  const executor = {
-    call: (_at: unknown, message: CallMessage) => {
-      asked.push(message)
-      return outcome
+  const call = (_at: unknown, message: CallMessage): CallOutcome | undefined => {
+    asked.push(message)
+    return outcome
+  }
+  const executor: Executor = {
+    call,
+    measure(at, message) {
+      const of = call(at, message)
+      return of && { outcome: of, gasUsed: 21_000n, gasRefunded: 0n }
     },
   }
   const limits = { ...defaultEthLimits }
@@ -190,6 +198,8 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     chain,
     executor,
     asked,
+    fees: { nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n },
+    filters: createFilters({ clock: createManualClock() }),
     chainId: 8453,
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
     limits,

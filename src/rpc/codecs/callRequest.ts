@@ -1,11 +1,11 @@
 import { equalBytes } from '#lib/bytes'
 import type { Address } from '#types/ids'
-import type { AccessList } from '#types/transaction'
+import type { AccessList, Authorization } from '#types/transaction'
 import { unsupported } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
-import { address, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
+import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
 
 /** A transaction as a caller asks for it: everything may be missing. */
 export type CallRequest = {
@@ -21,6 +21,9 @@ export type CallRequest = {
   readonly value?: bigint | undefined
   readonly data?: Uint8Array | undefined
   readonly accessList?: AccessList | undefined
+  /** EIP-7702; one at least */
+  readonly authorizationList?: readonly Authorization[] | undefined
+  readonly chainId?: bigint | undefined
 }
 
 const maxAccessListEntries = 4_096
@@ -39,6 +42,38 @@ const accessListEntry: ParamCodec<AccessList[number]> = {
 }
 const accessList = listOf(accessListEntry, maxAccessListEntries)
 
+/** More would not fit into the gas of a call: each costs 25,000. */
+const maxAuthorizations = 1_024
+
+const parity: ParamCodec<number> = {
+  doc: '0x0 or 0x1',
+  parse: (value) => Number(byteQuantity.parse(value)),
+}
+
+const authorization: ParamCodec<Authorization> = {
+  doc: '{chainId, address, nonce, yParity (or v), r, s}',
+  parse(value): Authorization {
+    if (!isJsonObject(value)) throw wrongType(value, 'a signed authorization')
+    const need = <T>(key: string, codec: ParamCodec<T>): T => within(key, () => codec.parse(value[key]))
+    const { yParity, v } = value
+    return {
+      chainId: need('chainId', quantity),
+      address: need('address', address),
+      nonce: need('nonce', gasQuantity),
+      yParity: yParity === undefined && v !== undefined ? need('v', parity) : need('yParity', parity),
+      r: need('r', quantity),
+      s: need('s', quantity),
+    }
+  },
+}
+const authorizationList = listOf(authorization, maxAuthorizations)
+
+/** A list without entries is none: no transaction of that type has it. */
+function parseAuthorizations(request: JsonObject): readonly Authorization[] | undefined {
+  const list = optional(request, 'authorizationList', authorizationList)
+  return list?.length === 0 ? undefined : list
+}
+
 function optional<T>(request: JsonObject, key: string, codec: ParamCodec<T>): T | undefined {
   const value = request[key]
   return value === undefined || value === null ? undefined : within(key, () => codec.parse(value))
@@ -55,10 +90,10 @@ function parseData(request: JsonObject): Uint8Array | undefined {
 }
 
 /** Members that would change the outcome and that this version cannot take into account. */
-const unsupportedMembers = ['authorizationList', 'blobVersionedHashes', 'blobs', 'maxFeePerBlobGas', 'sourceHash', 'mint']
+const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'maxFeePerBlobGas', 'sourceHash', 'mint']
 
 export const callRequest: ParamCodec<CallRequest> = {
-  doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList}, each optional',
+  doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList, authorizationList, chainId}, each optional',
   parse(value): CallRequest {
     if (!isJsonObject(value)) throw wrongType(value, 'a transaction request object')
     const extra = unsupportedMembers.find((key) => value[key] !== undefined && value[key] !== null)
@@ -72,7 +107,10 @@ export const callRequest: ParamCodec<CallRequest> = {
       maxPriorityFeePerGas: optional(value, 'maxPriorityFeePerGas', quantity),
       value: optional(value, 'value', quantity),
       accessList: optional(value, 'accessList', accessList),
+      authorizationList: parseAuthorizations(value),
+      chainId: optional(value, 'chainId', quantity),
     }
+    for (const key of ['type', 'nonce']) optional(value, key, gasQuantity) // they change nothing, and are to be what they say
     return { ...request, data: parseData(value) }
   },
 }

@@ -81,6 +81,8 @@ export const quantity: ParamCodec<bigint> & ResultCodec<bigint | number> = {
 
 export const gasQuantity: ParamCodec<bigint> = { doc: 'quantity of at most 64 bits', parse: (value) => unsigned(value, 64) }
 
+export const byteQuantity: ParamCodec<bigint> = { doc: 'quantity of at most 8 bits', parse: (value) => unsigned(value, 8) }
+
 /** A block number; above 2^53 there are no blocks, so the answer is the same for all of those: not found. */
 export function blockNumber(value: unknown): number {
   const parsed = unsigned(value, 64)

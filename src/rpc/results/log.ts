@@ -11,11 +11,13 @@ export type PlacedLog = {
   readonly transactionIndex: number
   /** in the block */
   readonly logIndex: number
+  /** its block is not canonical any more */
+  readonly isRemoved?: boolean
 }
 
 export const logResult: ResultCodec<PlacedLog> = {
   doc: 'log',
-  encode: ({ log, block, transactionHash, transactionIndex, logIndex }) => ({
+  encode: ({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }) => ({
     address: log.address,
     topics: log.topics,
     data: toHex(log.data),
@@ -25,6 +27,6 @@ export const logResult: ResultCodec<PlacedLog> = {
     transactionHash,
     transactionIndex: toQuantity(transactionIndex),
     logIndex: toQuantity(logIndex),
-    removed: false,
+    removed: isRemoved,
   }),
 }

@@ -17,6 +17,20 @@ export type MinedTransaction = {
   readonly receipt: Receipt | undefined
 }
 
+/** A transaction that has no block yet. */
+export type PendingTransaction = Pick<MinedTransaction, 'transaction' | 'hash' | 'from'> & { readonly block: undefined }
+export type AnyTransaction = MinedTransaction | PendingTransaction
+
+export function pendingTransaction(transaction: Transaction, hash: Hash, from: Address): PendingTransaction {
+  return { transaction, hash, from, block: undefined }
+}
+
+/** Of one without a block: at most. */
+function priceOf({ transaction, block }: AnyTransaction): bigint {
+  if (block !== undefined) return effectiveGasPrice(transaction, block.baseFee)
+  return 'maxFeePerGas' in transaction ? transaction.maxFeePerGas : effectiveGasPrice(transaction, 0n)
+}
+
 /** What a transaction pays per gas in a block. @param baseFee wei per gas */
 export function effectiveGasPrice(transaction: Transaction, baseFee: bigint): bigint {
   if (transaction.type === depositType) return 0n
@@ -36,24 +50,27 @@ const authorizationResult = (authorization: Authorization): Json => ({
   s: toQuantity(authorization.s),
 })
 
-const common = (transaction: Transaction, mined: MinedTransaction): Record<string, Json> => ({
+const placeResult = (of: AnyTransaction): Record<string, Json> =>
+  of.block === undefined
+    ? { blockHash: null, blockNumber: null, transactionIndex: null }
+    : { blockHash: of.block.hash, blockNumber: toQuantity(of.block.number), transactionIndex: toQuantity(of.index) }
+
+const common = (transaction: Transaction, of: AnyTransaction): Record<string, Json> => ({
   type: toQuantity(transaction.type),
-  hash: mined.hash,
-  from: mined.from,
+  hash: of.hash,
+  from: of.from,
   gas: toQuantity(transaction.gasLimit),
   value: toQuantity(transaction.value),
   input: toHex(transaction.data),
-  blockHash: mined.block.hash,
-  blockNumber: toQuantity(mined.block.number),
-  transactionIndex: toQuantity(mined.index),
-  gasPrice: toQuantity(effectiveGasPrice(transaction, mined.block.baseFee)),
+  ...placeResult(of),
+  gasPrice: toQuantity(priceOf(of)),
 })
 
 /** A creation has no `to` here, as Base's execution client writes deposits. */
-function depositResult(deposit: Deposit, mined: MinedTransaction): Json {
-  const { depositNonce, depositReceiptVersion } = mined.receipt ?? {}
+function depositResult(deposit: Deposit, of: AnyTransaction): Json {
+  const { depositNonce, depositReceiptVersion } = (of.block && of.receipt) ?? {}
   return {
-    ...common(deposit, mined),
+    ...common(deposit, of),
     ...(deposit.to !== null && { to: deposit.to }),
     sourceHash: deposit.sourceHash,
     mint: toQuantity(deposit.mint),
@@ -87,9 +104,9 @@ function feeMarketResult(transaction: SignedTransaction): Record<string, Json> {
   }
 }
 
-function signedResult(transaction: SignedTransaction, mined: MinedTransaction): Json {
+function signedResult(transaction: SignedTransaction, of: AnyTransaction): Json {
   return {
-    ...common(transaction, mined),
+    ...common(transaction, of),
     ...(transaction.chainId !== undefined && { chainId: toQuantity(transaction.chainId) }),
     nonce: toQuantity(transaction.nonce),
     to: transaction.to,
@@ -99,10 +116,10 @@ function signedResult(transaction: SignedTransaction, mined: MinedTransaction): 
   }
 }
 
-export const transactionResult: ResultCodec<MinedTransaction> = {
+export const transactionResult: ResultCodec<AnyTransaction> = {
   doc: 'transaction',
-  encode(mined): Json {
-    const { transaction } = mined
-    return transaction.type === depositType ? depositResult(transaction, mined) : signedResult(transaction, mined)
+  encode(of): Json {
+    const { transaction } = of
+    return transaction.type === depositType ? depositResult(transaction, of) : signedResult(transaction, of)
   },
 }

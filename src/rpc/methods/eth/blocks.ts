@@ -1,8 +1,8 @@
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
-import { blockId, blockNumberOrTag } from '../../codecs/blockId.ts'
-import { flag, hash, orNull, resultList } from '../../codecs/values.ts'
+import { type BlockParam, blockId, blockNumberOrTag } from '../../codecs/blockId.ts'
+import { flag, hash, orNull, quantity, resultList } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { ChainView } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
@@ -74,4 +74,30 @@ export const getBlockReceipts = ethMethod({
   cost: 'block-read',
   example: { params: ['0x0'], result: [] },
   run: receiptsOf,
+})
+
+function transactionCount(context: EthContext, at: BlockParam): number | undefined {
+  using view = context.chain.view()
+  const id = findBlock(view, at)
+  return id && view.block(id.hash)?.block.transactions.length
+}
+
+export const getBlockTransactionCountByNumber = ethMethod({
+  name: 'eth_getBlockTransactionCountByNumber',
+  doc: 'Number of transactions in a canonical block.',
+  params: [param('block', blockNumberOrTag)],
+  result: orNull(quantity),
+  cost: 'block-read',
+  example: { params: ['0xffffff'], result: null },
+  run: transactionCount,
+})
+
+export const getBlockTransactionCountByHash = ethMethod({
+  name: 'eth_getBlockTransactionCountByHash',
+  doc: 'Number of transactions in a block, canonical or not.',
+  params: [param('hash', hash)],
+  result: orNull(quantity),
+  cost: 'block-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run: (context, of) => transactionCount(context, { kind: 'hash', hash: of, mustBeCanonical: false }),
 })

@@ -19,7 +19,16 @@ it('rpc/call: hands over the message with its defaults, at the block', () => {
   const context = fakeContext(chain, { kind: 'success', output: new Uint8Array(0) })
   expect(call.call(context, [{ from: account(1), to: account(2), input: '0xab', value: '0x3' }])).toBe('0x')
   expect(context.asked).toEqual([
-    { from: account(1), to: account(2), value: 3n, data: Uint8Array.of(0xab), gasLimit: 50_000_000n, gasPrice: 0n, accessList: [] },
+    {
+      from: account(1),
+      to: account(2),
+      value: 3n,
+      data: Uint8Array.of(0xab),
+      gasLimit: 50_000_000n,
+      gasPrice: 0n,
+      accessList: [],
+      authorizationList: [],
+    },
   ])
 })
 

@@ -1,5 +1,5 @@
 import { toQuantity } from '#lib/hex'
-import { quantity } from '../../codecs/values.ts'
+import { address, quantity, resultList } from '../../codecs/values.ts'
 import type { SyncProgress } from '../../ports.ts'
 import type { ResultCodec } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
@@ -47,4 +47,14 @@ export const syncing = ethMethod({
   cost: 'instant',
   example: { params: [], result: false },
   run: (context) => context.chain.sync(),
+})
+
+export const accounts = ethMethod({
+  name: 'eth_accounts',
+  doc: 'Accounts that the node signs for: none, it holds no keys.',
+  params: [],
+  result: resultList(address),
+  cost: 'instant',
+  example: { params: [], result: [] },
+  run: () => [],
 })

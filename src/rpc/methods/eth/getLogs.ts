@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import { hashTransaction } from '#types/transaction'
 import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { resultList } from '../../codecs/values.ts'
@@ -12,6 +11,7 @@ import { param } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
+import { logsOfBlock } from './blockLogs.ts'
 import { createLogMatcher, type LogMatcher } from './matchLogs.ts'
 
 /** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
@@ -21,22 +21,6 @@ const receiptsCost = 64
 const maxRestarts = 3
 
 type Range = { readonly from: number; readonly to: number; readonly head: BlockId }
-
-/** The logs of one block that match, in order. RpcError 4444 when its receipts are not retained. */
-function logsOfBlock(view: ChainView, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
-  const found = view.block(hash)
-  const receipts = view.receipts(hash)
-  if (found === undefined || receipts === undefined) throw prunedHistory()
-  const { header, transactions } = found.block
-  const block = { hash, number: header.number, timestamp: header.timestamp }
-  return receipts.flatMap(({ receipt, firstLogIndex }, transactionIndex) => {
-    const raw = transactions[transactionIndex]
-    const matching = [...receipt.logs.entries()].filter(([, log]) => matcher.matches(log))
-    if (raw === undefined || matching.length === 0) return []
-    const transactionHash = hashTransaction(raw)
-    return matching.map(([index, log]) => ({ log, block, transactionHash, transactionIndex, logIndex: firstLogIndex + index }))
-  })
-}
 
 function bound(view: ChainView, at: BlockParam): number {
   if (at.kind === 'number') return at.number
@@ -112,6 +96,15 @@ function searchBlock(context: EthContext, hash: Hash, matcher: LogMatcher): read
   return logsOfBlock(view, hash, matcher)
 }
 
+/** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
+export function searchLogs(
+  context: EthContext,
+  { range }: LogFilter,
+  matcher: LogMatcher,
+): readonly PlacedLog[] | Promise<readonly PlacedLog[]> {
+  return range.kind === 'block' ? searchBlock(context, range.hash, matcher) : searchBlocks(context, range, matcher)
+}
+
 export const getLogs = ethMethod({
   name: 'eth_getLogs',
   doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order.',
@@ -119,8 +112,5 @@ export const getLogs = ethMethod({
   result: resultList(logResult),
   cost: 'range-read',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0', topics: [`0x${'11'.repeat(32)}`] }], result: [] },
-  run(context, filter): readonly PlacedLog[] | Promise<readonly PlacedLog[]> {
-    const matcher = createLogMatcher(filter)
-    return filter.range.kind === 'block' ? searchBlock(context, filter.range.hash, matcher) : searchBlocks(context, filter.range, matcher)
-  },
+  run: (context, filter) => searchLogs(context, filter, createLogMatcher(filter)),
 })

@@ -3,11 +3,12 @@ import { account } from '#test/harness/rpcFakes'
 import { zeroAddress } from '#types/ids'
 import { planCall } from './planCall.ts'
 
-const basis = { baseFee: 100n, balance: 1_000_000n, gasCap: 50_000_000n }
+const basis = { baseFee: 100n, balance: 1_000_000n, gasCap: 50_000_000n, chainId: 8453 }
 
 it('rpc/planCall: an empty request comes from nobody, pays nothing and may use all the gas there is', () => {
   expect(planCall({}, basis)).toEqual({
-    ...{ from: zeroAddress, to: null, value: 0n, data: new Uint8Array(0), gasLimit: 50_000_000n, gasPrice: 0n, accessList: [] },
+    ...{ from: zeroAddress, to: null, value: 0n, data: new Uint8Array(0), gasLimit: 50_000_000n, gasPrice: 0n },
+    ...{ accessList: [], authorizationList: [] },
   })
 })
 
@@ -23,7 +24,7 @@ it.each([
 
 it('rpc/planCall: with a price and no limit, the gas is what the sender can pay after the value', () => {
   expect(planCall({ gasPrice: 10n, value: 500_000n }, basis).gasLimit).toBe(50_000n)
-  expect(planCall({ gasPrice: 10n }, { ...basis, gasCap: 99n }).gasLimit).toBe(99n)
+  expect(planCall({ gasPrice: 10n }, { ...basis, gasCap: 99n, chainId: 8453 }).gasLimit).toBe(99n)
 })
 
 it.each([

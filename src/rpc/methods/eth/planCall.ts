@@ -12,6 +12,7 @@ export type CallBasis = {
   readonly balance: bigint
   /** gas when the request names none, and the most it may name */
   readonly gasCap: bigint
+  readonly chainId: number
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
@@ -45,16 +46,41 @@ export function insufficientFunds(have: bigint, want: bigint): Error {
   return transactionRejected(`insufficient funds for gas * price + value: have ${have} want ${want}`)
 }
 
+/** @throws RpcError for what no transaction could be */
+function checkForm({ chainId, to, authorizationList }: CallRequest, basis: CallBasis): void {
+  if (chainId !== undefined && chainId !== BigInt(basis.chainId)) throw invalidInput('invalid chain ID')
+  if (authorizationList !== undefined && to === undefined)
+    throw invalidParams('a transaction with an authorizationList creates no contract: "to" is needed')
+}
+
 /** A request with its defaults, as it runs. RpcError when its fees contradict each other or the block. Pure. */
 export function planCall(request: CallRequest, basis: CallBasis): CallMessage {
+  checkForm(request, basis)
   const gasPrice = priceOf(request, basis.baseFee)
+  return messageOf(request, gasPrice, gasLimitOf(request, gasPrice, basis))
+}
+
+/**
+ * A request as an estimate tries it first: with as much gas as there can be, which is what the request names and the sender can pay for, and
+ * the cap at most. RpcError as with `planCall`. Pure.
+ */
+export function planEstimate(request: CallRequest, basis: CallBasis): CallMessage {
+  checkForm(request, basis)
+  const gasPrice = priceOf(request, basis.baseFee)
+  const asked = min(request.gas ?? basis.gasCap, basis.gasCap)
+  const gasLimit = gasPrice === 0n ? asked : min(asked, gasLimitOf({ ...request, gas: undefined }, gasPrice, basis))
+  return messageOf(request, gasPrice, gasLimit)
+}
+
+function messageOf(request: CallRequest, gasPrice: bigint, gasLimit: bigint): CallMessage {
   return {
     from: request.from ?? zeroAddress,
     to: request.to ?? null,
     value: request.value ?? 0n,
     data: request.data ?? emptyBytes,
-    gasLimit: gasLimitOf(request, gasPrice, basis),
+    gasLimit,
     gasPrice,
     accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
   }
 }

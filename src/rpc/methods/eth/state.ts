@@ -1,5 +1,8 @@
-import { blockId, latest } from '../../codecs/blockId.ts'
+import type { Address } from '#types/ids'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { address, bytes, listOf, quantity, slotKey, word } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import type { TransactionPool } from '../../poolPorts.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { proofResult } from '../../results/proof.ts'
 import { ethMethod } from '../define.ts'
@@ -21,14 +24,28 @@ export const getBalance = ethMethod({
   run: (context, of, at) => onState(context, at, (state) => state.account(of)?.balance ?? 0n),
 })
 
+const nonceOf = (context: EthContext, of: Address, at: BlockParam): bigint =>
+  onState(context, at, (state) => state.account(of)?.nonce ?? 0n)
+
+/** The pool is asked first: what gets into a block meanwhile counts in the state. */
+async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Address): Promise<bigint> {
+  const inPool = (await pool.nextNonce(of)) ?? 0n
+  const inState = nonceOf(context, of, latest)
+  return inPool > inState ? inPool : inState
+}
+
 export const getTransactionCount = ethMethod({
   name: 'eth_getTransactionCount',
-  doc: 'Nonce of an account after a block: the number of transactions it has sent (of a contract: contracts it has created).',
+  doc: 'Nonce of an account after a block: the number of transactions it has sent (of a contract: contracts it has created). After `pending` also those that wait in the pool one after the other.',
   params: [account, block],
   result: quantity,
   cost: 'point-read',
   example: { params: ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'latest'], result: '0x1' },
-  run: (context, of, at) => onState(context, at, (state) => state.account(of)?.nonce ?? 0n),
+  run(context, of, at): bigint | Promise<bigint> {
+    const isPending = at.kind === 'tag' && at.tag === 'pending'
+    if (isPending && context.pool) return nonceAfterPool(context, context.pool, of)
+    return nonceOf(context, of, at)
+  },
 })
 
 export const getCode = ethMethod({

@@ -1,10 +1,12 @@
 import type { Hash } from '#types/ids'
+import { decodeTransaction } from '#types/transaction'
 import { hash, orNull } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
+import type { TransactionPool } from '../../poolPorts.ts'
 import type { ChainBlock, ChainReceipt } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { receiptResult } from '../../results/receipt.ts'
-import { transactionResult } from '../../results/transaction.ts'
+import { type AnyTransaction, pendingTransaction, transactionResult } from '../../results/transaction.ts'
 import { ethMethod } from '../define.ts'
 import { blockWithReceipts, minedReceipt, minedTransaction } from './mined.ts'
 
@@ -17,14 +19,24 @@ function onTransaction<T>(context: EthContext, of: Hash, read: Read<T>): T | und
   return place && found && read(found.of, found.receipts, place.index)
 }
 
+/** Of the chain, else of the pool; it may have got into a block while the pool was asked. */
+async function withPool(context: EthContext, pool: TransactionPool, of: Hash): Promise<AnyTransaction | undefined> {
+  const pooled = await pool.get(of)
+  if (pooled === undefined) return onTransaction(context, of, minedTransaction)
+  return pendingTransaction(decodeTransaction(pooled.raw), pooled.hash, pooled.sender)
+}
+
 export const getTransactionByHash = ethMethod({
   name: 'eth_getTransactionByHash',
-  doc: 'A transaction of the canonical chain.',
+  doc: 'A transaction of the canonical chain, or one that waits in the pool: that has no block, hash and number of its block are null.',
   params: [param('hash', hash)],
   result: orNull(transactionResult),
   cost: 'block-read',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  run: (context, of) => onTransaction(context, of, minedTransaction),
+  run(context, of): AnyTransaction | undefined | Promise<AnyTransaction | undefined> {
+    const mined = onTransaction(context, of, minedTransaction)
+    return mined ?? (context.pool && withPool(context, context.pool, of))
+  },
 })
 
 export const getTransactionReceipt = ethMethod({

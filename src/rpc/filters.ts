@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '#lib/clock'
+import { toHex } from '#lib/hex'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { LogFilter } from './codecs/logFilter.ts'
+import { filterNotFound, tooManyFilters } from './errors.ts'
+import type { Trail } from './methods/eth/followChain.ts'
+import type { LogMatcher } from './methods/eth/matchLogs.ts'
+import type { PlacedLog } from './results/log.ts'
+
+/** What a filter waits for, and what it has told. */
+export type Filter =
+  | { readonly kind: 'logs'; readonly filter: LogFilter; readonly matcher: LogMatcher; trail: Trail<PlacedLog> }
+  | { readonly kind: 'blocks'; trail: Trail<Hash> }
+  | { readonly kind: 'pending'; hashes: Hash[] }
+
+/** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
+export interface Filters {
+  /**
+   * @param weight addresses and topics that it holds
+   * @throws RpcError −32005 when there are too many
+   */
+  add(filter: Filter, weight: number): string
+  /**
+   * Asks one, after whoever asks it already; that it was asked keeps it alive.
+   * @throws RpcError −32602 when there is none with this id (any more)
+   */
+  ask<T>(id: string, question: (filter: Filter) => T | Promise<T>): Promise<T>
+  /** @returns whether there was one */
+  remove(id: string): boolean
+  /** A transaction is new in the pool. */
+  notePending(hash: Hash): void
+}
+
+export type FilterLimits = {
+  readonly maxFilters: number
+  /** addresses and topics of all of them */
+  readonly maxWeight: number
+  /** after so long without a question one ends */
+  readonly idleMs: number
+  /** that one filter keeps until it is asked; the oldest are forgotten */
+  readonly maxPending: number
+}
+
+const defaultLimits: FilterLimits = { maxFilters: 1_000, maxWeight: 50_000, idleMs: 300_000, maxPending: 10_000 }
+
+type Entry = { readonly filter: Filter; readonly weight: number; askedMs: number; turn: Promise<unknown> }
+
+export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedMs'> }, given: Partial<FilterLimits> = {}): Filters {
+  const limits = { ...defaultLimits, ...given }
+  const entries = new Map<string, Entry>()
+  let weight = 0
+
+  const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
+  function drop(id: string): boolean {
+    weight -= entries.get(id)?.weight ?? 0
+    return entries.delete(id)
+  }
+  function dropIdle(): void {
+    for (const [id, entry] of entries) if (isIdle(entry)) drop(id)
+  }
+
+  return {
+    add(filter, of): string {
+      dropIdle()
+      if (entries.size >= limits.maxFilters || weight + of > limits.maxWeight) throw tooManyFilters()
+      const id = toHex(randomBytes(16))
+      entries.set(id, { filter, weight: of, askedMs: clock.elapsedMs(), turn: Promise.resolve() })
+      weight += of
+      return id
+    },
+    async ask<T>(id: string, question: (filter: Filter) => T | Promise<T>): Promise<T> {
+      const entry = entries.get(id)
+      if (entry === undefined || isIdle(entry)) {
+        drop(id)
+        throw filterNotFound()
+      }
+      entry.askedMs = clock.elapsedMs()
+      const answer = entry.turn.then(() => question(entry.filter))
+      entry.turn = answer.catch(() => {})
+      return await answer
+    },
+    remove(id): boolean {
+      const entry = entries.get(id)
+      return drop(id) && entry !== undefined && !isIdle(entry)
+    },
+    notePending(hash): void {
+      for (const { filter } of entries.values()) {
+        if (filter.kind !== 'pending') continue
+        if (filter.hashes.length >= limits.maxPending) filter.hashes.shift()
+        filter.hashes.push(hash)
+      }
+    },
+  }
+}
+
+/** Where a filter begins: at the blocks after this one. */
+export const trailFrom = (head: BlockId): Trail<never> => [{ ...head, items: [] }]

@@ -1,0 +1,59 @@
+import { toHex } from '#lib/hex'
+import { invalidInput, RpcError, transactionRejected } from '../../errors.ts'
+import type { CallMessage, CallOutcome, CallRefusal } from '../../ports.ts'
+import { insufficientFunds } from './planCall.ts'
+import { revertReason } from './revertReason.ts'
+
+/** The names that Base's execution client gives to what ends a frame, by the interpreter's reason; others are the reason in one word. */
+const haltNames: Readonly<Record<string, string>> = {
+  'invalid opcode': 'OpcodeNotFound',
+  'write protection': 'StateChangeDuringStaticCall',
+  'call depth': 'CallTooDeep',
+  'insufficient balance': 'OutOfFunds',
+  'address collision': 'CreateCollision',
+  'invalid code': 'CreateContractStartingWithEF',
+  'code size': 'CreateContractSizeLimit',
+  'initcode size': 'CreateInitCodeSizeLimit',
+  'return data out of bounds': 'OutOfOffset',
+  'precompile failure': 'PrecompileError',
+}
+
+const inOneWord = (reason: string): string =>
+  reason.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_all, first: string) => first.toUpperCase())
+
+function haltError(reason: string, message: CallMessage): RpcError {
+  if (reason === 'out of gas') return transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
+  return transactionRejected(`EVM error: ${haltNames[reason] ?? inOneWord(reason)}`)
+}
+
+function refusalError(refusal: CallRefusal): Error {
+  switch (refusal.kind) {
+    case 'intrinsic-gas':
+      return invalidInput('intrinsic gas too low')
+    case 'insufficient-funds':
+      return insufficientFunds(refusal.have, refusal.want)
+    case 'nonce-overflow':
+      return transactionRejected('nonce has max value')
+    case 'initcode-size':
+      return invalidInput('max initcode size exceeded')
+  }
+}
+
+function revertError(output: Uint8Array): RpcError {
+  const reason = revertReason(output)
+  return new RpcError(3, reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`, toHex(output))
+}
+
+/** Return data, or the RpcError that says why there is none. */
+export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array {
+  switch (outcome.kind) {
+    case 'success':
+      return outcome.output
+    case 'revert':
+      throw revertError(outcome.output)
+    case 'halt':
+      throw haltError(outcome.reason, message)
+    case 'refused':
+      throw refusalError(outcome.refusal)
+  }
+}

@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockId } from '#types/blockRef'
+import { zeroAddress } from '#types/ids'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
+import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
+import { absent, quantity } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { invalidInput, prunedHistory, timedOut, transactionRejected, unsupported } from '../../errors.ts'
+import type { CallMessage, MeasuredCall } from '../../ports.ts'
+import { optionalParam, param } from '../../registry.ts'
+import { ethMethod } from '../define.ts'
+import { requireBlock } from './atBlock.ts'
+import { outputOf } from './callErrors.ts'
+import { planEstimate } from './planCall.ts'
+import { searchGas } from './searchGas.ts'
+
+/** What a transaction without data costs. */
+const transferGas = 21_000n
+/** Gas after which others get a turn of the event loop. */
+const sliceGas = 5_000_000n
+
+type Plan = {
+  readonly block: BlockId
+  /** with as much gas as there can be */
+  readonly message: CallMessage
+  readonly gasCap: bigint
+  /** nothing runs: value goes to an account without code */
+  readonly isTransfer: boolean
+}
+
+function plan(context: EthContext, request: CallRequest, at: BlockParam): Plan {
+  using view = context.chain.view()
+  const block = requireBlock(view, at)
+  const state = view.state(block)
+  const header = view.header(block.hash)
+  if (state === undefined || header === undefined) throw prunedHistory()
+  const { callGas } = context.limits
+  const gasCap = header.gasLimit < callGas ? header.gasLimit : callGas
+  const balance = state.account(request.from ?? zeroAddress)?.balance ?? 0n
+  const message = planEstimate(request, { baseFee: header.baseFeePerGas ?? 0n, balance, gasCap, chainId: context.chainId })
+  const isTransfer = message.to !== null && message.data.length === 0 && state.code(message.to).length === 0
+  return { block, message, gasCap, isTransfer }
+}
+
+/** Runs the message with different gas limits; each run is short or has a turn of the event loop to itself. */
+function createRuns(context: EthContext, { block, message }: Plan): (gasLimit: bigint) => Promise<MeasuredCall> {
+  let unsliced = 0n
+  return async (gasLimit) => {
+    if (unsliced > sliceGas) {
+      unsliced = 0n
+      await nextTurn()
+    }
+    if (context.ticket.isCancelled) throw timedOut()
+    const measured = context.executor.measure(block, { ...message, gasLimit })
+    if (measured === undefined) throw prunedHistory()
+    unsliced += measured.gasUsed
+    return measured
+  }
+}
+
+const isShortOfGas = ({ outcome }: MeasuredCall): boolean =>
+  outcome.kind === 'revert' || (outcome.kind === 'halt' && outcome.reason === 'out of gas')
+
+/** The RpcError of a message that fails with all the gas it may have; too little gas is said to be the reason when more would do. */
+async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: (gasLimit: bigint) => Promise<MeasuredCall>): Promise<never> {
+  const { outcome } = failed
+  if (outcome.kind === 'refused' && outcome.refusal.kind === 'intrinsic-gas')
+    throw invalidInput(`gas required exceeds allowance (${message.gasLimit})`)
+  const isLimited = message.gasLimit < gasCap && message.gasPrice === 0n
+  if (isLimited && isShortOfGas(failed) && (await run(gasCap)).outcome.kind === 'success')
+    throw transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
+  outputOf(outcome, message)
+  throw new RangeError('a message that succeeded is not refused')
+}
+
+export const estimateGas = ethMethod({
+  name: 'eth_estimateGas',
+  doc: 'Gas limit with which a message succeeds on the state after a block: the least one, or up to 1.5 % more. A revert is error 3 with its data. The fees of L1 and of the operator, which are no gas, are not looked at.',
+  params: [
+    param('transaction', callRequest),
+    optionalParam('block', blockId, latest, 'latest'),
+    optionalParam('stateOverrides', absent('state overrides', unsupported), undefined, 'none'),
+    optionalParam('blockOverrides', absent('block overrides', unsupported), undefined, 'none'),
+  ],
+  result: quantity,
+  cost: 'execution',
+  example: { params: [{ to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1' }, 'latest'] },
+  async run(context, request, at): Promise<bigint> {
+    const planned = plan(context, request, at)
+    const { message, isTransfer } = planned
+    const run = createRuns(context, planned)
+    if (isTransfer && message.gasLimit >= transferGas && (await run(transferGas)).outcome.kind === 'success') return transferGas
+    const first = await run(message.gasLimit)
+    if (first.outcome.kind !== 'success') return await refuse(first, planned, run)
+    return await searchGas(first, message.gasLimit, run)
+  },
+})

@@ -1,0 +1,131 @@
+import type { Hash } from '#types/ids'
+import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
+import { flag, resultList, text } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { filterNotFound } from '../../errors.ts'
+import { type Filter, trailFrom } from '../../filters.ts'
+import { param, type ResultCodec } from '../../registry.ts'
+import { logResult, type PlacedLog } from '../../results/log.ts'
+import { ethMethod } from '../define.ts'
+import { logsOfBlock } from './blockLogs.ts'
+import { type Collect, followChain } from './followChain.ts'
+import { searchLogs } from './getLogs.ts'
+import { createLogMatcher } from './matchLogs.ts'
+
+/** Reading receipts costs so many times what reading a header does. */
+const receiptsCost = 64
+
+function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter, weight: number): string {
+  using view = context.chain.view()
+  return context.filters.add(make(trailFrom(view.heads.latest)), weight)
+}
+
+const id = param('filter', text)
+const idResult = { doc: 'id of the filter', encode: (value: string): string => value }
+const exampleId = '0x9ce59a13059e417087c02d3236a0b1cc'
+
+export const newFilter = ethMethod({
+  name: 'eth_newFilter',
+  doc: 'Makes a filter for logs of blocks to come. One that nobody asks for five minutes ends.',
+  params: [param('filter', logFilter)],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [{ address: '0x4200000000000000000000000000000000000015' }] },
+  run(context, filter): string {
+    const weight = 1 + filter.addresses.length + filter.topics.reduce((sum, alternatives) => sum + alternatives.length, 0)
+    const matcher = createLogMatcher(filter)
+    return install(context, (trail) => ({ kind: 'logs', filter, matcher, trail }), weight)
+  },
+})
+
+export const newBlockFilter = ethMethod({
+  name: 'eth_newBlockFilter',
+  doc: 'Makes a filter for blocks to come. One that nobody asks for five minutes ends.',
+  params: [],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [] },
+  run: (context) => install(context, (trail) => ({ kind: 'blocks', trail }), 1),
+})
+
+export const newPendingTransactionFilter = ethMethod({
+  name: 'eth_newPendingTransactionFilter',
+  doc: 'Makes a filter for transactions that are sent to the pool of this node from now on. One that nobody asks for five minutes ends.',
+  params: [],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [] },
+  run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }, 1),
+})
+
+export const uninstallFilter = ethMethod({
+  name: 'eth_uninstallFilter',
+  doc: 'Ends a filter.',
+  params: [id],
+  result: flag,
+  cost: 'instant',
+  example: { params: [exampleId], result: false },
+  run: ({ filters }, of) => filters.remove(of),
+})
+
+/** Block numbers outside of which a filter has nothing to tell; tags bound nothing, for blocks to come are between them. */
+function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
+  if (range.kind === 'block') return hash === range.hash
+  const { from, to } = range
+  return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
+}
+
+function collectLogs({ filter, matcher }: Extract<Filter, { kind: 'logs' }>): Collect<PlacedLog> {
+  return (view, { number, hash }) => {
+    const bloom = isInRange(filter, number, hash) ? view.header(hash)?.logsBloom : undefined
+    if (bloom === undefined || !matcher.mayBeIn(bloom)) return { items: [], cost: 0 }
+    return { items: logsOfBlock(view, hash, matcher), cost: receiptsCost }
+  }
+}
+
+async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | PlacedLog)[]> {
+  const { logResults, logBlocks } = context.limits
+  switch (filter.kind) {
+    case 'pending':
+      return filter.hashes.splice(0)
+    case 'blocks': {
+      const { added, trail } = await followChain<Hash>(context, filter.trail, logBlocks, (_view, { hash }) => ({ items: [hash], cost: 0 }))
+      filter.trail = trail
+      return added
+    }
+    case 'logs': {
+      const { removed, added, trail } = await followChain(context, filter.trail, logResults, collectLogs(filter))
+      filter.trail = trail
+      return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
+    }
+  }
+}
+
+const changeResult: ResultCodec<Hash | PlacedLog> = {
+  doc: 'hash of a block or of a transaction, or log',
+  encode: (value) => (typeof value === 'string' ? value : logResult.encode(value)),
+}
+
+export const getFilterChanges = ethMethod({
+  name: 'eth_getFilterChanges',
+  doc: 'What is new since the last time: hashes of blocks or of transactions, or logs; after a reorg first the logs that are no more, with `removed` true.',
+  params: [id],
+  result: resultList(changeResult),
+  cost: 'range-read',
+  example: { params: [exampleId] },
+  run: (context, of) => context.filters.ask(of, (filter) => changesOf(context, filter)),
+})
+
+export const getFilterLogs = ethMethod({
+  name: 'eth_getFilterLogs',
+  doc: 'All logs that a filter matches, as eth_getLogs with what it was made of.',
+  params: [id],
+  result: resultList(logResult),
+  cost: 'range-read',
+  example: { params: [exampleId] },
+  run: (context, of) =>
+    context.filters.ask(of, (filter) => {
+      if (filter.kind !== 'logs') throw filterNotFound()
+      return searchLogs(context, filter.filter, filter.matcher)
+    }),
+})

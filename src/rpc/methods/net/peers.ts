@@ -1,0 +1,22 @@
+import { flag, quantity } from '../../codecs/values.ts'
+import { ethMethod } from '../define.ts'
+
+export const listening = ethMethod({
+  name: 'net_listening',
+  doc: 'Always true, as wallets expect of a node that answers.',
+  params: [],
+  result: flag,
+  cost: 'instant',
+  example: { params: [], result: true },
+  run: () => true,
+})
+
+export const peerCount = ethMethod({
+  name: 'net_peerCount',
+  doc: 'Number of peers: none, for there is no peer-to-peer network yet.',
+  params: [],
+  result: quantity,
+  cost: 'instant',
+  example: { params: [], result: '0x0' },
+  run: () => 0,
+})

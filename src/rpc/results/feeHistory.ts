@@ -1,0 +1,39 @@
+import { toQuantity } from '#lib/hex'
+import type { Json } from '../json.ts'
+import type { ResultCodec } from '../registry.ts'
+
+/** What one block of a fee history tells. */
+export type BlockFees = {
+  /** wei per gas */
+  readonly baseFee: bigint
+  /** wei per blob gas */
+  readonly blobFee: number
+  /** of the gas limit, 0 to 1 */
+  readonly gasUsedRatio: number
+  /** tips at the percentiles asked for, wei per gas */
+  readonly rewards: readonly bigint[]
+}
+
+export type FeeHistory = {
+  readonly oldest: number
+  /** oldest first */
+  readonly blocks: readonly BlockFees[]
+  /** of the block after the newest one */
+  readonly next: Pick<BlockFees, 'baseFee' | 'blobFee'> | undefined
+  readonly hasRewards: boolean
+}
+
+export const feeHistoryResult: ResultCodec<FeeHistory> = {
+  doc: 'oldestBlock, per block baseFeePerGas and baseFeePerBlobGas (and those of the next block), gasUsedRatio, blobGasUsedRatio, and reward by percentile',
+  encode({ oldest, blocks, next, hasRewards }): Json {
+    const fees = [...blocks, ...(next ? [next] : [])]
+    return {
+      oldestBlock: toQuantity(oldest),
+      baseFeePerGas: fees.map(({ baseFee }) => toQuantity(baseFee)),
+      gasUsedRatio: blocks.map(({ gasUsedRatio }) => gasUsedRatio),
+      baseFeePerBlobGas: fees.map(({ blobFee }) => toQuantity(blobFee)),
+      blobGasUsedRatio: blocks.map(() => 0),
+      ...(hasRewards && { reward: blocks.map(({ rewards }) => rewards.map(toQuantity)) }),
+    }
+  },
+}
