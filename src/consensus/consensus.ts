@@ -4,10 +4,11 @@ import type { Log } from '#lib/log'
 import { createDriver, type DriverDeps, type DriverOptions } from './driver.ts'
 import { checkEveryMs, EngineQueue, type EngineQueueDeps } from './engineQueue.ts'
 import type { L1Source, SafeHeadStore, UnsafeInbox } from './ports.ts'
+import type { SequencerDeps } from './sequencer.ts'
 import { type DriverStatus, mainWait } from './status.ts'
 import { Waits } from './waits.ts'
 
-/** What runs beside derivation and feeds the inbox: follow mode. */
+/** What runs beside derivation: follow mode, a sequencer. */
 export type Feed = { run(signal: AbortSignal): Promise<void> }
 
 export type ConsensusDeps = Omit<EngineQueueDeps, 'waits'> & {
@@ -15,9 +16,11 @@ export type ConsensusDeps = Omit<EngineQueueDeps, 'waits'> & {
   readonly l1?: { readonly source: L1Source; readonly store: SafeHeadStore; readonly createPipeline: (start: StartPoint) => Pipeline }
   /** absent: nothing is followed but L1 */
   readonly createFeed?: (parts: { readonly inbox: UnsafeInbox; readonly waits: Waits }) => Feed
+  /** absent: no block is made here; with L1 only */
+  readonly createSequencer?: (parts: Pick<SequencerDeps, 'chain' | 'l1' | 'l1Head' | 'waits'>) => Feed
 }
 
-/** The consensus half: derivation from L1, a node that is followed, or both; over one engine queue. */
+/** The consensus half: derivation from L1, a node that is followed, a sequencer beside derivation; over one engine queue. */
 export interface Consensus {
   /** Runs until the signal is aborted; once. @throws the fatal Fault that stopped a part; the other part is stopped first */
   run(signal: AbortSignal): Promise<void>
@@ -28,18 +31,25 @@ export interface Consensus {
 
 type Part = Omit<Consensus, 'run'> & Feed
 
-/** @throws RangeError when there is neither L1 nor anything to follow */
+/** @throws RangeError when there is neither L1 nor anything to follow, or a sequencer without L1 */
 export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Consensus {
-  const { l1, createFeed } = deps
+  const { l1, createFeed, createSequencer } = deps
   if (l1 === undefined && createFeed === undefined) throw new RangeError('neither L1 nor a source to follow')
+  if (l1 === undefined && createSequencer) throw new RangeError('a sequencer without L1')
   const driverDeps: DriverDeps | undefined = l1 && { ...deps, ...l1, l1: l1.source }
-  const part = driverDeps ? createDriver(driverDeps, options) : createUnderived(deps, options)
-  const feed = createFeed?.(part)
+  const driver = driverDeps && createDriver(driverDeps, options)
+  const part = driver ?? createUnderived(deps, options)
+  const feeds: Feed[] = []
+  if (createFeed) feeds.push(createFeed(part))
+  if (createSequencer && driver && l1) {
+    const { sequenced: chain, waits } = driver
+    feeds.push(createSequencer({ chain, waits, l1: l1.source, l1Head: () => driver.status().l1.latest }))
+  }
   return {
     inbox: part.inbox,
     waits: part.waits,
     status: () => part.status(),
-    run: (signal) => runTogether(feed ? [part, feed] : [part], deps.log, signal),
+    run: (signal) => runTogether([part, ...feeds], deps.log, signal),
   }
 }
 
@@ -97,7 +107,7 @@ async function untilSound(run: () => Promise<unknown>): Promise<void> {
 
 /**
  * Runs parts until the signal is aborted or one fails: the others are stopped then. One that comes to a fork without rules ends alone: what is
- * followed gets there before derivation, which goes on to the last block before it.
+ * followed or sequenced gets there before derivation, which goes on to the last block before it.
  */
 async function runTogether(parts: readonly Feed[], log: Log, signal: AbortSignal): Promise<void> {
   const control = new AbortController()

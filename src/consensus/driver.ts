@@ -22,6 +22,7 @@ import { runUntilAborted } from './runUntilAborted.ts'
 import { SafeChain } from './safeChain.ts'
 import { findStart, type Start } from './startPoint.ts'
 import { type DriverStatus, mainWait } from './status.ts'
+import type { SequencedChain } from './tasks/seal.ts'
 import type { Escalation } from './waitLadders.ts'
 import { Waits } from './waits.ts'
 
@@ -64,6 +65,8 @@ export interface Driver {
   status(): DriverStatus
   /** where blocks are offered that L1 does not confirm yet */
   readonly inbox: UnsafeInbox
+  /** where a sequencer builds */
+  readonly sequenced: SequencedChain
   readonly waits: Waits
 }
 
@@ -80,6 +83,8 @@ const breathMs = 20
 
 class DerivationDriver implements Driver {
   readonly waits: Waits
+  readonly inbox: UnsafeInbox
+  readonly sequenced: SequencedChain
   readonly #deps: DriverDeps
   readonly #options: DriverOptions
   readonly #watch: L1Watch
@@ -100,10 +105,8 @@ class DerivationDriver implements Driver {
     this.waits = new Waits(deps)
     this.#resets = new Resets({ ...deps, waits: this.waits }, options.backoff)
     this.#queue = new EngineQueue({ ...deps, waits: this.waits }, { ...options, labels: 'l1' })
-  }
-
-  get inbox(): UnsafeInbox {
-    return this.#queue
+    this.inbox = this.#queue
+    this.sequenced = this.#queue.sequenced
   }
 
   status(): DriverStatus {
@@ -170,6 +173,7 @@ class DerivationDriver implements Driver {
     const { store, log } = this.#deps
     const { config } = this.#options
     const wanted = this.#resets.wanted
+    if (wanted?.by === 'engine') this.sequenced.settle(false)
     if (wanted) await this.#settlePending(wanted.by, signal)
     const step = wanted ? await this.#resets.pause(signal) : 'retry'
     const { heads, start } = await this.#try('start-point', signal, () => this.#findStart(step, wanted?.by, signal))
@@ -302,6 +306,7 @@ class DerivationDriver implements Driver {
     await this.#commit(signal)
     await this.#finalize(signal)
     for (const reason of ['l1-block', 'l1-blobs', 'reset'] as const) this.waits.leave(reason)
+    if (this.#watch.heads.latest && !this.#queue.lost) this.sequenced.settle(true)
     while ((this.#watch.heads.latest?.number ?? -1) < number) {
       await this.#queue.check(signal)
       if (this.#queue.lost) return

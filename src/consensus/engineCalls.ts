@@ -20,7 +20,7 @@ export type EngineCallsDeps = {
 const slowCallMs = 1_000
 
 /** Each answers for itself and those before it: that the engine can be read does not show that it can be written, its disk may be full. */
-const doings = ['read', 'write', 'insert'] as const
+const doings = ['read', 'write', 'sequence', 'insert'] as const
 type Doing = (typeof doings)[number]
 
 /** Calls the execution half until it answers. While it does not, that is the wait 'engine'. */
@@ -50,20 +50,34 @@ export class EngineCalls {
   }
 
   /** Repeats a task in which `insertOnce` failed; the pauses are no part of the task. @throws as `read` does */
-  async insertAgain<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    try {
-      const result = await this.#try('insert', signal, task)
-      this.#end('insert')
-      return result
-    } catch (error) {
-      if (!isFault(error, 'ENGINE_LOST')) this.#end('insert')
-      throw error
-    }
+  insertAgain<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    return this.#again('insert', signal, task)
+  }
+
+  /** One try, for a task that `sequenceAgain` repeats, of what may go on until `seal` is aborted: silence counts from then on. */
+  sequenceOnce<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>, seal?: AbortSignal): Promise<T> {
+    return this.#call('sequence', signal, run, seal)
+  }
+
+  /** Repeats a task in which `sequenceOnce` failed. @throws as `read` does */
+  sequenceAgain<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    return this.#again('sequence', signal, task)
   }
 
   /** Nothing is being written, and the engine has all that was: what was never answered has been done. */
   idle(): void {
     this.#answered('write')
+  }
+
+  async #again<T>(doing: Doing, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    try {
+      const result = await this.#try(doing, signal, task)
+      this.#end(doing)
+      return result
+    } catch (error) {
+      if (!isFault(error, 'ENGINE_LOST')) this.#end(doing)
+      throw error
+    }
   }
 
   #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
@@ -77,20 +91,28 @@ export class EngineCalls {
     return retry({ clock, random }, { backoff: this.#backoff, signal, onFailure }, run)
   }
 
-  async #call<T>(doing: Doing, signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
-    const { engine, clock, waits } = this.#deps
-    using _slow = clock.after(slowCallMs, () => {
-      this.#failing.add(doing)
-      if (!waits.has('engine')) waits.enter('engine')
-    })
+  async #call<T>(doing: Doing, signal: AbortSignal, run: (engine: Engine) => Promise<T>, from?: AbortSignal): Promise<T> {
+    using watch = new DisposableStack()
+    const begin = (): void => void watch.use(this.#watchSilence(doing))
+    if (from === undefined || from.aborted) begin()
+    else from.addEventListener('abort', begin, { once: true })
+    watch.defer(() => from?.removeEventListener('abort', begin))
     try {
-      const result = await run(engine)
+      const result = await run(this.#deps.engine)
       this.#answered(doing)
       return result
     } catch (error) {
       if (!signal.aborted && !isRetryable(error) && !isFault(error, 'ENGINE_LOST')) this.#answered(doing)
       throw error
     }
+  }
+
+  #watchSilence(doing: Doing): Disposable {
+    const { clock, waits } = this.#deps
+    return clock.after(slowCallMs, () => {
+      this.#failing.add(doing)
+      if (!waits.has('engine')) waits.enter('engine')
+    })
   }
 
   /** A refusal is an answer too. */

@@ -18,6 +18,7 @@ import { buildDerived, type Derived } from './tasks/build.ts'
 import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
 import { planFinalize } from './tasks/finalize.ts'
 import { planInsert, runInsert } from './tasks/insert.ts'
+import { SequencedChain } from './tasks/seal.ts'
 
 export type EngineQueueDeps = EngineCallsDeps
 
@@ -49,6 +50,8 @@ export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payl
 export class EngineQueue implements UnsafeInbox {
   /** what derivation has read of L1: nothing is inserted that contradicts it */
   readonly trail = new L1Trail()
+  /** for a sequencer */
+  readonly sequenced: SequencedChain
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
@@ -66,6 +69,13 @@ export class EngineQueue implements UnsafeInbox {
     this.#options = options
     this.#calls = new EngineCalls(deps, { ...options.backoff, maxMs: Math.min(options.backoff.maxMs, longestPauseMs) })
     this.#refusals = new Refusals(deps.clock)
+    this.sequenced = new SequencedChain({
+      ...{ config: options.config, log: deps.log, tasks: this.#tasks, calls: this.#calls, trail: this.trail },
+      heads: (): Heads | undefined => this.#heads,
+      known: (signal): Promise<Heads> => this.#known(signal),
+      setHeads: (heads, signal): Promise<void> => this.#setHeads(heads, signal),
+      onLost: (fault, signal): Promise<void> => this.#onLost(fault, signal),
+    })
   }
 
   get heads(): Heads | undefined {
@@ -347,6 +357,7 @@ export class EngineQueue implements UnsafeInbox {
   async #onLost(fault: Fault, signal: AbortSignal): Promise<void> {
     this.#deps.log.warn('heads are read again', { reason: fault.message })
     this.#lost = fault
+    this.sequenced.settle(false)
     await this.#load(signal).catch((error: unknown) => {
       if (!isFault(error, 'ENGINE_LOST')) throw error
     })
@@ -360,6 +371,7 @@ export class EngineQueue implements UnsafeInbox {
   #take(heads: Heads): void {
     this.#heads = heads
     for (const label of ['unsafe', 'safe', 'finalized'] as const) this.#deps.metrics.heads.set({ label }, heads[label].number)
+    this.sequenced.changed()
   }
 }
 

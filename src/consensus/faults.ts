@@ -48,6 +48,21 @@ export const consensusFault = defineFaults({
     says: (d: { reason: string }) => `${d.reason} has been waited for in vain: a start point is looked for again`,
     fix: 'check the endpoint that the log names',
   },
+  SEQUENCER_STATE: {
+    severity: 'retry',
+    says: (d: { reason: string }) => d.reason,
+    fix: 'ask admin_sequencerActive, and optimism_syncStatus for the hash of the unsafe head',
+  },
+  SEQUENCER_NO_ORIGIN: {
+    severity: 'retry',
+    says: (d: { number: number; reason: string }) => `block ${d.number} cannot be sequenced: ${d.reason}`,
+    fix: 'wait for L1; if it goes on, check the endpoints of L1',
+  },
+  SEQUENCER_TOO_FAR_AHEAD: {
+    severity: 'retry',
+    says: (d: { lagSec: number; maxSec: number }) => `the safe head is ${d.lagSec} s behind the unsafe head, more than ${d.maxSec} s`,
+    fix: 'check that the batcher runs and can pay for its transactions',
+  },
   SOURCE_STOPPED: {
     severity: 'retry',
     says: (d: { number: number; seconds: number }) => `the node that is followed has stood at block ${d.number} for ${d.seconds} s`,

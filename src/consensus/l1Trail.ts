@@ -17,6 +17,11 @@ export class L1Trail {
     this.#hashes.clear()
   }
 
+  /** Of the block that derivation has read at the number. */
+  hashAt(number: number): Hash | undefined {
+    return this.#hashes.get(number)
+  }
+
   /** Whether derivation has read another block at the number; false when it has read none there. */
   contradicts({ number, hash }: BlockId): boolean {
     const read = this.#hashes.get(number)

@@ -1,4 +1,4 @@
-import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
+import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
 import { escalations, waitReasons } from './waitLadders.ts'
 
 export const consensusMetrics = defineMetrics({
@@ -43,3 +43,17 @@ export const followMetrics = defineMetrics({
 })
 
 export type FollowMetrics = Handles<(typeof followMetrics)['specs']>
+
+const blockSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4]
+
+export const sequencerMetrics = defineMetrics({
+  active: gauge('basalt_sequencer_active_state', 'Whether blocks are sequenced: 1 or 0'),
+  blocks: counter('basalt_sequencer_blocks_total', 'Blocks built, by what became of them', { outcome: ['sealed', 'dropped', 'moved'] }),
+  transactions: counter('basalt_sequencer_transactions_total', 'Transactions in sealed blocks, deposits included'),
+  late: counter('basalt_sequencer_late_blocks_total', 'Blocks that became the head after their time'),
+  building: histogram('basalt_sequencer_building_seconds', 'From the beginning of a block until it was to be sealed', blockSeconds),
+  sealing: histogram('basalt_sequencer_sealing_seconds', 'From when a block was to be sealed until it was the head', blockSeconds),
+  originLag: gauge('basalt_sequencer_origin_lag_seconds', 'Time of the last sealed block less that of its L1 origin'),
+})
+
+export type SequencerMetrics = Handles<(typeof sequencerMetrics)['specs']>

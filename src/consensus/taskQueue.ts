@@ -1,5 +1,5 @@
-/** Highest first. `start`: heads are read or set for a new beginning. A sequencer's `seal` and `build` of blocks of its own belong between. */
-export const taskKinds = ['start', 'build', 'insert', 'consolidate', 'finalize'] as const
+/** Highest first. `start`: heads are read or set for a new beginning. `seal`: a sequencer's block is begun, or becomes the unsafe head. */
+export const taskKinds = ['start', 'seal', 'build', 'insert', 'consolidate', 'finalize'] as const
 export type TaskKind = (typeof taskKinds)[number]
 
 type Waiting = { readonly kind: TaskKind; readonly run: () => Promise<void>; readonly drop: (reason: unknown) => void }

@@ -1,6 +1,7 @@
 /**
  * What the consensus half cannot go on without. `l1-head` is the normal wait at the tip, `reset` the pause between resets that change nothing,
- * `gap` a known head whose ancestors are not known.
+ * `gap` a known head whose ancestors are not known; `sequencer-origin` an L1 block on which the next block can be sequenced, `sequencer-lag` the
+ * safe head, too far behind the blocks that were.
  */
 export const waitReasons = [
   'l1-head',
@@ -14,6 +15,8 @@ export const waitReasons = [
   'source-block',
   'source-proofs',
   'gap',
+  'sequencer-origin',
+  'sequencer-lag',
 ] as const
 export type WaitReason = (typeof waitReasons)[number]
 
@@ -49,6 +52,9 @@ export const ladders: Readonly<Record<WaitReason, Ladder>> = {
   'source-block': { retry: 15 * second, 'back-fill': 30 * second, reset: 2 * minute },
   'source-proofs': { retry: minute },
   gap: { 'back-fill': second, retry: 30 * second, reset: 2 * minute, 're-anchor': 10 * minute },
+  // derivation sees to L1 and gives up what was built on replaced blocks; batches come from elsewhere
+  'sequencer-origin': { retry: 30 * second },
+  'sequencer-lag': { retry: minute },
 }
 
 /** The highest step whose deadline has passed; undefined before the first. Pure. */

@@ -6,6 +6,7 @@ import { defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import type { SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import type { SequencerControl } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -18,8 +19,9 @@ import { agreeOnSchema, consensusSchema } from '#store/schema'
 import { consensusTables } from '#store/tables'
 import { type Follow, openFollow } from './followPart.ts'
 import { checkL1, openL1 } from './l1Part.ts'
-import type { EngineEndpoint, L1Options, SourceOptions } from './nodeOptions.ts'
+import type { EngineEndpoint, L1Options, SequencerNodeOptions, SourceOptions } from './nodeOptions.ts'
 import { safeHeadTable } from './safeHeadTable.ts'
+import { openSequencer } from './sequencerPart.ts'
 
 export type ConsensusHalfDeps = {
   readonly engine: Engine
@@ -30,12 +32,13 @@ export type ConsensusHalfDeps = {
   readonly registry: Registry
 }
 
-/** L1, a source, or both; `endpoint`: where the execution half is, when it is elsewhere. */
+/** L1, a source, or both, L1 and a sequencer; `endpoint`: where the execution half is, when it is elsewhere. */
 export type ConsensusHalfOptions = {
   readonly config: RollupConfig
   readonly datadir: string
   readonly l1?: L1Options
   readonly source?: SourceOptions
+  readonly sequencer?: SequencerNodeOptions
   readonly endpoint?: EngineEndpoint
 }
 
@@ -44,6 +47,8 @@ export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status'
   readonly store: SafeHeadStore
   /** absent: no other node is followed */
   readonly follow: Pick<Follow, 'status'> | undefined
+  /** absent: no block is made here */
+  readonly sequencer: SequencerControl | undefined
   /**
    * Runs until the signal is aborted; once. A fork without rules ends derivation, not the node.
    * @throws Fault that a running node cannot report by itself (fatal)
@@ -74,19 +79,21 @@ async function allEnded(parts: readonly Promise<void>[], stop: AbortController):
 /** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
 export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
   const { log, registry } = deps
-  const { config, datadir, l1: l1Options, source } = options
+  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions } = options
   await using opening = new AsyncDisposableStack()
   const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
   agreeOnSchema(kv, consensusSchema)
   const store = createSafeHeadStore(safeHeadTable(kv, consensusTables.safeHeads.id))
   const l1 = l1Options && opening.use(openL1({ ...deps, kv }, { config, l1: l1Options }))
   const follow = source && opening.use(openFollow(deps, { ...options, source }))
+  const sequencer = sequencerOptions && openSequencer(deps, { ...sequencerOptions, config })
   const consensusDeps: ConsensusDeps = {
     ...deps,
     log: log.child('consensus'),
     metrics: consensusMetrics.register(registry),
     ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
     ...(follow && { createFeed: (parts) => follow.createFeed(parts) }),
+    ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
   }
   const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }
   const consensus = createConsensus(consensusDeps, { ...defaultDriverOptions, ...polls, config })
@@ -94,6 +101,7 @@ export async function openConsensusHalf(deps: ConsensusHalfDeps, options: Consen
   return {
     store,
     follow,
+    sequencer: sequencer?.control(),
     inbox: consensus.inbox,
     waits: consensus.waits,
     status: () => consensus.status(),

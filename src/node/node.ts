@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client'
 import type { FollowStatus } from '#consensus/follow'
+import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { Execution } from '#execution/execution'
 import type { HeadRecord } from '#execution/headRecord'
@@ -35,6 +36,8 @@ export interface Node extends AsyncDisposable {
   readonly urls: Urls
   /** the chain as this process has it; not in consensus mode */
   readonly execution: Pick<Execution, 'published' | 'view'> | undefined
+  /** undefined: no block is made here */
+  readonly sequencer: SequencerControl | undefined
   /** undefined in execution mode */
   status(): DriverStatus | undefined
   progress(): Progress
@@ -121,6 +124,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   return {
     urls: servers.urls,
     execution: half?.execution,
+    sequencer: consensus?.sequencer,
     status,
     progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
     problems,

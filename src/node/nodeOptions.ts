@@ -24,6 +24,16 @@ export type SourceOptions = {
   readonly pollMs?: number
 }
 
+/** Blocks are made here. */
+export type SequencerNodeOptions = {
+  /** an L1 block is an origin once it has as many on top of it */
+  readonly l1ConfirmationBlocks: number
+  /** nothing is sequenced before admin_startSequencer */
+  readonly isStopped: boolean
+  /** nothing is built while the safe head is so far behind; absent: however far it is */
+  readonly maxSafeLagSec?: number
+}
+
 /** Where the Engine API of another half is, and the secret it asks for. */
 export type EngineEndpoint = {
   readonly url: string
@@ -40,6 +50,8 @@ export type NodeOptions = {
   readonly version: string
   readonly l1?: L1Options
   readonly source?: SourceOptions
+  /** with L1, and not in execution mode */
+  readonly sequencer?: SequencerNodeOptions
   /** consensus mode: the other half, its Engine API */
   readonly engine?: { readonly url: string }
   /** 32 bytes; consensus mode, and wherever the Engine API is served */
@@ -62,7 +74,8 @@ export function endpointOf({ mode, engine, jwtSecret }: NodeOptions): EngineEndp
  * Refuses options that do not go together.
  * @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal): in `all` mode one consensus half moves the chain, and another one must not
  */
-export function checkOptions({ mode, l1, source, engine, jwtSecret, listen }: NodeOptions): void {
+export function checkOptions(options: NodeOptions): void {
+  const { mode, l1, source, engine, jwtSecret, listen } = options
   const need = (option: string, isThere: boolean): void => {
     if (!isThere) throw nodeFault('OPTION_MISSING', { mode, option })
   }
@@ -72,4 +85,17 @@ export function checkOptions({ mode, l1, source, engine, jwtSecret, listen }: No
   if (mode === 'consensus' || listen.engine !== undefined) need('the secret both halves share (--jwt)', jwtSecret !== undefined)
   if (mode !== 'execution' && listen.engine !== undefined)
     throw nodeFault('OPTION_UNSUPPORTED', { option: `--engine.port with --mode ${mode}` })
+  checkSequencer(options)
+}
+
+/** @throws Fault OPTION_MISSING, OPTION_UNSUPPORTED (fatal) */
+function checkSequencer({ mode, l1, source, sequencer, config: { blockTimeSec } }: NodeOptions): void {
+  if (sequencer === undefined) return
+  if (mode === 'execution') throw nodeFault('OPTION_UNSUPPORTED', { option: 'a sequencer with --mode execution' })
+  if (l1 === undefined) throw nodeFault('OPTION_MISSING', { mode: `${mode} and a sequencer`, option: 'an L1 endpoint (--l1.rpc)' })
+  if (source !== undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: 'a sequencer that follows another node (--source.l2.rpc)' })
+  if (!Number.isInteger(blockTimeSec) || blockTimeSec < 1)
+    throw nodeFault('OPTION_UNSUPPORTED', {
+      option: `a block time of ${blockTimeSec * 1000} ms: the sequencer makes blocks of whole seconds`,
+    })
 }

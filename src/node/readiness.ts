@@ -17,6 +17,8 @@ const waiting: Readonly<Record<WaitReason, string>> = {
   'source-block': 'a block of the source',
   'source-proofs': 'proofs of the execution half',
   gap: 'the ancestors of a block',
+  'sequencer-origin': 'an L1 block to sequence on',
+  'sequencer-lag': 'the safe head to come near what was sequenced',
 }
 
 /**

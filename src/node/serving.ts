@@ -19,6 +19,7 @@ import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
+import { adminSequencer } from './sequencerPart.ts'
 import type { EthParts, RollupParts } from './servers.ts'
 import { followSyncOf, syncProgressOf } from './syncing.ts'
 
@@ -104,12 +105,12 @@ function misfitOf(schedule: ForkSchedule, payload: Payload): string | undefined 
 
 function adminNode({
   config,
-  consensus: { inbox },
+  consensus: { inbox, sequencer },
   log,
   signal,
 }: {
   readonly config: RollupConfig
-  readonly consensus: Pick<ConsensusHalf, 'inbox'>
+  readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer'>
   readonly log: Log | RootLog
   readonly signal: AbortSignal
 }): AdminNode {
@@ -128,6 +129,7 @@ function adminNode({
           return { kind: 'refused', reason: outcome.reason }
       }
     },
+    sequencer: sequencer && adminSequencer(sequencer),
     setLogLevel: 'setLevel' in log ? (level): void => log.setLevel(level) : undefined,
   }
 }

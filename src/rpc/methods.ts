@@ -1,6 +1,9 @@
 import type { AdminContext, EngineContext, EthContext, RollupContext, SocketContext } from './context.ts'
 import { postUnsafePayload } from './methods/admin/postUnsafePayload.ts'
+import { sequencerActive } from './methods/admin/sequencerActive.ts'
 import { setLogLevel } from './methods/admin/setLogLevel.ts'
+import { startSequencer } from './methods/admin/startSequencer.ts'
+import { stopSequencer } from './methods/admin/stopSequencer.ts'
 import { engineGetBlockByHash } from './methods/engine/blockByHash.ts'
 import { getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1 } from './methods/engine/bodies.ts'
 import { forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3 } from './methods/engine/forkchoice.ts'
@@ -95,7 +98,13 @@ export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupCont
 ])
 
 /** What changes a node: for its operator alone. */
-export const adminMethods: readonly Method<AdminContext>[] = [postUnsafePayload, setLogLevel]
+export const adminMethods: readonly Method<AdminContext>[] = [
+  postUnsafePayload,
+  sequencerActive,
+  setLogLevel,
+  startSequencer,
+  stopSequencer,
+]
 
 /** The methods of the consensus half with those for its operator. */
 export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext>([...rollupRegistry.values()], adminMethods)

@@ -213,10 +213,23 @@ export interface RollupNode {
   safeHeadAtL1(number: number): { readonly l1: BlockId; readonly safe: BlockId } | undefined
 }
 
+/** What became of an operator's wish. */
+export type AdminOutcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'refused'; readonly reason: string }
+
 /** What an operator may do to a running node. */
 export interface AdminNode {
   /** Executes a block and makes it the unsafe head; `refused`: why it is not. */
   postUnsafePayload(payload: Payload): Promise<{ readonly kind: 'inserted' } | { readonly kind: 'refused'; readonly reason: string }>
+  /** undefined: no block is made here */
+  readonly sequencer:
+    | {
+        isActive(): boolean
+        /** @param unsafe what the operator takes for the unsafe head */
+        start(unsafe: Hash): Promise<AdminOutcome<void>>
+        /** the hash of the unsafe head */
+        stop(): Promise<AdminOutcome<Hash>>
+      }
+    | undefined
   /** undefined: the log has one level for ever */
   readonly setLogLevel: ((level: LogLevel) => void) | undefined
 }

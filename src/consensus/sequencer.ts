@@ -1,0 +1,328 @@
+import { timeOf } from '#chain/blockTime'
+import { l2RefOf, systemConfigOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import { refuseUnsupportedFork } from '#chain/unsupportedFork'
+import type { L1Block, SafeHead } from '#derive/ports'
+import { sequencedAttributes } from '#derive/sequencing'
+import type { Heads } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { Fault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { L1Ref, L2Ref } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { consensusFault } from './faults.ts'
+import type { SequencerMetrics } from './metrics.ts'
+import type { L1Source } from './ports.ts'
+import { runUntilAborted } from './runUntilAborted.ts'
+import { abortable, aborted } from './sequencer/abortable.ts'
+import { Origins } from './sequencer/origins.ts'
+import { planOrigin } from './sequencer/planOrigin.ts'
+import { SealMargin } from './sequencer/sealMargin.ts'
+import { createSealTime } from './sequencer/sealTime.ts'
+import type { SequencedChain } from './tasks/seal.ts'
+import type { Waits } from './waits.ts'
+
+export type SequencerDeps = {
+  readonly chain: SequencedChain
+  readonly l1: Pick<L1Source, 'ref' | 'block'>
+  /** the head of L1 as derivation has seen it last */
+  readonly l1Head: () => L1Ref | undefined
+  readonly waits: Pick<Waits, 'enter' | 'leave'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: SequencerMetrics
+}
+
+export type SequencerOptions = {
+  readonly config: RollupConfig
+  /** an L1 block is an origin once it has as many on top of it */
+  readonly l1ConfirmationBlocks: number
+  /** nothing is sequenced before `start` */
+  readonly isStopped: boolean
+  /** nothing is built while the safe head is so much block time behind the unsafe one; absent: however far it is */
+  readonly maxSafeLagSec?: number
+}
+
+/** A frozen picture of the sequencer. */
+export type SequencerStatus = {
+  readonly isActive: boolean
+  /** `waiting`: for derivation to have read L1, for L1, or for the safe head; `idle`: for the time of the next block */
+  readonly phase: 'stopped' | 'waiting' | 'idle' | 'building' | 'sealing'
+  /** the last one that became the head, its transactions with the deposits, and how long after its time that was (below 0: before) */
+  readonly last: { readonly block: L2Ref; readonly transactions: number; readonly lateMs: number } | undefined
+  readonly sealedBlocks: number
+}
+
+/** What an operator does with it. */
+export interface SequencerControl {
+  isActive(): boolean
+  /** @throws Fault SEQUENCER_STATE (retry): it runs already, or the hash is not that of the unsafe head */
+  start(unsafe: Hash): Promise<void>
+  /**
+   * Ends sequencing; what is being built is dropped, what is being sealed becomes the head.
+   * @returns the hash of the unsafe head, which this node moves no more
+   * @throws Fault SEQUENCER_STATE (retry): it does not run
+   */
+  stop(): Promise<Hash>
+  status(): SequencerStatus
+}
+
+export interface Sequencer extends SequencerControl {
+  /** Runs until the signal is aborted; once. @throws Fault DEPOSITS_INVALID, UNSUPPORTED_FORK, and those of L1 and the engine (fatal) */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createSequencer(deps: SequencerDeps, options: SequencerOptions): Sequencer {
+  return new BlockSequencer(deps, options)
+}
+
+/** The clock may be set: a wait for a time is looked at again after so long. */
+const longestSleepMs = 1_000
+/** L1 is asked again, when nothing can be built without it, after so long. */
+const originPauseMs = 250
+
+/** A block under way: `control` is aborted when it is in vain. */
+type Work = { readonly parent: L2Ref; readonly control: AbortController }
+type Plan = { readonly attributes: PayloadAttributes; readonly origin: L1Ref } | { readonly reason: string }
+
+class BlockSequencer implements Sequencer {
+  readonly #deps: SequencerDeps
+  readonly #options: SequencerOptions
+  readonly #blockMs: number
+  readonly #margin: SealMargin
+  readonly #ended = new AbortController()
+  readonly #origins: Origins
+  #isActive: boolean
+  #phase: SequencerStatus['phase'] = 'waiting'
+  #last: SequencerStatus['last']
+  #sealedBlocks = 0
+  #head: SafeHead | undefined
+  #work: Work | undefined
+  /** the seal under way */
+  #sealing: Promise<unknown> = Promise.resolve()
+  #ring: () => void = () => {}
+
+  constructor(deps: SequencerDeps, options: SequencerOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#blockMs = options.config.blockTimeSec * 1_000
+    this.#margin = new SealMargin(this.#blockMs)
+    this.#origins = new Origins({ ...deps, trail: deps.chain.trail }, this.#ended.signal)
+    this.#isActive = !options.isStopped
+    deps.chain.listen((): void => this.#onChanged())
+    deps.metrics.active.set({}, this.#isActive ? 1 : 0)
+  }
+
+  isActive(): boolean {
+    return this.#isActive
+  }
+
+  status(): SequencerStatus {
+    const phase = this.#isActive ? this.#phase : 'stopped'
+    return Object.freeze({ isActive: this.#isActive, phase, last: this.#last, sealedBlocks: this.#sealedBlocks })
+  }
+
+  async start(unsafe: Hash): Promise<void> {
+    const head = this.#deps.chain.heads?.unsafe.hash
+    if (this.#isActive) throw stateFault('sequencer already running')
+    if (head === undefined) throw stateFault(`no prestate, cannot determine if sequencer start at ${unsafe} is safe`)
+    if (head !== unsafe) throw stateFault(`block hash does not match: head ${head}, received ${unsafe}`)
+    this.#activate(true)
+  }
+
+  async stop(): Promise<Hash> {
+    if (!this.#isActive) throw stateFault('sequencer not running')
+    this.#activate(false)
+    this.#work?.control.abort()
+    await this.#sealing.catch(() => {})
+    const head = this.#deps.chain.heads
+    if (head === undefined) throw stateFault('sequencer is stopped, and the unsafe head is not known yet')
+    return head.unsafe.hash
+  }
+
+  #activate(isActive: boolean): void {
+    const { metrics, log, waits, chain } = this.#deps
+    this.#isActive = isActive
+    metrics.active.set({}, isActive ? 1 : 0)
+    if (!isActive) for (const reason of ['sequencer-origin', 'sequencer-lag'] as const) waits.leave(reason)
+    log.info(isActive ? 'sequencer is started' : 'sequencer is stopped', { head: chain.heads?.unsafe.number })
+    this.#ring()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const run = async (): Promise<void> => {
+      for (;;) await this.#turn(signal)
+    }
+    try {
+      await runUntilAborted(signal, run, () => {})
+    } finally {
+      this.#isActive = false
+      this.#deps.metrics.active.set({}, 0)
+      this.#ended.abort(new Error('the sequencer has ended'))
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    try {
+      signal.throwIfAborted()
+      const { chain, clock } = this.#deps
+      this.#phase = 'waiting'
+      const { heads } = chain
+      if (!this.#isActive || heads === undefined || !chain.isSettled) return await this.#pause(undefined, signal)
+      if (this.#isTooFarAhead(heads)) return await this.#pause(longestSleepMs, signal)
+      const { config } = this.#options
+      const dueMs = timeOf(config, heads.unsafe.number + 1)
+      const earlyMs = dueMs - this.#blockMs - clock.nowMs()
+      this.#phase = 'idle'
+      if (earlyMs > 0) return await this.#pause(Math.min(earlyMs, longestSleepMs), signal)
+      refuseUnsupportedFork(config.schedule, Math.floor(dueMs / 1_000))
+      await this.#sequence(heads.unsafe, dueMs, signal)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.severity !== 'reset') throw error
+      await this.#deps.chain.lost(error, signal)
+    }
+  }
+
+  /** One block, from its plan to the head. */
+  async #sequence(parent: L2Ref, dueMs: number, signal: AbortSignal): Promise<void> {
+    const { chain, clock, metrics, waits } = this.#deps
+    const begunMs = clock.elapsedMs()
+    const work = { parent, control: new AbortController() }
+    const until = AbortSignal.any([signal, work.control.signal])
+    this.#work = work
+    this.#phase = 'building'
+    try {
+      const plan = await this.#plan(parent, signal)
+      if (until.aborted) return
+      if ('reason' in plan) return await this.#awaitOrigin(parent, plan.reason, signal)
+      waits.leave('sequencer-origin')
+      const payload = await this.#build(work, plan.attributes, dueMs, until)
+      if (payload === undefined) return
+      const sealMs = clock.elapsedMs()
+      metrics.building.observe({}, (sealMs - begunMs) / 1_000)
+      this.#work = undefined
+      this.#phase = 'sealing'
+      const sealing = chain.seal(payload, signal)
+      this.#sealing = sealing
+      const block = await sealing
+      if (block) this.#onSealed(block, payload, { dueMs, sealMs, origin: plan.origin })
+      else metrics.blocks.inc({ outcome: 'dropped' })
+    } catch (error) {
+      if (!work.control.signal.aborted || signal.aborted) throw error
+      metrics.blocks.inc({ outcome: 'moved' })
+    } finally {
+      this.#work = undefined
+    }
+    // behind schedule there is no pause between blocks: others of the thread get a turn
+    await clock.delay(0, signal)
+  }
+
+  /** @returns undefined: the head has moved meanwhile */
+  async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Payload | undefined> {
+    const { chain, clock, metrics } = this.#deps
+    const { parent } = work
+    const leftMs = dueMs - this.#margin.ms - clock.nowMs()
+    using seal = leftMs > 0 ? createSealTime(clock, leftMs, work.control.signal) : undefined
+    const built = await abortable(chain.build(parent, attributes, seal?.signal, until), until)
+    if (built === 'moved') {
+      metrics.blocks.inc({ outcome: 'moved' })
+      return undefined
+    }
+    if (built.kind === 'invalid') {
+      throw consensusFault('DEPOSITS_INVALID', { number: parent.number + 1, parent: parent.hash, reason: built.reason })
+    }
+    await seal?.reached(until)
+    return built.payload
+  }
+
+  async #plan(parent: L2Ref, signal: AbortSignal): Promise<Plan> {
+    const { chain, l1Head, clock } = this.#deps
+    const { config, l1ConfirmationBlocks } = this.#options
+    if (chain.trail.contradicts(parent.l1Origin))
+      return { reason: `L1 has replaced block ${parent.l1Origin.number}, the origin of its parent` }
+    const untilMs = clock.elapsedMs() + this.#blockMs / 2
+    const current = await this.#origins.current(parent.l1Origin, this.#blockMs / 2)
+    if (current === undefined) return { reason: `L1 does not give block ${parent.l1Origin.number}, the origin of its parent` }
+    const lastOrigin = (l1Head()?.number ?? 0) - l1ConfirmationBlocks
+    const next = await this.#origins.next(current, lastOrigin, untilMs - clock.elapsedMs())
+    const plan = planOrigin(config, parent, current.ref, next?.ref)
+    if (plan.kind === 'none') return plan
+    const origin: L1Block = plan.kind === 'next' && next ? next : current
+    const attributes = sequencedAttributes(config, await this.#headAt(parent, signal), origin)
+    if (typeof attributes === 'string') return { reason: attributes }
+    this.#deps.log.debug('a block is begun', {
+      number: parent.number + 1,
+      l1Block: origin.ref.number,
+      noTxPool: attributes.noTxPool,
+    })
+    return { attributes, origin: origin.ref }
+  }
+
+  /** The head with its system config, which its own payload tells. */
+  async #headAt(ref: L2Ref, signal: AbortSignal): Promise<SafeHead> {
+    if (this.#head?.ref.hash === ref.hash) return this.#head
+    const payload = await this.#deps.chain.payload(ref.hash, signal)
+    if (payload === undefined) throw consensusFault('HEAD_LOST', ref)
+    return { ref, systemConfig: systemConfigOf(this.#options.config, payload) }
+  }
+
+  async #awaitOrigin({ number }: L2Ref, reason: string, signal: AbortSignal): Promise<void> {
+    this.#phase = 'waiting'
+    this.#deps.waits.enter('sequencer-origin', consensusFault('SEQUENCER_NO_ORIGIN', { number: number + 1, reason }))
+    await this.#pause(originPauseMs, signal)
+  }
+
+  #isTooFarAhead({ unsafe, safe }: Heads): boolean {
+    const { waits } = this.#deps
+    const { maxSafeLagSec: maxSec } = this.#options
+    const lagSec = unsafe.timestamp - safe.timestamp
+    if (maxSec === undefined || lagSec < maxSec) {
+      waits.leave('sequencer-lag')
+      return false
+    }
+    waits.enter('sequencer-lag', consensusFault('SEQUENCER_TOO_FAR_AHEAD', { lagSec, maxSec }))
+    return true
+  }
+
+  #onSealed(block: L2Ref, payload: Payload, at: { readonly dueMs: number; readonly sealMs: number; readonly origin: L1Ref }): void {
+    const { clock, metrics, log } = this.#deps
+    const { config } = this.#options
+    const tookMs = clock.elapsedMs() - at.sealMs
+    const lateMs = clock.nowMs() - at.dueMs
+    const transactions = payload.transactions.length
+    this.#margin.took(tookMs)
+    this.#head = { ref: l2RefOf(config, payload), systemConfig: systemConfigOf(config, payload) }
+    this.#sealedBlocks++
+    this.#last = { block, transactions, lateMs }
+    metrics.blocks.inc({ outcome: 'sealed' })
+    metrics.transactions.inc({}, transactions)
+    metrics.sealing.observe({}, tookMs / 1_000)
+    metrics.originLag.set({}, block.timestamp - at.origin.timestamp)
+    if (lateMs > 0) metrics.late.inc({})
+    log.info('block sealed', {
+      number: block.number,
+      hash: block.hash,
+      txs: transactions,
+      l1Block: at.origin.number,
+      lateMs: Math.round(lateMs),
+    })
+  }
+
+  #onChanged(): void {
+    if (this.#work && this.#deps.chain.heads?.unsafe.hash !== this.#work.parent.hash) this.#work.control.abort()
+    this.#ring()
+  }
+
+  /** Until something may have changed. @param ms at most; undefined: however long */
+  async #pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
+    const rung = new AbortController()
+    this.#ring = (): void => rung.abort()
+    const until = AbortSignal.any([signal, rung.signal])
+    const over = ms === undefined ? aborted(until) : this.#deps.clock.delay(ms, until).catch(() => {})
+    await over
+    signal.throwIfAborted()
+  }
+}
+
+const stateFault = (reason: string): Fault => consensusFault('SEQUENCER_STATE', { reason })

@@ -1,0 +1,109 @@
+import type { L1Block } from '#derive/ports'
+import type { Clock } from '#lib/clock'
+import { isRetryable } from '#lib/retry'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { L1Trail } from '../l1Trail.ts'
+import type { L1Source } from '../ports.ts'
+
+export type OriginsDeps = {
+  readonly l1: Pick<L1Source, 'ref' | 'block'>
+  readonly trail: Pick<L1Trail, 'contradicts' | 'hashAt'>
+  readonly clock: Clock
+}
+
+/** Longer than L1 needs when all is well, short against a block's time. */
+const againMs = 250
+
+type Wanted = { readonly key: string; readonly fetch: (signal: AbortSignal) => Promise<L1Block | undefined> }
+type Search = { readonly key: string; isOver: boolean; failedMs: number | undefined; fatal: unknown; readonly done: Promise<void> }
+
+/**
+ * The L1 blocks that the next L2 blocks may stand in: the head's origin, and the one after it. They are fetched while blocks are built; whoever
+ * asks waits a bounded time, since a block can do with the origin it has.
+ */
+export class Origins {
+  readonly #deps: OriginsDeps
+  readonly #signal: AbortSignal
+  /** the newest last */
+  #known: readonly L1Block[] = []
+  #search: Search | undefined
+
+  /** @param signal ends what is fetched */
+  constructor(deps: OriginsDeps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+  }
+
+  /**
+   * The origin of the head.
+   * @returns undefined: L1 does not give it (in time)
+   * @throws Fault of L1 (fatal)
+   */
+  current({ hash }: BlockId, patienceMs: number): Promise<L1Block | undefined> {
+    const find = (): L1Block | undefined => this.#known.find(({ ref }) => ref.hash === hash)
+    return this.#await(find, { key: hash, fetch: (signal) => this.#deps.l1.block(hash, signal) }, patienceMs)
+  }
+
+  /**
+   * The block after an origin: never one in whose place derivation has read another.
+   * @param last number of the last L1 block that may be an origin
+   * @returns undefined: it may not be, or L1 does not have it (in time)
+   * @throws Fault of L1 (fatal)
+   */
+  async next({ ref }: L1Block, last: number, patienceMs: number): Promise<L1Block | undefined> {
+    const number = ref.number + 1
+    if (number > last) return undefined
+    const { trail } = this.#deps
+    const find = (): L1Block | undefined => this.#known.findLast((block) => block.ref.number === number && !trail.contradicts(block.ref))
+    return this.#await(find, { key: `after ${ref.hash}`, fetch: (signal) => this.#at(number, signal) }, patienceMs)
+  }
+
+  /** By the hash that derivation has read there: it is at hand then. */
+  async #at(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
+    const { l1, trail } = this.#deps
+    const hash: Hash | undefined = trail.hashAt(number) ?? (await l1.ref(number, signal))?.hash
+    const block = hash && (await l1.block(hash, signal))
+    return block && block.ref.number === number ? block : undefined
+  }
+
+  async #await(find: () => L1Block | undefined, wanted: Wanted, patienceMs: number): Promise<L1Block | undefined> {
+    const found = find()
+    if (found) return found
+    const search = this.#searchFor(wanted)
+    if (!search.isOver && patienceMs > 0) await this.#patient(search.done, patienceMs)
+    if (search.fatal !== undefined) throw search.fatal
+    return find()
+  }
+
+  /** The one under way, or that failed a moment ago; else a new one. */
+  #searchFor({ key, fetch }: Wanted): Search {
+    const { clock } = this.#deps
+    const last = this.#search
+    const isFresh = last?.failedMs === undefined || clock.elapsedMs() - last.failedMs < againMs
+    if (last?.key === key && (!last.isOver || (last.failedMs !== undefined && isFresh))) return last
+    const search: Search = { key, isOver: false, failedMs: undefined, fatal: undefined, done: Promise.resolve() }
+    const done = fetch(this.#signal).then(
+      (block) => this.#end(search, block),
+      (error: unknown) => {
+        if (!isRetryable(error) && !this.#signal.aborted) search.fatal = error
+        this.#end(search, undefined)
+      },
+    )
+    this.#search = Object.assign(search, { done })
+    return search
+  }
+
+  #end(search: Search, block: L1Block | undefined): void {
+    search.isOver = true
+    if (block === undefined) search.failedMs = this.#deps.clock.elapsedMs()
+    else this.#known = [...this.#known.filter(({ ref }) => ref.hash !== block.ref.hash), block].slice(-3)
+  }
+
+  async #patient(done: Promise<void>, ms: number): Promise<void> {
+    const control = new AbortController()
+    const late = this.#deps.clock.delay(ms, AbortSignal.any([this.#signal, control.signal])).catch(() => {})
+    await Promise.race([done, late])
+    control.abort()
+  }
+}

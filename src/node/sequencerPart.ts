@@ -1,0 +1,47 @@
+import type { Registry } from 'prom-client'
+import type { ConsensusDeps, Feed } from '#consensus/consensus'
+import { sequencerMetrics } from '#consensus/metrics'
+import { createSequencer, type Sequencer, type SequencerControl, type SequencerOptions } from '#consensus/sequencer'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { AdminNode, AdminOutcome } from '#rpc/ports'
+
+export type SequencerPartDeps = { readonly clock: Clock; readonly log: Log; readonly registry: Registry }
+
+/** A sequencer, before consensus gives it a chain. */
+export type SequencerPart = {
+  create(parts: Parameters<NonNullable<ConsensusDeps['createSequencer']>>[0]): Feed
+  /** undefined before it is created */
+  control(): SequencerControl | undefined
+}
+
+export function openSequencer({ clock, log, registry }: SequencerPartDeps, options: SequencerOptions): SequencerPart {
+  const metrics = sequencerMetrics.register(registry)
+  let sequencer: Sequencer | undefined
+  return {
+    create(parts): Feed {
+      sequencer = createSequencer({ ...parts, clock, log: log.child('sequencer'), metrics }, options)
+      return sequencer
+    },
+    control: () => sequencer,
+  }
+}
+
+/** The sequencer as its operator's RPC sees it. */
+export function adminSequencer(control: SequencerControl): NonNullable<AdminNode['sequencer']> {
+  return {
+    isActive: () => control.isActive(),
+    start: (unsafe) => refusedOr(async () => control.start(unsafe)),
+    stop: () => refusedOr(() => control.stop()),
+  }
+}
+
+async function refusedOr<T>(run: () => Promise<T>): Promise<AdminOutcome<T>> {
+  try {
+    return { kind: 'done', value: await run() }
+  } catch (error) {
+    if (!isFault(error, 'SEQUENCER_STATE')) throw error
+    return { kind: 'refused', reason: error.message }
+  }
+}

@@ -1,0 +1,17 @@
+import { invalidInput, methodNotFound } from '../../errors.ts'
+import { adminMethod } from '../define.ts'
+
+export const stopSequencer = adminMethod({
+  name: 'admin_stopSequencer',
+  doc: 'Ends sequencing: a block that is being built is dropped. Refused when no blocks are sequenced.',
+  params: [],
+  result: { doc: 'hash of the unsafe head', encode: (head: string) => head },
+  cost: 'execution',
+  example: { params: [], result: `0x${'11'.repeat(32)}` },
+  async run({ admin: { sequencer } }): Promise<string> {
+    if (sequencer === undefined) throw methodNotFound()
+    const outcome = await sequencer.stop()
+    if (outcome.kind === 'refused') throw invalidInput(outcome.reason)
+    return outcome.value
+  },
+})
