@@ -33,4 +33,44 @@ export const devnetFault = defineFaults({
     says: (d: { path: string; reason: string }) => `${d.path} does not tell of a devnet: ${d.reason}`,
     fix: 'remove its folder, and a new devnet is made there',
   },
+  DEVNET_L1_MISSING: {
+    severity: 'fatal',
+    says: (d: { name: string }) => `anvil is not there: npm did not install ${d.name}`,
+    fix: 'run npm install without --omit=optional; where there is no anvil for the machine, use the L1 in memory',
+  },
+  DEVNET_L1_PORT: {
+    severity: 'fatal',
+    says: (d: { port: number }) => `port ${d.port} for the devnet's L1 is in use`,
+    fix: 'name another port, or 0 for any free one',
+  },
+  DEVNET_L1_STATE: {
+    severity: 'fatal',
+    says: (d: { path: string; reason: string }) => `the devnet's L1 cannot go on from ${d.path}: ${d.reason}`,
+    fix: 'remove the data directory of the devnet, and a new one is made there',
+  },
+  DEVNET_L1_START: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `anvil does not start: ${d.reason}`,
+    fix: 'run the program by hand to see why: node_modules/.bin/anvil --version',
+  },
+  DEVNET_L1_ENDED: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `the devnet's L1 has ended${d.reason === '' ? '' : `: ${d.reason}`}`,
+    fix: 'start the devnet again; with --datadir it goes on from the last state that was saved',
+  },
+  DEVNET_L1_REFUSED: {
+    severity: 'fatal',
+    says: (d: { method: string; message: string }) => `the devnet's L1 answers ${d.method} with an error: ${d.message}`,
+    fix: 'a mistake in the devnet: report it',
+  },
+  DEVNET_L1_SILENT: {
+    severity: 'retry',
+    says: (d: { method: string; reason: string }) => `the devnet's L1 does not answer ${d.method}: ${d.reason}`,
+    fix: 'nothing: it is tried again; when it stays so, start the devnet again',
+  },
+  DEVNET_L1_DEPTH: {
+    severity: 'fatal',
+    says: (d: { depth: number; most: number }) => `a reorg of ${d.depth} L1 blocks: at the moment 1 to ${d.most} can be replaced`,
+    fix: 'ask for fewer; blocks from before a restart stay',
+  },
 })

@@ -47,6 +47,7 @@ export async function startMemoryL1(options: MemoryL1Options): Promise<DevnetL1>
     genesis,
     genesisTimeSec: options.genesisTimeSec,
     slotSec: options.slotSec,
+    ended: new Promise(() => {}),
     async head(): Promise<BlockId & { readonly timestamp: number }> {
       const { hash, header } = chain.head
       return { hash, number: header.number, timestamp: header.timestamp }

@@ -1,3 +1,4 @@
+import type { Fault } from '#lib/fault'
 import type { BlockId } from '#types/blockRef'
 
 /**
@@ -15,10 +16,15 @@ export interface DevnetL1 extends AsyncDisposable {
   readonly genesis: BlockId
   readonly genesisTimeSec: number
   readonly slotSec: number
+  /** Resolves when the L1 has ended though nobody asked for it (DEVNET_L1_ENDED); in memory it never does. */
+  readonly ended: Promise<Fault>
   head(): Promise<BlockId & { readonly timestamp: number }>
   /** The next block, with what waits in its pool. */
   mine(): Promise<void>
-  /** Replaces the last blocks by as many others without transactions; those that were in them are gone unless they are sent again. */
+  /**
+   * Replaces the last blocks by as many others without transactions; those that were in them are gone unless they are sent again.
+   * @throws Fault DEVNET_L1_DEPTH (fatal) when there are not as many to replace
+   */
   reorg(depth: number): Promise<void>
 }
 

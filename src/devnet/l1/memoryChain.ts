@@ -10,6 +10,7 @@ import { RlpError } from '#lib/rlp'
 import { type Address, type Hash, hashFromBytes } from '#types/ids'
 import { type BlobSidecar, unwrapBlobTransaction } from '#types/signing'
 import { decodeTransaction, hashTransaction, type SignedTransaction } from '#types/transaction'
+import { devnetFault } from '../faults.ts'
 import type { L1Contract } from '../l1Contracts.ts'
 import {
   type BlockPlan,
@@ -149,9 +150,8 @@ export class MemoryChain {
 
   /** Replaces the last blocks by as many others without transactions. Nothing waits afterwards that was in them. */
   reorg(depth: number): void {
-    if (!Number.isSafeInteger(depth) || depth < 1 || depth >= this.#blocks.length) {
-      throw new RangeError(`a reorg of ${depth} blocks with ${this.#blocks.length - 1} to take back`)
-    }
+    const most = this.#blocks.length - 1
+    if (!Number.isSafeInteger(depth) || depth < 1 || depth > most) throw devnetFault('DEVNET_L1_DEPTH', { depth, most })
     for (let i = 0; i < depth; i++) {
       const gone = this.#blocks.pop()
       this.#state.revert()

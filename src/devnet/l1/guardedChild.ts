@@ -1,0 +1,100 @@
+import type { Buffer } from 'node:buffer'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Clock } from '#lib/clock'
+
+/**
+ * Runs a program that ends when this process does, however it does: a shell waits for the end of the pipe that only this process holds, also
+ * when it is killed, and then ends the program (SIGTERM, so that it can save; SIGKILL after five seconds). Both are in a group of their own: what
+ * a terminal sends on Ctrl-C does not reach them, this process ends them in its order.
+ */
+const guard = `
+"$@" </dev/null &
+child=$!
+echo "pid $child"
+exec >/dev/null 2>&1
+trap '' INT TERM HUP
+while read -r _; do :; done
+kill -TERM $child
+n=0
+while kill -0 $child && [ $n -lt 100 ]; do sleep 0.05; n=$((n+1)); done
+kill -KILL $child
+wait $child
+`
+
+export interface GuardedChild extends AsyncDisposable {
+  /** of the program, not of the shell */
+  readonly pid: number
+  /** Resolves with the last of what the program wrote when it has ended, asked or not. */
+  readonly ended: Promise<string>
+}
+
+const keptOutputBytes = 4_096
+const stopMs = 8_000
+
+class Tail {
+  #text = ''
+
+  add(chunk: Buffer): void {
+    this.#text = (this.#text + chunk.toString('utf8')).slice(-keptOutputBytes)
+  }
+
+  get text(): string {
+    return this.#text.trim()
+  }
+}
+
+/** The number on the shell's first line. */
+function pidOf(shell: ChildProcessWithoutNullStreams): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const onData = (chunk: Buffer): void => {
+      text += chunk.toString('utf8')
+      const [, pid] = /^pid (\d+)\n/.exec(text) ?? []
+      if (pid === undefined) return
+      shell.stdout.off('data', onData)
+      resolve(Number(pid))
+    }
+    shell.stdout.on('data', onData)
+    shell.once('error', reject)
+    shell.once('close', () => reject(new Error('the shell ended before it began')))
+  })
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended already
+  }
+}
+
+/**
+ * Starts a program under the guard.
+ * @throws Error when there is no shell to run it with
+ */
+export async function startGuarded(clock: Clock, file: string, args: readonly string[]): Promise<GuardedChild> {
+  const shell = spawn('/bin/sh', ['-c', guard, 'basalt-guard', file, ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  const tail = new Tail()
+  // the shell lets go of both streams, so their end is the program's
+  shell.stderr.on('data', (chunk: Buffer) => tail.add(chunk))
+  shell.stdin.on('error', () => {})
+  const closed = new Promise<void>((resolve) => shell.once('close', () => resolve()))
+  const outputEnded = Promise.all([shell.stdout, shell.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done))))
+  const pid = await pidOf(shell)
+  shell.stdout.on('data', (chunk: Buffer) => tail.add(chunk))
+  shell.once('exit', () => killNow(pid))
+  const ended = outputEnded.then(() => {
+    shell.stdin.end()
+    return tail.text
+  })
+  return {
+    pid,
+    ended,
+    async [Symbol.asyncDispose](): Promise<void> {
+      shell.stdin.end()
+      const late = clock.after(stopMs, () => killNow(pid))
+      await Promise.all([ended, closed])
+      late[Symbol.dispose]()
+    },
+  }
+}
