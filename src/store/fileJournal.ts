@@ -11,7 +11,7 @@ import type { Journal, JournalRecord } from './ports.ts'
  * One file a segment, records one after another: length of the bytes u32, CRC-32 of kind and bytes u32, kind u8, bytes; integers big-endian.
  */
 const headBytes = 9
-const kinds = ['block', 'heads'] as const
+const kinds = ['block', 'heads', 'transactions'] as const
 /** No record is longer: a length above it is damage. */
 const maxRecordBytes = 2 ** 28
 const fileName = (segment: number): string => `${String(segment).padStart(12, '0')}.journal`

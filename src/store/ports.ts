@@ -40,7 +40,7 @@ export interface Kv extends SnapshotSource {
   freeBytes(): number
 }
 
-export type JournalRecord = { readonly kind: 'block' | 'heads'; readonly bytes: Uint8Array }
+export type JournalRecord = { readonly kind: 'block' | 'heads' | 'transactions'; readonly bytes: Uint8Array }
 
 /**
  * Records in the order they were appended, kept in numbered segments that are removed as a whole. One owner, one thread.

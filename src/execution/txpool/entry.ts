@@ -1,0 +1,59 @@
+import type { SignedTransaction } from '#types/transaction'
+import type { PoolCandidate } from '../buildPool.ts'
+
+/** Where a transaction stands: could be in the next block, waits for something before it, or left the pool. */
+export type Place = 'pending' | 'queued' | 'gone'
+
+/** A transaction of the pool. Prices in wei per gas. */
+export type PoolEntry = PoolCandidate & {
+  readonly feeCap: bigint
+  readonly tipCap: bigint
+  /** the most that it may take of its sender: value, gas, L1 data and operator fee, in wei at the prices of when it came */
+  readonly costWei: bigint
+  /** of memory, roughly */
+  readonly heldBytes: number
+  /** of arrival: of two that pay the same the earlier goes first */
+  readonly order: number
+  place: Place
+  /** since when it waits for another, on the clock that never jumps */
+  queuedSinceMs: number
+  /** the least of its own tip and those of its sender's earlier ones, which it cannot overtake */
+  leastTip: bigint
+  leastFeeCap: bigint
+}
+
+/** The most that a transaction pays per gas, in wei. */
+export const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
+
+/** The most that the beneficiary gets per gas, in wei. */
+export const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
+
+/** Memory of a transaction's objects beside its bytes: hash, sender, numbers, places in tables. */
+const objectBytes = 1_000
+const listedAddressBytes = 150
+const listedSlotBytes = 100
+const authorizationBytes = 400
+
+/** What a transaction takes of the pool's bounds, in bytes. */
+export function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
+  let bytes = objectBytes + raw.length
+  if (tx.type !== 0) for (const { slots } of tx.accessList) bytes += listedAddressBytes + slots.length * listedSlotBytes
+  if (tx.type === 4) bytes += tx.authorizationList.length * authorizationBytes
+  return bytes
+}
+
+/**
+ * What a block with this base fee gives its maker for the gas of the worst of the transaction and those that it waits for: negative where one of
+ * them does not reach the base fee.
+ */
+export function worthOf({ leastTip, leastFeeCap }: Pick<PoolEntry, 'leastTip' | 'leastFeeCap'>, baseFee: bigint): bigint {
+  const room = leastFeeCap - baseFee
+  return leastTip < room ? leastTip : room
+}
+
+/** The same of one that is to follow another of its sender. */
+export function worthBehind({ tipCap, feeCap }: PoolEntry, before: PoolEntry | undefined, baseFee: bigint): bigint {
+  const leastTip = before && before.leastTip < tipCap ? before.leastTip : tipCap
+  const leastFeeCap = before && before.leastFeeCap < feeCap ? before.leastFeeCap : feeCap
+  return worthOf({ leastTip, leastFeeCap }, baseFee)
+}

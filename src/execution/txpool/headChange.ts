@@ -1,0 +1,20 @@
+import type { BlockId } from '#types/blockRef'
+import type { AccountChange } from '#types/stateDiff'
+import type { ExecutedBlock } from '../executedBlock.ts'
+import type { HeadRecord } from '../headRecord.ts'
+
+/** The blocks of a record above a head, oldest first; undefined when they do not follow it or are not all in the record. */
+export function blocksAbove({ base, overlays, heads }: HeadRecord, head: BlockId): readonly ExecutedBlock[] | undefined {
+  if (heads.unsafe.number <= head.number || head.number < base.number) return undefined
+  const blocks = overlays.slice(head.number - base.number)
+  return blocks[0]?.header.parentHash === head.hash ? blocks : undefined
+}
+
+/** What blocks leave of an account; undefined: they do not touch it. */
+export function changeOf(blocks: readonly ExecutedBlock[], addressKey: Uint8Array): AccountChange | null | undefined {
+  for (let i = blocks.length - 1; i >= 0; i--) {
+    const change = blocks[i]?.diff.account(addressKey)
+    if (change !== undefined) return change
+  }
+  return undefined
+}
