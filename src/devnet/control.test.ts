@@ -1,0 +1,66 @@
+import { Registry } from 'prom-client'
+import { afterAll, expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { type DevnetFacts, startControl } from './control.ts'
+import { devnetMetrics } from './metrics.ts'
+import type { DevnetStatus } from './status.ts'
+
+const asked: string[] = []
+const ask = (name: string) => async (value?: number) => void asked.push(value === undefined ? name : `${name} ${value}`)
+const status = { lagBlocks: 3 } as DevnetStatus
+const facts = { chainId: 901 } as DevnetFacts
+const metrics = new Registry()
+devnetMetrics.register(metrics).compared.set({}, 7)
+const faults = {
+  pauseSequencer: ask('pauseSequencer'),
+  stopBatcher: ask('stopBatcher'),
+  corruptBatch: ask('corruptBatch'),
+  reorgL1: ask('reorgL1'),
+  dropL1: ask('dropL1'),
+}
+const devnet = { faults, status: () => status, facts: () => facts }
+const server = await startControl({ devnet, clock: systemClock, log: silentLog, metrics }, 0)
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function call(method: string, ...params: unknown[]): Promise<{ result?: unknown; error?: { code: number; message: string } }> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(server.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return (await response.json()) as never
+}
+
+it('devnet/control: faults are passed on within their bounds', async () => {
+  for (const [method, ...params] of [
+    ['devnet_pauseSequencer', 600],
+    ['devnet_stopBatcher', 1],
+    ['devnet_corruptBatch'],
+    ['devnet_reorgL1', 4],
+    ['devnet_dropL1', 120],
+  ] as const) {
+    expect(await call(method, ...params)).toMatchObject({ result: null })
+  }
+  expect(asked).toEqual(['pauseSequencer 600', 'stopBatcher 1', 'corruptBatch', 'reorgL1 4', 'dropL1 120'])
+})
+
+it.each<[string, unknown, string]>([
+  ['devnet_pauseSequencer', 0, 'seconds must be a whole number from 1 to 600, not 0'],
+  ['devnet_pauseSequencer', 601, 'from 1 to 600, not 601'],
+  ['devnet_stopBatcher', 1.5, 'not 1.5'],
+  ['devnet_stopBatcher', '5', 'not string'],
+  ['devnet_reorgL1', 5, 'depth must be a whole number from 1 to 4, not 5'],
+  ['devnet_reorgL1', -1, 'not -1'],
+  ['devnet_dropL1', 121, 'from 1 to 120, not 121'],
+  ['devnet_dropL1', { seconds: 1 }, 'not object'],
+  ['devnet_dropL1', null, 'not object'],
+])('devnet/control: %s of %j is refused', async (method, value, says) => {
+  const before = asked.length
+  expect(await call(method, value)).toMatchObject({ error: { code: -32602, message: expect.stringContaining(says) } })
+  expect(asked).toHaveLength(before)
+})
+
+it('devnet/control: status, facts and metrics are read there, nothing else is', async () => {
+  expect((await call('devnet_status')).result).toEqual({ lagBlocks: 3 })
+  expect((await call('devnet_info')).result).toEqual({ chainId: 901 })
+  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('basalt_devnet_compared_block_number 7')
+  expect((await call('eth_chainId')).error?.code).toBe(-32601)
+})

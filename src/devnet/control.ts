@@ -1,0 +1,135 @@
+import type { Registry as PrometheusRegistry } from 'prom-client'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { CallContext, Ticket } from '#rpc/context'
+import type { Page } from '#rpc/healthPages'
+import type { Json } from '#rpc/json'
+import { ParamError } from '#rpc/paramError'
+import { createRegistry, type Method, methodsOf, type ParamCodec, param, type Registry, type ResultCodec } from '#rpc/registry'
+import { createRpcServer, type RpcServer } from '#rpc/server'
+import type { DevnetFaults } from './ports.ts'
+import type { DevnetStatus } from './status.ts'
+
+/** Where everything of a devnet is, for tools that are told its control port alone. */
+export type DevnetFacts = {
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', string>>
+  readonly chainId: number
+  readonly l1ChainId: number
+  readonly blockTimeSec: number
+  readonly l1BlockTimeSec: number
+  /** addresses; keys are never told here */
+  readonly accounts: readonly string[]
+  /** who may change the system config */
+  readonly owner: string
+  readonly contracts: { readonly portal: string; readonly systemConfig: string }
+}
+
+/** What the control port is for. */
+export type Controlled = { readonly faults: DevnetFaults; readonly facts: () => DevnetFacts; readonly status: () => DevnetStatus }
+export type ControlContext = CallContext & { readonly devnet: Controlled }
+
+/** Longer ones would end the sequencing window or the patience of L1 clients; a test that wants one asks again. */
+export const controlBounds = { maxSeconds: 600, maxDropSeconds: 120, maxReorgBlocks: 4 } as const
+
+const wholeNumber = (what: string, min: number, max: number): ParamCodec<number> => ({
+  doc: `${what}: a whole number from ${min} to ${max}`,
+  parse(value): number {
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+    const found = typeof value === 'number' ? String(value) : typeof value
+    throw new ParamError(`${what} must be a whole number from ${min} to ${max}, not ${found}`, 'senseless')
+  },
+})
+
+const nothing: ResultCodec<void> = { doc: 'null, as soon as it has begun; it ends by itself', encode: () => null }
+const asIs = <T>(doc: string): ResultCodec<T> => ({ doc, encode: (value) => value as Json })
+const method = methodsOf<ControlContext>()
+
+/** The methods of the control port. */
+export const controlMethods: readonly Method<ControlContext>[] = [
+  method({
+    name: 'devnet_info',
+    doc: 'URLs, chain ids, contracts and addresses of the devnet.',
+    params: [],
+    result: asIs<DevnetFacts>('what the devnet printed when it started, without the keys'),
+    cost: 'instant',
+    example: { params: [] },
+    run: ({ devnet }) => devnet.facts(),
+  }),
+  method({
+    name: 'devnet_status',
+    doc: 'Heads of both nodes, whether they agree, and what is switched off.',
+    params: [],
+    result: asIs<DevnetStatus>('the status line as an object'),
+    cost: 'instant',
+    example: { params: [] },
+    run: ({ devnet }) => devnet.status(),
+  }),
+  method({
+    name: 'devnet_pauseSequencer',
+    doc: 'No new L2 blocks for a while; then the missed ones come at once.',
+    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
+    result: nothing,
+    cost: 'execution',
+    example: { params: [5], result: null },
+    run: ({ devnet }, seconds) => devnet.faults.pauseSequencer(seconds),
+  }),
+  method({
+    name: 'devnet_stopBatcher',
+    doc: 'Nothing is posted to L1 for a while: the safe head stands.',
+    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
+    result: nothing,
+    cost: 'execution',
+    example: { params: [10], result: null },
+    run: ({ devnet }, seconds) => devnet.faults.stopBatcher(seconds),
+  }),
+  method({
+    name: 'devnet_corruptBatch',
+    doc: 'The next channel goes to L1 with a wrong byte; nodes drop it, and the batcher posts its blocks again.',
+    params: [],
+    result: nothing,
+    cost: 'execution',
+    example: { params: [], result: null },
+    run: ({ devnet }) => devnet.faults.corruptBatch(),
+  }),
+  method({
+    name: 'devnet_reorgL1',
+    doc: 'Replaces the last L1 blocks by as many others without transactions.',
+    params: [param('depth', wholeNumber('depth', 1, controlBounds.maxReorgBlocks))],
+    result: nothing,
+    cost: 'execution',
+    example: { params: [2], result: null },
+    run: ({ devnet }, depth) => devnet.faults.reorgL1(depth),
+  }),
+  method({
+    name: 'devnet_dropL1',
+    doc: 'The nodes cannot reach L1 for a while.',
+    params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxDropSeconds))],
+    result: nothing,
+    cost: 'execution',
+    example: { params: [5], result: null },
+    run: ({ devnet }, seconds) => devnet.faults.dropL1(seconds),
+  }),
+]
+
+export const controlRegistry: Registry<ControlContext> = createRegistry<ControlContext>(controlMethods)
+
+/** Always loopback: whoever reaches it may break the devnet. */
+const host = '127.0.0.1'
+
+/**
+ * Serves the control methods, and `/metrics` of the devnet itself.
+ * @param port 0: any free one
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export function startControl(
+  deps: { readonly devnet: Controlled; readonly clock: Clock; readonly log: Log; readonly metrics: PrometheusRegistry },
+  port: number,
+): Promise<RpcServer> {
+  const { devnet, clock, log, metrics } = deps
+  const metricsPage = async (): Promise<Page> => ({ status: 200, text: await metrics.metrics() })
+  const contextOf = (ticket: Ticket): ControlContext => ({ ticket, devnet })
+  return createRpcServer(
+    { registry: controlRegistry, contextOf, pages: new Map([['/metrics', metricsPage]]), clock, log },
+    { host, port, flag: 'control.port', limits: { closeTimeoutMs: 500 } },
+  )
+}

@@ -1,0 +1,55 @@
+import type { AgreementStatus } from './agreement.ts'
+
+/** Numbers of the heads of one node. */
+export type NodeHeads = { readonly unsafe: number; readonly safe: number; readonly finalized: number }
+
+/** A devnet at one moment. */
+export type DevnetStatus = {
+  readonly l1: { readonly head: number; readonly isReachable: boolean }
+  readonly sequencer: NodeHeads & { readonly isActive: boolean }
+  readonly batcher: { readonly isPosting: boolean }
+  readonly verifier: NodeHeads
+  /** blocks between the unsafe head of the sequencer and the safe head of the verifier */
+  readonly lagBlocks: number
+  readonly agreement: AgreementStatus
+  /** of accounts, in the newest blocks */
+  readonly transactionsPerSec: number
+  /** why the nodes' answers are not fresh, in words; none: they are */
+  readonly problems: readonly string[]
+}
+
+const agreementText = ({ agreement }: DevnetStatus): string => {
+  switch (agreement.kind) {
+    case 'agrees':
+      return agreement.compared === undefined ? 'compares' : `agrees to ${agreement.compared}`
+    case 'differs':
+      return `differs at ${agreement.difference.number} for the moment`
+    case 'disagrees':
+      return `DISAGREES at ${agreement.difference.number}`
+  }
+}
+
+const rateText = (rate: number): string => (rate >= 10 ? rate.toFixed(0) : rate.toFixed(1))
+
+function troubleOf({ sequencer, batcher, l1, problems }: DevnetStatus): readonly string[] {
+  return [
+    ...(sequencer.isActive ? [] : ['sequencer paused']),
+    ...(batcher.isPosting ? [] : ['batcher stopped']),
+    ...(l1.isReachable ? [] : ['L1 cut off']),
+    ...problems.slice(0, 1),
+  ]
+}
+
+/** One line for people: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s`. */
+export function statusLine(status: DevnetStatus): string {
+  const { sequencer, verifier, lagBlocks, l1, transactionsPerSec } = status
+  return [
+    `unsafe ${sequencer.unsafe}`,
+    `safe ${verifier.safe} (−${lagBlocks})`,
+    `finalized ${verifier.finalized}`,
+    `L1 ${l1.head}`,
+    agreementText(status),
+    `${rateText(transactionsPerSec)} tx/s`,
+    ...troubleOf(status),
+  ].join(' · ')
+}
