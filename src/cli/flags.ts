@@ -89,6 +89,23 @@ export const flags = {
     1,
     100_000,
   ),
+  'l1.trust-transactions': onOff({
+    env: 'BASALT_L1_TRUST_TRANSACTIONS',
+    group: 'L1',
+    modes: withConsensus,
+    doc: 'for a devnet with anvil only: believe L1 which transactions a block with blobs has, though their root does not fit; each hash is checked',
+  }),
+  'l1.slot-seconds': integer(
+    {
+      env: 'BASALT_L1_SLOT_SECONDS',
+      group: 'L1',
+      modes: withConsensus,
+      doc: 'seconds between L1 slots, for a beacon API that does not say (no /eth/v1/config/spec)',
+    },
+    'SEC',
+    1,
+    3_600,
+  ),
 
   mode: defaulted(
     choice(
@@ -324,13 +341,16 @@ export const flags = {
     group: 'Servers',
     doc: 'no peer-to-peer network; there is none yet, so this changes nothing',
   }),
-  'sequencer.http': notYet(
+  'sequencer.http': url(
     {
       env: 'BASALT_SEQUENCER_HTTP',
+      group: 'Servers',
+      modes: withExecution,
       aliases: older(['RETH_SEQUENCER_HTTP', 'OP_RETH_SEQUENCER_HTTP', 'OP_SEQUENCER_HTTP', 'OP_GETH_SEQUENCER_HTTP']),
-      doc: 'pass transactions on to the sequencer',
+      secret: true,
+      doc: 'JSON-RPC of the sequencer: transactions are passed on to it, and its answers are passed on as they are',
     },
-    'URL',
+    ['http', 'https'],
   ),
   'flashblocks.url': notYet(
     { env: 'BASALT_FLASHBLOCKS_URL', aliases: older('RETH_FB_WEBSOCKET_URL'), doc: 'pending state out of a flashblocks feed' },

@@ -101,3 +101,10 @@ it.each<[string, 'all' | 'execution' | 'consensus', Record<string, string>, stri
 ])('cli/nodeOptions: %s is a fault that says what to give ($3)', (_what, mode, raw, code, says) => {
   expect(() => options(mode, raw)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }))
 })
+
+it.each(['all', 'execution'] as const)('cli/nodeOptions: --sequencer.http is passed on, under its older names too (mode %s)', (mode) => {
+  const raw = mode === 'all' ? l1 : {}
+  expect(options(mode, { ...raw, 'sequencer.http': 'http://s' }).sequencerUrl).toBe('http://s')
+  expect(options(mode, raw, { RETH_SEQUENCER_HTTP: 'https://s/key' }).sequencerUrl).toBe('https://s/key')
+  expect(options(mode, raw).sequencerUrl).toBeUndefined()
+})

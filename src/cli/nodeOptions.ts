@@ -16,6 +16,8 @@ export const optionFlags = [
   'l1.beacon',
   'l1.poll-interval',
   'l1.max-rps',
+  'l1.trust-transactions',
+  'l1.slot-seconds',
   'engine',
   'jwt',
   'jwt.secret',
@@ -35,6 +37,7 @@ export const optionFlags = [
   'metrics.addr',
   'metrics.port',
   'rpc.hosts',
+  'sequencer.http',
   'db.min-free',
 ] as const satisfies readonly FlagName[]
 type OptionFlag = (typeof optionFlags)[number]
@@ -106,6 +109,8 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
   const rpcUrls = mode === 'execution' ? undefined : given['l1.rpc']
   const source = mode === 'execution' ? undefined : given['source.l2.rpc']
   const maxRequestsPerSec = given['l1.max-rps']
+  const slotSec = given['l1.slot-seconds']
+  const sequencerUrl = mode === 'consensus' ? undefined : given['sequencer.http']
   const secret = mode === 'all' ? undefined : secretOf(given, datadir)
   return {
     ...chain,
@@ -118,6 +123,8 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
         beaconUrls: given['l1.beacon'] ?? [],
         pollMs: given['l1.poll-interval'],
         ...(maxRequestsPerSec !== undefined && { maxRequestsPerSec }),
+        ...(given['l1.trust-transactions'] && { trustTransactions: true }),
+        ...(slotSec !== undefined && { slotSec }),
       },
     }),
     ...(source !== undefined && {
@@ -125,6 +132,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     }),
     ...(mode === 'consensus' && engine !== undefined && { engine: { url: engine } }),
     ...(secret && { jwtSecret: () => secret }),
+    ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],

@@ -82,7 +82,8 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
       : starting.use(await openConsensusHalf({ ...parts, engine }, { ...options, ...(endpoint && { endpoint }) }))
 
   const silence = mode === 'execution' ? starting.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
-  const eth = half && ethServing({ execution: half.execution, consensus, clock, heads, silence }, options)
+  const eth =
+    half && ethServing({ execution: half.execution, consensus, clock, fetch: deps.fetch, log: log.child('rpc'), heads, silence }, options)
   const watch = consensus ? undefined : eth?.watch
   const status = (): DriverStatus | undefined => consensus?.status()
   const health = {

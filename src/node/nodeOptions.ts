@@ -12,6 +12,10 @@ export type L1Options = {
   readonly beaconUrls: readonly string[]
   readonly pollMs: number
   readonly maxRequestsPerSec?: number
+  /** of blocks with blobs the transactions are taken on trust: a devnet's anvil */
+  readonly trustTransactions?: boolean
+  /** between slots, when the beacon API does not say */
+  readonly slotSec?: number
 }
 
 /** Another node of the same chain that is followed. */
@@ -57,6 +61,8 @@ export type NodeOptions = {
   /** 32 bytes; consensus mode, and wherever the Engine API is served */
   readonly jwtSecret?: () => Uint8Array
   readonly listen: ListenOptions
+  /** not in consensus mode: JSON-RPC of a sequencer elsewhere, to which transactions are passed on */
+  readonly sequencerUrl?: string
   /** admin_* on the rollup port */
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: a head older than this is not fresh. */

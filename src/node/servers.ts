@@ -18,10 +18,13 @@ export type Listen = {
   readonly hostNames?: readonly string[] | 'any'
 }
 
+/** `cors`: web pages of any origin may ask too: for a chain of one's own, on a loopback address. */
+export type PageListen = Listen & { readonly cors?: true }
+
 /** What is absent is not served. */
 export type ListenOptions = {
-  readonly http?: Listen
-  readonly ws?: Listen
+  readonly http?: PageListen
+  readonly ws?: PageListen
   /** the Engine API, for a consensus half elsewhere */
   readonly engine?: Listen
   readonly rollup?: Listen
@@ -60,14 +63,15 @@ async function openEth(open: Open, common: Common, { eth, health, metrics }: Ser
   const { context, heads, engine } = eth
   if (listen.http) {
     const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
-    await open(
-      'http',
-      createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, { ...listen.http, flag: 'http.port' }),
-    )
+    const { cors, ...at } = listen.http
+    const options = { ...at, ...(cors && { cors: '*' as const }), flag: 'http.port' }
+    await open('http', createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, options))
   }
   if (listen.ws) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
-    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, metrics }, { ...listen.ws, flag: 'ws.port' }))
+    const { cors, ...at } = listen.ws
+    const options = { ...at, ...(cors && { origins: 'any' as const }), flag: 'ws.port' }
+    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, metrics }, options))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine

@@ -19,6 +19,7 @@ import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
+import { createSequencerLink } from './sequencerLink.ts'
 import { adminSequencer } from './sequencerPart.ts'
 import type { EthParts, RollupParts } from './servers.ts'
 import { followSyncOf, syncProgressOf } from './syncing.ts'
@@ -50,18 +51,22 @@ export function ethServing(
     readonly execution: ExecutionWorker
     readonly consensus: ConsensusHalf | undefined
     readonly clock: Clock
+    readonly fetch: typeof fetch
+    readonly log: Log
     readonly heads: HeadFeed
     /** absent: no other half moves this one */
     readonly silence: EngineSilence | undefined
   },
-  { config, version, jwtSecret, listen }: NodeOptions,
+  { config, version, jwtSecret, listen, sequencerUrl }: NodeOptions,
 ): EthServing {
   const { execution, consensus, clock, heads, silence } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = syncOf(config, execution, consensus, watch)
-  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clock, clientVersion, sync })
+  const { pool } = execution
+  const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool }, sequencerUrl)
+  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clock, pool, sequencer, clientVersion, sync })
   const engine = watch &&
     jwtSecret &&
     listen.engine && {

@@ -26,6 +26,8 @@ export type RpcServerDeps<Context> = {
 export type RpcServerOptions = Listen & {
   /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
+  /** `*`: web pages of any origin may ask; default: none may. */
+  readonly cors?: '*'
   readonly limits?: Partial<RpcServerLimits>
   /** Why a request with this Authorization header is refused (HTTP 401), or undefined; default: none is. */
   readonly authorize?: (authorization: string | undefined) => string | undefined
@@ -78,8 +80,8 @@ const refusal = (status: number, error: RpcError): Reply => ({
 })
 
 /**
- * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we never grant it. What counts is the type
- * before the parameters: `text/plain; json` needs no preflight.
+ * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we grant it only where we are told to. What
+ * counts is the type before the parameters: `text/plain; json` needs no preflight.
  */
 function isFromForeignPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined && !/^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '')
@@ -106,6 +108,19 @@ async function replyToPost(
   return text === undefined ? json(204, '') : json(200, text)
 }
 
+/** The answer to a page that asks first. @see Fetch standard, "CORS-preflight request" */
+const preflight: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'POST, GET',
+  'access-control-allow-headers': '*, authorization',
+  'access-control-max-age': '7200',
+}
+
+function allowPages(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', '*')
+  if (request.method !== 'OPTIONS') return
+  for (const [name, value] of Object.entries(preflight)) response.setHeader(name, value)
+}
+
 function send(response: ServerResponse, reply: Reply, isClosing: boolean): void {
   const body = Buffer.from(reply.text, 'utf8')
   response.statusCode = reply.status
@@ -120,7 +135,7 @@ function send(response: ServerResponse, reply: Reply, isClosing: boolean): void 
 }
 
 /**
- * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; no CORS.
+ * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; web pages get answers where `cors` says so.
  * @returns when it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
@@ -142,6 +157,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
     const early = turnedAway(request)
     if (early) return early
+    if (request.method === 'OPTIONS' && options.cors !== undefined) return json(204, '')
     if (request.method === 'POST') {
       using hold = budget.hold()
       return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })
@@ -158,6 +174,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
+    if (options.cors !== undefined) allowPages(request, response)
     const caller = { isGone: false }
     response.once('close', () => {
       caller.isGone = true

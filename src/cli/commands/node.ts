@@ -21,7 +21,6 @@ const names = [
   'p2p.disable',
   'log.level',
   'log.format',
-  'sequencer.http',
   'flashblocks.url',
   'retain.history',
   'proofs.history',
