@@ -15,7 +15,7 @@ import { consensusFault } from './faults.ts'
 import type { SequencerMetrics } from './metrics.ts'
 import type { L1Source } from './ports.ts'
 import { runUntilAborted } from './runUntilAborted.ts'
-import { abortable, aborted } from './sequencer/abortable.ts'
+import { abortable } from './sequencer/abortable.ts'
 import { Origins } from './sequencer/origins.ts'
 import { planOrigin } from './sequencer/planOrigin.ts'
 import { SealMargin } from './sequencer/sealMargin.ts'
@@ -318,10 +318,16 @@ class BlockSequencer implements Sequencer {
   async #pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
     const rung = new AbortController()
     this.#ring = (): void => rung.abort()
-    const until = AbortSignal.any([signal, rung.signal])
-    const over = ms === undefined ? aborted(until) : this.#deps.clock.delay(ms, until).catch(() => {})
-    await over
-    signal.throwIfAborted()
+    const never = new Promise<void>(() => {})
+    const over = ms === undefined ? abortable(never, rung.signal) : this.#deps.clock.delay(ms, rung.signal)
+    try {
+      await abortable(
+        over.catch(() => {}),
+        signal,
+      )
+    } finally {
+      rung.abort()
+    }
   }
 }
 
