@@ -79,7 +79,7 @@ function slotAt({ genesisSec, slotSec }: Timing, timestamp: number): number {
   return Math.floor((timestamp - genesisSec) / slotSec)
 }
 
-export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly chainId: number }): Beacon {
+export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly chainId: number; readonly slotSec?: number }): Beacon {
   const { failover, checks, usage, budgetOf } = deps
   /** By endpoint: what one says of time decides for itself alone. */
   const timings = new Map<Endpoint, Timing>()
@@ -101,12 +101,14 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
   async function readTiming(endpoint: Endpoint, signal: AbortSignal): Promise<Timing> {
     const genesis = await get(endpoint, 'genesis', '/eth/v1/beacon/genesis', 'genesis', signal)
     const answer = await get(endpoint, 'spec', '/eth/v1/config/spec', 'config', signal)
+    const genesisSec = decimal(objectOf(dataOf(genesis.json), 'genesis'), 'genesis_time')
+    if (answer.status === 404 && limits.slotSec !== undefined) return { genesisSec, slotSec: limits.slotSec }
     const spec = objectOf(dataOf(answer.json), 'spec')
     const chain = spec['DEPOSIT_CHAIN_ID']
     if (typeof chain === 'string' && Number(chain) !== limits.chainId) {
       throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'chain id', expected: String(limits.chainId), found: chain })
     }
-    return { genesisSec: decimal(objectOf(dataOf(genesis.json), 'genesis'), 'genesis_time'), slotSec: decimal(spec, 'SECONDS_PER_SLOT') }
+    return { genesisSec, slotSec: decimal(spec, 'SECONDS_PER_SLOT') }
   }
 
   /** The time of slots at an endpoint, once an L1 block was seen to fit into them. */

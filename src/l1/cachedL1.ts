@@ -9,6 +9,7 @@ import type { L1HeadView } from './heads.ts'
 import type { Kept } from './kept.ts'
 import type { L1Metrics } from './metrics.ts'
 import { createReadAhead } from './readAhead.ts'
+import { hasBlobs } from './verifyBlock.ts'
 
 export type CachedL1Deps = {
   readonly blocks: Pick<L1Blocks, 'ref' | 'block'>
@@ -29,7 +30,7 @@ function sizeOf(block: L1Block): number {
 /** The caches, in memory and on disk, and the reading ahead around what fetches and verifies. */
 export function createCachedL1(
   deps: CachedL1Deps,
-  options: { readonly readAheadBlocks: number; readonly cacheBytes: number },
+  options: { readonly readAheadBlocks: number; readonly cacheBytes: number; readonly trustTransactions?: boolean },
 ): L1Source & Disposable {
   const { blocks, beacon, heads, kept, metrics } = deps
   const byHash = new Lru<Hash, L1Block>(options.cacheBytes / 2)
@@ -48,7 +49,8 @@ export function createCachedL1(
     const block = await blocks.block(at, signal)
     if (block === undefined) return undefined
     metrics.readAhead.inc({ from: 'endpoint' })
-    kept.keepBlock(block)
+    // what is kept is proved again when it is read: a block on trust would not be
+    if (!options.trustTransactions || !hasBlobs(block.transactions)) kept.keepBlock(block)
     return remember(block)
   }
 

@@ -44,6 +44,13 @@ export type L1SourceOptions = L1Identity & {
   readonly cacheBytes: number
   /** calls to one endpoint in any second, each call of a batch counting; absent: no limit */
   readonly maxRequestsPerSec?: number
+  /**
+   * Believe the endpoint which transactions a block with blobs has, where their root does not fit: anvil's does not. Every hash is still checked.
+   * For a devnet only: such an endpoint can make this node derive anything.
+   */
+  readonly trustTransactions?: boolean
+  /** seconds between slots, of a beacon API that does not say (HTTP 404) */
+  readonly slotSec?: number
 }
 
 export const defaultL1Options = {
@@ -90,10 +97,11 @@ function createEndpoints(
  */
 export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): HttpL1Source {
   const { log, cache, blobChecks: checks = checksInThisThread } = deps
+  if (options.trustTransactions) log.warn('transactions of L1 blocks with blobs are taken on trust: for a devnet only')
   const usage = createUsage(deps)
   const execution = createEndpoints(deps, 'rpc', options.rpcUrls, options.maxRequestsPerSec)
   const rpc = createRpc({ ...deps, usage, budgetOf: execution.budgetOf }, options)
-  const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) })
+  const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) }, options)
   const consensus = createEndpoints(deps, 'beacon', options.beaconUrls, options.maxRequestsPerSec)
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
   const heads = createHeads({ ...deps, blocks, usage })

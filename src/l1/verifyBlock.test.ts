@@ -4,7 +4,8 @@ import { readRecordedChain } from '#devnet/recordedChain'
 import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { headerOf } from '#test/harness/headers'
 import { type Header, hashHeader } from '#types/header'
-import { emptyRequestsHash, emptyRoot, zeroHash } from '#types/ids'
+import { headerFromJson } from '#types/headerJson'
+import { emptyRequestsHash, emptyRoot, parseHash, zeroHash } from '#types/ids'
 import { type Json, listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { transactionFromJson } from '#types/transactionJson'
 import { receiptFromJson } from './receiptJson.ts'
@@ -74,6 +75,54 @@ describe('l1/verifyBlock', () => {
       const body = verifyBody(header.value, transactions, receipts.map(receiptFromJson))
       expect(body.kind).toBe('verified')
     }
+  })
+
+  describe('the hashes that an answer names, in place of the root of a block with blobs', () => {
+    const at = l1.blocks.findIndex(({ block }) => (block['transactions'] as Json[]).some(({ type }) => type === '0x3'))
+    const parts = (number: number) => {
+      const { block, receipts } = l1.blocks[number] ?? expect.fail()
+      const items = block['transactions'] as readonly Json[]
+      return {
+        raws: items.map((tx) => transactionFromJson(tx) ?? expect.fail()),
+        hashes: items.map(({ hash }) => parseHash(String(hash))),
+        receipts: receipts.map(receiptFromJson),
+        // the root of anvil: not the one of these transactions
+        checked: (() => {
+          const header = { ...headerFromJson(block), transactionsRoot: zeroHash }
+          return { header, ref: { hash: hashHeader(header), number, parentHash: header.parentHash, timestamp: header.timestamp } }
+        })(),
+      }
+    }
+    const { raws, hashes, receipts, checked } = parts(at)
+
+    it('are taken when each is that of its transaction; without them the root counts', () => {
+      expect(verifyBody(checked, raws, receipts, hashes)).toMatchObject({ kind: 'verified', value: { transactions: raws } })
+      expect(verifyBody(checked, raws, receipts)).toMatchObject({ kind: 'mismatch', what: 'transactions root' })
+    })
+
+    it('count for nothing in a block without blobs', () => {
+      const plain = l1.blocks.findIndex(({ block }) => {
+        const types = (block['transactions'] as Json[]).map(({ type }) => type)
+        return types.length > 0 && !types.includes('0x3')
+      })
+      const other = parts(plain)
+      expect(verifyBody(other.checked, other.raws, other.receipts, other.hashes)).toMatchObject({ what: 'transactions root' })
+    })
+
+    it.each([
+      ['a transaction with one byte changed', raws.map((raw) => raw.with(40, (raw[40] ?? 0) ^ 1)), hashes, 'hash of transaction 0'],
+      ['a hash that is not its own', raws, [zeroHash, ...hashes.slice(1)], 'hash of transaction 0'],
+      ['no hash', raws, [], 'hash of transaction 0'],
+      ['one transaction too many', [...raws, ...raws], [...hashes, ...hashes], 'number of transactions'],
+    ])('%s is a mismatch', (_what, given, listed, what) => {
+      expect(verifyBody(checked, given, receipts, listed)).toMatchObject({ kind: 'mismatch', what })
+    })
+
+    it('say nothing of receipts: their root counts', () => {
+      const [first = expect.fail(), ...others] = receipts
+      const wrong = [{ ...first, succeeded: !first.succeeded }, ...others]
+      expect(verifyBody(checked, raws, wrong, hashes)).toMatchObject({ kind: 'mismatch', what: 'receipts root' })
+    })
   })
 
   it.each([

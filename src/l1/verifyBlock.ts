@@ -7,6 +7,7 @@ import { headerFromJson } from '#types/headerJson'
 import type { Hash } from '#types/ids'
 import { hashField, type Json, ShapeError } from '#types/jsonShape'
 import { encodeReceipt, type Receipt } from '#types/receipt'
+import { hashTransaction } from '#types/transaction'
 
 /** Fields of a block's JSON that are no header fields of a later fork. */
 const notHeader: ReadonlySet<string> = new Set([
@@ -101,15 +102,45 @@ export function verifyHeader(json: Json): Verdict<CheckedHeader> {
   return { kind: 'mismatch', what: 'hash', expected: hash, computed }
 }
 
-/** Transactions and receipts of a block, held against the roots of its header. */
+/** The type of a transaction with blobs. */
+const blobType = 3
+
+/** Whether a block holds transactions with blobs. */
+export const hasBlobs = (transactions: readonly Uint8Array[]): boolean => transactions.some(([type]) => type === blobType)
+
+/**
+ * The transactions of a block whose root is not to be believed, held against the hashes that the answer names and against the number of receipts.
+ * This proves neither that they are all nor that the header means them.
+ */
+function verifyListed(transactions: readonly Uint8Array[], listed: readonly Hash[], receipts: readonly Receipt[]): Mismatch | undefined {
+  if (transactions.length !== receipts.length) {
+    return { what: 'number of transactions', expected: String(receipts.length), computed: String(transactions.length) }
+  }
+  for (const [index, raw] of transactions.entries()) {
+    const [expected = 'absent', computed] = [listed[index], hashTransaction(raw)]
+    if (computed !== expected) return { what: `hash of transaction ${index}`, expected, computed }
+  }
+  return undefined
+}
+
+/**
+ * Transactions and receipts of a block, held against the roots of its header.
+ * @param listed the hashes that the answer names, when they are taken in place of a transactions root that does not fit: of a block with blobs,
+ * where anvil computes another root. Never where the endpoint can lie.
+ */
 export function verifyBody(
   { ref, header }: CheckedHeader,
   transactions: readonly Uint8Array[],
   receipts: readonly Receipt[],
+  listed?: readonly Hash[],
 ): Verdict<L1Block> {
   const transactionsRoot = orderedRoot(transactions)
   if (transactionsRoot !== header.transactionsRoot) {
-    return { kind: 'mismatch', what: 'transactions root', expected: header.transactionsRoot, computed: transactionsRoot }
+    if (listed === undefined || !hasBlobs(transactions)) {
+      return { kind: 'mismatch', what: 'transactions root', expected: header.transactionsRoot, computed: transactionsRoot }
+    }
+    const wrong = verifyListed(transactions, listed, receipts)
+    if (wrong) return { kind: 'mismatch', ...wrong }
   }
   const receiptsRoot = orderedRoot(receipts.map(encodeReceipt))
   if (receiptsRoot !== header.receiptsRoot) {

@@ -35,7 +35,7 @@ export function openL1(
 ): HttpL1Source & AsyncDisposable {
   const log = deps.log.child('l1')
   const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
-  const { rpcUrls, beaconUrls, maxRequestsPerSec } = l1
+  const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
   const thread = beaconUrls.length > 0 ? new KzgThread() : undefined
   const warmUp = thread && deps.clock.after(warmUpMs, () => thread.warmUp())
   const source = createL1Source(
@@ -47,6 +47,8 @@ export function openL1(
       chainId: config.l1ChainId,
       genesis: config.genesis.l1,
       ...(maxRequestsPerSec !== undefined && { maxRequestsPerSec }),
+      ...(trustTransactions !== undefined && { trustTransactions }),
+      ...(slotSec !== undefined && { slotSec }),
     },
   )
   return {
