@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { BuildPool } from '#execution/buildPool'
 import { fromHex } from '#lib/hex'
 import { openExecution } from '#test/contract/engine'
+import { createListedPool } from '#test/harness/buildPool'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { settle } from '#test/harness/clock'
 import { busyFault } from '#test/harness/engine'
 import { hashHeader } from '#types/header'
 import { zeroHash } from '#types/ids'
@@ -16,11 +19,11 @@ const chain = smallChain(schedule)
 const { config } = chain
 const genesis = config.genesis.l2.hash
 
-const opened = (change: (engine: Engine) => Partial<Engine> = () => ({})) => {
-  const execution = openExecution(chain)
+const opened = (change: (engine: Engine) => Partial<Engine> = () => ({}), pool?: BuildPool) => {
+  const execution = openExecution(chain, pool)
   const engine: Engine = {
     insert: (payload) => execution.insert(payload),
-    build: (parent, attributes) => execution.build(parent, attributes),
+    build: (...args) => execution.build(...args),
     setHeads: (heads) => execution.setHeads(heads),
     heads: () => execution.heads(),
     payload: (at) => execution.payload(at),
@@ -174,13 +177,40 @@ describe('engine/engineApi: payload attributes', () => {
     }
   })
 
-  it('a block that may take transactions from a pool has the forced ones: there is no pool', async () => {
+  it('a block that may take transactions from a pool has the forced ones where there is no pool', async () => {
     const { api, execution } = opened()
     const transfer = signedBy('alice', {})
     const wanted = attributesAt(schedule, 1, [transfer])
     const payload = await built(api, atGenesis, { ...wanted, noTxPool: false })
     expect(payload.transactions).toEqual(wanted.transactions)
     expect(await execution.payload(payload.blockHash)).toEqual(payload)
+  })
+
+  it('while a block takes transactions other calls are carried out; asked for, it is sealed, and stays as it is', async () => {
+    const pool = createListedPool()
+    const { api } = opened(undefined, pool)
+    const open = encodeAttributes({ ...attributesAt(schedule, 1), noTxPool: false })
+    const id = must((await api.forkchoiceUpdated(3, atGenesis, open)).payloadId)
+    const [other] = await extended(api, 1, 5)
+    expect(must(other).transactions).toHaveLength(1)
+    pool.add(signedBy('alice', {}))
+    await settle()
+    expect((await api.forkchoiceUpdated(3, atGenesis, open)).payloadId).toBe(id)
+    const payload = await api.getPayload(4, id)
+    expect(payload.transactions.slice(1)).toEqual([signedBy('alice', {})])
+    pool.add(signedBy('bob', {}))
+    await settle()
+    expect((await api.forkchoiceUpdated(3, atGenesis, open)).payloadId).toBe(id)
+    expect([await api.getPayload(4, id), pool.listeners]).toEqual([payload, 0])
+  })
+
+  it('forced transactions that cannot be executed are refused at once, whatever the pool has (-38003)', async () => {
+    const pool = createListedPool()
+    const { api } = opened(undefined, pool)
+    pool.add(signedBy('bob', {}))
+    const bad = encodeAttributes({ ...attributesAt(schedule, 1, [signedBy('alice', { nonce: 3n })]), noTxPool: false })
+    await expect(api.forkchoiceUpdated(3, atGenesis, bad)).rejects.toEqual(apiError(-38003, /nonce too high/))
+    expect(pool.listeners).toBe(0)
   })
 
   it('the same attributes have the same id and are executed once; others have another', async () => {

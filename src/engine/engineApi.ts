@@ -1,5 +1,6 @@
 import { type KnownGenesis, l2RefOf } from '#chain/l2Ref'
 import type { RollupConfig } from '#chain/rollupConfig'
+import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import type { Hex } from '#lib/hex'
 import type { Block } from '#types/block'
@@ -52,11 +53,12 @@ export interface EngineApi {
   /** Executes a payload on its parent: VALID means validated. SYNCING: its parent is not known; never ACCEPTED. */
   newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus>
   /**
-   * Moves the heads, in one durable step, also back to an ancestor that is not below the finalized head; then builds, when attributes are given.
+   * Moves the heads, in one durable step, also back to an ancestor that is not below the finalized head; then begins to build, when attributes are
+   * given: the answer comes when their own transactions are executed, those of the pool follow until the payload is asked for.
    * @param attributes JSON, read after the heads have moved: wrong ones do not undo that
    */
   forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer>
-  /** A payload that `forkchoiceUpdated` began to build. */
+  /** A payload that `forkchoiceUpdated` began to build, with what it has taken of the pool until now. */
   getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload>
   /** A known block, of any branch. */
   block(hash: Hash): Promise<Block | undefined>
@@ -69,7 +71,12 @@ export interface EngineApi {
 /** What of a rollup's config the Engine API goes by. */
 export type EngineConfig = KnownGenesis & Pick<RollupConfig, 'schedule' | 'l2ChainId'>
 
-export type EngineApiDeps = { readonly engine: Engine; readonly config: EngineConfig }
+export type EngineApiDeps = {
+  readonly engine: Engine
+  readonly config: EngineConfig
+  /** Absent: a payload that nobody fetches takes transactions until others have begun. */
+  readonly clock?: Clock
+}
 
 /** Built payloads that wait to be fetched; consensus halves fetch theirs at once. */
 const maxJobs = 32
@@ -84,14 +91,15 @@ const syncing: PayloadStatus = { status: 'SYNCING' }
 class LocalEngineApi implements EngineApi {
   readonly #engine: Engine
   readonly #config: EngineApiDeps['config']
-  readonly #jobs = new BuildJobs(maxJobs)
+  readonly #jobs: BuildJobs
   readonly #refs = new BoundedMap<Hash, L2Ref>(maxRefs)
   /** Blocks whose hash is right and that cannot be valid: what is built on them cannot be either. */
   readonly #invalid = new BoundedMap<Hash, PayloadStatus>(maxInvalid)
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ engine, config }: EngineApiDeps) {
+  constructor({ engine, config, clock }: EngineApiDeps) {
     this.#engine = engine
+    this.#jobs = new BuildJobs(maxJobs, clock)
     this.#config = config
   }
 
@@ -112,6 +120,7 @@ class LocalEngineApi implements EngineApi {
     if (job === undefined) throw engineApiError('unknownPayload', id)
     const refusal = getPayloadRefusal(this.#config.schedule, version, job.attributes.timestamp)
     if (refusal) throw engineApiError('unsupportedFork', refusal.reason)
+    job.seal()
     const result = await job.result.catch((error: unknown) => {
       throw errorOf(error)
     })
@@ -226,14 +235,18 @@ class LocalEngineApi implements EngineApi {
   async #build(version: ForkchoiceVersion, head: L2Ref, json: unknown): Promise<Hex> {
     const attributes = this.#attributesOf(version, head, json)
     const id = payloadIdOf(version, head.hash, attributes)
-    // there is no pool yet: a block that may take transactions from one has the forced ones
-    const job = this.#jobs.start(id, attributes, () => this.#engine.build(head, { ...attributes, noTxPool: true }))
+    const job = this.#jobs.start(id, attributes, async (seal, onSound) => {
+      const result = await this.#engine.build(head, attributes, seal, onSound)
+      if (result.kind === 'built') this.#remember(result.payload)
+      return result
+    })
+    await job.begun
+    if (this.#jobs.get(id) === job) return id
     const result = await job.result.catch((error: unknown) => {
       if (isFault(error, 'INVALID_ATTRIBUTES')) throw engineApiError('invalidAttributes', error.message, error)
       throw error
     })
     if (result.kind === 'invalid') throw engineApiError('invalidAttributes', result.reason)
-    this.#remember(result.payload)
     return id
   }
 

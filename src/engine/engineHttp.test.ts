@@ -9,7 +9,7 @@ import { jwtRefusal } from '#lib/jwt'
 import { type Log, silentLog } from '#lib/log'
 import { openExecution } from '#test/contract/engine'
 import { attributesAt, hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
-import { createManualClock } from '#test/harness/clock'
+import { createManualClock, settle } from '#test/harness/clock'
 import { emptyRoot, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { createEngineHttp } from './engineHttp.ts'
@@ -184,6 +184,22 @@ describe('engine/engineHttp: build', () => {
     expect(await engine.build(parent, attributes)).toEqual({ kind: 'built', payload })
     expect(asked.map(({ method }) => method)).toEqual(['engine_forkchoiceUpdatedV3', 'engine_getPayloadV4', 'engine_newPayloadV4'])
     expect(asked[0]?.params[0]).toEqual({ headBlockHash: parent.hash, safeBlockHash: zeroHash, finalizedBlockHash: zeroHash })
+  })
+
+  it('with a seal the payload is asked for when it is aborted; sealed from the start there is no word of a pool', async () => {
+    const payload = await firstPayload()
+    const { engine, asked } = clientOf(answers(payload))
+    const seal = new AbortController()
+    const sound = Promise.withResolvers<void>()
+    const building = engine.build(parent, { ...attributes, noTxPool: false }, seal.signal, sound.resolve)
+    await sound.promise
+    await settle()
+    expect(asked.map(({ method }) => method)).toEqual(['engine_forkchoiceUpdatedV3'])
+    seal.abort()
+    expect(await building).toEqual({ kind: 'built', payload })
+    expect(await engine.build(parent, { ...attributes, noTxPool: false }, seal.signal)).toEqual({ kind: 'built', payload })
+    const begins = asked.filter(({ method }) => method === 'engine_forkchoiceUpdatedV3')
+    expect(begins.map(({ params }) => params.at(1))).toMatchObject([{ noTxPool: false }, { noTxPool: true }])
   })
 
   it.each<[string, Answer, string]>([

@@ -62,9 +62,13 @@ class RemoteEngine implements EngineHttp {
     throw engineFault('UNKNOWN_PARENT', { hash: payload.parentHash, number: payload.blockNumber - 1 })
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes): Promise<BuildResult> {
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
     refuseUnsupportedFork(this.#config.schedule, attributes.timestamp)
-    const payload = (await this.#buildOnce(parent, attributes)) ?? (await this.#buildOnce(parent, attributes))
+    // sealed from the start: no time for the pool
+    const asked = seal?.aborted ? { ...attributes, noTxPool: true } : attributes
+    const whenSealed = asked.noTxPool ? undefined : seal
+    const begun = asked.noTxPool ? undefined : onSound
+    const payload = (await this.#buildOnce(parent, asked, whenSealed, begun)) ?? (await this.#buildOnce(parent, asked, whenSealed))
     if (payload === undefined) throw this.#badAnswer('engine_getPayload', 'it does not know the payload that it began to build')
     if ('kind' in payload) return payload
     const inserted = await this.insert(payload)
@@ -75,9 +79,13 @@ class RemoteEngine implements EngineHttp {
   async #buildOnce(
     parent: BlockId,
     attributes: PayloadAttributes,
+    seal: AbortSignal | undefined,
+    onSound?: () => void,
   ): Promise<Payload | Extract<BuildResult, { kind: 'invalid' }> | undefined> {
     const began = await this.#beginBuild(parent, attributes)
     if (typeof began !== 'string') return began
+    onSound?.()
+    if (seal) await aborted(seal)
     const method = `engine_getPayloadV${methodVersionsAt(this.#config.schedule, attributes.timestamp).getPayload}`
     const answer = await this.#rpc.call(method, [began])
     if (answer.kind === 'error' && answer.code === engineApiCodes.unknownPayload) return undefined
@@ -204,6 +212,13 @@ const forkchoiceOf = (head: Hash, safe: Hash, finalized: Hash): Readonly<Record<
   safeBlockHash: safe,
   finalizedBlockHash: finalized,
 })
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
 
 const forkchoiceFault = (hash: Hash, reason: string): Error => engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash, reason })
 

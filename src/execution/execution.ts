@@ -21,13 +21,12 @@ import type { HeadRecord } from './headRecord.ts'
 import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
 import type { DataLimits } from './poolPort.ts'
-import { createSenders } from './senders.ts'
+import { createSenders, senderCacheBytes } from './senders.ts'
 import { headsOf, openHeads } from './storedHeads.ts'
 import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
 
 const defaultTreeBytes = 256 * 2 ** 20
 const defaultSliceMs = 25
-const senderCacheBytes = 32 * 2 ** 20
 
 /** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
 export interface Execution extends Engine, AsyncDisposable {

@@ -17,6 +17,9 @@ export function recoverSender(tx: SignedTransaction): Address | undefined {
 /** Senders by transaction hash: a transaction is recovered once, be it built, inserted or read again. */
 export type Senders = { of(tx: SignedTransaction, hash: Hash): Address | undefined }
 
+/** What a node remembers: the senders of some 100,000 transactions. */
+export const senderCacheBytes: number = 32 * 2 ** 20
+
 /** Rough size of an entry: two hex strings. */
 const entryBytes = 300
 

@@ -10,16 +10,14 @@ import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import { readHeads } from './chainStore.ts'
+import type { ChainView } from './chainView.ts'
 import { createExecution, type Execution } from './execution.ts'
+import { createSenders, senderCacheBytes } from './senders.ts'
+import { createTxPool } from './txPool.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
-import type { ServedPool } from './workerPool.ts'
-import { journalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
-
-const refuse = (): never => {
-  throw new RangeError('this execution has no transaction pool')
-}
-const noPool: ServedPool = { add: refuse, get: refuse, nextNonce: refuse, size: refuse, content: refuse, limitData: refuse }
+import { servedPool } from './workerPool.ts'
+import { journalDir, poolJournalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -32,7 +30,7 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   return message.kind === 'genesis' ? message.genesis : undefined
 }
 
-async function run({ port, dir, config, minFreeBytes }: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
+async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
   const log = createSentLog(outbox, 'execution')
   await using kv = openLmdbKv(dir, Object.values(tables))
   agreeOnSchema(kv, chainSchema)
@@ -42,8 +40,16 @@ async function run({ port, dir, config, minFreeBytes }: WorkerSettings, outbox: 
     return given
   }
   using journal = openFileJournal(journalDir(dir), log)
+  using poolJournal = openFileJournal(poolJournalDir(dir), log)
+  const senders = createSenders({ maxBytes: senderCacheBytes })
   // the first record is published before there is an execution to ask
-  let sizes: Execution['sizes'] = () => ({ journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 })
+  let opened: Execution | undefined
+  const view = (): ChainView => {
+    if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
+    return opened.view()
+  }
+  const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: createSentLog(outbox, 'pool') }
+  const pool = createTxPool(poolDeps, limits)
   await using execution = createExecution(
     {
       kv,
@@ -51,19 +57,26 @@ async function run({ port, dir, config, minFreeBytes }: WorkerSettings, outbox: 
       evm: createReferenceEvm(),
       config,
       genesis,
+      pool,
+      senders,
       clock: systemClock,
       log,
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
-      onPublish: (record) => outbox.publish(record, sizes()),
+      onPublish(record): void {
+        outbox.publish(record, opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 })
+        if (opened) pool.onPublished(record)
+      },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
         outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
       },
     },
     { minFreeBytes },
   )
-  sizes = (): ReturnType<Execution['sizes']> => execution.sizes()
+  opened = execution
+  pool.onPublished(execution.published)
+  pool.restore()
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, { engine: execution, pool: noPool }, outbox)
+  await serveEngine(port, { engine: execution, pool: servedPool(pool, execution) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

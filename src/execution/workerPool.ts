@@ -1,17 +1,30 @@
 import type { Address, Hash } from '#types/ids'
+import type { Execution } from './execution.ts'
 import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
 import { packBytes, unpackBytes } from './workerBlocks.ts'
 import type { PoolAnswers, PoolCall } from './workerProtocol.ts'
 
 /** A pool in the thread that has it, and what keeps the limits of blocks. */
 export type ServedPool = {
-  /** @returns one outcome for each, in order */
+  /** Keeps no bytes but copies. @returns one outcome for each, in order */
   add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
   get(hash: Hash): PooledTransaction | undefined
   nextNonce(sender: Address): bigint | undefined
   size(): { readonly pending: number; readonly queued: number }
   content(sender?: Address): readonly PooledTransaction[]
   limitData(limits: DataLimits): void
+}
+
+/** A pool of this thread, and the execution that builds with it. */
+export function servedPool(pool: Omit<ServedPool, 'limitData'>, execution: Pick<Execution, 'limitData'>): ServedPool {
+  return {
+    add: (raws) => pool.add(raws),
+    get: (hash) => pool.get(hash),
+    nextNonce: (sender) => pool.nextNonce(sender),
+    size: () => pool.size(),
+    content: (sender) => pool.content(sender),
+    limitData: (limits) => execution.limitData(limits),
+  }
 }
 
 /** So many transactions are one message at most: to check them keeps the other thread busy for some 20 ms. */
@@ -23,8 +36,7 @@ const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.
 export function answerPool(pool: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
   switch (call.method) {
     case 'poolAdd':
-      // bytes of their own: what is kept must not hold what is not
-      return pool.add(unpackBytes(call.raws).map((raw) => raw.slice()))
+      return pool.add(unpackBytes(call.raws))
     case 'poolGet': {
       const found = pool.get(call.hash)
       return found && { hash: found.hash, sender: found.sender, isPending: found.isPending, raw: alone(found.raw) }

@@ -11,16 +11,19 @@ import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
+import type { TxPoolLimits } from './txPool.ts'
 import type { Packed, PackedBlock, PackedBytes } from './workerBlocks.ts'
 
 /** What the worker is started with; the port is its end of the channel. */
 export type WorkerSettings = {
   readonly port: MessagePort
-  /** of the chain's tables; the journal lies in a directory inside, under the same lock */
+  /** of the chain's tables; the journals lie in directories inside, under the same lock */
   readonly dir: string
   readonly config: ExecutionConfig
   /** With less than this free on the disk no new block is taken. */
   readonly minFreeBytes: number
+  /** of the transaction pool */
+  readonly pool?: TxPoolLimits
 }
 
 /** The calls of the Engine port as they cross: payloads packed. */
@@ -90,6 +93,8 @@ export type ExecutionSizes = ReturnType<Execution['sizes']>
 
 /** A directory of its own beside the tables, so that the lock of the tables holds for it too. */
 export const journalDir = (dir: string): string => join(dir, 'journal')
+/** The journal of the transaction pool. */
+export const poolJournalDir = (dir: string): string => join(dir, 'pool')
 
 export type FromWorker =
   /** the store is empty, and the chain cannot begin without its genesis */

@@ -4,19 +4,29 @@ import { join } from 'node:path'
 import { type ExecutionWorker, startExecutionWorker } from '#execution/executionWorker'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { createListedPool } from '../harness/buildPool.ts'
 import { engineClient, serveEngine } from '../harness/engineServer.ts'
 import { type EngineChain, engineContract, openExecution } from './engine.ts'
+import { enginePoolContract, type OpenPooledEngine } from './enginePool.ts'
 
-engineContract('in process', async (chain) => {
-  const execution = openExecution(chain)
-  return { engine: execution, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
+function bothContracts(adapter: string, open: (chain: EngineChain) => Promise<OpenPooledEngine>): void {
+  engineContract(adapter, open)
+  enginePoolContract(adapter, open)
+}
+
+bothContracts('in process', async (chain) => {
+  const pool = createListedPool()
+  const execution = openExecution(chain, pool)
+  return { engine: execution, add: async (raw) => pool.add(raw), [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
 })
 
-engineContract('over HTTP', async (chain) => {
-  const execution = openExecution(chain)
+bothContracts('over HTTP', async (chain) => {
+  const pool = createListedPool()
+  const execution = openExecution(chain, pool)
   const server = await serveEngine({ execution, engine: execution, config: chain.config })
   return {
     engine: engineClient(server.url, chain.config),
+    add: async (raw) => pool.add(raw),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await execution[Symbol.asyncDispose]()
@@ -39,16 +49,17 @@ async function startWorker({ config, genesis }: EngineChain): Promise<ExecutionW
   })
 }
 
-engineContract('in a worker', async (chain) => {
+bothContracts('in a worker', async (chain) => {
   const worker = await startWorker(chain)
-  return { engine: worker, [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
+  return { engine: worker, add: (raw) => worker.pool.add(raw), [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
 })
 
-engineContract('in a worker, over HTTP', async (chain) => {
+bothContracts('in a worker, over HTTP', async (chain) => {
   const worker = await startWorker(chain)
   const server = await serveEngine({ execution: worker, engine: worker, config: chain.config })
   return {
     engine: engineClient(server.url, chain.config),
+    add: (raw) => worker.pool.add(raw),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await worker[Symbol.asyncDispose]()

@@ -3,12 +3,13 @@ import { l2RefOf } from '#chain/l2Ref'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine, Heads } from '#engine/port'
 import { createReferenceEvm } from '#evm/referenceEvm'
+import type { BuildPool } from '#execution/buildPool'
 import { createExecution, type Execution } from '#execution/execution'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
-import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { accountOf, attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAccount, testAddress } from '#test/harness/sessions'
 import { hashHeader } from '#types/header'
@@ -21,16 +22,17 @@ const stored = testAccount(storage, { nonce: 1n, code: '0x6020355f355500' })
 /** Time of a block with the number, as `attributesAt` has it, that no version executes. */
 const azulNumber = 50
 const plain = scheduleTo('jovian')
-const schedule = { ...plain, azul: attributesAt(plain, azulNumber).timestamp }
-const chain = smallChain(schedule, [stored])
+export const schedule = { ...plain, azul: attributesAt(plain, azulNumber).timestamp }
+export const chain = smallChain(schedule, [stored, testAccount(accountOf('carol'), { balance: 10n ** 18n })])
 const { config } = chain
 
 export type EngineChain = typeof chain
 export type OpenEngine = AsyncDisposable & { readonly engine: Engine }
 
 /** An execution half in memory, for adapters and as the maker of payloads. */
-export function openExecution({ genesis, config }: EngineChain): Execution {
+export function openExecution({ genesis, config }: EngineChain, pool?: BuildPool): Execution {
   return createExecution({
+    ...(pool && { pool }),
     kv: createMemoryKv(),
     evm: createReferenceEvm(),
     config,
@@ -44,21 +46,25 @@ const word = (value: number): string => value.toString(16).padStart(64, '0')
 const write = (nonce: bigint, slot: number, value: number): Uint8Array =>
   signedBy('alice', { nonce, to: storage, gasLimit: 100_000n, data: fromHex(`0x${word(slot)}${word(value)}`) })
 
-const refOf = (payload: Payload): Heads['unsafe'] => l2RefOf(config, payload)
+export const refOf = (payload: Payload): Heads['unsafe'] => l2RefOf(config, payload)
 /** The payload with other fields and the hash that they give. */
 const altered = (payload: Payload, change: Partial<Payload>): Payload => {
   const changed = { ...payload, ...change }
   return { ...changed, blockHash: hashHeader(headerOfPayload(schedule, changed)) }
 }
 
-async function builtBy(engine: Engine, parent: Heads['unsafe'], attributes: PayloadAttributes): Promise<Payload> {
+export async function builtBy(engine: Engine, parent: Heads['unsafe'], attributes: PayloadAttributes): Promise<Payload> {
   const result = await engine.build(parent, attributes)
   if (result.kind === 'invalid') throw new Error(result.reason)
   return result.payload
 }
 
 /** Payloads one on another, by an execution of its own: from genesis, or on a parent that `maker` knows. */
-async function made(maker: Execution, count: number, options: { on?: Payload; branch?: number; write?: boolean } = {}): Promise<Payload[]> {
+export async function made(
+  maker: Execution,
+  count: number,
+  options: { on?: Payload; branch?: number; write?: boolean } = {},
+): Promise<Payload[]> {
   const { branch = 0 } = options
   let parent = options.on ? refOf(options.on) : (await maker.heads()).finalized
   const payloads: Payload[] = []
@@ -72,15 +78,15 @@ async function made(maker: Execution, count: number, options: { on?: Payload; br
   return payloads
 }
 
-const at = <T>(list: readonly T[], index: number): T => list.at(index) ?? expect.fail(`no item ${index}`)
+export const at = <T>(list: readonly T[], index: number): T => list.at(index) ?? expect.fail(`no item ${index}`)
 const fault = (code: string) => expect.objectContaining({ code })
+
+export async function insertAll(engine: Engine, payloads: readonly Payload[]): Promise<void> {
+  for (const payload of payloads) expect(await engine.insert(payload)).toEqual({ kind: 'valid' })
+}
 
 /** What every adapter of the port `Engine` must do. `open` gives one over a new chain each time. */
 export function engineContract(adapter: string, open: (chain: EngineChain) => Promise<OpenEngine>): void {
-  async function insertAll(engine: Engine, payloads: readonly Payload[]): Promise<void> {
-    for (const payload of payloads) expect(await engine.insert(payload)).toEqual({ kind: 'valid' })
-  }
-
   describe(`engine/port ${adapter}`, () => {
     it('a new chain has its genesis block under each label', async () => {
       await using opened = await open(chain)
