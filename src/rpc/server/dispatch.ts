@@ -121,11 +121,30 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return request.id === undefined ? undefined : text
   }
 
-  function isHeavy(item: unknown): boolean {
-    if (!isJsonObject(item)) return false
+  function costOf(item: unknown): CostClass | undefined {
+    if (!isJsonObject(item)) return undefined
     const { method } = item
-    const cost = typeof method === 'string' ? registry.get(method)?.cost : undefined
+    return typeof method === 'string' ? registry.get(method)?.cost : undefined
+  }
+
+  const isHeavy = (item: unknown): boolean => {
+    const cost = costOf(item)
     return cost !== undefined && heavy.has(cost)
+  }
+
+  /** What a batch hands over is begun together, in order; anything else has its turn alone. */
+  function* groupsOf(items: readonly unknown[]): Iterable<readonly unknown[]> {
+    let submitted: unknown[] = []
+    for (const item of items) {
+      if (costOf(item) === 'submit') {
+        submitted.push(item)
+        continue
+      }
+      if (submitted.length > 0) yield submitted
+      submitted = []
+      yield [item]
+    }
+    if (submitted.length > 0) yield submitted
   }
 
   async function answerBatch(items: readonly unknown[], caller: By): Promise<string | undefined> {
@@ -133,15 +152,15 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
     const texts: string[] = []
     let length = 0
-    for (const item of items) {
+    for (const group of groupsOf(items)) {
       if (caller.isGone) return undefined
-      const text = await answerOne(item, caller)
-      if (text !== undefined) {
+      for (const text of await Promise.all(group.map((item) => answerOne(item, caller)))) {
+        if (text === undefined) continue
         texts.push(text)
         length += text.length
       }
       if (length > limits.maxResponseBytes) return errorText(null, responseTooBig(limits.maxResponseBytes))
-      if (isHeavy(item)) await nextTurn()
+      if (group.some(isHeavy)) await nextTurn()
     }
     return texts.length === 0 ? undefined : `[${texts.join(',')}]`
   }

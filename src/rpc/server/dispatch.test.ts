@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { createManualClock, settle } from '#test/harness/clock'
+import type { CallContext } from '../context.ts'
+import { createRegistry, methodsOf, type ParamCodec, param } from '../registry.ts'
+import { createDispatcher } from './dispatch.ts'
+
+const text: ParamCodec<string> = { doc: 'text', parse: String }
+const result = { doc: 'text', encode: (value: string) => value }
+
+/** What is submitted is answered when told to; what is read at once. */
+function desk() {
+  const begun: string[] = []
+  const answers = new Map<string, (value: string) => void>()
+  const method = methodsOf<CallContext>()
+  const common = { doc: 'Test.', params: [param('what', text)], result, example: { params: [] } } as const
+  const registry = createRegistry<CallContext>([
+    method({
+      ...{ ...common, name: 'submit', cost: 'submit' },
+      run: (_context, what) => {
+        begun.push(what)
+        return new Promise<string>((resolve) => answers.set(what, resolve))
+      },
+    }),
+    method({
+      ...{ ...common, name: 'read', cost: 'instant' },
+      run: (_context, what) => {
+        begun.push(what)
+        return what
+      },
+    }),
+  ])
+  const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), log: silentLog, clock: createManualClock() }
+  return { begun, answers, dispatcher: createDispatcher(deps, { maxBatch: 10, maxResponseBytes: 10_000, maxWaiting: 10 }) }
+}
+const call = (id: number, method: string, what: string) => ({ jsonrpc: '2.0', id, method, params: [what] })
+
+it('rpc/dispatch: what a batch submits is begun together and in order; a read after it waits for all; answers are in order', async () => {
+  const { begun, answers, dispatcher } = desk()
+  const batch = [call(1, 'submit', 'a'), call(2, 'submit', 'b'), call(3, 'read', 'c'), call(4, 'submit', 'd')]
+  const answered = dispatcher.answer(batch, { isGone: false })
+  await settle()
+  expect(begun).toEqual(['a', 'b'])
+  answers.get('b')?.('second')
+  await settle()
+  expect(begun).toEqual(['a', 'b'])
+  answers.get('a')?.('first')
+  await settle()
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  answers.get('d')?.('last')
+  const ids = (JSON.parse((await answered) ?? '[]') as { id: number; result: string }[]).map(({ id, result: of }) => [id, of])
+  expect(ids).toEqual([
+    [1, 'first'],
+    [2, 'second'],
+    [3, 'c'],
+    [4, 'last'],
+  ])
+})
+
+it('rpc/dispatch: answers to what was submitted count against the bound of a batch', async () => {
+  const { answers, dispatcher } = desk()
+  const answered = dispatcher.answer([call(1, 'submit', 'a'), call(2, 'submit', 'b')], { isGone: false })
+  await settle()
+  answers.get('a')?.('x'.repeat(6_000))
+  answers.get('b')?.('x'.repeat(6_000))
+  expect(JSON.parse((await answered) ?? '')).toMatchObject({ id: null, error: { code: -32008 } })
+})
