@@ -50,7 +50,8 @@ function scalarOf({ forks, blockTimeSec }: DevnetChainOptions): bigint {
   return isPacked ? (1n << 248n) | (blobBaseFeeScalar << 32n) | baseFeeScalar : bedrockScalar
 }
 
-function systemConfigOf(options: DevnetChainOptions): SystemConfig {
+/** What L1 says of L2 at first. */
+export function systemConfigOf(options: DevnetChainOptions): SystemConfig {
   return {
     batcher: options.batcher,
     overhead: bedrockOverhead,

@@ -73,4 +73,9 @@ export const devnetFault = defineFaults({
     says: (d: { depth: number; most: number }) => `a reorg of ${d.depth} L1 blocks: at the moment 1 to ${d.most} can be replaced`,
     fix: 'ask for fewer; blocks from before a restart stay',
   },
+  DEVNET_NODE_STOPPED: {
+    severity: 'fatal',
+    says: (d: { node: string }) => `the ${d.node} of the devnet stopped without saying why`,
+    fix: 'start it again with --log.level debug; please report what it says',
+  },
 })

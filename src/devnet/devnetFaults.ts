@@ -1,0 +1,99 @@
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { Node } from '#node/node'
+import type { Hash } from '#types/ids'
+import type { L1Gate } from './l1Gate.ts'
+import type { DevnetMetrics } from './metrics.ts'
+import type { DevnetFaults, DevnetL1 } from './ports.ts'
+import { createSpell } from './spell.ts'
+
+export type DevnetFaultsDeps = {
+  readonly clock: Clock
+  readonly l1: Pick<DevnetL1, 'reorg'>
+  readonly gate: L1Gate
+  readonly sequencer: Pick<NonNullable<Node['sequencer']>, 'isActive' | 'start' | 'stop'>
+  /** undefined while the node looks for it */
+  readonly unsafeHead: () => Hash | undefined
+  readonly metrics: Pick<DevnetMetrics, 'faults'>
+  readonly log: Log
+}
+
+/** Faults with what is switched off by them now. Disposing of them ends those that last. */
+export interface SwitchedFaults extends DevnetFaults, AsyncDisposable {
+  readonly isSequencerPaused: boolean
+  readonly isBatcherStopped: boolean
+  readonly isL1Dropped: boolean
+}
+
+/** Fewer blocks when L1 cannot replace as many: it is young, or was started again. */
+async function reorgAtMost(l1: Pick<DevnetL1, 'reorg'>, depth: number): Promise<void> {
+  try {
+    await l1.reorg(depth)
+  } catch (error) {
+    if (!isFault(error, 'DEVNET_L1_DEPTH')) throw error
+    const most = Number(error.data['most'])
+    if (most >= 1 && most < depth) await l1.reorg(most)
+  }
+}
+
+/** Between two tries to start the sequencer where the unsafe head is. */
+const againMs = 100
+
+export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
+  const { clock, l1, gate, sequencer, metrics, log } = deps
+  let isClosing = false
+  const said = log.child('faults')
+  const told = (kind: Parameters<DevnetMetrics['faults']['inc']>[0]['kind'], fields: Readonly<Record<string, number>> = {}): void => {
+    metrics.faults.inc({ kind })
+    said.info('a fault on demand', { kind, ...fields })
+  }
+  /** It is stopped although it may say that it does not know its head, or was stopped before. */
+  async function stopSequencer(): Promise<void> {
+    await sequencer.stop().catch((error: unknown) => {
+      if (sequencer.isActive()) throw error
+    })
+  }
+  /** The unsafe head may move between the look at it and the start: then once more. */
+  async function resumeSequencer(): Promise<void> {
+    while (!isClosing && !sequencer.isActive()) {
+      const head = deps.unsafeHead()
+      const refused =
+        head === undefined ||
+        (await sequencer.start(head).then(
+          () => false,
+          () => true,
+        ))
+      if (refused) await clock.delay(againMs)
+    }
+  }
+  const pause = createSpell(clock, { begin: stopSequencer, end: resumeSequencer })
+  const drop = createSpell(clock, { begin: async () => gate.shut(), end: async () => gate.open() })
+  return {
+    get isSequencerPaused(): boolean {
+      return pause.isOn
+    },
+    isBatcherStopped: false,
+    get isL1Dropped(): boolean {
+      return drop.isOn
+    },
+    async pauseSequencer(seconds): Promise<void> {
+      told('pause-sequencer', { seconds })
+      await pause.begin(seconds)
+    },
+    async stopBatcher(): Promise<void> {},
+    async corruptBatch(): Promise<void> {},
+    async reorgL1(depth): Promise<void> {
+      told('reorg-l1', { depth })
+      await reorgAtMost(l1, depth)
+    },
+    async dropL1(seconds): Promise<void> {
+      told('drop-l1', { seconds })
+      await drop.begin(seconds)
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      isClosing = true
+      await Promise.all([pause[Symbol.asyncDispose](), drop[Symbol.asyncDispose]()])
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import type { Clock } from '#lib/clock'
+import { parseAddress, zeroAddress } from '#types/ids'
+import { startAnvilL1 } from './anvil.ts'
+import { partFolders } from './datadir.ts'
+import { startBalance, systemConfigOf } from './devnetChain.ts'
+import { l1Contracts } from './l1Contracts.ts'
+import { startMemoryL1 } from './memoryL1.ts'
+import type { ResolvedOptions } from './options.ts'
+import type { DevnetL1 } from './ports.ts'
+
+/**
+ * The L1 of a devnet with its accounts and contracts.
+ * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
+ */
+export function startL1(
+  deps: { readonly fetch: typeof fetch; readonly clock: Clock },
+  { fixed, accounts, roles, datadir, ports }: ResolvedOptions,
+  genesisTimeSec: number,
+): Promise<DevnetL1> {
+  const funded = [...accounts, roles.batcher, roles.owner].map(({ address }) => ({
+    address: parseAddress(address),
+    balanceWei: startBalance,
+  }))
+  const common = {
+    chainId: fixed.l1ChainId,
+    genesisTimeSec,
+    slotSec: fixed.slotSec,
+    accounts: funded,
+    contracts: l1Contracts({
+      owner: parseAddress(roles.owner.address),
+      systemConfig: systemConfigOf(fixed),
+      unsafeBlockSigner: zeroAddress,
+    }),
+    ...(ports.l1 !== undefined && { port: ports.l1 }),
+  }
+  if (fixed.l1 === 'memory') return startMemoryL1(common)
+  return startAnvilL1(deps, { ...common, ...(datadir !== undefined && { datadir: join(datadir, partFolders.l1) }) })
+}

@@ -1,0 +1,74 @@
+import type { Genesis } from '#chain/genesis'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Node } from '#node/node'
+import type { NodeOptions } from '#node/nodeOptions'
+import type { Hash } from '#types/ids'
+import type { ComparedNode } from './agreement.ts'
+import type { DevnetPorts } from './options.ts'
+import type { DevnetL1 } from './ports.ts'
+
+const host = '127.0.0.1'
+/** A devnet writes little; below this the disk is as good as full. */
+const minFreeBytes = 100_000_000
+/** Parts of a slot between two looks at the head of L1. */
+const looksPerSlot = 4
+
+export type NodeBasics = {
+  readonly config: RollupConfig
+  readonly genesis: () => Genesis
+  readonly version: string
+  readonly l1: Pick<DevnetL1, 'kind' | 'rpcUrl' | 'beaconUrl' | 'slotSec'>
+  readonly ports: DevnetPorts
+}
+
+function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
+  const isAnvil = l1.kind === 'anvil'
+  return {
+    mode: 'all',
+    config,
+    genesis,
+    version,
+    datadir,
+    l1: {
+      rpcUrls: [l1.rpcUrl],
+      beaconUrls: [l1.beaconUrl],
+      pollMs: (l1.slotSec * 1_000) / looksPerSlot,
+      // anvil's blocks with blobs have a transactions root of their own, and it does not tell how long a slot is
+      ...(isAnvil && { trustTransactions: true, slotSec: l1.slotSec }),
+    },
+    isAdminOn: true,
+    readyMaxLagSec: 30,
+    minFreeBytes,
+  }
+}
+
+/** The node that makes the blocks. */
+export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptions {
+  const { ports } = basics
+  return {
+    ...common(basics, datadir),
+    sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
+    listen: { http: { host, port: ports.rpc ?? 0 }, ws: { host, port: ports.ws ?? 0 }, rollup: { host, port: ports.rollup ?? 0 } },
+  }
+}
+
+/** The node that follows it, and believes L1 alone. */
+export function verifierOptions(basics: NodeBasics, datadir: string, source: { readonly rpc: string; readonly ws: string }): NodeOptions {
+  return {
+    ...common(basics, datadir),
+    source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
+    listen: { http: { host, port: basics.ports.verifier ?? 0 } },
+  }
+}
+
+/** A node with an execution half, as agreement looks at it. */
+export function comparedNode(node: Node, execution: NonNullable<Node['execution']>): ComparedNode {
+  return {
+    view: () => execution.view(),
+    derivedL1Head(): Hash | undefined {
+      const status = node.status()
+      const head = status?.l1.latest?.hash
+      return head !== undefined && status?.origin?.hash === head ? head : undefined
+    },
+  }
+}

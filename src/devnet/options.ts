@@ -1,0 +1,112 @@
+import { parseAddress } from '#types/ids'
+import { type DevnetRoles, devnetAccounts, testMnemonic } from './accounts.ts'
+import { agreeWithKept, type FixedOptions, type KeptDevnet, readDevnet } from './datadir.ts'
+import { devnetFault } from './faults.ts'
+import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
+import type { DevnetAccount } from './ports.ts'
+
+/** Ports on loopback; 0 or absent: any free one. */
+export type DevnetPorts = Readonly<Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', number>>>
+
+/** What a devnet may be asked to be. All of it can be left out. */
+export type DevnetOptions = {
+  /** `memory`: in this process, up at once, nothing is kept of it; `anvil`: a process of its own. Default: memory, with `datadir` anvil */
+  readonly l1?: 'memory' | 'anvil'
+  /** default 901 */
+  readonly chainId?: number
+  /** default 900 */
+  readonly l1ChainId?: number
+  /** seconds between two L2 blocks, 1 or 2; default 2 */
+  readonly blockTimeSec?: number
+  /** seconds between two L1 blocks; default 2 */
+  readonly l1BlockTimeSec?: number
+  /** how many accounts get 10,000 ETH on both chains; default 10 */
+  readonly accounts?: number
+  /** default: the well-known `test test … junk` */
+  readonly mnemonic?: string
+  /** a fork: it and all before it are active in block 1; or seconds after genesis by fork. Default jovian */
+  readonly fork?: string | Readonly<Record<string, number>>
+  /** where the chain is kept; default: nowhere */
+  readonly datadir?: string
+  readonly ports?: DevnetPorts
+}
+
+export type ResolvedOptions = {
+  readonly fixed: FixedOptions
+  readonly accounts: readonly DevnetAccount[]
+  readonly roles: DevnetRoles
+  readonly datadir: string | undefined
+  /** a devnet of these options that is in the directory already */
+  readonly kept: KeptDevnet | undefined
+  readonly ports: DevnetPorts
+}
+
+const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10, fork: 'jovian' } as const
+const maxChainId = 2 ** 52
+const maxSlotSec = 60
+
+function require(option: string, isRight: boolean, why: string): void {
+  if (!isRight) throw devnetFault('OPTION_UNSUPPORTED_HERE', { option, why })
+}
+
+function checkNumbers({ chainId, l1ChainId, blockTimeSec, slotSec }: FixedOptions): void {
+  for (const [name, id] of [['chain id', chainId] as const, ['chain id of L1', l1ChainId] as const]) {
+    require(`the ${name} ${id}`, Number.isSafeInteger(id) &&
+      id >= 1 &&
+      id <= maxChainId, `it must be a whole number from 1 to ${maxChainId}`)
+  }
+  require(`the chain id ${chainId}`, chainId !== l1ChainId, 'L1 has the same')
+  require(`a block time of ${blockTimeSec} s`, blockTimeSec === 1 || blockTimeSec === 2, 'it is 1 or 2 s')
+  require(`an L1 block time of ${slotSec} s`, Number.isInteger(slotSec) &&
+    slotSec >= 1 &&
+    slotSec <= maxSlotSec, `it is 1 to ${maxSlotSec} s`)
+}
+
+/** What is asked for, and nothing else. */
+function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partial<FixedOptions> {
+  const { l1, chainId, l1ChainId, blockTimeSec, l1BlockTimeSec, fork } = options
+  const forks =
+    fork === undefined
+      ? undefined
+      : typeof fork === 'string'
+        ? forksUpTo(fork, blockTimeSec ?? kept?.blockTimeSec ?? defaults.blockTimeSec)
+        : parseForkOffsets(fork)
+  return {
+    ...(l1 !== undefined && { l1 }),
+    ...(chainId !== undefined && { chainId }),
+    ...(l1ChainId !== undefined && { l1ChainId }),
+    ...(blockTimeSec !== undefined && { blockTimeSec }),
+    ...(l1BlockTimeSec !== undefined && { slotSec: l1BlockTimeSec }),
+    ...(forks !== undefined && { forks }),
+  }
+}
+
+/**
+ * What is asked for, what a directory has already, and defaults for the rest.
+ * @throws Fault OTHER_OPTIONS, OPTION_UNSUPPORTED_HERE, BAD_MNEMONIC, UNKNOWN_FORK, BAD_FORK_SCHEDULE, DEVNET_FILE_BAD (all fatal)
+ */
+export function resolveOptions(options: DevnetOptions): ResolvedOptions {
+  const { datadir, ports = {} } = options
+  const kept = datadir === undefined ? undefined : readDevnet(datadir)
+  const asked = askedOf(options, kept?.options)
+  const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
+  require(`${count} accounts`, Number.isInteger(count) && count >= 1 && count <= 100, 'there are 1 to 100')
+  const { accounts, roles } = devnetAccounts(options.mnemonic ?? testMnemonic, count)
+  const blockTimeSec = asked.blockTimeSec ?? defaults.blockTimeSec
+  const made: FixedOptions = {
+    l1: datadir === undefined ? 'memory' : 'anvil',
+    chainId: defaults.chainId,
+    l1ChainId: defaults.l1ChainId,
+    blockTimeSec,
+    slotSec: defaults.slotSec,
+    forks: forksUpTo(defaults.fork, blockTimeSec),
+    ...kept?.options,
+    ...asked,
+    accounts: accounts.map(({ address }) => parseAddress(address)),
+    batcher: parseAddress(roles.batcher.address),
+  }
+  if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
+  checkNumbers(made)
+  require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'nothing is kept of it')
+  return { fixed: made, accounts, roles, datadir, kept, ports }
+}

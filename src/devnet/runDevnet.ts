@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import { type Node, startNode } from '#node/node'
+import { type Agreement, createAgreement, type Difference } from './agreement.ts'
+import { type DevnetFacts, startControl } from './control.ts'
+import { partFolders, writeDevnet } from './datadir.ts'
+import { type DevnetChain, makeDevnetChain } from './devnetChain.ts'
+import { createDevnetFaults } from './devnetFaults.ts'
+import { devnetFault } from './faults.ts'
+import { createL1Miner } from './l1/miner.ts'
+import { portalAddress, systemConfigAddress } from './l1Contracts.ts'
+import { createL1Gate } from './l1Gate.ts'
+import { startL1 } from './l1Start.ts'
+import { devnetMetrics } from './metrics.ts'
+import { comparedNode, type NodeBasics, sequencerOptions, verifierOptions } from './nodes.ts'
+import type { ResolvedOptions } from './options.ts'
+import type { DevnetFaults, DevnetL1 } from './ports.ts'
+import { shiftedClock } from './shiftedClock.ts'
+import type { DevnetStatus } from './status.ts'
+import { createStatusReader } from './statusReader.ts'
+
+export type RunDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  readonly version: string
+}
+
+/** How a devnet ended by itself. */
+export type DevnetEnd =
+  | { readonly kind: 'disagreement'; readonly difference: Difference }
+  | { readonly kind: 'fault'; readonly fault: Error }
+
+/** A devnet with all its parts. Disposing of it ends them, the verifier and the sequencer first, their L1 last. */
+export interface RunningDevnet extends AsyncDisposable {
+  readonly facts: DevnetFacts
+  readonly faults: DevnetFaults
+  readonly nodes: { readonly sequencer: Node; readonly verifier: Node }
+  status(): DevnetStatus
+  /** Resolves when it cannot go on, or need not: it is to be disposed of then. */
+  readonly ended: Promise<DevnetEnd>
+}
+
+/** The parts that others are made from. */
+type Base = { readonly l1: DevnetL1; readonly chain: DevnetChain; readonly clock: Clock; readonly folder: string }
+
+/** A new devnet begins some blocks ago, so that its first ones are due at once. */
+const headStartSlots = 1
+
+/**
+ * L1 and the chain on it, new or as they were kept; the clock of a kept one stands at its L1 head. Effects of a new one that is kept, in order:
+ * 1 a file that says that it begins, 2 its L1, 3 the file with the chain.
+ */
+async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDisposableStack): Promise<Base> {
+  const { datadir, kept, fixed } = options
+  const genesisTimeSec = kept?.genesisTimeSec ?? Math.floor(deps.clock.nowMs() / 1_000) - headStartSlots * fixed.slotSec
+  const folder = datadir ?? (await mkdtemp(join(tmpdir(), 'basalt-devnet-')))
+  if (datadir === undefined) parts.defer(() => rm(folder, { recursive: true, force: true }))
+  else if (kept === undefined) writeDevnet(datadir, { options: fixed, genesisTimeSec, chain: undefined })
+  const l1 = parts.use(await startL1(deps, options, genesisTimeSec))
+  if (kept?.chain) {
+    const { timestamp } = await l1.head()
+    return { l1, chain: kept.chain, clock: shiftedClock(deps.clock, timestamp * 1_000 - deps.clock.nowMs()), folder }
+  }
+  const origin = { genesis: l1.genesis, genesisTimeSec, portal: portalAddress, systemConfig: systemConfigAddress }
+  const chain = makeDevnetChain(fixed, origin)
+  if (datadir !== undefined) writeDevnet(datadir, { options: fixed, genesisTimeSec, chain })
+  return { l1, chain, clock: deps.clock, folder }
+}
+
+function needed<T>(part: T | undefined, what: string): T {
+  if (part === undefined) throw new RangeError(`a devnet has ${what}`)
+  return part
+}
+
+/** A loop that ends with the devnet, and ends the devnet when it fails. */
+function startLoop(parts: AsyncDisposableStack, run: (signal: AbortSignal) => Promise<void>, failed: (error: Error) => void): void {
+  const stop = new AbortController()
+  const running = run(stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) failed(error instanceof Error ? error : new Error(String(error)))
+  })
+  parts.defer(async () => {
+    stop.abort()
+    await running
+  })
+}
+
+/** Of a node that has stopped: why. */
+async function stoppedNode(node: Node, name: string): Promise<Error> {
+  const fault = await node.stopped.then(
+    () => node.status()?.fault,
+    (error: unknown) => error,
+  )
+  return fault instanceof Error ? fault : devnetFault('DEVNET_NODE_STOPPED', { node: name })
+}
+
+/** @throws Fault of the part that cannot start (all fatal) */
+export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promise<RunningDevnet> {
+  await using parts = new AsyncDisposableStack()
+  const { l1, chain, clock, folder } = await openBase(deps, options, parts)
+  const { log, random } = deps
+  const registry = new Registry()
+  const metrics = devnetMetrics.register(registry)
+  const end = Promise.withResolvers<DevnetEnd>()
+  let isClosing = false
+  const failed = (fault: Error): void => {
+    if (!isClosing) end.resolve({ kind: 'fault', fault })
+  }
+  void l1.ended.then(failed)
+
+  startLoop(parts, (signal) => createL1Miner({ clock, log: log.child('l1') }, l1).run(signal), failed)
+  const gate = createL1Gate(deps.fetch, [l1.rpcUrl, l1.beaconUrl])
+  const nodeDeps = { clock, random, fetch: gate.fetch }
+  const basics: NodeBasics = { config: chain.config, genesis: chain.genesis, version: deps.version, l1, ports: options.ports }
+  const sequencer = parts.use(
+    await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
+  )
+  const { http: rpc = '', ws = '', rollup = '' } = sequencer.urls
+  const verifier = parts.use(
+    await startNode({ ...nodeDeps, log: log.child('verifier') }, verifierOptions(basics, join(folder, partFolders.verifier), { rpc, ws })),
+  )
+  for (const [name, node] of [['sequencer', sequencer] as const, ['verifier', verifier] as const]) {
+    void stoppedNode(node, name).then(failed)
+  }
+  const executions = { sequencer: needed(sequencer.execution, 'execution'), verifier: needed(verifier.execution, 'execution') }
+
+  const faults = parts.use(
+    createDevnetFaults({
+      clock,
+      l1,
+      gate,
+      metrics,
+      sequencer: needed(sequencer.sequencer, 'a sequencer'),
+      unsafeHead: () => sequencer.status()?.heads?.unsafe.hash,
+      log,
+    }),
+  )
+  const agreement: Agreement = createAgreement({
+    sequencer: comparedNode(sequencer, executions.sequencer),
+    verifier: comparedNode(verifier, executions.verifier),
+    clock,
+    log: log.child('agreement'),
+    metrics,
+  })
+  startLoop(
+    parts,
+    async (signal) => {
+      const difference = await agreement.run(signal)
+      if (difference) end.resolve({ kind: 'disagreement', difference })
+    },
+    failed,
+  )
+  const reader = createStatusReader({ clock, sequencer, verifier, executions, agreement, faults })
+  startLoop(parts, (signal) => reader.run(signal), failed)
+
+  const { fixed, accounts, roles } = options
+  const facts = (): DevnetFacts => ({
+    urls: { rpc, ws, rollup, l1: l1.rpcUrl, verifier: verifier.urls.http ?? '', control: control.url },
+    chainId: fixed.chainId,
+    l1ChainId: fixed.l1ChainId,
+    blockTimeSec: fixed.blockTimeSec,
+    l1BlockTimeSec: fixed.slotSec,
+    accounts: accounts.map(({ address }) => address),
+    owner: roles.owner.address,
+    contracts: { portal: portalAddress, systemConfig: systemConfigAddress },
+  })
+  const status = (): DevnetStatus => reader.read()
+  const control = parts.use(
+    await startControl(
+      { devnet: { faults, facts, status }, clock, log: log.child('control'), metrics: registry },
+      options.ports.control ?? 0,
+    ),
+  )
+  const kept = parts.move()
+  return {
+    facts: facts(),
+    faults,
+    nodes: { sequencer, verifier },
+    status,
+    ended: end.promise,
+    async [Symbol.asyncDispose](): Promise<void> {
+      isClosing = true
+      await kept.disposeAsync()
+    },
+  }
+}
