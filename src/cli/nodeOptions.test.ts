@@ -61,6 +61,13 @@ it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () =
   expect(Object.keys(given.listen)).toEqual(['rollup', 'metrics'])
 })
 
+it('cli/nodeOptions: what a devnet needs of its L1 is said, never assumed', () => {
+  expect(Object.keys(options('all', l1).l1 ?? {})).toEqual(['rpcUrls', 'beaconUrls', 'pollMs'])
+  const given = options('all', { ...l1, 'l1.trust-transactions': true, 'l1.slot-seconds': '2' })
+  expect(given.l1).toMatchObject({ trustTransactions: true, slotSec: 2 })
+  expect(() => options('all', { ...l1, 'l1.slot-seconds': '0' })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
+})
+
 it('cli/nodeOptions: a secret that the environment gives wins over the file, which is named; both on the command line must agree', () => {
   const path = join(dir, 'made.hex')
   writeFileSync(path, '07'.repeat(32), { mode: 0o600 })
