@@ -3,6 +3,7 @@ import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
+import type { PooledTransaction, PoolOutcome, TransactionPool } from '#rpc/poolPorts'
 import type {
   AccountFacts,
   CallMessage,
@@ -39,7 +40,8 @@ const key = new Uint8Array(32).fill(7)
 /** Who signed every transaction of a fake chain. */
 export const fakeSender: Address = addressFromBytes(addressOfKey(key))
 
-function signedTransaction(nonce: number): Uint8Array {
+/** A transfer of 1 wei with 2 bytes of data, by `fakeSender`; EIP-2718 bytes. */
+export function signedTransaction(nonce: number): Uint8Array {
   const unsigned: FeeMarketTransaction = {
     ...{ type: 2, chainId: 8453n, nonce: BigInt(nonce), gasLimit: 100_000n, to: account(0xcc), value: 1n, data: Uint8Array.of(1, 2) },
     ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 5n, accessList: [], yParity: 0, r: 0n, s: 0n },
@@ -204,5 +206,27 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
     limits,
     ticket: { isCancelled: false },
+  }
+}
+
+/** A pool with these transactions that answers whatever is added, and keeps it aside. */
+export function fakePool(
+  content: readonly PooledTransaction[] = [],
+  answer: (raw: Uint8Array) => PoolOutcome = (raw) => ({ kind: 'added', hash: hashTransaction(raw) }),
+): TransactionPool & { readonly added: Uint8Array[] } {
+  const added: Uint8Array[] = []
+  return {
+    added,
+    async add(raw): Promise<PoolOutcome> {
+      added.push(raw)
+      return answer(raw)
+    },
+    get: async (hash) => content.find((each) => each.hash === hash),
+    nextNonce: async () => undefined,
+    async size() {
+      const pending = content.filter(({ isPending }) => isPending).length
+      return { pending, queued: content.length - pending }
+    },
+    content: async (sender) => content.filter((each) => sender === undefined || each.sender === sender),
   }
 }

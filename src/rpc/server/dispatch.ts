@@ -154,11 +154,9 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     let length = 0
     for (const group of groupsOf(items)) {
       if (caller.isGone) return undefined
-      for (const text of await Promise.all(group.map((item) => answerOne(item, caller)))) {
-        if (text === undefined) continue
-        texts.push(text)
-        length += text.length
-      }
+      const answered = (await Promise.all(group.map((item) => answerOne(item, caller)))).filter((text) => text !== undefined)
+      texts.push(...answered)
+      length = answered.reduce((sum, text) => sum + text.length, length)
       if (length > limits.maxResponseBytes) return errorText(null, responseTooBig(limits.maxResponseBytes))
       if (group.some(isHeavy)) await nextTurn()
     }
