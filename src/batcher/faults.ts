@@ -14,6 +14,16 @@ const why: Readonly<Record<RefusalReason, string>> = {
 }
 
 export const batcherFault = defineFaults({
+  BLOBS_NOT_PROVED: {
+    severity: 'retry',
+    says: (d: { blobs: number; reason: string }) => `the proofs of ${d.blobs} blobs were not made: ${d.reason}`,
+    fix: 'nothing: it is tried again; when it comes back, look for a lack of memory',
+  },
+  NO_BLOB_PROVER: {
+    severity: 'fatal',
+    says: () => 'blobs were asked for, and there is nothing to prove them with',
+    fix: 'give the batcher a blob prover, or let it post calldata',
+  },
   L1_TX_REFUSED: {
     severity: 'retry',
     says: (d: { reason: RefusalReason; message: string }) => `L1 refuses a batcher transaction: ${why[d.reason]} (${d.message})`,

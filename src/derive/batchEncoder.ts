@@ -201,5 +201,10 @@ export function blobOf(frames: readonly Frame[]): Uint8Array {
   return encodeBlob(encodeFrames(frames))
 }
 
+/** The blob that carries what would be a transaction's calldata. RangeError when it does not fit. */
+export function blobOfData(data: Uint8Array): Uint8Array {
+  return encodeBlob(data)
+}
+
 /** Bytes of a frame's data that a blob has room for beside what frames cost. */
 export const blobFrameBytes: number = maxBlobDataBytes - versionBytes - frameOverheadBytes

@@ -1,0 +1,140 @@
+import { l1AttributesIn } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { SafeBlock } from '#derive/ports'
+import type { L2Ref } from '#types/blockRef'
+import { allowedForms, chooseForm } from './allowedForms.ts'
+import { type CloseReason, closeReason, isPastWindow } from './closing.ts'
+import { OpenChannel, SizeEstimate } from './openChannel.ts'
+import type { BatcherSettings } from './options.ts'
+import type { BatcherL2, L1Tip } from './ports.ts'
+
+/** Blocks that are asked for at once. */
+const readAtOnce = 16
+/** Before anything was posted: what a block takes on L1. */
+const firstBlockBytes = 100
+/** A channel that is opened now is on L1 within this time: forks that end a form are looked for so far ahead. */
+const landsWithinSec = 600
+
+export type FillerSettings = Pick<
+  BatcherSettings,
+  'form' | 'compression' | 'targetChannelBytes' | 'maxChannelL1Blocks' | 'safetyMarginL1Blocks'
+>
+
+/**
+ * `filled`: blocks were added, or the channel is due · `dry`: the chain has no more for now · `reorg`: what follows the last block has another
+ * parent · `late`: the sequencing window of the next block is over, L1 takes it no more
+ */
+export type Filling = 'filled' | 'dry' | 'reorg' | 'late'
+
+/** Reads the unsafe chain from the safe head on, block by block, into one open channel after another. */
+export class ChannelFiller {
+  readonly #config: RollupConfig
+  readonly #l2: Pick<BatcherL2, 'block'>
+  readonly #settings: FillerSettings
+  readonly #estimate = new SizeEstimate()
+  #last: L2Ref | undefined
+  #open: OpenChannel | undefined
+  #ahead: SafeBlock[] = []
+  #blockBytes = firstBlockBytes
+
+  constructor(config: RollupConfig, l2: Pick<BatcherL2, 'block'>, settings: FillerSettings) {
+    this.#config = config
+    this.#l2 = l2
+    this.#settings = settings
+  }
+
+  /** Begins anew: the next block is the one after `last`. */
+  begin(last: L2Ref): void {
+    this.#last = last
+    this.#open = undefined
+    this.#ahead = []
+  }
+
+  /** The last block that was taken in. */
+  get last(): L2Ref | undefined {
+    return this.#last
+  }
+
+  /** Number of the first block that is in no closed channel. */
+  get next(): number | undefined {
+    return this.#open?.ends.first.number ?? (this.#last && this.#last.number + 1)
+  }
+
+  get open(): OpenChannel | undefined {
+    return this.#open
+  }
+
+  /** Uncompressed. */
+  get bufferedBytes(): number {
+    return this.#open?.bytes ?? 0
+  }
+
+  /** Compressed bytes of what is taken in and of what is not up to a block, estimated. */
+  backlogBytes(unsafeNumber: number): number {
+    const open = this.#open === undefined ? 0 : this.#estimate.of(this.#open.bytes, this.#open.transactions)
+    return open + Math.max(0, unsafeNumber - (this.#last?.number ?? unsafeNumber)) * this.#blockBytes
+  }
+
+  /** Why the open channel is to be closed; undefined: it is not, or there is none. */
+  dueBy(tip: L1Tip): CloseReason | undefined {
+    const { targetChannelBytes, maxChannelL1Blocks, safetyMarginL1Blocks } = this.#settings
+    return (
+      this.#open &&
+      closeReason(this.#open.age(this.#estimate), tip, this.#config, {
+        targetBytes: targetChannelBytes,
+        maxRlpBytes: this.#open.maxRlpBytes,
+        maxL1Blocks: maxChannelL1Blocks,
+        marginL1Blocks: safetyMarginL1Blocks,
+      })
+    )
+  }
+
+  /** The open channel was closed and came out at so many bytes. */
+  closed(compressedBytes: number): void {
+    if (this.#open === undefined) return
+    this.#estimate.learn(this.#open.bytes, this.#open.transactions, compressedBytes)
+    this.#blockBytes = Math.ceil((this.#blockBytes + compressedBytes / this.#open.blocks) / 2)
+    this.#open = undefined
+  }
+
+  /**
+   * Takes in blocks up to the unsafe head, some at a time, until the channel is due.
+   * @throws Fault as the port does
+   */
+  async fill(unsafe: L2Ref, tip: L1Tip, signal: AbortSignal): Promise<Filling> {
+    if (this.#last === undefined) return 'dry'
+    if (isLeft(this.#last, unsafe)) return 'reorg'
+    if (this.#ahead.length === 0) this.#ahead = await this.#read(this.#last.number + 1, unsafe.number, signal)
+    let filling: Filling = 'dry'
+    for (let [block] = this.#ahead; block !== undefined; [block] = this.#ahead) {
+      if (block.ref.parentHash !== this.#last.hash) return 'reorg'
+      // our L1 is behind the sequencer's
+      if (block.ref.l1Origin.number > tip.number) return filling
+      if (isPastWindow(block.ref.l1Origin.number, tip.number, this.#config)) return this.#open === undefined ? 'late' : filling
+      this.#open ??= this.#begin(block, tip)
+      this.#open.add(block)
+      this.#last = block.ref
+      this.#ahead.shift()
+      filling = 'filled'
+      if (this.dueBy(tip) !== undefined) return filling
+    }
+    return filling
+  }
+
+  async #read(from: number, to: number, signal: AbortSignal): Promise<SafeBlock[]> {
+    const count = Math.min(readAtOnce, to - from + 1)
+    const blocks = await Promise.all(Array.from({ length: Math.max(0, count) }, (_, at) => this.#l2.block(from + at, signal)))
+    const end = blocks.indexOf(undefined)
+    return blocks.slice(0, end < 0 ? blocks.length : end).filter((block) => block !== undefined)
+  }
+
+  #begin(block: SafeBlock, tip: L1Tip): OpenChannel {
+    const allowed = allowedForms(this.#config, tip.timestamp, l1AttributesIn(block).timestamp, landsWithinSec)
+    return new OpenChannel(this.#config, chooseForm(this.#settings, allowed), { l1Number: tip.number, maxRlpBytes: allowed.maxRlpBytes })
+  }
+}
+
+/** Whether the chain has left the last block that was taken in, as far as its head tells. */
+function isLeft(last: L2Ref, unsafe: L2Ref): boolean {
+  return unsafe.number < last.number || (unsafe.number === last.number && unsafe.hash !== last.hash)
+}

@@ -1,0 +1,125 @@
+import { blobOfData, type Carrier, calldataOf, compressedChannel, framesOf } from '#derive/batchEncoder'
+import { type CompressionEffort, compress } from '#lib/compress'
+import { toHex } from '#lib/hex'
+import { versionedHashOfCommitment } from '#lib/kzg'
+import type { Random } from '#lib/retry'
+import type { L2Ref } from '#types/blockRef'
+import { type Hash, hashFromBytes } from '#types/ids'
+import type { BlobSidecar } from '#types/signing'
+import { carrierCosts } from './cost.ts'
+import { batcherFault } from './faults.ts'
+import type { CarrierKind } from './fees.ts'
+import type { OpenChannel } from './openChannel.ts'
+import type { BatcherSettings } from './options.ts'
+import type { BlobProver, L1Tip, ProofKind } from './ports.ts'
+
+/** What one L1 transaction carries. */
+export type Content =
+  | { readonly kind: 'calldata'; readonly data: Uint8Array }
+  | { readonly kind: 'blobs'; readonly sidecar: BlobSidecar; readonly hashes: readonly Hash[] }
+
+/** A piece of a channel that one L1 transaction carries. The account notes in `includedAt` the L1 block that it is in. */
+export type Parcel = { readonly content: Content; readonly bytes: number; includedAt: number | undefined }
+
+/** A closed channel: its first and last L2 block, its size, its parcels in the order in which they must be included. */
+export type ClosedChannel = {
+  readonly first: L2Ref
+  readonly last: L2Ref
+  readonly blocks: number
+  /** compressed */
+  readonly bytes: number
+  readonly parcels: readonly Parcel[]
+}
+
+/** The L1 block with the last of a channel's parcels; undefined: not all are included. */
+export function includedAt({ parcels }: ClosedChannel): number | undefined {
+  let last = 0
+  for (const parcel of parcels) {
+    if (parcel.includedAt === undefined) return undefined
+    last = Math.max(last, parcel.includedAt)
+  }
+  return last
+}
+
+const channelIdBytes = 16
+const byteOf = (random: Random): number => Math.floor(random() * 256)
+
+/** The same bytes, one of them wrong. */
+function corrupted(bytes: Uint8Array, random: Random): Uint8Array {
+  const copy = bytes.slice()
+  const at = Math.floor(random() * copy.length)
+  copy[at] = (copy[at] ?? 0) ^ (1 + Math.floor(random() * 255))
+  return copy
+}
+
+/** Of the carriers that are allowed the one that was chosen, or (`auto`) the cheaper. Pure. */
+export function chooseCarrier(
+  choice: BatcherSettings['carrier'],
+  areBlobsAllowed: boolean,
+  costs: Readonly<Record<CarrierKind, bigint>>,
+): CarrierKind {
+  if (!areBlobsAllowed || choice === 'calldata') return 'calldata'
+  return choice === 'blobs' || costs.blobs <= costs.calldata ? 'blobs' : 'calldata'
+}
+
+async function proveBlobs(blobs: readonly Uint8Array[], kind: ProofKind, prover: BlobProver): Promise<Content> {
+  try {
+    const proved = await Promise.all(blobs.map((blob) => prover.prove(blob, kind)))
+    const commitments = proved.map(({ commitment }) => commitment)
+    const sidecar: BlobSidecar = { kind, blobs, commitments, proofs: proved.flatMap(({ proofs }) => proofs) }
+    return { kind: 'blobs', sidecar, hashes: commitments.map((commitment) => hashFromBytes(versionedHashOfCommitment(commitment))) }
+  } catch (cause) {
+    throw batcherFault('BLOBS_NOT_PROVED', { blobs: blobs.length, reason: cause instanceof Error ? cause.message : String(cause) }, cause)
+  }
+}
+
+function* groupsOf<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+}
+
+export type EncodingDeps = { readonly prover?: BlobProver; readonly random: Random }
+export type EncodingSettings = Pick<
+  BatcherSettings,
+  'carrier' | 'proofs' | 'maxCalldataBytes' | 'maxBlobsPerTransaction' | 'priorityFeeWei'
+> & {
+  readonly effort: CompressionEffort
+  readonly areBlobsAllowed: boolean
+  /** one byte of the first frame is wrong */
+  readonly isCorrupt: boolean
+}
+
+/**
+ * Compresses a channel, chooses what carries it, cuts it into frames: one for each transaction's calldata, one for each blob. Compression and
+ * proofs are made in other threads. The channel may be closed again if this fails.
+ * @throws Fault BLOBS_NOT_PROVED (retry)
+ */
+export async function closeChannel(
+  deps: EncodingDeps,
+  open: OpenChannel,
+  tip: L1Tip,
+  settings: EncodingSettings,
+): Promise<{ readonly channel: ClosedChannel; readonly carrier: CarrierKind }> {
+  const { prover, random } = deps
+  const { compression } = open.form
+  const channel = compressedChannel(compression, await compress(compression, open.finish(), settings.effort))
+  const costs = carrierCosts(channel.length, tip, settings.priorityFeeWei, settings)
+  const kind = chooseCarrier(settings.carrier, settings.areBlobsAllowed && prover !== undefined, costs)
+  const carrier: Carrier = kind === 'blobs' ? { kind: 'blob' } : { kind, maxBytes: settings.maxCalldataBytes }
+  const channelId = toHex(Uint8Array.from({ length: channelIdBytes }, () => byteOf(random)))
+  const frames = framesOf(channelId, channel, carrier)
+  const datas = frames.map((frame, at) => {
+    const data = calldataOf([frame])
+    return settings.isCorrupt && at === 0 ? corrupted(data, random) : data
+  })
+  const contents: Content[] = []
+  if (kind === 'calldata' || prover === undefined) contents.push(...datas.map((data) => ({ kind: 'calldata', data }) as const))
+  else
+    for (const group of groupsOf(datas, settings.maxBlobsPerTransaction))
+      contents.push(await proveBlobs(group.map(blobOfData), settings.proofs, prover))
+  const parcels = contents.map((content) => ({ content, bytes: bytesOf(content), includedAt: undefined }))
+  return { channel: { ...open.ends, blocks: open.blocks, bytes: channel.length, parcels }, carrier: kind }
+}
+
+function bytesOf(content: Content): number {
+  return content.kind === 'calldata' ? content.data.length : content.sidecar.blobs.reduce((sum, { length }) => sum + length, 0)
+}
