@@ -1,4 +1,5 @@
 import { getContractAddress } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import type { ParentBlock } from '#execution/executeBlock'
@@ -9,8 +10,8 @@ import { genesisState } from '#state/genesisState'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { headerOf } from '#test/harness/headers'
 import { testAccount, testAddress } from '#test/harness/sessions'
-import { type Hash, parseHash, zeroAddress, zeroHash } from '#types/ids'
-import { runCall } from './executor.ts'
+import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
+import { measureCall, runCall } from './executor.ts'
 
 const rich = testAddress(0xa1)
 const spent = testAddress(0xa2)
@@ -20,6 +21,7 @@ const reverts = testAddress(0xc2)
 const halts = testAddress(0xc3)
 const gas = testAddress(0xc4)
 const slotCost = testAddress(0xc5)
+const clears = testAddress(0xc6)
 const nobody = testAddress(0xdd)
 
 const push2 = (value: number): string => `61${value.toString(16).padStart(4, '0')}`
@@ -37,6 +39,7 @@ const accounts = [
   testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(reverts, { code: '0x61beef6000526002601efd' }),
   testAccount(halts, { code: '0xfe' }),
+  testAccount(clears, { code: '0x6000600055', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(gas, { code: returnWords('5a') }),
   // GAS, SLOAD(5), POP, GAS; the difference
   testAccount(slotCost, { code: '0x5a600554505a900360005260206000f3' }),
@@ -159,4 +162,30 @@ it("node/executor: the rules are those of the block's time: before Canyon no PUS
   expect(run({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
   expect(call({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   expect(run({ to: null, data: long, gasLimit: 30_000_000n }).kind).toBe('success')
+})
+
+it('node/executor: a delegation takes effect before the message runs, in the call alone (EIP-7702)', async () => {
+  const authority = privateKeyToAccount(`0x${'42'.repeat(32)}`)
+  const signed = await authority.signAuthorization({ chainId: 901, address: counter, nonce: 0 })
+  const authorizationList = [
+    { chainId: 901n, address: counter, nonce: 0n, yParity: signed.yParity ?? 0, r: BigInt(signed.r), s: BigInt(signed.s) },
+  ]
+  const to = parseAddress(authority.address)
+  expect(wordsOf(call({ to, authorizationList }))).toEqual([1n])
+  expect(call({ to })).toEqual({ kind: 'success', output: new Uint8Array(0) })
+  const elsewhere = authorizationList.map((each) => ({ ...each, chainId: 902n }))
+  expect(call({ to, authorizationList: elsewhere })).toEqual({ kind: 'success', output: new Uint8Array(0) })
+  const refused = call({ to, authorizationList, gasLimit: 45_999n })
+  expect(refused).toEqual({ kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 46_000n } })
+})
+
+it('node/executor: gas is what a transaction of the message pays for, and what its refund took back', () => {
+  const measure = (fields: Partial<CallMessage>) => measureCall({ evm: createReferenceEvm(), config }, at, { ...message, ...fields })
+  expect(measure({ to: nobody })).toMatchObject({ gasUsed: 21_000n, gasRefunded: 0n })
+  // 100 bytes at the floor of EIP-7623: 40 each
+  expect(measure({ to: nobody, data: new Uint8Array(100).fill(1) })).toMatchObject({ gasUsed: 25_000n, gasRefunded: 0n })
+  // clears a slot: 21,000 + PUSH1 PUSH1 SSTORE (2,100 cold, 2,900), less 4,800 of which a fifth of the whole is the bound
+  expect(measure({ to: clears })).toMatchObject({ gasUsed: 26_006n - 4_800n, gasRefunded: 4_800n })
+  expect(measure({ to: halts })).toMatchObject({ gasUsed: 1_000_000n, gasRefunded: 0n })
+  expect(measure({ to: nobody, gasLimit: 1n })).toMatchObject({ gasUsed: 0n, outcome: { kind: 'refused' } })
 })

@@ -40,11 +40,11 @@ const key = new Uint8Array(32).fill(7)
 /** Who signed every transaction of a fake chain. */
 export const fakeSender: Address = addressFromBytes(addressOfKey(key))
 
-/** A transfer of 1 wei with 2 bytes of data, by `fakeSender`; EIP-2718 bytes. */
-export function signedTransaction(nonce: number): Uint8Array {
+/** A transfer of 1 wei with 2 bytes of data, by `fakeSender`; EIP-2718 bytes. @param tip wei per gas */
+export function signedTransaction(nonce: number, tip = 5n): Uint8Array {
   const unsigned: FeeMarketTransaction = {
     ...{ type: 2, chainId: 8453n, nonce: BigInt(nonce), gasLimit: 100_000n, to: account(0xcc), value: 1n, data: Uint8Array.of(1, 2) },
-    ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 5n, accessList: [], yParity: 0, r: 0n, s: 0n },
+    ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: tip, accessList: [], yParity: 0, r: 0n, s: 0n },
   }
   const { signature, yParity } = signDigest(signingDigest(unsigned), key)
   const half = (from: number): bigint => BigInt(`0x${Buffer.from(signature.subarray(from, from + 32)).toString('hex')}`)

@@ -1,7 +1,9 @@
 import type { Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
 import { bytes } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { internalError, invalidInput, invalidParams, RpcError, serverBusy, unsupported } from '../../errors.ts'
+import type { Filters } from '../../filters.ts'
 import type { Json } from '../../json.ts'
 import type { SequencerLink, TransactionPool } from '../../poolPorts.ts'
 import { param, type ResultCodec } from '../../registry.ts'
@@ -16,10 +18,11 @@ async function addHere(pool: TransactionPool, raw: Uint8Array): Promise<Hash> {
 }
 
 /** The sequencer's words, unchanged. */
-async function passOn(sequencer: SequencerLink, raw: Uint8Array): Promise<Json> {
+async function passOn(sequencer: SequencerLink, raw: Uint8Array, filters: Filters): Promise<Json> {
   const answer = await sequencer.send(raw)
   switch (answer.kind) {
     case 'result':
+      filters.notePending(hashTransaction(raw))
       return answer.result
     case 'error':
       throw new RpcError(answer.code, answer.message, answer.data)
@@ -32,7 +35,7 @@ async function passOn(sequencer: SequencerLink, raw: Uint8Array): Promise<Json> 
 
 async function submit({ sequencer, pool, filters }: EthContext, raw: Uint8Array): Promise<Json> {
   if (raw.length === 0) throw invalidParams('empty transaction data')
-  if (sequencer) return await passOn(sequencer, raw)
+  if (sequencer) return await passOn(sequencer, raw, filters)
   if (pool === undefined) throw unsupported('transactions: this node has no pool and knows no sequencer')
   const hash = await addHere(pool, raw)
   filters.notePending(hash)
