@@ -16,6 +16,8 @@ export type Command = {
   readonly doc: string
   readonly argument?: { readonly name: string; readonly doc: string }
   readonly flags: readonly FlagName[]
+  /** commands under this one: `basalt devnet tx` */
+  readonly commands?: readonly Command[]
   /** @returns the exit code; faults that it throws become one line and exit code 2 */
   run(io: Io, raw: RawFlags, argument: string): Promise<number>
 }

@@ -1,9 +1,10 @@
 import type { Command } from './command.ts'
 import { demo } from './commands/demo.ts'
+import { devnet } from './commands/devnet.ts'
 import { execute } from './commands/execute.ts'
 import { importBlocks } from './commands/import.ts'
 import { node } from './commands/node.ts'
 import { version } from './commands/version.ts'
 
 /** Every command of `basalt`, in the order of the help. */
-export const commands: readonly Command[] = [demo, node, execute, importBlocks, version]
+export const commands: readonly Command[] = [devnet, demo, node, execute, importBlocks, version]

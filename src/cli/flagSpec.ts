@@ -14,7 +14,7 @@ export type Alias = {
   readonly isAddition: boolean
 }
 
-export const flagGroups = ['Chain', 'L1', 'Halves', 'Follow mode', 'Servers', 'Storage', 'Output', 'Not supported yet'] as const
+export const flagGroups = ['Chain', 'L1', 'Halves', 'Follow mode', 'Servers', 'Storage', 'Devnet', 'Output', 'Not supported yet'] as const
 
 /** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
 export type Flag<T> = {
@@ -149,6 +149,36 @@ export const onOff = (options: FlagOptions): DefaultedFlag<boolean> =>
   defaulted(
     flag<boolean>(options, undefined, 'true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
     false,
+  )
+
+const timeUnits: Readonly<Record<string, number>> = { '': 1_000, s: 1_000, ms: 1 }
+
+/** Time between blocks, in milliseconds. */
+export const blockTime = (options: FlagOptions, expected: string, isGood: (ms: number) => boolean): Flag<number> =>
+  flag(options, 'TIME', expected, (value) => {
+    const [, digits = '', unit = ''] = /^(\d{1,5})(s|ms)?$/.exec(value) ?? []
+    const ms = Number(digits) * (timeUnits[unit] ?? 0)
+    return digits !== '' && isGood(ms) ? ms : undefined
+  })
+
+const weiUnits: Readonly<Record<string, number>> = { '': 0, wei: 0, gwei: 9, ether: 18, eth: 18 }
+
+/** An amount of ether, in wei. */
+export const amount = (options: FlagOptions): Flag<bigint> =>
+  flag(options, 'AMOUNT', 'an amount such as 1.5ether, 20gwei or 1000 (wei)', (value) => {
+    const [, whole = '', fraction = '', unit = ''] = /^(\d{1,30})(?:\.(\d{1,18}))?(wei|gwei|eth|ether)?$/i.exec(value) ?? []
+    const decimals = weiUnits[unit.toLowerCase()] ?? 0
+    return whole === '' || fraction.length > decimals ? undefined : BigInt(whole + fraction.padEnd(decimals, '0'))
+  })
+
+export const addressText = (options: FlagOptions): Flag<string> =>
+  flag(options, 'ADDRESS', 'an address (0x and 40 hex digits)', (value) =>
+    /^0x[0-9a-f]{40}$/i.test(value) ? value.toLowerCase() : undefined,
+  )
+
+export const hexText = (options: FlagOptions): Flag<string> =>
+  flag(options, 'HEX', 'bytes (0x and an even number of hex digits)', (value) =>
+    /^0x(?:[0-9a-f]{2})*$/i.test(value) ? value.toLowerCase() : undefined,
   )
 
 /** A flag of a feature to come: no value of it is good. */

@@ -1,5 +1,6 @@
 import { networkNames } from '#chain/networks'
 import { logFormats, logLevels } from '#lib/log'
+import { devnetFlags } from './devnetFlags.ts'
 import {
   bytes,
   choice,
@@ -305,6 +306,8 @@ export const flags = {
     2_000_000_000,
     '2GB',
   ),
+
+  ...devnetFlags,
 
   'log.level': defaulted(
     choice(

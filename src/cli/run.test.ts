@@ -38,8 +38,9 @@ it('cli/run: the help names every command, that of a command every flag with its
     expect(out).toContain(name)
     expect(out.replaceAll(/\s+/g, ' ')).toContain(doc)
   }
-  for (const command of commands) {
-    const help = await run([command.name, '--help'])
+  const inner = commands.flatMap((outer) => (outer.commands ?? []).map((command) => ({ command, words: [outer.name, command.name] })))
+  for (const { command, words: path } of [...commands.map((command) => ({ command, words: [command.name] })), ...inner]) {
+    const help = await run([...path, '--help'])
     const words = help.out.replaceAll(/\s+/g, ' ')
     expect(help.code).toBe(0)
     for (const name of command.flags) {

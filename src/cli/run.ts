@@ -21,6 +21,9 @@ function optionOf(name: FlagName): Option {
 /** commander names `--http.port` "http.port" only when told so: values are kept by the flag's own name. */
 function addCommand(program: Program, command: Command, io: Io, done: (code: number) => void): void {
   const sub = program.command(command.name).description(command.doc).allowExcessArguments(false)
+  for (const inner of command.commands ?? []) addCommand(sub, inner, io, done)
+  // a flag behind the name of an inner command is that command's, though both have one of its name
+  if (command.commands) sub.enablePositionalOptions()
   if (command.argument) sub.argument(`<${command.argument.name}>`, command.argument.doc)
   for (const group of flagGroups) for (const name of command.flags) if (flags[name].group === group) sub.addOption(optionOf(name))
   sub.action(async (...given: unknown[]) => {
@@ -68,6 +71,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   const program = new Program('basalt')
     .description('an independent node for Base and other OP-Stack chains')
     .exitOverride()
+    .enablePositionalOptions()
     .version(packageVersion())
   const format = formatOf(argv, io.env)
   program.configureOutput({

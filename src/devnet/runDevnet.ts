@@ -30,6 +30,8 @@ export type RunDeps = {
   readonly fetch: typeof fetch
   readonly log: Log
   readonly version: string
+  /** aborted: a start that is under way ends with its reason, and leaves nothing */
+  readonly signal?: AbortSignal
 }
 
 /** How a devnet ended by itself. */
@@ -64,6 +66,7 @@ async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDis
   if (datadir === undefined) parts.defer(() => rm(folder, { recursive: true, force: true }))
   else if (kept === undefined) writeDevnet(datadir, { options: fixed, genesisTimeSec, chain: undefined })
   const l1 = parts.use(await startL1(deps, options, genesisTimeSec))
+  deps.signal?.throwIfAborted()
   if (kept?.chain) {
     const { timestamp } = await l1.head()
     return { l1, chain: kept.chain, clock: shiftedClock(deps.clock, timestamp * 1_000 - deps.clock.nowMs()), folder }
@@ -121,10 +124,12 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   const sequencer = parts.use(
     await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
   )
+  deps.signal?.throwIfAborted()
   const { http: rpc = '', ws = '', rollup = '' } = sequencer.urls
   const verifier = parts.use(
     await startNode({ ...nodeDeps, log: log.child('verifier') }, verifierOptions(basics, join(folder, partFolders.verifier), { rpc, ws })),
   )
+  deps.signal?.throwIfAborted()
   for (const [name, node] of [['sequencer', sequencer] as const, ['verifier', verifier] as const]) {
     void stoppedNode(node, name).then(failed)
   }

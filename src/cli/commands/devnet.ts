@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs'
+import type { Difference } from '#devnet/agreement'
+import { devnetForks } from '#devnet/forkSchedule'
+import type { DevnetOptions, DevnetPorts } from '#devnet/options'
+import { type Devnet, startDevnetWith } from '#devnet/startDevnet'
+import type { Command, Io } from '../command.ts'
+import { datadirOf } from '../datadir.ts'
+import { banner, startedEvent } from '../devnet/banner.ts'
+import { watchStatus } from '../devnet/watch.ts'
+import { cliFault } from '../faults.ts'
+import { readJsonFile } from '../files.ts'
+import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.ts'
+import { createLiveLine, openLog } from '../output.ts'
+import { readFlags } from '../readFlags.ts'
+import { aborted } from '../signal.ts'
+
+/** The parts tell of everything that is done to a devnet on purpose: their lines are for those who ask for them. */
+const quietLevel = 'error'
+/** The nodes of a devnet disagree. */
+const disagreementCode = 3
+const defaultChainId = 901
+
+const names = [
+  'chain-id',
+  'block-time',
+  'l1-block-time',
+  'fork',
+  'accounts',
+  'mnemonic',
+  'l1',
+  'datadir',
+  'http.port',
+  'ws.port',
+  'rollup.port',
+  'l1.port',
+  'verifier.port',
+  'control.port',
+  'quiet',
+  'json',
+  'log.level',
+  'log.format',
+] as const satisfies readonly FlagName[]
+type Given = FlagValues<(typeof names)[number]>
+
+const portFlags = {
+  rpc: 'http.port',
+  ws: 'ws.port',
+  rollup: 'rollup.port',
+  l1: 'l1.port',
+  verifier: 'verifier.port',
+  control: 'control.port',
+} as const satisfies Readonly<Record<keyof DevnetPorts, FlagName>>
+
+/** @throws Fault BAD_FLAG (fatal): a part that is not served is no use here */
+function portsOf(given: Given): DevnetPorts {
+  const entries = Object.entries(portFlags).map(([part, flag]) => {
+    const port = given[flag]
+    if (port === 'off') throw cliFault('BAD_FLAG', { flag, value: port, expected: 'an integer from 0 to 65535' })
+    return [part, port] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** @throws Fault UNSUPPORTED, BAD_FLAG (fatal) */
+function blockTimeSec(ms: number): number {
+  if (ms < 1_000) throw cliFault('UNSUPPORTED', { what: `--block-time ${ms}ms` })
+  return ms / 1_000
+}
+
+/** A name that is no fork and no file is meant as a name. */
+function forkOf(text: string): NonNullable<DevnetOptions['fork']> {
+  if ((devnetForks as readonly string[]).includes(text) || (/^\w+$/.test(text) && !existsSync(text))) return text
+  return readJsonFile(text) as Readonly<Record<string, number>>
+}
+
+/** Only where a directory is asked for: left out, nothing is kept. */
+function keptIn(given: Given, raw: RawFlags, env: NodeJS.ProcessEnv): string | undefined {
+  const isGiven = raw['datadir'] !== undefined || Boolean(env[flags.datadir.env])
+  return isGiven ? datadirOf(given.datadir, given['chain-id'] ?? defaultChainId) : undefined
+}
+
+function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
+  const { accounts, mnemonic, fork, l1 = 'anvil' } = given
+  const { 'chain-id': chainId, 'block-time': blockMs, 'l1-block-time': slotMs } = given
+  return {
+    l1,
+    ports: portsOf(given),
+    ...(chainId !== undefined && { chainId }),
+    ...(blockMs !== undefined && { blockTimeSec: blockTimeSec(blockMs) }),
+    ...(slotMs !== undefined && { l1BlockTimeSec: slotMs / 1_000 }),
+    ...(accounts !== undefined && { accounts }),
+    ...(mnemonic !== undefined && { mnemonic }),
+    ...(fork !== undefined && { fork: forkOf(fork) }),
+    ...(datadir !== undefined && { datadir }),
+  }
+}
+
+const defined = (raw: RawFlags): RawFlags => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined))
+
+function tellDisagreement(io: Io, asJson: boolean, difference: Difference): void {
+  if (asJson) io.out.write(`${JSON.stringify({ event: 'disagreement', ...difference })}\n`)
+  const { number, sequencer, verifier } = difference
+  io.err.write(`basalt: the verifier disagrees at block ${number}: sequencer ${sequencer}, verifier ${verifier}\n`)
+}
+
+/**
+ * Until it is interrupted or ends by itself. A disagreement ends it where nobody looks; on a terminal it can be looked into until Ctrl-C.
+ * @returns the exit code
+ * @throws the fault of a part that failed
+ */
+async function untilEnd(io: Io, asJson: boolean, devnet: Devnet): Promise<number> {
+  const isToStop = aborted(io.signal)
+  const end = await Promise.race([devnet.ended, isToStop])
+  if (end === undefined) return 0
+  if (end.kind === 'fault') throw end.fault
+  tellDisagreement(io, asJson, end.difference)
+  if (io.err.isTerminal) await isToStop
+  return disagreementCode
+}
+
+export const devnet: Command = {
+  name: 'devnet',
+  doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree',
+  flags: names,
+  async run(io, raw): Promise<number> {
+    const given = readFlags(names, { 'log.level': io.env[flags['log.level'].env] ?? quietLevel, ...defined(raw) }, io.env)
+    using line = createLiveLine(io, given['log.format'] === 'pretty')
+    const log = openLog(io, given['log.level'], given['log.format'], line)
+    const options = optionsOf(given, keptIn(given, raw, io.env))
+    await using running = await startDevnetWith({ clock: io.clock, random: Math.random, fetch, log, signal: io.signal }, options)
+    if (given.json) io.out.write(`${JSON.stringify(startedEvent(running))}\n`)
+    else io.out.write(banner(running))
+    using _watch = watchStatus(io, line, running, given.quiet ? 'quiet' : given.json ? 'events' : 'line')
+    const code = await untilEnd(io, given.json, running)
+    line.end()
+    return code
+  },
+}

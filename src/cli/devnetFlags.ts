@@ -1,0 +1,68 @@
+import { addressText, amount, blockTime, choice, defaulted, hexText, integer, onOff, port, text } from './flagSpec.ts'
+
+/** Flags of `basalt devnet` and the commands under it. One without a fallback is, when left out, what the chain in --datadir was made with. */
+export const devnetFlags = {
+  'chain-id': integer(
+    { env: 'BASALT_DEVNET_CHAIN_ID', group: 'Devnet', doc: 'chain id of L2; default 901, or that of the chain in --datadir' },
+    'N',
+    1,
+    999_999_999_999_999,
+  ),
+  'block-time': blockTime(
+    { env: 'BASALT_DEVNET_BLOCK_TIME', group: 'Devnet', doc: 'between two L2 blocks: 1s or 2s; default 2s' },
+    '1s or 2s',
+    (ms) => [200, 1_000, 2_000].includes(ms),
+  ),
+  'l1-block-time': blockTime(
+    { env: 'BASALT_DEVNET_L1_BLOCK_TIME', group: 'Devnet', doc: 'between two L1 blocks: 1s to 60s; default 2s' },
+    'a whole number of seconds from 1s to 60s',
+    (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,
+  ),
+  accounts: integer(
+    { env: 'BASALT_DEVNET_ACCOUNTS', group: 'Devnet', doc: 'how many accounts get 10,000 ETH on both chains; default 10' },
+    'N',
+    1,
+    100,
+  ),
+  mnemonic: text(
+    { env: 'BASALT_DEVNET_MNEMONIC', group: 'Devnet', secret: true, doc: 'words of the accounts; default: test … test junk' },
+    'WORDS',
+  ),
+  fork: text(
+    {
+      env: 'BASALT_DEVNET_FORK',
+      group: 'Devnet',
+      doc: 'canyon to jovian: active in block 1 with all before it; or a JSON file of seconds after genesis by fork; default jovian',
+    },
+    'NAME|FILE',
+  ),
+  l1: choice(
+    {
+      env: 'BASALT_DEVNET_L1',
+      group: 'Devnet',
+      doc: 'the L1: anvil in a process of its own, or memory, of which nothing is kept; default anvil',
+    },
+    ['anvil', 'memory'],
+  ),
+  'l1.port': defaulted(port({ env: 'BASALT_DEVNET_L1_PORT', group: 'Devnet', doc: 'JSON-RPC of the L1; 0: any free port' }), 4545),
+  'verifier.port': defaulted(
+    port({
+      env: 'BASALT_DEVNET_VERIFIER_PORT',
+      group: 'Devnet',
+      doc: 'JSON-RPC of the node that derives the chain from L1; 0: any free port',
+    }),
+    8645,
+  ),
+  'control.port': defaulted(
+    port({ env: 'BASALT_DEVNET_CONTROL_PORT', group: 'Devnet', doc: 'devnet_* methods, on loopback; 0: any free port' }),
+    8549,
+  ),
+  quiet: onOff({ env: 'BASALT_DEVNET_QUIET', group: 'Devnet', doc: 'no status after the start' }),
+  from: text(
+    { env: 'BASALT_DEVNET_FROM', group: 'Devnet', doc: 'the account that sends: its number or its address; default 0' },
+    'N|ADDRESS',
+  ),
+  to: addressText({ env: 'BASALT_DEVNET_TO', group: 'Devnet', doc: 'who receives; default: of a deposit or a withdrawal the sender' }),
+  value: amount({ env: 'BASALT_DEVNET_VALUE', group: 'Devnet', doc: '1.5ether, 20gwei, or wei; default: nothing' }),
+  data: hexText({ env: 'BASALT_DEVNET_DATA', group: 'Devnet', doc: 'calldata; without --to the code that creates a contract' }),
+} as const
