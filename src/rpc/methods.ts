@@ -41,29 +41,29 @@ import {
 } from './methods/eth/filters.ts'
 import { blobBaseFee, gasPrice, maxPriorityFeePerGas } from './methods/eth/gasPrice.ts'
 import { getLogs } from './methods/eth/getLogs.ts'
+import { sendRawTransaction } from './methods/eth/sendRawTransaction.ts'
 import { getBalance, getCode, getProof, getStorageAt, getTransactionCount } from './methods/eth/state.ts'
 import { subscribe, unsubscribe } from './methods/eth/subscribe.ts'
 import { getTransactionByHash, getTransactionReceipt } from './methods/eth/transactions.ts'
-import { sendRawTransaction } from './methods/eth/sendRawTransaction.ts'
+import { listening, peerCount } from './methods/net/peers.ts'
 import { netVersion } from './methods/net/version.ts'
 import { outputAtBlock, rollupConfig, safeHeadAtL1Block, syncStatus, version } from './methods/optimism/rollup.ts'
+import { content, contentFrom, inspect, status } from './methods/txpool/txpool.ts'
 import { clientVersion } from './methods/web3/clientVersion.ts'
-import { listening, peerCount } from './methods/net/peers.ts'
+import { sha3 } from './methods/web3/sha3.ts'
 import { createRegistry, type Method, type Registry } from './registry.ts'
 
-import { content, contentFrom, inspect, status } from './methods/txpool/txpool.ts'
 /** The methods of the execution half (port 8545). */
-import { sha3 } from './methods/web3/sha3.ts'
 export const ethRegistry: Registry<EthContext> = createRegistry<EthContext>(
   [chainId, blockNumber, syncing, accounts],
   [getBlockByNumber, getBlockByHash, getBlockReceipts, getTransactionByHash, getTransactionReceipt],
+  [getBlockTransactionCountByNumber, getBlockTransactionCountByHash],
   [getBalance, getTransactionCount, getCode, getStorageAt, getProof],
   [call, estimateGas, getLogs],
   [gasPrice, maxPriorityFeePerGas, blobBaseFee, feeHistory],
   [newFilter, newBlockFilter, newPendingTransactionFilter, getFilterChanges, getFilterLogs, uninstallFilter],
   [sendRawTransaction, status, content, contentFrom, inspect],
   [netVersion, listening, peerCount, clientVersion, sha3],
-  [getBlockTransactionCountByNumber, getBlockTransactionCountByHash],
 )
 
 /** What only a connection that stays open can have (port 8546). */
