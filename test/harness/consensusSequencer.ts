@@ -6,7 +6,6 @@ import type { L1Label, L1Source } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createSequencer, type Sequencer, type SequencerOptions } from '#consensus/sequencer'
 import { createPipeline } from '#derive/pipeline'
-import type { SafeBlock } from '#derive/ports'
 import type { Engine } from '#engine/port'
 import { createLog, silentLog } from '#lib/log'
 import type { L1Ref } from '#types/blockRef'
@@ -156,10 +155,13 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
 
 export const headOf = ({ engine }: SequencerRun): Payload => engine.durable.chain.at(-1) as Payload
 
-/** What a batcher posts: canonical blocks after the safe head. */
-export function unposted({ config }: DeriveWorld, { engine }: SequencerRun): readonly SafeBlock[] {
+/** Batcher transactions with the canonical blocks after the safe head. */
+export function postRest(world: DeriveWorld, { engine }: SequencerRun): readonly Uint8Array[] {
   const { chain, heads } = engine.durable
-  return chain.filter(({ blockNumber }) => blockNumber > heads.safe.number).map((payload) => ({ ref: l2RefOf(config, payload), transactions: payload.transactions }))
+  const rest = chain.filter(({ blockNumber }) => blockNumber > heads.safe.number)
+  return rest.length === 0
+    ? []
+    : world.post(rest.map((payload) => ({ ref: l2RefOf(world.config, payload), transactions: payload.transactions })))
 }
 
 /** The L1 origin of each canonical block, genesis first. */
