@@ -135,6 +135,11 @@ const translations: readonly Translation[] = [
     ours: ([, amounts]) => rejected(`insufficient funds for gas * price + value: ${amounts}`),
   },
   { says: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
+  // of bytes that are no transaction
+  {
+    says: /^(?:transaction type not supported|rlp: value size exceeds available input length)$/,
+    ours: () => ({ code: -32602, message: 'failed to decode signed transaction' }),
+  },
   { says: /^filter not found$/, ours: ([message]) => ({ code: -32602, message }) },
   { says: /intrinsic gas too low/, ours: ([message]) => ({ code: -32000, message }) },
   // the base fee is looked at first there

@@ -7,11 +7,14 @@ import type { Heads } from '#engine/port'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
+import { createSenders, senderCacheBytes } from '#execution/senders'
+import { createTxPool, type TxPool } from '#execution/txPool'
 import { systemClock } from '#lib/clock'
 import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/ethContext'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
+import type { TransactionPool } from '#rpc/poolPorts'
 import type { OutputFacts, RollupNode, RollupStatus } from '#rpc/ports'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createMemoryKv } from '#store/memoryKv'
@@ -40,6 +43,21 @@ function statusOf({ blocks }: L1Json, heads: Heads): RollupStatus {
   return {
     ...{ currentL1: back(0), headL1: back(0), safeL1: back(3), finalizedL1: back(5) },
     ...{ unsafeL2: heads.unsafe, safeL2: heads.safe, finalizedL2: heads.finalized },
+  }
+}
+
+/** A pool of this thread as one of another. */
+function poolPort(pool: TxPool): TransactionPool {
+  return {
+    async add(raw) {
+      const [outcome] = pool.add([raw])
+      if (outcome === undefined) throw new Error('no outcome')
+      return outcome
+    },
+    get: async (hash) => pool.get(hash),
+    nextNonce: async (sender) => pool.nextNonce(sender),
+    size: async () => pool.size(),
+    content: async (sender) => pool.content(sender),
   }
 }
 
@@ -83,7 +101,9 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
       return found && { l1: found.l1Block, safe: found.safeHead }
     },
   }
-  const eth = createEthContext({ ...shared, execution, clientVersion: 'basalt', sync: () => undefined })
+  const pool = createTxPool({ ...shared, view: () => execution.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
+  pool.onPublished(execution.published)
+  const eth = createEthContext({ ...shared, execution, pool: poolPort(pool), clientVersion: 'basalt', sync: () => undefined })
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   return {
