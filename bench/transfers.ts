@@ -1,18 +1,20 @@
 // What a block of plain transfers costs: executed with its receipts, roots and hashes, senders known, as the builder and every verifier does it.
 import { l1BlockAddress } from '#chain/addresses'
 import { createReferenceEvm } from '#evm/referenceEvm'
-import { executeBlock } from '#execution/executeBlock'
+import { beginBuild, buildBlock } from '#execution/buildBlock'
+import type { ExecutedBlock } from '#execution/executedBlock'
 import { configOfGenesis } from '#execution/executionConfig'
 import { genesisBlock } from '#execution/genesisBlock'
 import { createSenders } from '#execution/senders'
 import { genesisState } from '#state/genesisState'
+import { candidateOf } from '#test/harness/buildPool'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallGenesis } from '#test/harness/chainBlocks'
 import { testAccount } from '#test/harness/sessions'
 import { parseHash } from '#types/ids'
 import { type Row, row } from './format.ts'
 
 const transfers = 2_000
-const rounds = 15
+const rounds = 25
 
 const slot = (index: number): ReturnType<typeof parseHash> => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
 /** L1Block as a live chain has it, without code: prices and scalars stay as they are here. */
@@ -26,8 +28,16 @@ const l1Block = testAccount(l1BlockAddress, {
   ]),
 })
 
+type Laps = { readonly takenMs: number; readonly sealedMs: number }
+type TransferChain = {
+  /** One block of forced transfers. */
+  readonly execute: () => ExecutedBlock
+  /** The same transfers out of a pool, and how long its two parts took. */
+  readonly build: () => Laps
+}
+
 /** A chain of `transfers` rich accounts and a block in which each pays the next. */
-function chainOf(): { readonly execute: () => { readonly transactions: readonly unknown[]; readonly hash: string } } {
+export function chainOf(): TransferChain {
   const schedule = scheduleTo('jovian')
   const names = Array.from({ length: transfers }, (_, i) => `account ${i}`)
   const rich = names.map((name) => testAccount(accountOf(name), { balance: 10n ** 18n }))
@@ -36,33 +46,51 @@ function chainOf(): { readonly execute: () => { readonly transactions: readonly 
   const { header, hash } = genesisBlock(genesis, schedule)
   const { state } = genesisState(genesis.accounts)
   const raws = names.map((name, i) => signedBy(name, { to: accountOf(`account ${(i + 1) % transfers}`), value: 1_000n + BigInt(i) }))
-  const attributes = attributesAt(schedule, 1, raws)
   const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }) }
-  const input = {
-    timestamp: attributes.timestamp,
-    beneficiary: attributes.suggestedFeeRecipient,
-    prevRandao: attributes.prevRandao,
-    gasLimit: 120_000_000n,
-    extraData: header.extraData,
-    ...(attributes.parentBeaconBlockRoot && { parentBeaconBlockRoot: attributes.parentBeaconBlockRoot }),
-    transactions: attributes.transactions,
-  }
+  const on = { header, hash, state }
+  const attributes = { ...attributesAt(schedule, 1), gasLimit: 120_000_000n }
+  const candidates = raws.map(candidateOf)
   return {
     execute() {
-      const result = executeBlock(deps, { header, hash, state }, input)
+      const result = buildBlock(deps, on, { ...attributes, transactions: [...attributes.transactions, ...raws] })
       if (result.kind === 'invalid') throw new Error(result.reason)
       return result.block
+    },
+    build() {
+      const begun = beginBuild(deps, on, attributes)
+      if (begun.kind === 'invalid') throw new Error(begun.reason)
+      const rest = candidates.values()
+      const startMs = performance.now()
+      const taken = begun.build.takeFrom(on, { next: () => rest.next().value, skip: () => {} }, {}, () => false)
+      const takenMs = performance.now() - startMs
+      const { transactions } = begun.build.seal(on)
+      if (taken !== 'dry' || transactions.length !== transfers + 1) throw new Error(`${transactions.length} transactions`)
+      return { takenMs, sealedMs: performance.now() - startMs - takenMs }
     },
   }
 }
 
 export async function run(): Promise<readonly Row[]> {
-  const { execute } = chainOf()
-  for (let warm = 0; warm < 5; warm++) execute()
-  const runs = Array.from({ length: rounds }, () => {
-    const startMs = performance.now()
+  const { execute, build } = chainOf()
+  for (let warm = 0; warm < 5; warm++) {
     execute()
-    return (transfers * 1_000) / (performance.now() - startMs)
-  })
-  return [row(`plain transfers executed a second, blocks of ${transfers}`, 'transfers/s', runs)]
+    build()
+  }
+  const runs = { wall: [] as number[], cpu: [] as number[], taken: [] as number[], sealed: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    const [startMs, start] = [performance.now(), process.cpuUsage()]
+    execute()
+    const { user, system } = process.cpuUsage(start)
+    runs.wall.push((transfers * 1_000) / (performance.now() - startMs))
+    runs.cpu.push((transfers * 1_000_000) / (user + system))
+    const { takenMs, sealedMs } = build()
+    runs.taken.push((transfers * 1_000) / takenMs)
+    runs.sealed.push(1_000 / sealedMs)
+  }
+  return [
+    row(`plain transfers executed a second, blocks of ${transfers}`, 'transfers/s', runs.wall),
+    row(`plain transfers executed in a second of one core, blocks of ${transfers}`, 'transfers/s', runs.cpu),
+    row('plain transfers taken from a pool a second', 'transfers/s', runs.taken),
+    row(`blocks of ${transfers} transfers sealed a second`, 'blocks/s', runs.sealed),
+  ]
 }

@@ -5,9 +5,10 @@ import { estimatedSizeMillionths } from './l1DataFee.ts'
  * as `blobGasUsed`.
  * @param raw EIP-2718 bytes; never a deposit: it adds nothing
  * @param gasScalar gas per byte of estimated compressed size, from L1Block
+ * @param sizeOf `estimatedSizeMillionths`, for who remembers what it said
  * @returns gas
  * @see specs protocol/jovian/exec-engine.md, "DA footprint block limit"
  */
-export function daFootprint(raw: Uint8Array, gasScalar: bigint): bigint {
-  return (estimatedSizeMillionths(raw) / 1_000_000n) * gasScalar
+export function daFootprint(raw: Uint8Array, gasScalar: bigint, sizeOf: (raw: Uint8Array) => bigint = estimatedSizeMillionths): bigint {
+  return (sizeOf(raw) / 1_000_000n) * gasScalar
 }

@@ -18,29 +18,41 @@ function matchLength(count: number): number {
   return Math.floor((count - 1) / matchRun) * 3 + (rest >= 6 ? 3 : 2)
 }
 
+/** Where each sequence was seen last, as places from `base` on: what is below it is of inputs before, so that nothing need be cleared. */
+const seen = new Uint32Array(1 << hashBits)
+let base = 1
+
+/** Makes the table empty for an input of so many bytes. @returns what stands for the input's first byte */
+function emptyTable(length: number): number {
+  if (base + length > 0xffff_ffff) {
+    seen.fill(0)
+    base = 1
+  }
+  const first = base
+  base += length
+  return first
+}
+
+const triple = (input: Uint8Array, at: number): number => (input[at] ?? 0) | ((input[at + 1] ?? 0) << 8) | ((input[at + 2] ?? 0) << 16)
+const slotOf = (value: number): number => (Math.imul(value, 0x9e3779b9) >>> 19) & maxDistance
+
 /**
  * Length in bytes that FastLZ (level 1, in the variant whose output the fee contracts predict) compresses the input to; nothing is written.
- * Cost: O(bytes) and a table of 32 KB.
+ * Cost: O(bytes).
  * @see specs protocol/fjord/exec-engine.md, "L1-Cost fee changes (FastLZ estimator)"
  */
 export function fastLzLength(input: Uint8Array): number {
   const limit = input.length - tailBytes
-  const seen = new Uint32Array(1 << hashBits)
-  const triple = (at: number): number => (input[at] ?? 0) | ((input[at + 1] ?? 0) << 8) | ((input[at + 2] ?? 0) << 16)
-  const slotOf = (value: number): number => (Math.imul(value, 0x9e3779b9) >>> 19) & maxDistance
-  const remember = (at: number): void => {
-    seen[slotOf(triple(at))] = at
-  }
-
+  const first = emptyTable(input.length)
   let length = 0
   let literalsFrom = 0
   let at = 2
   while (at < limit) {
-    const value = triple(at)
+    const value = triple(input, at)
     const slot = slotOf(value)
-    const earlier = seen[slot] ?? 0
-    seen[slot] = at
-    if (at - earlier > maxDistance || value !== triple(earlier)) {
+    const earlier = Math.max(0, (seen[slot] ?? 0) - first)
+    seen[slot] = first + at
+    if (at - earlier > maxDistance || value !== triple(input, earlier)) {
       at++
       continue
     }
@@ -50,8 +62,8 @@ export function fastLzLength(input: Uint8Array): number {
     const matched = countMatch(input, earlier + 3, at + 3, limit + 9)
     length += matchLength(matched)
     at += matched
-    remember(at)
-    remember(at + 1)
+    seen[slotOf(triple(input, at))] = first + at
+    seen[slotOf(triple(input, at + 1))] = first + at + 1
     at += 2
     literalsFrom = at
   }

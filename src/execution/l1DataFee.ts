@@ -65,9 +65,15 @@ export type L1DataFee = {
 /**
  * L1 data fee of one transaction.
  * @param raw EIP-2718 bytes, signature included; never a deposit: it pays none
+ * @param sizeOf `estimatedSizeMillionths`, for who remembers what it said
  * @see specs protocol/exec-engine.md, "L1-Cost fees (L1 Fee Vault)" and the same of Ecotone and Fjord
  */
-export function l1DataFee(rule: L1FeeRule, params: L1FeeParams, raw: Uint8Array): L1DataFee {
+export function l1DataFee(
+  rule: L1FeeRule,
+  params: L1FeeParams,
+  raw: Uint8Array,
+  sizeOf: (raw: Uint8Array) => bigint = estimatedSizeMillionths,
+): L1DataFee {
   const perByte = 16n * params.baseFee * params.baseFeeScalar + params.blobBaseFee * params.blobBaseFeeScalar
   switch (rule) {
     case 'beforeRegolith':
@@ -81,7 +87,7 @@ export function l1DataFee(rule: L1FeeRule, params: L1FeeParams, raw: Uint8Array)
       return { gasUsed, fee: (gasUsed * perByte) / (16n * million) }
     }
     case 'fjord': {
-      const size = estimatedSizeMillionths(raw)
+      const size = sizeOf(raw)
       return { gasUsed: (size * 16n) / million, fee: (size * perByte) / (million * million) }
     }
   }

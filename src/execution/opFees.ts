@@ -4,7 +4,7 @@ import type { EvmSession } from '#evm/ports'
 import type { FeeRules } from './applyTransaction.ts'
 import { daFootprint } from './daFootprint.ts'
 import { readL1BlockFees } from './l1BlockSlots.ts'
-import { l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
+import { estimatedSizeMillionths, l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
 import { operatorFee, operatorFeeRuleAt } from './operatorFee.ts'
 
 /** The fees of one block: what its user transactions pay beside gas, and what they add to its DA footprint. */
@@ -23,7 +23,9 @@ export function createOpFees(schedule: ForkSchedule, timestamp: number, session:
   const prices = readL1BlockFees(session, schedule, timestamp)
   const l1Rule = l1FeeRuleAt(schedule, timestamp, prices.dataFee)
   const operatorRule = operatorFeeRuleAt(schedule, timestamp)
-  const l1FeeOf = rememberLast((raw) => l1DataFee(l1Rule, prices.dataFee, raw).fee)
+  const sizeOf = rememberLast(estimatedSizeMillionths)
+  const l1FeeOf = rememberLast((raw) => l1DataFee(l1Rule, prices.dataFee, raw, sizeOf).fee)
+  const hasFootprint = isActive(schedule, 'jovian', timestamp)
   const operatorFeeOf = (gas: bigint): bigint => operatorFee(operatorRule, prices.operatorFee, gas)
   return {
     rules: {
@@ -38,15 +40,17 @@ export function createOpFees(schedule: ForkSchedule, timestamp: number, session:
         to.addBalance(used.sender, operatorFeeOf(used.gasLimit) - earned)
       },
     },
-    footprint: (raw) => (isActive(schedule, 'jovian', timestamp) ? daFootprint(raw, prices.daFootprintGasScalar) : 0n),
+    footprint: (raw) => (hasFootprint ? daFootprint(raw, prices.daFootprintGasScalar, sizeOf) : 0n),
   }
 }
 
-/** A transaction's fee is asked for when it is checked and again when it is paid. */
+/** What a transaction's bytes cost is asked for when it is checked and again when it is paid. */
 function rememberLast(compute: (raw: Uint8Array) => bigint): (raw: Uint8Array) => bigint {
-  let last: { readonly raw: Uint8Array; readonly fee: bigint } | undefined
+  let last: Uint8Array | undefined
+  let value = 0n
   return (raw) => {
-    if (last?.raw !== raw) last = { raw, fee: compute(raw) }
-    return last.fee
+    if (last !== raw) value = compute(raw)
+    last = raw
+    return value
   }
 }

@@ -1,4 +1,4 @@
-import { bigintFromBytes, emptyBytes } from './bytes.ts'
+import { bigintFromBytes, emptyBytes, scalarBytes } from './bytes.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
@@ -154,11 +154,23 @@ export function rlpNumber(item: RlpItem | undefined, what: string): number {
   return Number(value)
 }
 
+const maxSmall = 0xffff_ffff_ffff
+
 /** An RLP scalar of a number or bigint. */
 export function rlpScalar(value: bigint | number): Uint8Array {
   if (value === 0 || value === 0n) return emptyBytes
-  const hex = value.toString(16)
-  const out = new Uint8Array((hex.length + 1) >> 1)
-  for (let i = out.length, end = hex.length; i-- > 0; end -= 2) out[i] = Number.parseInt(hex.slice(Math.max(0, end - 2), end), 16)
+  return value <= maxSmall ? smallScalar(Number(value)) : scalarBytes(BigInt(value))
+}
+
+/** Of at most 6 bytes, without a detour by text. */
+function smallScalar(value: number): Uint8Array {
+  let length = 1
+  for (let limit = 0x100; value >= limit; limit *= 0x100) length++
+  const out = new Uint8Array(length)
+  let rest = value
+  for (let at = length - 1; at >= 0; at--) {
+    out[at] = rest
+    rest = Math.floor(rest / 0x100)
+  }
   return out
 }

@@ -4,9 +4,12 @@ import { fromHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 
+const usual = new Map([emptyRoot, emptyCodeHash].map((hash) => [hash, fromHex(hash)]))
+const hashBytes = (hash: Hash): Uint8Array => usual.get(hash) ?? fromHex(hash)
+
 /** The value of an account's leaf in the account trie. @see yellow paper, 4.1 */
 export function encodeAccount({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array {
-  return encodeRlp([rlpScalar(nonce), rlpScalar(balance), fromHex(storageRoot), fromHex(codeHash)])
+  return encodeRlp([rlpScalar(nonce), rlpScalar(balance), hashBytes(storageRoot), hashBytes(codeHash)])
 }
 
 /** RlpError when the bytes are not an account's leaf. */

@@ -17,7 +17,10 @@ export type TrieDiff = readonly { readonly owner: Uint8Array | undefined; readon
 export type StateRoot = {
   readonly root: Hash
   readonly nodes: TrieDiff
-  /** hex of the address key → storage root after the block, for every account that the diff or its slots name and that is still there */
+  /**
+   * hex of the address key → storage root after the block, for every account that the diff or its slots name and that is still there; left out where
+   * the diff has the account and there is no storage, nor was there any before
+   */
   readonly storageRoots: ReadonlyMap<string, Hash>
 }
 
@@ -79,7 +82,8 @@ export function computeStateRoot(nodes: NodeSource, parentRoot: Hash, view: Stat
     const before = wiped && change ? undefined : view.account(key)
     const storage = updateTrie(nodes, key, wiped ? emptyRoot : (before?.storageRoot ?? emptyRoot), slots)
     for (const node of storage.changes) changed.push({ owner: key, ...node })
-    storageRoots.set(toHex(key), storage.root)
+    const isPlain = change !== undefined && storage.root === emptyRoot && (before?.storageRoot ?? emptyRoot) === emptyRoot
+    if (!isPlain) storageRoots.set(toHex(key), storage.root)
     accounts.push({ key, value: encodeAccount({ ...accountAfter(touched, before), storageRoot: storage.root }) })
   }
   const { root, changes } = updateTrie(nodes, undefined, parentRoot, accounts)

@@ -41,8 +41,12 @@ function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
   }
 }
 
-/** The 2,048-bit filter of addresses and topics. */
+/** The filter of no logs: one for all, never written to. */
+const emptyBloom = new Uint8Array(bloomBytes)
+
+/** The 2,048-bit filter of addresses and topics; not to be written to. */
 export function bloomOf(logs: readonly Log[]): Uint8Array {
+  if (logs.length === 0) return emptyBloom
   const bloom = new Uint8Array(bloomBytes)
   for (const log of logs) {
     addToBloom(bloom, fromHex(log.address))

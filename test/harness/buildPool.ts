@@ -15,7 +15,8 @@ export type ListedPool = BuildPool & {
   readonly listeners: number
 }
 
-function candidateOf(raw: Uint8Array): PoolCandidate {
+/** A signed transaction as a pool hands it out. */
+export function candidateOf(raw: Uint8Array): PoolCandidate {
   const tx = decodeTransaction(raw)
   if (tx.type === depositType) throw new RangeError('a deposit is in no pool')
   const sender = recoverSender(tx)

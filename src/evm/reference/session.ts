@@ -68,15 +68,15 @@ function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes:
   }
 }
 
-function beginMessage(machine: Machine, message: Message): Frame | Ended {
+function beginMessage(machine: Machine, message: Message, of: (address: Address) => AccountState): Frame | Ended {
   const { journal } = machine
-  const caller = journal.account(BigInt(message.caller))
+  const caller = of(message.caller)
   const gas = { gas: 0, reserve: 0n }
   setGas(gas, message.gas)
   if (message.to === null) {
     return beginCreate(machine, { creator: caller, value: message.value, initcode: message.data, salt: undefined, ...gas, depth: 0 })
   }
-  const self = journal.account(BigInt(message.to))
+  const self = of(message.to)
   journal.warm(self)
   return beginCall(machine, {
     self,
@@ -117,6 +117,8 @@ function outcomeOf(machine: Machine, ended: Ended): Outcome {
 export class ReferenceSession implements EvmSession {
   readonly #machine: Machine
   readonly #journal: Journal
+  /** as they are asked for again and again: the same few, or a transaction's own two */
+  readonly #accounts = new Map<Address, AccountState>()
 
   constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache) {
     this.#machine = createMachine(view, block, rules, codes)
@@ -124,7 +126,11 @@ export class ReferenceSession implements EvmSession {
   }
 
   #of(address: Address): AccountState {
-    return this.#journal.account(BigInt(address))
+    const known = this.#accounts.get(address)
+    if (known) return known
+    const account = this.#journal.account(BigInt(address))
+    this.#accounts.set(address, account)
+    return account
   }
 
   account(address: Address): Account | undefined {
@@ -177,7 +183,7 @@ export class ReferenceSession implements EvmSession {
   run(message: Message): Outcome {
     const machine = this.#machine
     machine.frames.length = 0
-    const next = beginMessage(machine, message)
+    const next = beginMessage(machine, message, (address) => this.#of(address))
     return outcomeOf(machine, 'stack' in next ? interpret(machine, next) : next)
   }
 
