@@ -1,3 +1,4 @@
+import type { Batcher } from '#batcher/batcher'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
@@ -15,6 +16,7 @@ export type DevnetFaultsDeps = {
   readonly sequencer: Pick<NonNullable<Node['sequencer']>, 'isActive' | 'start' | 'stop'>
   /** undefined while the node looks for it */
   readonly unsafeHead: () => Hash | undefined
+  readonly batcher: Pick<Batcher, 'stop' | 'start' | 'corruptNext'>
   readonly metrics: Pick<DevnetMetrics, 'faults'>
   readonly log: Log
 }
@@ -41,7 +43,7 @@ async function reorgAtMost(l1: Pick<DevnetL1, 'reorg'>, depth: number): Promise<
 const againMs = 100
 
 export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
-  const { clock, l1, gate, sequencer, metrics, log } = deps
+  const { clock, l1, gate, sequencer, batcher, metrics, log } = deps
   let isClosing = false
   const said = log.child('faults')
   const told = (kind: Parameters<DevnetMetrics['faults']['inc']>[0]['kind'], fields: Readonly<Record<string, number>> = {}): void => {
@@ -68,12 +70,15 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
     }
   }
   const pause = createSpell(clock, { begin: stopSequencer, end: resumeSequencer })
+  const silence = createSpell(clock, { begin: async () => batcher.stop(), end: async () => batcher.start() })
   const drop = createSpell(clock, { begin: async () => gate.shut(), end: async () => gate.open() })
   return {
     get isSequencerPaused(): boolean {
       return pause.isOn
     },
-    isBatcherStopped: false,
+    get isBatcherStopped(): boolean {
+      return silence.isOn
+    },
     get isL1Dropped(): boolean {
       return drop.isOn
     },
@@ -81,8 +86,14 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
       told('pause-sequencer', { seconds })
       await pause.begin(seconds)
     },
-    async stopBatcher(): Promise<void> {},
-    async corruptBatch(): Promise<void> {},
+    async stopBatcher(seconds): Promise<void> {
+      told('stop-batcher', { seconds })
+      await silence.begin(seconds)
+    },
+    async corruptBatch(): Promise<void> {
+      told('corrupt-batch')
+      batcher.corruptNext()
+    },
     async reorgL1(depth): Promise<void> {
       told('reorg-l1', { depth })
       await reorgAtMost(l1, depth)
@@ -93,7 +104,7 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
     },
     async [Symbol.asyncDispose](): Promise<void> {
       isClosing = true
-      await Promise.all([pause[Symbol.asyncDispose](), drop[Symbol.asyncDispose]()])
+      await Promise.all([pause, silence, drop].map((spell) => spell[Symbol.asyncDispose]()))
     },
   }
 }

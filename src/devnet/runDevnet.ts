@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import type { Clock } from '#lib/clock'
+import { KzgThread } from '#lib/kzgThread'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { type Node, startNode } from '#node/node'
 import { type Agreement, createAgreement, type Difference } from './agreement.ts'
+import { createBatcherPart } from './batcherPart.ts'
 import { type DevnetFacts, startControl } from './control.ts'
 import { partFolders, writeDevnet } from './datadir.ts'
 import { type DevnetChain, makeDevnetChain } from './devnetChain.ts'
@@ -119,7 +121,8 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
 
   startLoop(parts, (signal) => createL1Miner({ clock, log: log.child('l1') }, l1).run(signal), failed)
   const gate = createL1Gate(deps.fetch, [l1.rpcUrl, l1.beaconUrl])
-  const nodeDeps = { clock, random, fetch: gate.fetch }
+  const kzg = parts.use(new KzgThread())
+  const nodeDeps = { clock, random, fetch: gate.fetch, kzg }
   const basics: NodeBasics = { config: chain.config, genesis: chain.genesis, version: deps.version, l1, ports: options.ports }
   const sequencer = parts.use(
     await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
@@ -135,8 +138,15 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   }
   const executions = { sequencer: needed(sequencer.execution, 'execution'), verifier: needed(verifier.execution, 'execution') }
 
+  const batcher = createBatcherPart(
+    { l1, sequencer, execution: executions.sequencer, kzg, clock, random, fetch: deps.fetch, log, registry },
+    chain.config,
+    options.roles.batcher,
+  )
+  startLoop(parts, (signal) => batcher.run(signal), failed)
   const faults = parts.use(
     createDevnetFaults({
+      batcher,
       clock,
       l1,
       gate,
@@ -161,7 +171,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     },
     failed,
   )
-  const reader = createStatusReader({ clock, sequencer, verifier, executions, agreement, faults })
+  const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults })
   startLoop(parts, (signal) => reader.run(signal), failed)
 
   const { fixed, accounts, roles } = options

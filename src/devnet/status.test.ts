@@ -4,7 +4,7 @@ import { type DevnetStatus, statusLine } from './status.ts'
 const status: DevnetStatus = {
   l1: { head: 61, isReachable: true },
   sequencer: { unsafe: 120, safe: 113, finalized: 96, isActive: true },
-  batcher: { isPosting: true },
+  batcher: { isPosting: true, backlogBlocks: 3 },
   verifier: { unsafe: 120, safe: 112, finalized: 96 },
   lagBlocks: 8,
   agreement: { kind: 'agrees', compared: 112, target: 112 },
@@ -20,7 +20,7 @@ it.each<[string, Partial<DevnetStatus>, string]>([
   ['the verifier disagrees', { agreement: { kind: 'disagrees', compared: 6, target: 9, difference } }, 'DISAGREES at 7'],
   ['much is sent', { transactionsPerSec: 1_234.5 }, '1235 tx/s'],
   ['the sequencer is paused', { sequencer: { ...status.sequencer, isActive: false } }, 'tx/s · sequencer paused'],
-  ['the batcher is stopped', { batcher: { isPosting: false } }, 'tx/s · batcher stopped'],
+  ['the batcher is stopped', { batcher: { isPosting: false, backlogBlocks: 40 } }, 'tx/s · batcher stopped'],
   ['L1 is away', { l1: { head: 61, isReachable: false }, problems: ['waits for L1', 'more'] }, 'tx/s · L1 cut off · waits for L1'],
 ])('devnet/status: the line when %s', (_what, fields, text) => {
   expect(statusLine({ ...status, ...fields })).toContain(text)

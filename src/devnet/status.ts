@@ -7,7 +7,8 @@ export type NodeHeads = { readonly unsafe: number; readonly safe: number; readon
 export type DevnetStatus = {
   readonly l1: { readonly head: number; readonly isReachable: boolean }
   readonly sequencer: NodeHeads & { readonly isActive: boolean }
-  readonly batcher: { readonly isPosting: boolean }
+  /** `backlogBlocks`: L2 blocks that are not on L1 */
+  readonly batcher: { readonly isPosting: boolean; readonly backlogBlocks: number }
   readonly verifier: NodeHeads
   /** blocks between the unsafe head of the sequencer and the safe head of the verifier */
   readonly lagBlocks: number

@@ -1,3 +1,4 @@
+import type { Batcher } from '#batcher/batcher'
 import type { Clock } from '#lib/clock'
 import type { Node } from '#node/node'
 import type { Agreement } from './agreement.ts'
@@ -15,7 +16,8 @@ export type StatusDeps = {
   readonly verifier: Pick<Node, 'problems'>
   readonly executions: { readonly sequencer: Execution; readonly verifier: Execution }
   readonly agreement: Pick<Agreement, 'status'>
-  readonly faults: Pick<SwitchedFaults, 'isBatcherStopped' | 'isL1Dropped'>
+  readonly batcher: Pick<Batcher, 'status'>
+  readonly faults: Pick<SwitchedFaults, 'isL1Dropped'>
 }
 
 export interface StatusReader {
@@ -48,17 +50,18 @@ function countTransactions(execution: Execution, from: number, to: number): numb
 }
 
 export function createStatusReader(deps: StatusDeps): StatusReader {
-  const { clock, sequencer, verifier, executions, agreement, faults } = deps
+  const { clock, sequencer, verifier, executions, agreement, batcher, faults } = deps
   const rate = createTransactionRate(clock)
   let counted = executions.sequencer.published.heads.unsafe.number
   return {
     read(): DevnetStatus {
       const made = headsOf(executions.sequencer)
       const derived = headsOf(executions.verifier)
+      const posting = batcher.status()
       return {
         l1: { head: sequencer.status()?.l1.latest?.number ?? 0, isReachable: !faults.isL1Dropped },
         sequencer: { ...made, isActive: sequencer.sequencer?.isActive() ?? false },
-        batcher: { isPosting: !faults.isBatcherStopped },
+        batcher: { isPosting: posting.state !== 'stopped', backlogBlocks: posting.backlog.blocks },
         verifier: derived,
         lagBlocks: Math.max(0, made.unsafe - derived.safe),
         agreement: agreement.status(),

@@ -11,6 +11,7 @@ import { createPipeline } from '#derive/pipeline'
 import type { Engine } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
+import type { KzgThread } from '#lib/kzgThread'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { openLmdbKv } from '#store/lmdbKv'
@@ -30,6 +31,7 @@ export type ConsensusHalfDeps = {
   readonly fetch: typeof fetch
   readonly log: Log
   readonly registry: Registry
+  readonly kzg?: KzgThread
 }
 
 /** L1, a source, or both, L1 and a sequencer; `endpoint`: where the execution half is, when it is elsewhere. */

@@ -20,6 +20,8 @@ export type L1PartDeps = {
   readonly fetch: typeof fetch
   readonly log: Log
   readonly registry: Registry
+  /** checks blobs for several nodes of one process; absent: each has a thread of its own, and ends it */
+  readonly kzg?: KzgThread
 }
 
 /** of L1 blocks and blobs on disk: two days and more of an L1 whose blocks take 100 KB, compressed, with blobs */
@@ -36,7 +38,8 @@ export function openL1(
   const log = deps.log.child('l1')
   const cache = createL1CacheTable({ kv: deps.kv, clock: deps.clock, log }, { table: consensusTables.l1Cache.id, maxBytes: keptBytes })
   const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
-  const thread = beaconUrls.length > 0 ? new KzgThread() : undefined
+  const own = deps.kzg === undefined && beaconUrls.length > 0 ? new KzgThread() : undefined
+  const thread = deps.kzg ?? own
   const warmUp = thread && deps.clock.after(warmUpMs, () => thread.warmUp())
   const source = createL1Source(
     { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
@@ -58,7 +61,7 @@ export function openL1(
       source[Symbol.dispose]()
       await source.settled()
       cache[Symbol.dispose]()
-      await thread?.[Symbol.asyncDispose]()
+      await own?.[Symbol.asyncDispose]()
     },
   }
 }

@@ -3,8 +3,10 @@ import type { FollowStatus } from '#consensus/follow'
 import type { SequencerControl } from '#consensus/sequencer'
 import { type DriverStatus, type Progress, progressOf } from '#consensus/status'
 import type { Execution } from '#execution/execution'
+import type { ExecutionWorker } from '#execution/executionWorker'
 import type { HeadRecord } from '#execution/headRecord'
 import type { Clock } from '#lib/clock'
+import type { KzgThread } from '#lib/kzgThread'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
@@ -29,13 +31,15 @@ export type NodeDeps = {
   readonly log: Log | RootLog
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** a thread that checks blobs for several nodes; absent: this node has one of its own */
+  readonly kzg?: KzgThread
 }
 
 /** A running node. Disposing of it stops consensus, then the servers, then closes the stores. */
 export interface Node extends AsyncDisposable {
   readonly urls: Urls
   /** the chain as this process has it; not in consensus mode */
-  readonly execution: Pick<Execution, 'published' | 'view'> | undefined
+  readonly execution: Pick<ExecutionWorker, 'published' | 'view' | 'pool'> | undefined
   /** undefined: no block is made here */
   readonly sequencer: SequencerControl | undefined
   /** undefined in execution mode */

@@ -1,0 +1,79 @@
+import type { Registry } from 'prom-client'
+import { type Batcher, createBatcher } from '#batcher/batcher'
+import { batcherMetrics } from '#batcher/metrics'
+import type { BatcherL2 } from '#batcher/ports'
+import { l2RefOf } from '#chain/l2Ref'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { SafeBlock } from '#derive/ports'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import type { Clock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import type { KzgThread } from '#lib/kzgThread'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { Node } from '#node/node'
+import { parseAddress } from '#types/ids'
+import { signTransaction } from '#types/signing'
+import { createL1Client } from './l1Client.ts'
+import type { DevnetAccount, DevnetL1 } from './ports.ts'
+
+export type BatcherPartDeps = {
+  readonly l1: Pick<DevnetL1, 'rpcUrl' | 'slotSec'>
+  readonly sequencer: Pick<Node, 'status'>
+  readonly execution: NonNullable<Node['execution']>
+  readonly kzg: KzgThread
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  readonly registry: Registry
+}
+
+/** Parts of a slot between two looks at L1 and L2. */
+const looksPerSlot = 4
+/** L1 blocks: a channel is open for one, so that the safe head is some seconds behind. */
+const channelL1Blocks = 1
+/** slots until a transaction is offered more for */
+const patienceSlots = 4
+
+/** The sequencing node as the batcher reads it, in this process. */
+export function batcherL2(
+  { sequencer, execution }: Pick<BatcherPartDeps, 'sequencer' | 'execution'>,
+  config: Pick<RollupConfig, 'genesis'>,
+): BatcherL2 {
+  return {
+    async status(): ReturnType<BatcherL2['status']> {
+      const { unsafe, safe } = execution.published.heads
+      return { unsafe, safe, currentL1: sequencer.status()?.origin }
+    },
+    async block(number): Promise<SafeBlock | undefined> {
+      using view = execution.view()
+      const hash = view.canonicalHash(number)
+      const found = hash && view.block(hash)
+      if (!found) return undefined
+      const { transactions } = found.block
+      return { ref: l2RefOf(config, payloadOfBlock(found.block, hash)), transactions }
+    },
+    throttle: (limits) => execution.pool.limitData(limits ?? {}),
+  }
+}
+
+/** The batcher of a devnet, with a key of its own and L1 by its own way. */
+export function createBatcherPart(deps: BatcherPartDeps, config: RollupConfig, account: DevnetAccount): Batcher {
+  const { l1, clock, random, kzg } = deps
+  const slotMs = l1.slotSec * 1_000
+  const privateKey = fromHex(account.privateKey)
+  return createBatcher(
+    {
+      l1: createL1Client({ fetch: deps.fetch, clock }, { url: l1.rpcUrl, account: parseAddress(account.address) }),
+      l2: batcherL2(deps, config),
+      prover: kzg,
+      signer: (unsigned) => signTransaction(unsigned, privateKey),
+      clock,
+      random,
+      log: deps.log.child('batcher'),
+      metrics: batcherMetrics.register(deps.registry),
+    },
+    { config, maxChannelL1Blocks: channelL1Blocks, pollMs: slotMs / looksPerSlot, resubmitMs: patienceSlots * slotMs },
+  )
+}
