@@ -10,7 +10,6 @@ import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { decodeDeposit } from '#types/deposit'
 import { type Hash, parseHash } from '#types/ids'
-import { signTransaction, wrapBlobTransaction } from '#types/signing'
 import {
   addressOf,
   batcher,
@@ -26,9 +25,9 @@ import {
   viemReader,
   viemWallet,
 } from '../harness/devnetL1.ts'
+import { fees, inbox, signed, signedBlob } from '../harness/devnetTransactions.ts'
 
 const { signal } = new AbortController()
-const inbox = `0xff${'00'.repeat(18)}01` as const
 const { genesisTimeSec, slotSec } = devnetL1Options
 
 /** Mines a transaction that was sent, and waits for it as a wallet does. */
@@ -47,52 +46,6 @@ const headBlock = async (l1: DevnetL1) => blockOf(l1, (await l1.head()).number)
 async function depositsIn(l1: DevnetL1) {
   const { ref, receipts } = await headBlock(l1)
   return userDeposits(portalAddress, ref.hash, receipts).map(decodeDeposit)
-}
-
-const fees = { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
-
-/** A transfer or call, signed by this project's own code. */
-function signed(key: Hex, nonce: bigint, more: { to?: Hex; data?: Uint8Array; value?: bigint; times?: bigint; gasLimit?: bigint } = {}) {
-  const { to = inbox, data = new Uint8Array(), value = 0n, times = 100n, gasLimit = 200_000n } = more
-  return signTransaction(
-    {
-      type: 2,
-      chainId: 900n,
-      nonce,
-      gasLimit,
-      to: to as never,
-      value,
-      data,
-      accessList: [],
-      maxFeePerGas: (fees.maxFeePerGas * times) / 100n,
-      maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * times) / 100n,
-    },
-    fromHex(key),
-  )
-}
-
-function signedBlob(nonce: bigint, times = 100n) {
-  const prices = {
-    maxFeePerGas: (fees.maxFeePerGas * times) / 100n,
-    maxPriorityFeePerGas: (fees.maxPriorityFeePerGas * times) / 100n,
-    maxFeePerBlobGas: (10n ** 9n * times) / 100n,
-  }
-  const { raw, hash } = signTransaction(
-    {
-      type: 3,
-      chainId: 900n,
-      nonce,
-      gasLimit: 21_000n,
-      to: inbox as never,
-      value: 0n,
-      data: new Uint8Array(),
-      accessList: [],
-      blobVersionedHashes: [provenBlob.hash],
-      ...prices,
-    },
-    fromHex(batcher),
-  )
-  return { hash, raw, wrapped: wrapBlobTransaction(raw, provenBlob.sidecar) }
 }
 
 /** What every L1 of a devnet promises. */
