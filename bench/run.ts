@@ -7,7 +7,9 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Promise<readonl
   derive: () => import('./derive.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
+  pool: () => import('./pool.ts'),
   restart: () => import('./restart.ts'),
+  submit: () => import('./submit.ts'),
   transfers: () => import('./transfers.ts'),
 }
 
