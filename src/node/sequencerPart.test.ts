@@ -64,3 +64,73 @@ it('node/sequencerPart: a node seals the blocks that are due, then one a second,
   expect(node.sequencer?.status()).toMatchObject({ isActive: true, last: { block: { number: 23 }, transactions: 1 } })
   expect(Math.abs(node.sequencer?.status().last?.lateMs ?? 1_000)).toBeLessThan(500)
 })
+
+it('node/sequencerPart: over an execution half elsewhere; restarted, it goes on with its own chain', { timeout: 30_000 }, async () => {
+  await using l1 = await withL1(3)
+  const { chain, config, url } = l1
+  const jwtSecret = () => new Uint8Array(32).fill(7)
+  const apart = { ...optionsOf(chain, config, url), jwtSecret }
+  const { l1: _l1, sequencer: _sequencer, ...execution } = { ...apart, mode: 'execution' as const }
+  await using half = await start(config, { ...execution, listen: { http: anyPort, engine: anyPort } }, 0)
+  const driving = {
+    ...apart,
+    ...{ mode: 'consensus' as const, datadir: join(base, String(dirs++)) },
+    ...{ engine: { url: half.urls.engine ?? '' }, listen: { rollup: anyPort } },
+  }
+  let head: string
+  {
+    await using node = await start(config, driving, 20_000)
+    await untilHead(half, 22)
+    head = (await rpcCall(node.urls.rollup ?? '', 'admin_stopSequencer')) as string
+    expect(half.execution?.published.heads.unsafe.hash).toBe(head)
+  }
+  const { number } = half.execution?.published.heads.unsafe ?? expect.fail()
+  await using _again = await start(config, driving, 30_000)
+  await untilHead(half, 30)
+  using view = half.execution?.view()
+  expect(view?.canonicalHash(number)).toBe(head)
+})
+
+it('node/sequencerPart: an operator stops it and starts it on the unsafe head', { timeout: 20_000 }, async () => {
+  await using l1 = await withL1(1)
+  await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000)
+  const call = (method: string, ...params: unknown[]) => rpcCall(node.urls.rollup ?? '', method, params)
+  expect(await call('admin_sequencerActive')).toBe(true)
+  await untilHead(node, 3)
+  const head = await call('admin_stopSequencer')
+  expect(head).toBe(node.execution?.published.heads.unsafe.hash)
+  expect(await call('admin_sequencerActive')).toBe(false)
+  await expect(call('admin_stopSequencer')).rejects.toThrow(/-32000.*sequencer not running/)
+  await expect(call('admin_startSequencer', l1.config.genesis.l1.hash)).rejects.toThrow(/-32000.*block hash does not match: head/)
+  await expect(call('admin_startSequencer', 'head')).rejects.toThrow(/-32602/)
+  expect(await call('admin_startSequencer', head)).toBeNull()
+  await expect(call('admin_startSequencer', head)).rejects.toThrow(/-32000.*sequencer already running/)
+  const { number } = node.execution?.published.heads.unsafe ?? expect.fail()
+  await untilHead(node, number + 1)
+})
+
+it('node/sequencerPart: a node without a sequencer knows none of its methods', async () => {
+  await using l1 = await withL1(0)
+  const { sequencer: _, ...options } = optionsOf(l1.chain, l1.config, l1.url)
+  await using node = await start(l1.config, options, 0)
+  expect(node.sequencer).toBeUndefined()
+  for (const method of ['admin_sequencerActive', 'admin_stopSequencer'])
+    await expect(rpcCall(node.urls.rollup ?? '', method)).rejects.toThrow(/-32601/)
+  await expect(rpcCall(node.urls.rollup ?? '', 'admin_startSequencer', [l1.config.genesis.l2.hash])).rejects.toThrow(/-32601/)
+})
+
+it.each<[string, Partial<NodeOptions>, string]>([
+  ['without a consensus half', { mode: 'execution' }, 'OPTION_UNSUPPORTED'],
+  ['that follows another node', { source: { url: 'http://127.0.0.1:9', hasProofs: false, maxAheadSec: 0 } }, 'OPTION_UNSUPPORTED'],
+])('node/sequencerPart: a sequencer %s is refused before anything starts (%#)', async (_what, changes, code) => {
+  await using l1 = await withL1(0)
+  await expect(start(l1.config, optionsOf(l1.chain, l1.config, l1.url, changes), 0)).rejects.toMatchObject({ code })
+})
+
+it('node/sequencerPart: without L1, or with blocks of 200 ms, it is refused (OPTION_MISSING, OPTION_UNSUPPORTED)', async () => {
+  await using l1 = await withL1(0)
+  const { l1: _, ...options } = optionsOf(l1.chain, l1.config, l1.url)
+  await expect(start(l1.config, options, 0)).rejects.toMatchObject({ code: 'OPTION_MISSING' })
+  const fast = { ...l1.config, blockTimeSec: 0.2 }
+  await expect(start(fast, optionsOf(l1.chain, fast, l1.url), 0)).rejects.toMatchObject({ code: 'OPTION_UNSUPPORTED' })
+})
