@@ -66,7 +66,7 @@ type View = {
   readonly currentL1: BlockId | undefined
 }
 
-/** Each time that posted blocks did not become safe, derivation gets twice as long, up to 2^5 times. */
+/** Each time that posted blocks did not become safe, derivation gets twice as long and channels are half as large: up to 2^5 times. */
 const maxPatience = 5
 
 /** @throws Fault NO_BLOB_PROVER (fatal) */
@@ -159,7 +159,7 @@ class ChannelBatcher implements Batcher {
     this.#advance(view)
     await this.#checkOverdue(view, signal)
     if (this.#settling) this.#trySettle(view)
-    const next = this.#isStopped || this.#settling ? 'wait' : await this.#post(view, signal)
+    const next = this.#settling ? 'wait' : await this.#post(view, signal)
     if (!this.#isStopped) await this.#account.push(view.nonces, view.tip, signal)
     this.#report(view)
     await this.#setThrottle()
@@ -213,7 +213,16 @@ class ChannelBatcher implements Batcher {
     this.#deps.log.info('posting', { after: view.safe.number, nonce: view.nonces.latest })
   }
 
-  /** Takes blocks into channels and closes those that are due, within the bounds of one round. */
+  /**
+   * A channel's parcels shall all be pending at once, so that they are included within the channel's time. After channels that did not become safe
+   * smaller ones are tried.
+   */
+  #targetBytes(): number {
+    const { targetChannelBytes, maxCalldataBytes, maxPendingTransactions } = this.#options
+    return Math.min(targetChannelBytes, maxCalldataBytes * maxPendingTransactions) / 2 ** Math.min(this.#vain, maxPatience)
+  }
+
+  /** Takes blocks into channels and closes those that are due, within the bounds of one round; also while nothing is sent, to know the backlog. */
   async #post({ tip, unsafe, safe }: View, signal: AbortSignal): Promise<'go-on' | 'wait'> {
     const filler = this.#filler
     if (filler.next !== undefined && safe.number >= filler.next) {
@@ -221,12 +230,12 @@ class ChannelBatcher implements Batcher {
       return 'wait'
     }
     for (let added = 0; ; ) {
-      const due = filler.dueBy(tip)
+      const due = filler.dueBy(tip, this.#targetBytes())
       if (due !== undefined && filler.open !== undefined) await this.#close(filler.open, due, tip)
       if (!this.#hasRoom()) return 'wait'
       if (added >= this.#options.maxBlocksPerPoll) return 'go-on'
       const before = filler.last?.number ?? 0
-      const filling = await filler.fill(unsafe, tip, signal)
+      const filling = await filler.fill(unsafe, tip, this.#targetBytes(), signal)
       if (filling === 'reorg') this.#restart('l2-reorg')
       this.#noteLate(filling === 'late')
       if (filling !== 'filled') return 'wait'

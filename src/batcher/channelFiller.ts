@@ -15,10 +15,7 @@ const firstBlockBytes = 100
 /** A channel that is opened now is on L1 within this time: forks that end a form are looked for so far ahead. */
 const landsWithinSec = 600
 
-export type FillerSettings = Pick<
-  BatcherSettings,
-  'form' | 'compression' | 'targetChannelBytes' | 'maxChannelL1Blocks' | 'safetyMarginL1Blocks'
->
+export type FillerSettings = Pick<BatcherSettings, 'form' | 'compression' | 'maxChannelL1Blocks' | 'safetyMarginL1Blocks'>
 
 /**
  * `filled`: blocks were added, or the channel is due · `dry`: the chain has no more for now · `reorg`: what follows the last block has another
@@ -72,16 +69,20 @@ export class ChannelFiller {
   /** Compressed bytes of what is taken in and of what is not up to a block, estimated. */
   backlogBytes(unsafeNumber: number): number {
     const open = this.#open === undefined ? 0 : this.#estimate.of(this.#open.bytes, this.#open.transactions)
-    return open + Math.max(0, unsafeNumber - (this.#last?.number ?? unsafeNumber)) * this.#blockBytes
+    const blockBytes = Math.max(this.#blockBytes, open / (this.#open?.blocks ?? 1))
+    return Math.ceil(open + Math.max(0, unsafeNumber - (this.#last?.number ?? unsafeNumber)) * blockBytes)
   }
 
-  /** Why the open channel is to be closed; undefined: it is not, or there is none. */
-  dueBy(tip: L1Tip): CloseReason | undefined {
-    const { targetChannelBytes, maxChannelL1Blocks, safetyMarginL1Blocks } = this.#settings
+  /**
+   * Why the open channel is to be closed; undefined: it is not, or there is none.
+   * @param targetBytes compressed, estimated
+   */
+  dueBy(tip: L1Tip, targetBytes: number): CloseReason | undefined {
+    const { maxChannelL1Blocks, safetyMarginL1Blocks } = this.#settings
     return (
       this.#open &&
       closeReason(this.#open.age(this.#estimate), tip, this.#config, {
-        targetBytes: targetChannelBytes,
+        targetBytes,
         maxRlpBytes: this.#open.maxRlpBytes,
         maxL1Blocks: maxChannelL1Blocks,
         marginL1Blocks: safetyMarginL1Blocks,
@@ -101,7 +102,7 @@ export class ChannelFiller {
    * Takes in blocks up to the unsafe head, some at a time, until the channel is due.
    * @throws Fault as the port does
    */
-  async fill(unsafe: L2Ref, tip: L1Tip, signal: AbortSignal): Promise<Filling> {
+  async fill(unsafe: L2Ref, tip: L1Tip, targetBytes: number, signal: AbortSignal): Promise<Filling> {
     if (this.#last === undefined) return 'dry'
     if (isLeft(this.#last, unsafe)) return 'reorg'
     if (this.#ahead.length === 0) this.#ahead = await this.#read(this.#last.number + 1, unsafe.number, signal)
@@ -116,7 +117,7 @@ export class ChannelFiller {
       this.#last = block.ref
       this.#ahead.shift()
       filling = 'filled'
-      if (this.dueBy(tip) !== undefined) return filling
+      if (this.dueBy(tip, targetBytes) !== undefined) return filling
     }
     return filling
   }

@@ -128,10 +128,13 @@ export class ScriptedL1 implements BatcherL1 {
     this.#world.reorg(depth)
   }
 
-  /** The pool loses what has this place in it. */
-  vanish(at = 0): void {
+  /** The pool loses what has this place in it. @returns its hash */
+  vanish(at = 0): Hash | undefined {
     const nonce = [...this.#pool.keys()].sort((a, b) => Number(a - b))[at]
-    if (nonce !== undefined) this.#pool.delete(nonce)
+    if (nonce === undefined) return undefined
+    const lost = this.#pool.get(nonce)
+    this.#pool.delete(nonce)
+    return lost?.hash
   }
 
   /** Somebody with the batcher's key uses its next nonce, in the next block, for something else. */
