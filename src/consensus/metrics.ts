@@ -52,7 +52,11 @@ export const sequencerMetrics = defineMetrics({
   transactions: counter('basalt_sequencer_transactions_total', 'Transactions in sealed blocks, deposits included'),
   late: counter('basalt_sequencer_late_blocks_total', 'Blocks that became the head after their time'),
   building: histogram('basalt_sequencer_building_seconds', 'From the beginning of a block until it was to be sealed', blockSeconds),
-  sealing: histogram('basalt_sequencer_sealing_seconds', 'From when a block was to be sealed until it was the head', blockSeconds),
+  sealing: histogram(
+    'basalt_sequencer_sealing_seconds',
+    'From when a block that is on time was to be sealed until it was the head',
+    blockSeconds,
+  ),
   originLag: gauge('basalt_sequencer_origin_lag_seconds', 'Time of the last sealed block less that of its L1 origin'),
 })
 

@@ -135,6 +135,27 @@ it('consensus/sequencer: after a long stop it catches up at once, each block wit
   await settleAll(host, again)
 })
 
+it('consensus/sequencer: after a stop beyond the sequencing window it goes on where derivation has filled it, without users at first', {
+  timeout: 20_000,
+}, async () => {
+  const { host, run } = await begin({ sequencingWindowBlocks: 20 })
+  await host.pass(50)
+  for (let mined = 0; mined < 4; mined++) host.world.mine()
+  await run.stop()
+  for (let mined = 0; mined < 60; mined++) host.world.mine()
+  host.clock.jumpMs(718_000)
+  const again = host.start()
+  await host.pass(3)
+  const { chain, heads } = again.engine.durable
+  // the blocks of before were never posted
+  expect(heads.safe.l1Origin.number).toBe(44)
+  const firstOfUsers = chain.findIndex(({ transactions }) => transactions.length > 1)
+  expect(originsOf(host.world, again)[firstOfUsers]).toBe(49)
+  expect(headOf(again).timestamp).toBe(genesisTimeSec + 770)
+  await settleAll(host, again)
+  expect(again.engine.durable.heads.safe.timestamp).toBe(genesisTimeSec + 770)
+})
+
 it('consensus/sequencer: every fork is crossed; its first block holds nothing of the pool', async () => {
   const forks = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
   const schedule = { ...forksTo('delta'), ...Object.fromEntries(forks.map((fork, at) => [fork, genesisTimeSec + 20 + 15 * at])) }
@@ -149,6 +170,7 @@ it('consensus/sequencer: every fork is crossed; its first block holds nothing of
   const first = (at: number): number => genesisTimeSec + 2 * Math.ceil(at / 2)
   expect(quiet.map(({ timestamp }) => timestamp)).toEqual(forks.map((_, at) => first(20 + 15 * at)))
   await settleAll(host, run)
+  expect(await run.registry.metrics()).toContain('basalt_consensus_derived_blocks_total{outcome="built"} 0\n')
 })
 
 it('consensus/sequencer: L1 replaces the origin: what stands on it is given up, and the chain goes on', async () => {

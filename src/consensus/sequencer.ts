@@ -20,6 +20,7 @@ import { Origins } from './sequencer/origins.ts'
 import { planOrigin } from './sequencer/planOrigin.ts'
 import { SealMargin } from './sequencer/sealMargin.ts'
 import { createSealTime } from './sequencer/sealTime.ts'
+import { isWindowEnding } from './sequencer/sequencingWindow.ts'
 import type { SequencedChain } from './tasks/seal.ts'
 import type { Waits } from './waits.ts'
 
@@ -85,6 +86,9 @@ const originPauseMs = 250
 /** A block under way: `control` is aborted when it is in vain. */
 type Work = { readonly parent: L2Ref; readonly control: AbortController }
 type Plan = { readonly attributes: PayloadAttributes; readonly origin: L1Ref } | { readonly reason: string }
+
+/** `sealAtMs`: when its sealing was to begin, in elapsed time; undefined: it was late, and never waited for more transactions */
+type Built = { readonly payload: Payload; readonly sealAtMs: number | undefined }
 
 class BlockSequencer implements Sequencer {
   readonly #deps: SequencerDeps
@@ -197,16 +201,16 @@ class BlockSequencer implements Sequencer {
       if (until.aborted) return
       if ('reason' in plan) return await this.#awaitOrigin(parent, plan.reason, signal)
       waits.leave('sequencer-origin')
-      const payload = await this.#build(work, plan.attributes, dueMs, until)
-      if (payload === undefined) return
-      const sealMs = clock.elapsedMs()
-      metrics.building.observe({}, (sealMs - begunMs) / 1_000)
+      const built = await this.#build(work, plan.attributes, dueMs, until)
+      if (built === undefined) return
+      const { payload, sealAtMs } = built
+      metrics.building.observe({}, ((sealAtMs ?? clock.elapsedMs()) - begunMs) / 1_000)
       this.#work = undefined
       this.#phase = 'sealing'
       const sealing = chain.seal(payload, signal)
       this.#sealing = sealing
       const block = await sealing
-      if (block) this.#onSealed(block, payload, { dueMs, sealMs, origin: plan.origin })
+      if (block) this.#onSealed(block, payload, { dueMs, sealAtMs, origin: plan.origin })
       else metrics.blocks.inc({ outcome: 'dropped' })
     } catch (error) {
       if (!work.control.signal.aborted || signal.aborted) throw error
@@ -219,7 +223,7 @@ class BlockSequencer implements Sequencer {
   }
 
   /** @returns undefined: the head has moved meanwhile */
-  async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Payload | undefined> {
+  async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Built | undefined> {
     const { chain, clock, metrics } = this.#deps
     const { parent } = work
     const leftMs = dueMs - this.#margin.ms - clock.nowMs()
@@ -233,30 +237,27 @@ class BlockSequencer implements Sequencer {
       throw consensusFault('DEPOSITS_INVALID', { number: parent.number + 1, parent: parent.hash, reason: built.reason })
     }
     await seal?.reached(until)
-    return built.payload
+    return { payload: built.payload, sealAtMs: seal?.atMs }
   }
 
   async #plan(parent: L2Ref, signal: AbortSignal): Promise<Plan> {
-    const { chain, l1Head, clock } = this.#deps
+    const { chain, l1Head, clock, log } = this.#deps
     const { config, l1ConfirmationBlocks } = this.#options
     if (chain.trail.contradicts(parent.l1Origin))
       return { reason: `L1 has replaced block ${parent.l1Origin.number}, the origin of its parent` }
     const untilMs = clock.elapsedMs() + this.#blockMs / 2
     const current = await this.#origins.current(parent.l1Origin, this.#blockMs / 2)
     if (current === undefined) return { reason: `L1 does not give block ${parent.l1Origin.number}, the origin of its parent` }
-    const lastOrigin = (l1Head()?.number ?? 0) - l1ConfirmationBlocks
-    const next = await this.#origins.next(current, lastOrigin, untilMs - clock.elapsedMs())
+    const head = l1Head()
+    const next = await this.#origins.next(current, (head?.number ?? 0) - l1ConfirmationBlocks, untilMs - clock.elapsedMs())
     const plan = planOrigin(config, parent, current.ref, next?.ref)
     if (plan.kind === 'none') return plan
     const origin: L1Block = plan.kind === 'next' && next ? next : current
     const attributes = sequencedAttributes(config, await this.#headAt(parent, signal), origin)
     if (typeof attributes === 'string') return { reason: attributes }
-    this.#deps.log.debug('a block is begun', {
-      number: parent.number + 1,
-      l1Block: origin.ref.number,
-      noTxPool: attributes.noTxPool,
-    })
-    return { attributes, origin: origin.ref }
+    const noTxPool = attributes.noTxPool || isWindowEnding(config, origin.ref, head)
+    log.debug('a block is begun', { number: parent.number + 1, l1Block: origin.ref.number, noTxPool })
+    return { attributes: { ...attributes, noTxPool }, origin: origin.ref }
   }
 
   /** The head with its system config, which its own payload tells. */
@@ -285,19 +286,23 @@ class BlockSequencer implements Sequencer {
     return true
   }
 
-  #onSealed(block: L2Ref, payload: Payload, at: { readonly dueMs: number; readonly sealMs: number; readonly origin: L1Ref }): void {
+  #onSealed(
+    block: L2Ref,
+    payload: Payload,
+    at: { readonly dueMs: number; readonly sealAtMs: number | undefined; readonly origin: L1Ref },
+  ): void {
     const { clock, metrics, log } = this.#deps
     const { config } = this.#options
-    const tookMs = clock.elapsedMs() - at.sealMs
+    const tookMs = at.sealAtMs === undefined ? undefined : clock.elapsedMs() - at.sealAtMs
     const lateMs = clock.nowMs() - at.dueMs
     const transactions = payload.transactions.length
-    this.#margin.took(tookMs)
+    if (tookMs !== undefined) this.#margin.took(tookMs)
     this.#head = { ref: l2RefOf(config, payload), systemConfig: systemConfigOf(config, payload) }
     this.#sealedBlocks++
     this.#last = { block, transactions, lateMs }
     metrics.blocks.inc({ outcome: 'sealed' })
     metrics.transactions.inc({}, transactions)
-    metrics.sealing.observe({}, tookMs / 1_000)
+    if (tookMs !== undefined) metrics.sealing.observe({}, tookMs / 1_000)
     metrics.originLag.set({}, block.timestamp - at.origin.timestamp)
     if (lateMs > 0) metrics.late.inc({})
     log.info('block sealed', {

@@ -4,6 +4,8 @@ import type { Clock } from '#lib/clock'
 export interface SealTime extends Disposable {
   /** aborted then, or when the block is in vain */
   readonly signal: AbortSignal
+  /** in elapsed time */
+  readonly atMs: number
   /** Resolves then, also for a block that was full before. @throws the signal's reason when it is aborted first */
   reached(signal: AbortSignal): Promise<void>
 }
@@ -14,6 +16,7 @@ export function createSealTime(clock: Clock, inMs: number, inVain: AbortSignal):
   const control = new AbortController()
   const timer = clock.after(inMs, () => control.abort())
   return {
+    atMs,
     signal: AbortSignal.any([control.signal, inVain]),
     async reached(signal): Promise<void> {
       if (!control.signal.aborted) await clock.delay(Math.max(0, atMs - clock.elapsedMs()), signal)
