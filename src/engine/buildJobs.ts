@@ -37,12 +37,11 @@ export function payloadIdOf(version: ForkchoiceVersion, parent: Hash, attributes
 /** Payloads by id, the newest ones. A job that ends without a payload is forgotten. */
 export class BuildJobs {
   readonly #jobs: BoundedMap<Hex, BuildJob>
-  readonly #clock: Clock | undefined
+  readonly #clock: Clock
   /** jobs without a result, the oldest first */
   readonly #open = new Set<BuildJob>()
 
-  /** @param clock absent: a payload may take transactions however long */
-  constructor(maxJobs: number, clock: Clock | undefined) {
+  constructor(maxJobs: number, clock: Clock) {
     this.#jobs = new BoundedMap(maxJobs)
     this.#clock = clock
   }
@@ -60,10 +59,10 @@ export class BuildJobs {
     const result = build(seal.signal, () => sound.resolve())
     const job: BuildJob = { attributes, begun: sound.promise, result, seal: () => seal.abort() }
     this.#jobs.set(id, job)
-    const timer = this.#clock?.after(maxOpenMs, () => seal.abort())
+    const timer = this.#clock.after(maxOpenMs, () => seal.abort())
     this.#open.add(job)
     const end = (isBuilt: boolean): void => {
-      timer?.[Symbol.dispose]()
+      timer[Symbol.dispose]()
       this.#open.delete(job)
       if (!isBuilt && this.#jobs.get(id) === job) this.#jobs.delete(id)
       sound.resolve()

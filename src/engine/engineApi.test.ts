@@ -4,7 +4,7 @@ import { fromHex } from '#lib/hex'
 import { openExecution } from '#test/contract/engine'
 import { createListedPool } from '#test/harness/buildPool'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
-import { settle } from '#test/harness/clock'
+import { createManualClock, settle } from '#test/harness/clock'
 import { busyFault } from '#test/harness/engine'
 import { hashHeader } from '#types/header'
 import { zeroHash } from '#types/ids'
@@ -29,7 +29,7 @@ const opened = (change: (engine: Engine) => Partial<Engine> = () => ({}), pool?:
     payload: (at) => execution.payload(at),
     storageRoot: (account, block) => execution.storageRoot(account, block),
   }
-  return { execution, api: createEngineApi({ engine: { ...engine, ...change(engine) }, config }) }
+  return { execution, api: createEngineApi({ engine: { ...engine, ...change(engine) }, config, clock: createManualClock() }) }
 }
 
 const stateOf = (head: Payload, labels: Partial<ForkchoiceState> = {}): ForkchoiceState => ({
@@ -381,7 +381,7 @@ describe('engine/engineApi: bodies', () => {
 it('engine/engineApi: a block of a fork without rules is refused (-38005)', async () => {
   const azul = { ...schedule, azul: attributesAt(schedule, 1).timestamp }
   const later = smallChain(azul)
-  const api = createEngineApi({ engine: openExecution(later), config: later.config })
+  const api = createEngineApi({ engine: openExecution(later), config: later.config, clock: createManualClock() })
   const state = { head: later.config.genesis.l2.hash, safe: zeroHash, finalized: zeroHash }
   await expect(api.forkchoiceUpdated(3, state, encodeAttributes(attributesAt(schedule, 1)))).rejects.toEqual(apiError(-38005))
 })

@@ -74,8 +74,7 @@ export type EngineConfig = KnownGenesis & Pick<RollupConfig, 'schedule' | 'l2Cha
 export type EngineApiDeps = {
   readonly engine: Engine
   readonly config: EngineConfig
-  /** Absent: a payload that nobody fetches takes transactions until others have begun. */
-  readonly clock?: Clock
+  readonly clock: Clock
 }
 
 /** Built payloads that wait to be fetched; consensus halves fetch theirs at once. */

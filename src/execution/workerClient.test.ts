@@ -171,7 +171,7 @@ it('execution/workerClient: what is added to the pool in one turn crosses togeth
     { kind: 'added', hash: hashOf('8') },
     { kind: 'known', hash: hashOf('9') },
   ])
-  expect(added).toEqual([256, 44])
+  expect(added).toEqual([128, 128, 44])
   expect(await pool.get(hashOf('1'))).toEqual(listed[1])
   expect(await pool.get(hashOf('2'))).toBeUndefined()
   expect([await pool.nextNonce(testAddress(1)), await pool.nextNonce(testAddress(2))]).toEqual([7n, undefined])
@@ -193,4 +193,51 @@ it('execution/workerClient: what the pool throws reaches each that was added; no
   const waiting = broken.client.pool.add(Uint8Array.of(3))
   broken.client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
   await expect(waiting).rejects.toMatchObject({ code: 'EXECUTION_STOPPED' })
+})
+
+/** An engine whose builds last until they are sealed; what they are told is kept. */
+function slowBuilds() {
+  const seals: (AbortSignal | undefined)[] = []
+  const change = (engine: Engine): Engine => ({
+    ...engine,
+    heads: () => engine.heads(),
+    async build(parent, attributes, seal, onSound) {
+      seals.push(seal)
+      onSound?.()
+      if (seal) await new Promise((resolve) => seal.addEventListener('abort', resolve))
+      return engine.build(parent, { ...attributes, noTxPool: true })
+    },
+  })
+  return { seals, change }
+}
+
+it('execution/workerClient: a seal reaches its own build, and the word that it is sound comes back', async () => {
+  const { seals, change } = slowBuilds()
+  const { client } = connect((engine) => change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }))
+  const { unsafe } = await client.heads()
+  const attributes = { ...attributesAt(schedule, 1), noTxPool: false }
+  const [one, other] = [new AbortController(), new AbortController()]
+  const sound = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const building = [one, other].map(({ signal }, i) => client.build(unsafe, attributes, signal, sound[i]?.resolve))
+  await Promise.all(sound.map(({ promise }) => promise))
+  one.abort()
+  expect(await building[0]).toMatchObject({ kind: 'built' })
+  expect(seals.map((seal) => seal?.aborted)).toEqual([true, false])
+  other.abort()
+  expect(await building[1]).toMatchObject({ kind: 'built' })
+  expect(await client.build(unsafe, attributes)).toMatchObject({ kind: 'built' })
+  expect(seals[2]).toBeUndefined()
+})
+
+it('execution/workerClient: what is being built when the other end is closed is sealed and answered', async () => {
+  const { seals, change } = slowBuilds()
+  const { client, served } = connect((engine) =>
+    change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }),
+  )
+  const { unsafe } = await client.heads()
+  const building = client.build(unsafe, { ...attributesAt(schedule, 1), noTxPool: false }, new AbortController().signal)
+  client.requestClose()
+  await served
+  expect(await building).toMatchObject({ kind: 'built' })
+  expect(seals[0]?.aborted).toBe(true)
 })

@@ -27,8 +27,8 @@ export function servedPool(pool: Omit<ServedPool, 'limitData'>, execution: Pick<
   }
 }
 
-/** So many transactions are one message at most: to check them keeps the other thread busy for some 20 ms. */
-const maxAddedAtOnce = 256
+/** So many transactions are one message at most: to check them keeps the other thread busy for some 15 ms. */
+const maxAddedAtOnce = 128
 
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
@@ -66,7 +66,8 @@ type Waiting = {
 
 class PoolClient implements TransactionPool {
   readonly #call: PoolCaller
-  #waiting: Waiting[] = []
+  readonly #waiting: Waiting[] = []
+  #isAdding = false
 
   constructor(call: PoolCaller) {
     this.#call = call
@@ -75,7 +76,9 @@ class PoolClient implements TransactionPool {
   add(raw: Uint8Array): Promise<PoolOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ raw, resolve, reject })
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+      if (this.#isAdding) return
+      this.#isAdding = true
+      setImmediate(() => void this.#flush())
     })
   }
 
@@ -101,10 +104,10 @@ class PoolClient implements TransactionPool {
     await this.#call({ method: 'poolLimitData', limits })
   }
 
-  #flush(): void {
-    const all = this.#waiting
-    this.#waiting = []
-    for (let from = 0; from < all.length; from += maxAddedAtOnce) void this.#addAll(all.slice(from, from + maxAddedAtOnce))
+  /** One message at a time is under way: whatever else the other thread is asked waits for no more than that. */
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#addAll(this.#waiting.splice(0, maxAddedAtOnce))
+    this.#isAdding = false
   }
 
   async #addAll(batch: readonly Waiting[]): Promise<void> {
@@ -119,7 +122,7 @@ class PoolClient implements TransactionPool {
 
 export type PoolCaller = <C extends PoolCall>(call: C) => Promise<PoolAnswers[C['method']]>
 
-/** The pool of another thread. What is added in one turn of the event loop crosses together, and is answered together. */
+/** The pool of another thread. What is added in one turn of the event loop, or while others are on their way, crosses and is answered together. */
 export function createPoolClient(call: PoolCaller): TransactionPool {
   return new PoolClient(call)
 }

@@ -60,7 +60,7 @@ export function ethServing(
   { config, version, jwtSecret, listen, sequencerUrl }: NodeOptions,
 ): EthServing {
   const { execution, consensus, clock, heads, silence } = deps
-  const api = consensus === undefined ? createEngineApi({ engine: execution, config }) : undefined
+  const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = syncOf(config, execution, consensus, watch)

@@ -26,7 +26,7 @@ export type ServedEngine = RpcServer & { readonly api: EngineApi }
 
 /** The engine port over an execution half of this process. */
 export async function serveEngine({ execution, engine, config, clock = systemClock, port = 0 }: EngineServerSetup): Promise<ServedEngine> {
-  const api = createEngineApi({ engine, config })
+  const api = createEngineApi({ engine, config, clock })
   // the reads need no more of a config than execution has
   const eth = createEthContext({
     execution,
