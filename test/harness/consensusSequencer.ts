@@ -11,6 +11,7 @@ import { createLog, silentLog } from '#lib/log'
 import type { L1Ref } from '#types/blockRef'
 import { type Hash, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import { checkSequencerDrift } from '../../src/derive/rules/sequencerDrift.ts'
 import { createManualClock, type ManualClock, settle } from './clock.ts'
 import { createMemoryTable } from './consensus.ts'
 import { createDerivedHost } from './consensusDerived.ts'
@@ -176,3 +177,7 @@ export async function derivedElsewhere(world: DeriveWorld): Promise<readonly Has
   await session.stop()
   return session.engine.hashes().slice(0, heads.safe.number + 1)
 }
+
+/** What derivation says of a block's place in L1. */
+export const driftVerdict = (...block: Parameters<typeof checkSequencerDrift>): ReturnType<typeof checkSequencerDrift>['kind'] =>
+  checkSequencerDrift(...block).kind

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { driftVerdict } from '#test/harness/consensusSequencer'
 import { DeriveWorld, forksTo, genesisTimeSec } from '#test/harness/deriveWorld'
 import type { L1Ref } from '#types/blockRef'
 import { hashFromBytes } from '#types/ids'
-import { checkSequencerDrift } from '../../derive/rules/sequencerDrift.ts'
 import { planOrigin } from './planOrigin.ts'
 
 const { config } = new DeriveWorld(forksTo('ecotone'))
@@ -47,7 +47,7 @@ it('consensus/sequencer/planOrigin: what it chooses, derivation accepts; where i
         const plan = planOrigin(rules, parentOf(seconds), current, next)
         const timestamp = genesisTimeSec + seconds
         const verdict = (origin: L1Ref, after: L1Ref | undefined) =>
-          checkSequencerDrift(rules, { timestamp, isEmpty: true, origin, advancesOrigin: origin !== current, nextOrigin: after }).kind
+          driftVerdict(rules, { timestamp, isEmpty: true, origin, advancesOrigin: origin !== current, nextOrigin: after })
         if (plan.kind === 'next' && next) expect([next.timestamp <= timestamp, verdict(next, undefined)]).toEqual([true, 'accept'])
         else expect(verdict(current, next)).toBe(plan.kind === 'stay' ? 'accept' : 'undecided')
       }
