@@ -71,7 +71,7 @@ async function openEth(open: Open, common: Common, { eth, health, metrics }: Ser
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
     const { cors, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: 'any' as const }), flag: 'ws.port' }
-    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, metrics }, options))
+    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, pending: context.filters, metrics }, options))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine

@@ -1,5 +1,6 @@
 import type { EngineApi } from '#engine/engineApi'
 import type { Filters } from './filters.ts'
+import type { Json } from './json.ts'
 import type { SequencerLink, TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, RollupNode } from './ports.ts'
 
@@ -48,7 +49,10 @@ export type RollupContext = CallContext & { readonly rollup: RollupNode; readonl
 export type AdminContext = RollupContext & { readonly admin: AdminNode }
 
 /** What a connection can be told of as it happens. */
-export type SubscriptionKind = 'newHeads'
+export type Subscription =
+  | { readonly kind: 'newHeads' | 'newPendingTransactions' }
+  /** `changes`: what is new since it was asked last, in order; asked again after each new head, by one at a time */
+  | { readonly kind: 'logs'; readonly changes: () => Promise<readonly Json[]> }
 
 /** The subscriptions of one connection, as the methods see them. */
 export interface Subscriptions {
@@ -56,7 +60,7 @@ export interface Subscriptions {
    * @returns its id; it is told from when the answer with the id is on its way
    * @throws RpcError when the connection has as many as it may have
    */
-  subscribe(kind: SubscriptionKind): string
+  subscribe(subscription: Subscription): string
   /** @returns whether there was one with this id */
   unsubscribe(id: string): boolean
 }

@@ -10,10 +10,9 @@ import type { LogMatcher } from './methods/eth/matchLogs.ts'
 import type { PlacedLog } from './results/log.ts'
 
 /** What a filter waits for, and what it has told. */
-export type Filter =
-  | { readonly kind: 'logs'; readonly filter: LogFilter; readonly matcher: LogMatcher; trail: Trail<PlacedLog> }
-  | { readonly kind: 'blocks'; trail: Trail<Hash> }
-  | { readonly kind: 'pending'; hashes: Hash[] }
+export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
+
+export type LogsFilter = { readonly kind: 'logs'; readonly filter: LogFilter; readonly matcher: LogMatcher; trail: Trail<PlacedLog> }
 
 /** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
 export interface Filters {
@@ -31,6 +30,8 @@ export interface Filters {
   remove(id: string): boolean
   /** A transaction is new in the pool. */
   notePending(hash: Hash): void
+  /** @param listener told of each transaction that is new in the pool; it may not throw */
+  onPending(listener: (hash: Hash) => void): Disposable
 }
 
 export type FilterLimits = {
@@ -50,6 +51,7 @@ type Entry = { readonly filter: Filter; readonly weight: number; askedMs: number
 export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedMs'> }, given: Partial<FilterLimits> = {}): Filters {
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
+  const listeners = new Set<(hash: Hash) => void>()
   let weight = 0
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
@@ -85,7 +87,12 @@ export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedM
       const entry = entries.get(id)
       return drop(id) && entry !== undefined && !isIdle(entry)
     },
+    onPending(listener): Disposable {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
     notePending(hash): void {
+      for (const listener of listeners) listener(hash)
       for (const { filter } of entries.values()) {
         if (filter.kind !== 'pending') continue
         if (filter.hashes.length >= limits.maxPending) filter.hashes.shift()

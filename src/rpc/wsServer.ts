@@ -3,9 +3,11 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Subscriptions, Ticket } from './context.ts'
+import type { Filters } from './filters.ts'
 import type { RpcMetrics } from './metrics.ts'
 import type { HeadBlock, HeadFeed } from './ports.ts'
 import type { Registry } from './registry.ts'
+import { headResult } from './results/block.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
@@ -13,13 +15,15 @@ import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import type { RpcServer } from './server.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from './subscriptions/connection.ts'
-import { newHeadsNotification } from './subscriptions/newHeads.ts'
+import { notificationOf } from './subscriptions/notification.ts'
 
 export type WsServerDeps<Context> = {
   readonly registry: Registry<Context>
   /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
   readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
   readonly heads: HeadFeed
+  /** of transactions that are new in the pool; absent: nobody is told of them */
+  readonly pending?: Pick<Filters, 'onPending'>
   readonly log: Log
   readonly clock: Clock
   readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals'>
@@ -67,7 +71,7 @@ const defaultWsLimits: WsServerLimits = {
 type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: number; readonly says: string }
 
 /**
- * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads.
+ * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads, logs and the pool.
  * @returns when it listens; disposing of it lets answers under way finish for a while, says goodbye, then ends all connections
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
@@ -134,11 +138,16 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   function tell(blocks: readonly HeadBlock[]): void {
     if (connections.size === 0) return
     for (const block of blocks) {
-      const notification = newHeadsNotification(block)
-      for (const connection of connections) connection.notify(notification)
+      const notification = notificationOf(headResult.encode(block))
+      for (const connection of connections) connection.notify('newHeads', notification)
     }
+    for (const connection of connections) connection.headsMoved()
   }
   const feed = deps.heads.subscribe(tell)
+  const pendingFeed = deps.pending?.onPending((hash) => {
+    const notification = notificationOf(hash)
+    for (const connection of connections) connection.notify('newPendingTransactions', notification)
+  })
   let pinging = clock.after(limits.pingMs, ping)
   function ping(): void {
     for (const connection of connections) connection.probe(limits.idleMs)
@@ -152,6 +161,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
       if (isClosing) return
       isClosing = true
       feed[Symbol.dispose]()
+      pendingFeed?.[Symbol.dispose]()
       pinging[Symbol.dispose]()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const connection of connections) connection.close()

@@ -3,7 +3,8 @@ import { fromHex } from '#lib/hex'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import type { Hash } from '#types/ids'
-import { newHeadsNotification } from '../../src/rpc/subscriptions/newHeads.ts'
+import { headResult } from '../../src/rpc/results/block.ts'
+import { notificationOf } from '../../src/rpc/subscriptions/notification.ts'
 
 type Told = { readonly method?: string; readonly params?: { readonly subscription: string; readonly result: Record<string, unknown> } }
 
@@ -18,6 +19,6 @@ it('rpc/subscriptions: newHeads of a recorded chain are those that another clien
   for (const message of told) {
     const block = byHash.get(message.params?.result['hash'] as Hash)
     if (block === undefined) throw new Error('a block that was not recorded')
-    expect(JSON.parse(newHeadsNotification(block)(subscription))).toEqual(message)
+    expect(JSON.parse(notificationOf(headResult.encode(block))(subscription))).toEqual(message)
   }
 })

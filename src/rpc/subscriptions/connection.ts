@@ -3,12 +3,12 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
-import type { SubscriptionKind, Subscriptions } from '../context.ts'
+import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
-import type { Notification } from './newHeads.ts'
+import { type Notification, notificationOf } from './notification.ts'
 
 /** Who sent one message. Subscriptions it asks for begin when it is answered. */
 export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
@@ -43,13 +43,21 @@ const [goingAway, policyViolation] = [1001, 1008]
 const bytesOf = (data: RawData): Uint8Array =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data
 
+/** A subscription whose id the client knows. */
+type Active = {
+  readonly subscription: Subscription
+  isAsking: boolean
+  /** the chain moved since it was asked */
+  isBehind: boolean
+}
+
 /** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
 export class Connection {
   readonly #socket: WebSocket
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
-  readonly #kinds = new Map<string, SubscriptionKind>()
-  readonly #active = new Set<string>()
+  readonly #asked = new Map<string, Subscription>()
+  readonly #active = new Map<string, Active>()
   #running = 0
   #unreadBytes = 0
   #heardMs: number
@@ -81,11 +89,39 @@ export class Connection {
     })
   }
 
-  /** Tells of a block, when there is a subscription for it. */
-  notify(notification: Notification): void {
-    for (const id of this.#active) {
+  /** Tells those who subscribed to this kind. */
+  notify(kind: Exclude<Subscription['kind'], 'logs'>, notification: Notification): void {
+    for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
-      this.#send(notification(id), 'notification')
+      if (subscription.kind === kind) this.#send(notification(id), 'notification')
+    }
+  }
+
+  /** The chain has a new head: logs are looked for. */
+  headsMoved(): void {
+    for (const [id, active] of this.#active) void this.#tellLogs(id, active)
+  }
+
+  /** One search at a time; heads that come meanwhile are one more. */
+  async #tellLogs(id: string, active: Active): Promise<void> {
+    const { subscription } = active
+    if (subscription.kind !== 'logs') return
+    active.isBehind = true
+    if (active.isAsking) return
+    active.isAsking = true
+    try {
+      while (active.isBehind) {
+        active.isBehind = false
+        for (const told of await subscription.changes()) {
+          if (this.#end !== undefined || !this.#active.has(id)) return
+          this.#send(notificationOf(told)(id), 'notification')
+        }
+      }
+    } catch (error) {
+      this.#deps.log.warn('a subscription to logs failed: its connection ends', { error })
+      this.#cut('failed') // what it would be told next is not known
+    } finally {
+      active.isAsking = false
     }
   }
 
@@ -136,29 +172,37 @@ export class Connection {
 
   /** Only what the client knows of is told: an answer that did not give the id to it gives nothing. */
   #begin(id: string, answer: string): void {
-    if (answer.includes(id) && this.#kinds.has(id)) this.#active.add(id)
-    else this.#kinds.delete(id)
+    const subscription = this.#asked.get(id)
+    if (subscription === undefined) return
+    if (answer.includes(id)) this.#start(id, subscription)
+    else this.#asked.delete(id)
+  }
+
+  #start(id: string, subscription: Subscription): void {
+    const active = { subscription, isAsking: false, isBehind: false }
+    this.#active.set(id, active)
+    void this.#tellLogs(id, active) // of blocks that came while it was answered
   }
 
   #caller(asked: string[]): SocketCaller {
     const socket = this.#socket
-    const [kinds, active] = [this.#kinds, this.#active]
+    const [subscriptions, active] = [this.#asked, this.#active]
     const { maxSubscriptions } = this.#limits
     return {
       get isGone(): boolean {
         return socket.readyState !== socket.OPEN
       },
       subscriptions: {
-        subscribe(kind): string {
-          if (kinds.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
+        subscribe(subscription): string {
+          if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
           const id = toHex(randomBytes(16))
-          kinds.set(id, kind)
+          subscriptions.set(id, subscription)
           asked.push(id)
           return id
         },
         unsubscribe(id): boolean {
           active.delete(id)
-          return kinds.delete(id)
+          return subscriptions.delete(id)
         },
       },
     }

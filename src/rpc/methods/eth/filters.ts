@@ -3,7 +3,7 @@ import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, resultList, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { filterNotFound } from '../../errors.ts'
-import { type Filter, trailFrom } from '../../filters.ts'
+import { type Filter, type LogsFilter, trailFrom } from '../../filters.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
 import { ethMethod } from '../define.ts'
@@ -75,7 +75,7 @@ function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
 }
 
-function collectLogs({ filter, matcher }: Extract<Filter, { kind: 'logs' }>): Collect<PlacedLog> {
+function collectLogs({ filter, matcher }: LogsFilter): Collect<PlacedLog> {
   return (view, { number, hash }) => {
     const bloom = isInRange(filter, number, hash) ? view.header(hash)?.logsBloom : undefined
     if (bloom === undefined || !matcher.mayBeIn(bloom)) return { items: [], cost: 0 }
@@ -83,8 +83,15 @@ function collectLogs({ filter, matcher }: Extract<Filter, { kind: 'logs' }>): Co
   }
 }
 
+/** Logs that are new since it was asked last: first those that are no more. */
+export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly PlacedLog[]> {
+  const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(filter))
+  filter.trail = trail
+  return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
+}
+
 async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | PlacedLog)[]> {
-  const { logResults, logBlocks } = context.limits
+  const { logBlocks } = context.limits
   switch (filter.kind) {
     case 'pending':
       return filter.hashes.splice(0)
@@ -93,11 +100,8 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
       filter.trail = trail
       return added
     }
-    case 'logs': {
-      const { removed, added, trail } = await followChain(context, filter.trail, logResults, collectLogs(filter))
-      filter.trail = trail
-      return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
-    }
+    case 'logs':
+      return newLogs(context, filter)
   }
 }
 

@@ -1,29 +1,58 @@
+import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
+import type { SocketContext } from '../../context.ts'
 import { invalidParams, unsupported } from '../../errors.ts'
-import { param } from '../../registry.ts'
+import { type LogsFilter, trailFrom } from '../../filters.ts'
+import { isJsonObject, type Json } from '../../json.ts'
+import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { logResult } from '../../results/log.ts'
 import { socketMethod } from '../define.ts'
+import { newLogs } from './filters.ts'
+import { createLogMatcher } from './matchLogs.ts'
 
 /** Kinds that other clients have and this one does not. */
-const otherKinds: readonly string[] = [
-  'logs',
-  'newPendingTransactions',
-  'syncing',
-  'newFlashblocks',
-  'pendingLogs',
-  'newFlashblockTransactions',
-]
+const otherKinds: readonly string[] = ['syncing', 'newFlashblocks', 'pendingLogs', 'newFlashblockTransactions']
+
+type Detail = LogFilter | boolean | undefined
+
+const detail: ParamCodec<Detail> = {
+  doc: 'of logs {address, topics}, as in eth_newFilter; of newPendingTransactions false',
+  parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
+}
+
+const everything: LogFilter = logFilter.parse({})
+
+function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
+  using view = context.chain.view()
+  const wanted: LogsFilter = { kind: 'logs', filter, matcher: createLogMatcher(filter), trail: trailFrom(view.heads.latest) }
+  const searching = { ...context, ticket: { isCancelled: false } }
+  const changes = async (): Promise<readonly Json[]> => (await newLogs(searching, wanted)).map((log) => logResult.encode(log))
+  return context.subscriptions.subscribe({ kind: 'logs', changes })
+}
+
+function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
+  const [isWhole, filter] = typeof of === 'boolean' ? [of, undefined] : [false, of]
+  switch (kind) {
+    case 'newHeads':
+      return context.subscriptions.subscribe({ kind })
+    case 'newPendingTransactions':
+      if (isWhole) throw unsupported('eth_subscribe newPendingTransactions with whole transactions')
+      return context.subscriptions.subscribe({ kind })
+    case 'logs':
+      return subscribeToLogs(context, filter ?? everything)
+    default:
+      throw otherKinds.includes(kind) ? unsupported(`eth_subscribe ${kind}`) : invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
+  }
+}
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Asks to be told of each new canonical block: an `eth_subscription` notification with its header, oldest first; after a reorg those of the new branch. Only `newHeads` exists.',
-  params: [param('kind', text)],
+  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: the hash of each transaction that is sent to the pool of this node.',
+  params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',
   example: { params: ['newHeads'], result: '0x9ce59a13059e417087c02d3236a0b1cc' },
-  run(context, kind): string {
-    if (kind === 'newHeads') return context.subscriptions.subscribe(kind)
-    throw otherKinds.includes(kind) ? unsupported(`eth_subscribe ${kind}`) : invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
-  },
+  run: subscribeTo,
 })
 
 export const unsubscribe = socketMethod({

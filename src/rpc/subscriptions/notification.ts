@@ -1,0 +1,11 @@
+import type { Json } from '../json.ts'
+
+/** An `eth_subscription` notification for any subscription: what it tells is encoded once for all of them. */
+export type Notification = (subscription: string) => string
+
+/** @see execution-apis, "eth_subscribe"; geth's real-time events */
+export function notificationOf(told: Json): Notification {
+  const result = JSON.stringify(told)
+  return (subscription) =>
+    `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":${JSON.stringify(subscription)},"result":${result}}}`
+}

@@ -1,0 +1,144 @@
+import { Registry } from 'prom-client'
+import { createPublicClient, webSocket } from 'viem'
+import { expect, it, vi } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { type ScriptedFeed, scriptedFeed } from '#test/harness/headFeed'
+import { account, type FakeBlock, type FakeChain, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import { openSocket, type SocketClient } from '#test/harness/socketClient'
+import { hashTransaction } from '#types/transaction'
+import type { SocketContext } from '../context.ts'
+import { socketRegistry } from '../methods.ts'
+import { rpcMetrics } from '../metrics.ts'
+import type { RpcServer } from '../server.ts'
+import { createWsServer } from '../wsServer.ts'
+
+const log = (emitter: number, ...topics: readonly number[]) => ({
+  ...{ address: account(emitter), topics: topics.map(topic), data: new Uint8Array(0) },
+})
+type Served = RpcServer & { readonly chain: FakeChain; readonly feed: ScriptedFeed; grow(...blocks: readonly FakeBlock[]): void }
+
+async function serve(): Promise<Served> {
+  const chain = fakeChain([[], [[log(1)]]])
+  const feed = scriptedFeed()
+  const eth = { ...fakeContext(chain), pool: fakePool() }
+  const metrics = rpcMetrics.register(new Registry())
+  const contextOf: (...of: [SocketContext['ticket'], SocketContext['subscriptions']]) => SocketContext = (ticket, subscriptions) => ({
+    ...{ ...eth, ticket, subscriptions },
+  })
+  const deps = { registry: socketRegistry, contextOf, heads: feed, pending: eth.filters, log: silentLog, clock: systemClock, metrics }
+  const server = await createWsServer<SocketContext>(deps, { host: '127.0.0.1', port: 0, flag: 'ws.port' })
+  const grow = (...blocks: readonly FakeBlock[]): void => {
+    const from = chain.blocks.length
+    chain.reorganise(from, blocks)
+    feed.tell(...chain.blocks.slice(from))
+  }
+  return Object.assign(server, { chain, feed, grow })
+}
+
+const subscribe = async (client: SocketClient, ...params: unknown[]): Promise<unknown> =>
+  (await client.call('eth_subscribe', ...params))['result']
+type Told = { readonly subscription: string; readonly result: { blockNumber: string; address: string; removed: boolean } }
+const told = async (client: SocketClient) => {
+  const { subscription, result } = (await client.next())['params'] as Told
+  return [subscription, Number(result.blockNumber), Number(result.address), ...(result.removed ? ['removed'] : [])]
+}
+
+it('rpc/subscriptions: logs that match, of blocks after it was asked for, in order', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const [one, all] = [await subscribe(client, 'logs', { address: account(1) }), await subscribe(client, 'logs')]
+  server.grow([[log(2), log(1)]])
+  const found = [await told(client), await told(client), await told(client)]
+  expect(found.filter(([id]) => id === one)).toEqual([[one, 2, 1]])
+  expect(found.filter(([id]) => id === all)).toEqual([
+    [all, 2, 2],
+    [all, 2, 1],
+  ])
+})
+
+it('rpc/subscriptions: after a reorg the logs that are no more, then the new ones', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const id = await subscribe(client, 'logs', {})
+  server.grow([[log(1)]])
+  expect(await told(client)).toEqual([id, 2, 1])
+  server.chain.reorganise(2, [[[log(7)]], [[log(8)]]])
+  server.feed.tell(...server.chain.blocks.slice(2))
+  expect([await told(client), await told(client), await told(client)]).toEqual([
+    [id, 2, 1, 'removed'],
+    [id, 2, 7],
+    [id, 3, 8],
+  ])
+})
+
+it('rpc/subscriptions: heads that come faster than logs are found: each log once', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const id = await subscribe(client, 'logs', {})
+  for (let number = 2; number < 60; number++) server.grow([[log(number)]])
+  for (let number = 2; number < 60; number++) expect(await told(client)).toEqual([id, number, number])
+  expect(client.waiting).toEqual([])
+})
+
+it('rpc/subscriptions: one that ended is told nothing more', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const [ended, kept] = [await subscribe(client, 'logs', {}), await subscribe(client, 'logs', {})]
+  expect((await client.call('eth_unsubscribe', ended))['result']).toBe(true)
+  server.grow([[log(1)]])
+  expect(await told(client)).toEqual([kept, 2, 1])
+  expect(client.waiting).toEqual([])
+})
+
+it('rpc/subscriptions: a reorg further back than is remembered ends the connection, so that the client begins again', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  await subscribe(client, 'logs', {})
+  server.chain.reorganise(0, [[[log(9)]], []])
+  server.feed.tell(...server.chain.blocks)
+  expect((await client.closed).code).toBe(1008)
+})
+
+it('rpc/subscriptions: hashes of transactions that came to the pool by any way', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  await using other = await openSocket(server.url)
+  const id = await subscribe(client, 'newPendingTransactions')
+  await subscribe(client, 'newHeads')
+  await other.call('eth_sendRawTransaction', '0x02c0')
+  const params = { subscription: id, result: hashTransaction(Uint8Array.of(2, 0xc0)) }
+  expect(await client.next()).toEqual({ jsonrpc: '2.0', method: 'eth_subscription', params })
+  expect(client.waiting).toEqual([])
+})
+
+it.each<[readonly unknown[], number]>([
+  [['newPendingTransactions', true], -32004],
+  [['logs', { topics: 'x' }], -32602],
+  [['logs', 7], -32602],
+  [['pendingLogs'], -32004],
+  [['everything'], -32602],
+  [[], -32602],
+])('rpc/subscriptions: eth_subscribe %j is refused (%i)', async (params, code) => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  expect(await client.call('eth_subscribe', ...params)).toMatchObject({ error: { code } })
+})
+
+it("rpc/subscriptions: viem's watchers of logs and of pending transactions work unchanged", async () => {
+  await using server = await serve()
+  const client = createPublicClient({ transport: webSocket(server.url, { reconnect: false, retryCount: 0 }) })
+  const logs: unknown[] = []
+  const pending: unknown[] = []
+  const stopLogs = client.watchEvent({ onLogs: (found) => logs.push(...found.map(({ blockNumber }) => blockNumber)) })
+  const stopPending = client.watchPendingTransactions({ onTransactions: (hashes) => pending.push(...hashes) })
+  await client.getBlockNumber() // what was asked before is answered
+  await client.getBlockNumber()
+  server.grow([[log(3)]])
+  await client.request({ method: 'eth_sendRawTransaction', params: ['0x02c0'] })
+  await vi.waitFor(() => expect([logs, pending]).toEqual([[2n], [hashTransaction(Uint8Array.of(2, 0xc0))]]))
+  stopLogs()
+  stopPending()
+  const socket = await client.transport.getRpcClient()
+  socket.close()
+})
