@@ -22,7 +22,6 @@ export type NodeBasics = {
 }
 
 function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
-  const isAnvil = l1.kind === 'anvil'
   return {
     mode: 'all',
     config,
@@ -33,8 +32,9 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
       rpcUrls: [l1.rpcUrl],
       beaconUrls: [l1.beaconUrl],
       pollMs: (l1.slotSec * 1_000) / looksPerSlot,
-      // anvil's blocks with blobs have a transactions root of their own, and it does not tell how long a slot is
-      ...(isAnvil && { trustTransactions: true, slotSec: l1.slotSec }),
+      slotSec: l1.slotSec,
+      // anvil's blocks with blobs have a transactions root of their own
+      ...(l1.kind === 'anvil' && { trustTransactions: true }),
     },
     isAdminOn: true,
     readyMaxLagSec: 30,

@@ -4,7 +4,7 @@ import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
 import type { L1Ref } from '#types/blockRef'
 import { parseHash } from '#types/ids'
-import { createHeads, placeHead } from './heads.ts'
+import { createHeads, type HeadsOptions, placeHead } from './heads.ts'
 
 const { signal } = new AbortController()
 const hash = (number: number, branch = 0) =>
@@ -18,7 +18,7 @@ const ref = (number: number, branch = 0, parentBranch = branch): L1Ref => ({
   timestamp: startSec + 12 * number,
 })
 
-function watched() {
+function watched(options: HeadsOptions = {}) {
   const clock = createManualClock(startSec * 1_000)
   const lines: string[] = []
   let shown: L1Ref | undefined
@@ -36,7 +36,7 @@ function watched() {
     },
   }
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const heads = createHeads({ blocks, clock, log, usage: { moved: () => {} } })
+  const heads = createHeads({ blocks, clock, log, usage: { moved: () => {} } }, options)
   return {
     clock,
     lines,
@@ -151,5 +151,18 @@ describe('l1/heads', () => {
     await clock.advanceMs(96_000)
     expect((await heads.head('safe', signal))?.number).toBe(7)
     expect((await heads.head('finalized', signal))?.number).toBe(3)
+  })
+
+  it('where labels move with every block they are asked for as often', async () => {
+    const { heads, labels, clock, show } = watched({ labelEveryMs: 2_000 })
+    show(ref(9))
+    await clock.advanceMs(9 * 12_000)
+    await heads.head('latest', signal)
+    labels.finalized = ref(3)
+    expect((await heads.head('finalized', signal))?.number).toBe(3)
+    labels.finalized = ref(4)
+    expect((await heads.head('finalized', signal))?.number).toBe(3)
+    await clock.advanceMs(2_000)
+    expect((await heads.head('finalized', signal))?.number).toBe(4)
   })
 })

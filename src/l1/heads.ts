@@ -20,8 +20,8 @@ export interface L1HeadView {
 type SlowLabel = Exclude<L1Label, 'latest'>
 const slowLabels: readonly SlowLabel[] = ['safe', 'finalized']
 
-/** How often the labels are asked for: they move once in 32 slots, and finality takes twice as long. */
-const labelEveryMs = 96_000
+/** How often the labels are asked for, unless told otherwise: they move once in 32 slots, and finality takes twice as long. */
+const defaultLabelEveryMs = 96_000
 /** Until two blocks in a row were seen; Ethereum. */
 const defaultSlotMs = 12_000
 /** Further from the clock than this many slots a chain is a recording, or an endpoint that syncs: its head can change at any time. */
@@ -49,13 +49,21 @@ export function placeHead(
   return known === seen.hash ? 'behind' : 'new'
 }
 
-export function createHeads(deps: {
-  readonly blocks: Pick<L1Blocks, 'heads' | 'newerHead'>
-  readonly clock: Clock
-  readonly log: Log
-  readonly usage: Pick<Usage, 'moved'>
-}): L1HeadView {
-  return new Heads(deps.blocks, deps.clock, deps.log, deps.usage)
+export type HeadsOptions = {
+  /** where `safe` and `finalized` move with every block */
+  readonly labelEveryMs?: number
+}
+
+export function createHeads(
+  deps: {
+    readonly blocks: Pick<L1Blocks, 'heads' | 'newerHead'>
+    readonly clock: Clock
+    readonly log: Log
+    readonly usage: Pick<Usage, 'moved'>
+  },
+  { labelEveryMs = defaultLabelEveryMs }: HeadsOptions = {},
+): L1HeadView {
+  return new Heads(deps.blocks, deps.clock, deps.log, deps.usage, labelEveryMs)
 }
 
 class Heads implements L1HeadView {
@@ -63,6 +71,7 @@ class Heads implements L1HeadView {
   readonly #clock: Clock
   readonly #log: Log
   readonly #usage: Pick<Usage, 'moved'>
+  readonly #labelEveryMs: number
   readonly #hashes = new Map<number, Hash>()
   #best: L1Ref | undefined
   /** whether the head kept pace with the clock when it was seen */
@@ -80,11 +89,12 @@ class Heads implements L1HeadView {
   #unread = new Set<SlowLabel>()
   #labelsAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(blocks: Pick<L1Blocks, 'heads' | 'newerHead'>, clock: Clock, log: Log, usage: Pick<Usage, 'moved'>) {
+  constructor(blocks: Pick<L1Blocks, 'heads' | 'newerHead'>, clock: Clock, log: Log, usage: Pick<Usage, 'moved'>, labelEveryMs: number) {
     this.#blocks = blocks
     this.#clock = clock
     this.#log = log
     this.#usage = usage
+    this.#labelEveryMs = labelEveryMs
   }
 
   get latest(): L1Ref | undefined {
@@ -193,7 +203,7 @@ class Heads implements L1HeadView {
       const isBack = before !== undefined && (finalized?.number ?? -1) < before.number
       this.#labels = { safe, finalized: isBack ? before : finalized }
       this.#unread = new Set(slowLabels)
-      this.#labelsAtMs = this.#clock.elapsedMs() + labelEveryMs
+      this.#labelsAtMs = this.#clock.elapsedMs() + this.#labelEveryMs
     }
     this.#unread.delete(label)
     return this.#labels[label]

@@ -177,6 +177,21 @@ describe('l1/l1Source', () => {
     },
   )
 
+  it('an endpoint that reads one of several hashes is asked for all blobs of the slot', async () => {
+    const others = numbers.filter((number) => number !== blobNumber).flatMap((number) => transactionsOf(number))
+    const other = others.find((tx) => tx.blobVersionedHashes && tx.blobVersionedHashes[0] !== blobHashes[0]) ?? expect.fail()
+    const transactions = [...transactionsOf(blobNumber), other]
+    const blocks = recording.blocks.map((entry, n) => (n === blobNumber ? { ...entry, block: { ...entry.block, transactions } } : entry))
+    server.replay({ ...recording, blocks }, recording.blocks.length - 1)
+    using l1 = sourceOf()
+    const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
+    server.fail({ kind: 'gone', times: 1, on: /sidecars/ })
+    server.fail({ kind: 'last-hash', times: Number.POSITIVE_INFINITY, on: /blobs\// })
+    const two = [...blobHashes, ...(other.blobVersionedHashes ?? []).map(parseHash)]
+    expect(await l1.blobs(ref, two, signal)).toHaveLength(2)
+    expect(server.asked.filter((what) => what.includes('/blobs/'))).toHaveLength(2)
+  })
+
   it('with sidecars nobody asks for bare blobs', async () => {
     using l1 = sourceOf({ cacheBytes: 0 })
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()

@@ -104,7 +104,9 @@ export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): Ht
   const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) }, options)
   const consensus = createEndpoints(deps, 'beacon', options.beaconUrls, options.maxRequestsPerSec)
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
-  const heads = createHeads({ ...deps, blocks, usage })
+  // a beacon API that is told how long a slot is belongs to a devnet, where every block moves the labels
+  const { slotSec } = options
+  const heads = createHeads({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })
   const source = createCachedL1({ blocks, beacon, heads, kept, metrics: deps.metrics }, options)
   return {

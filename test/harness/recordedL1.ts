@@ -15,6 +15,8 @@ export type L1FaultKind =
   | 'no-receipts'
   | 'no-blob'
   | 'no-slot'
+  /** of the hashes asked for the last one counts */
+  | 'last-hash'
   | 'no-columns'
   | 'gone'
   | 'short-blob'
@@ -105,6 +107,12 @@ function spoil(kind: L1FaultKind, exchange: Exchange, right: Reply, l1: Recorded
       return { status: 200, body: '{"data":[]}' }
     case 'no-columns':
       return { status: 400, body: '{"code":400,"message":"Insufficient data columns to reconstruct blobs"}' }
+    case 'last-hash': {
+      const url = new URL(exchange.url)
+      const last = url.searchParams.getAll('versioned_hashes').at(-1)
+      if (last !== undefined) url.searchParams.set('versioned_hashes', last)
+      return l1.reply({ ...exchange, url })
+    }
     case 'gone':
       return { status: 410, body: '{"code":410,"message":"deprecated"}' }
     case 'no-slot':
