@@ -166,7 +166,9 @@ export class PoolChain {
         wiped: false,
       })),
       slots: [],
-      codes: entries.flatMap(([, { code }]) => (code ? [{ hash: hashFromBytes(keccak256(code)), code }] : [])),
+      codes: [...new Map(entries.flatMap(([, account]) => (account.code ? [[codeHashOf(account), account.code] as const] : [])))].map(
+        ([hash, code]) => ({ hash, code }),
+      ),
     })
     const header = headerOf({
       number,
@@ -202,10 +204,10 @@ function senderOf(tx: SignedTransaction): Address {
 }
 
 /** What a cursor gives, all of it. */
-export function drain(pool: TxPool, baseFee = 1_000n): readonly string[] {
+export function drain(pool: TxPool, baseFee = 1_000n, how: 'named' | 'counted' = 'named'): readonly string[] {
   const cursor = pool.best(baseFee)
   const found: string[] = []
-  for (let candidate = cursor.next(); candidate; candidate = cursor.next()) found.push(nameOf(candidate.raw))
+  for (let candidate = cursor.next(); candidate; candidate = cursor.next()) found.push(how === 'named' ? nameOf(candidate.raw) : '')
   return found
 }
 

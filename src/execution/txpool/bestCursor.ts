@@ -1,13 +1,15 @@
 import type { Address } from '#types/ids'
 import type { PoolCandidate, PoolCursor } from '../buildPool.ts'
-import { tipPerGas } from '../transactionValidity.ts'
-import type { PoolEntry } from './entry.ts'
+import { type PoolEntry, tipAt } from './entry.ts'
 import { Heap } from './heap.ts'
 import type { LastAddition, Ledger } from './ledger.ts'
 import type { SenderQueue } from './senderQueue.ts'
 
+/** One sender: what comes next of it. `nonce`: undefined as long as nothing was taken. */
+type Lane = { queue: SenderQueue; nonce: bigint | undefined; isPassedOver: boolean }
+
 /** `rank` is the tip as a number: rounded, but never in another order. */
-type Offer = { readonly entry: PoolEntry; readonly tip: bigint; readonly rank: number }
+type Offer = { readonly lane: Lane; readonly entry: PoolEntry; readonly tip: bigint; readonly rank: number }
 
 function isBefore(a: Offer, b: Offer): boolean {
   if (a.rank !== b.rank) return a.rank > b.rank
@@ -22,39 +24,41 @@ function isBefore(a: Offer, b: Offer): boolean {
 export class BestCursor implements PoolCursor {
   readonly #queues: ReadonlyMap<Address, SenderQueue>
   readonly #baseFee: bigint
+  readonly #lanes = new Map<Address, Lane>()
   readonly #offers: Heap<Offer>
-  /** the next nonce of senders of which something was taken; none: passed over */
-  readonly #nextNonces = new Map<Address, bigint | undefined>()
   readonly #onNever: (candidate: PoolCandidate) => void
   #seen: LastAddition
-  #taken: PoolEntry | undefined
+  #taken: Lane | undefined
 
-  /** @param baseFee wei per gas @param onNever told of what can be in no block */
+  /**
+   * @param baseFee wei per gas
+   * @param onNever told of what can be in no block
+   */
   constructor(queues: ReadonlyMap<Address, SenderQueue>, ledger: Ledger, baseFee: bigint, onNever: (candidate: PoolCandidate) => void) {
     this.#queues = queues
     this.#baseFee = baseFee
     this.#seen = ledger.last
     this.#onNever = onNever
     const offers: Offer[] = []
-    for (const { entries } of queues.values()) {
-      const offer = entries[0] && this.#offerOf(entries[0])
+    for (const queue of queues.values()) {
+      if (queue.pendingCount === 0) continue
+      const lane = this.#open(queue)
+      const offer = this.#offerOf(lane, queue.entries[0])
       if (offer) offers.push(offer)
     }
     this.#offers = new Heap(isBefore, offers)
   }
 
   next(): PoolCandidate | undefined {
-    this.#follow()
-    for (let addition = this.#seen.next; addition !== undefined; addition = addition.next) {
-      this.#seen = addition
-      if (this.#isNext(addition.entry)) this.#offer(addition.entry)
-    }
+    if (this.#taken) this.#offerNext(this.#taken)
+    this.#taken = undefined
+    this.#takeAdditions()
     for (let offer = this.#offers.pop(); offer !== undefined; offer = this.#offers.pop()) {
-      const { entry } = offer
-      if (entry.place !== 'pending') this.#offerNextOf(entry.sender)
-      else if (this.#isNext(entry)) {
-        this.#taken = entry
-        this.#nextNonces.set(entry.sender, entry.tx.nonce + 1n)
+      const { lane, entry } = offer
+      if (entry.place !== 'pending') this.#offerNext(lane)
+      else if (entry.tx.nonce === nextNonce(lane)) {
+        lane.nonce = entry.tx.nonce + 1n
+        this.#taken = lane
         return entry
       }
     }
@@ -62,42 +66,47 @@ export class BestCursor implements PoolCursor {
   }
 
   skip(candidate: PoolCandidate, why: 'now' | 'never'): void {
-    this.#nextNonces.set(candidate.sender, undefined)
+    const lane = this.#lanes.get(candidate.sender)
+    if (lane) lane.isPassedOver = true
     if (why === 'never') this.#onNever(candidate)
   }
 
-  /** Offers what comes after the one that was taken, unless that was skipped. */
-  #follow(): void {
-    if (this.#taken) this.#offerNextOf(this.#taken.sender)
-    this.#taken = undefined
+  #takeAdditions(): void {
+    for (let addition = this.#seen.next; addition !== undefined; addition = addition.next) {
+      this.#seen = addition
+      const { sender, tx } = addition.entry
+      const queue = this.#queues.get(sender)
+      if (queue === undefined) continue
+      const lane = this.#lanes.get(sender) ?? this.#open(queue)
+      lane.queue = queue
+      if (tx.nonce === nextNonce(lane)) this.#offer(lane, addition.entry)
+    }
   }
 
-  #offerNextOf(sender: Address): void {
-    const nonce = this.#nextNonceOf(sender)
-    const entry = nonce === undefined ? undefined : this.#queues.get(sender)?.at(nonce)
-    if (entry) this.#offer(entry)
+  #open(queue: SenderQueue): Lane {
+    const lane: Lane = { queue, nonce: undefined, isPassedOver: false }
+    this.#lanes.set(queue.address, lane)
+    return lane
   }
 
-  #isNext({ sender, tx }: PoolEntry): boolean {
-    return this.#nextNonceOf(sender) === tx.nonce
+  #offerNext(lane: Lane): void {
+    this.#offer(lane, lane.queue.pendingAt(nextNonce(lane)))
   }
 
-  /** Undefined for a sender that is passed over, or has nothing. */
-  #nextNonceOf(sender: Address): bigint | undefined {
-    const nonce = this.#nextNonces.get(sender)
-    if (nonce === undefined && this.#nextNonces.has(sender)) return undefined
-    const least = this.#queues.get(sender)?.account.nonce
-    return nonce === undefined || (least !== undefined && least > nonce) ? least : nonce
-  }
-
-  #offer(entry: PoolEntry): void {
-    const offer = this.#offerOf(entry)
+  #offer(lane: Lane, entry: PoolEntry | undefined): void {
+    const offer = this.#offerOf(lane, entry)
     if (offer) this.#offers.push(offer)
   }
 
-  #offerOf(entry: PoolEntry): Offer | undefined {
-    if (entry.place !== 'pending' || entry.feeCap < this.#baseFee) return undefined
-    const tip = tipPerGas(entry.tx, this.#baseFee)
-    return { entry, tip, rank: Number(tip) }
+  #offerOf(lane: Lane, entry: PoolEntry | undefined): Offer | undefined {
+    if (lane.isPassedOver || entry?.place !== 'pending' || entry.feeCap < this.#baseFee) return undefined
+    const tip = tipAt(entry.tipCap, entry.feeCap, this.#baseFee)
+    return { lane, entry, tip, rank: Number(tip) }
   }
+}
+
+/** Never below the account's own, which a head may have moved. */
+function nextNonce({ nonce, queue }: Lane): bigint {
+  const least = queue.account.nonce
+  return nonce === undefined || nonce < least ? least : nonce
 }

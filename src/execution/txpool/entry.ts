@@ -42,18 +42,18 @@ export function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
   return bytes
 }
 
-/**
- * What a block with this base fee gives its maker for the gas of the worst of the transaction and those that it waits for: negative where one of
- * them does not reach the base fee.
- */
-export function worthOf({ leastTip, leastFeeCap }: Pick<PoolEntry, 'leastTip' | 'leastFeeCap'>, baseFee: bigint): bigint {
-  const room = leastFeeCap - baseFee
-  return leastTip < room ? leastTip : room
+/** What a block with this base fee gives its maker per gas: negative for a fee cap that does not reach the base fee. */
+export function tipAt(tipCap: bigint, feeCap: bigint, baseFee: bigint): bigint {
+  const room = feeCap - baseFee
+  return tipCap < room ? tipCap : room
 }
+
+/** The same, of the worst of the transaction and those that it waits for. */
+export const worthOf = ({ leastTip, leastFeeCap }: PoolEntry, baseFee: bigint): bigint => tipAt(leastTip, leastFeeCap, baseFee)
 
 /** The same of one that is to follow another of its sender. */
 export function worthBehind({ tipCap, feeCap }: PoolEntry, before: PoolEntry | undefined, baseFee: bigint): bigint {
   const leastTip = before && before.leastTip < tipCap ? before.leastTip : tipCap
   const leastFeeCap = before && before.leastFeeCap < feeCap ? before.leastFeeCap : feeCap
-  return worthOf({ leastTip, leastFeeCap }, baseFee)
+  return tipAt(leastTip, leastFeeCap, baseFee)
 }

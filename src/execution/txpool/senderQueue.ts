@@ -75,6 +75,11 @@ export class SenderQueue {
     return entry?.tx.nonce === nonce ? entry : undefined
   }
 
+  pendingAt(nonce: bigint): PoolEntry | undefined {
+    const ahead = nonce - this.#account.nonce
+    return ahead >= 0n && ahead < this.#pendingCount ? this.#entries[Number(ahead)] : undefined
+  }
+
   /** Wei that the account needs for a transaction and all of its others with lower nonces; undefined: it has enough for these and all later ones. */
   wantFor(nonce: bigint, costWei: bigint): bigint | undefined {
     const place = this.placeOf(nonce)
