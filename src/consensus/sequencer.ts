@@ -217,6 +217,8 @@ class BlockSequencer implements Sequencer {
       metrics.blocks.inc({ outcome: 'moved' })
     } finally {
       this.#work = undefined
+      // whatever ended it: the engine need not go on with it
+      work.control.abort()
     }
     // behind schedule there is no pause between blocks: others of the thread get a turn
     await clock.delay(0, signal)

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { SealMargin } from './sealMargin.ts'
+
+it('consensus/sequencer/sealMargin: a little more than the longest of the last eight sealings', () => {
+  const margin = new SealMargin(2_000)
+  expect(margin.ms).toBe(50)
+  margin.took(300)
+  margin.took(120)
+  expect(margin.ms).toBe(310)
+  for (let sealed = 0; sealed < 8; sealed++) margin.took(40)
+  expect(margin.ms).toBe(50)
+})
+
+it('consensus/sequencer/sealMargin: never nothing, never more than half of a block’s time', () => {
+  const margin = new SealMargin(1_000)
+  margin.took(0)
+  expect(margin.ms).toBe(30)
+  margin.took(60_000)
+  expect(margin.ms).toBe(500)
+})
