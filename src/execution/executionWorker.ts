@@ -8,7 +8,7 @@ import type { Execution } from './execution.ts'
 import { executionFault } from './faults.ts'
 import type { TransactionPool } from './poolPort.ts'
 import { ExecutionClient, type ExecutionClientDeps } from './workerClient.ts'
-import type { WorkerSettings } from './workerProtocol.ts'
+import type { ExecutionSizes, WorkerSettings } from './workerProtocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config'> & { readonly clock: Clock }
 
@@ -16,8 +16,10 @@ export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
-  Pick<Execution, 'published' | 'view' | 'sizes'> &
+  Pick<Execution, 'published' | 'view'> &
   AsyncDisposable & {
+    /** What it held when it published last. */
+    sizes(): ExecutionSizes
     /** What waits for a block. Of transactions that were not answered yet when the worker ends nothing is known. */
     readonly pool: TransactionPool
     /** Rejects when the worker ends by itself, with the fault that says why; never resolves. */

@@ -63,7 +63,8 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
       log,
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
-        outbox.publish(record, opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 })
+        const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 }
+        outbox.publish(record, { ...sizes, pool: pool.facts() })
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {

@@ -11,7 +11,7 @@ import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
-import type { TxPoolLimits } from './txPool.ts'
+import type { TxPoolFacts, TxPoolLimits } from './txPool.ts'
 import type { Packed, PackedBlock, PackedBytes } from './workerBlocks.ts'
 
 /** What the worker is started with; the port is its end of the channel. */
@@ -88,8 +88,8 @@ export type ToWorker =
 /** How much a block was, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
 
-/** What execution holds at the moment. */
-export type ExecutionSizes = ReturnType<Execution['sizes']>
+/** What execution and its pool hold at the moment. */
+export type ExecutionSizes = ReturnType<Execution['sizes']> & { readonly pool?: TxPoolFacts }
 
 /** A directory of its own beside the tables, so that the lock of the tables holds for it too. */
 export const journalDir = (dir: string): string => join(dir, 'journal')

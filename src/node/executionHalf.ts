@@ -4,7 +4,8 @@ import type { Genesis } from '#chain/genesis'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { type ExecutionWorker, startExecutionWorker } from '#execution/executionWorker'
 import type { HeadRecord } from '#execution/headRecord'
-import { executionMetrics } from '#execution/metrics'
+import { executionMetrics, measurePool } from '#execution/metrics'
+import type { TxPoolFacts } from '#execution/txPool'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 
@@ -55,11 +56,14 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     },
     { dir: join(datadir, 'chain'), config, minFreeBytes },
   )
+  let poolBefore: TxPoolFacts | undefined
   function collect(): void {
-    const { journalBytes, treeBytes, overlayBlocks } = execution.sizes()
+    const { journalBytes, treeBytes, overlayBlocks, pool } = execution.sizes()
     executed.journal.set({}, journalBytes)
     executed.tree.set({}, treeBytes)
     executed.overlays.set({}, overlayBlocks)
+    if (pool) measurePool(executed, pool, poolBefore)
+    poolBefore = pool
   }
   return { execution, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
 }
