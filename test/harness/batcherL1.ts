@@ -4,9 +4,9 @@ import type { L1Block } from '#derive/ports'
 import { Fault } from '#lib/fault'
 import { versionedHashOfCommitment } from '#lib/kzg'
 import { type Hash, hashFromBytes } from '#types/ids'
-import { unwrapBlobTransaction } from '#types/signing'
+import { signTransaction, unwrapBlobTransaction } from '#types/signing'
 import { decodeTransaction, hashTransaction, type SignedTransaction } from '#types/transaction'
-import { l1Transaction } from './deriveL1.ts'
+import { keyOf } from './deriveL1.ts'
 import type { DeriveWorld } from './deriveWorld.ts'
 
 type Waiting = {
@@ -141,9 +141,15 @@ export class ScriptedL1 implements BatcherL1 {
   useNonceElsewhere(): void {
     const nonce = BigInt(this.#used.length)
     this.#pool.delete(nonce)
-    const raw = l1Transaction({ to: this.#world.config.depositContract, data: Uint8Array.of(this.#used.length) })
+    const fee = 10n ** 12n
+    const fees = { maxFeePerGas: fee, maxPriorityFeePerGas: fee, accessList: [], chainId: BigInt(this.#world.config.l1ChainId) }
+    const to = this.#world.config.depositContract
+    const { raw, hash } = signTransaction(
+      { type: 2, nonce, gasLimit: 21_000n, to, value: 0n, data: new Uint8Array(0), ...fees },
+      keyOf('batcher'),
+    )
     const block = this.#world.mine({ transactions: [raw] })
-    this.#used.push({ hash: hashTransaction(raw), number: block.ref.number })
+    this.#used.push({ hash, number: block.ref.number })
   }
 
   #next(included: readonly Waiting[]): Waiting | undefined {

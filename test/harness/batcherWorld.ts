@@ -169,18 +169,16 @@ export class BatcherWorld {
   /** Derives as far as L1 (less the lag) goes; the sequencer follows where that leads elsewhere. */
   derive(): void {
     const { world } = this
+    const { origin } = world.pipeline
+    if (world.l1[origin.number]?.ref.hash !== origin.hash) world.restart()
     const hidden = this.derivationLag > 0 ? world.l1.splice(Math.max(1, world.l1.length - this.derivationLag)) : []
-    this.#derive(8)
+    if (world.l1[world.pipeline.origin.number] !== undefined) this.#derive(8)
     world.l1.push(...hidden)
     if (!world.agrees) this.#follow()
   }
 
   #derive(tries: number): void {
     const { world } = this
-    const { origin } = world.pipeline
-    const known = world.l1[origin.number]
-    if (known === undefined && this.derivationLag > 0) return
-    if (known?.ref.hash !== origin.hash) world.restart()
     try {
       world.derive()
     } catch (error) {

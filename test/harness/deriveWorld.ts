@@ -242,7 +242,9 @@ export class DeriveWorld {
 
   /** As a driver does after a reset: from the safe head after the last L1 block that still stands. */
   restart(): void {
-    this.#history.push(...this.driver.history)
+    // what it read again before where it began says nothing of the safe head of that time
+    const readTo = this.#history.at(-1)?.l1.number ?? -1
+    this.#history.push(...this.driver.history.filter(({ l1 }) => l1.number > readTo))
     while (this.#history.length > 0 && this.l1[this.#history.at(-1)?.l1.number ?? 0]?.ref.hash !== this.#history.at(-1)?.l1.hash)
       this.#history.pop()
     const last = this.#history.at(-1)
