@@ -1,16 +1,15 @@
-import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { bytesFromBigint } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
-import type { Fault } from '#lib/fault'
+import { type Fault, isFault } from '#lib/fault'
 import { toHex, toQuantity } from '#lib/hex'
 import type { Fetch } from '#lib/jsonHttp'
 import type { BlockId } from '#types/blockRef'
 import { hashField, numberField, objectOf } from '#types/jsonShape'
 import { devnetFault } from './faults.ts'
 import { anvilBinary } from './l1/anvilBinary.ts'
+import { keptGenesisTime, stateFile } from './l1/anvilDirectory.ts'
 import { askRpc, createDevnetRpc } from './l1/devnetRpc.ts'
 import { type GuardedChild, startGuarded } from './l1/guardedChild.ts'
 import type { Funded } from './l1/memoryState.ts'
@@ -37,17 +36,25 @@ export type AnvilL1Options = {
 type Head = BlockId & { readonly timestamp: number }
 type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-const stateFile = 'anvil-state.json'
 /** seconds between two times that the chain is written to its file */
 const saveEverySec = 5
 /** Blocks whose state anvil keeps: as many can be replaced at most. */
 const keptStates = 256
 const startMs = 15_000
 const lookEveryMs = 10
+const breakMs = 200
 
-async function freePort(): Promise<number> {
+/**
+ * @param wanted 0: any
+ * @throws Fault DEVNET_L1_PORT (fatal) when somebody has it: who answers there would be taken for ours
+ */
+async function freePort(wanted: number): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, '127.0.0.1', resolve))
+  } catch (error) {
+    throw devnetFault('DEVNET_L1_PORT', { port: wanted }, error)
+  }
   const address = server.address()
   await new Promise<void>((resolve) => server.close(() => resolve()))
   if (address === null || typeof address === 'string') throw new RangeError('a TCP server has a port')
@@ -89,9 +96,9 @@ async function untilReady(deps: AnvilL1Deps, child: GuardedChild, url: string, f
     said = text
   })
   for (;;) {
-    const outcome = await askRpc(deps, url, 'eth_chainId', [])
+    const outcome = await Promise.race([askRpc(deps, url, 'eth_chainId', []), child.ended])
     if (said !== undefined) throw failed(said)
-    if (outcome.kind === 'result') return
+    if (typeof outcome !== 'string' && outcome.kind === 'result') return
     if (deps.clock.elapsedMs() > untilMs) throw devnetFault('DEVNET_L1_START', { reason: `no answer within ${startMs / 1_000} s` })
     await Promise.race([deps.clock.delay(lookEveryMs), child.ended])
   }
@@ -112,19 +119,6 @@ async function placeGenesis(call: Call, { accounts, contracts }: AnvilL1Options)
   }
 }
 
-/** A chain that was kept must be the one that is asked for. */
-async function requireSame(call: Call, genesis: Head, options: AnvilL1Options, path: string): Promise<void> {
-  const head = await headOf(call, 'latest')
-  if (head.timestamp !== genesis.timestamp + head.number * options.slotSec) {
-    throw devnetFault('DEVNET_L1_STATE', { path, reason: `its blocks are not ${options.slotSec} s apart` })
-  }
-  for (const { address, code } of options.contracts) {
-    if ((await call('eth_getCode', [address, 'latest'])) !== toHex(code)) {
-      throw devnetFault('DEVNET_L1_STATE', { path, reason: `the contract at ${address} is another one` })
-    }
-  }
-}
-
 /** One after the other: a block and a reorg never meet. */
 function inTurn(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
@@ -136,7 +130,7 @@ function inTurn(): <T>(run: () => Promise<T>) => Promise<T> {
 }
 
 async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{ child: GuardedChild; url: string }> {
-  const port = options.port === undefined || options.port === 0 ? await freePort() : options.port
+  const port = await freePort(options.port ?? 0)
   const child = await startGuarded(deps.clock, options.binary ?? anvilBinary(), argumentsOf(options, port))
   const url = `http://127.0.0.1:${port}`
   try {
@@ -152,11 +146,9 @@ async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{
  * An L1 by anvil, a process of its own on loopback, which ends with this one however it ends. With `datadir` the chain goes on where it stopped.
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
-export async function startAnvilL1(deps: AnvilL1Deps, options: AnvilL1Options): Promise<DevnetL1> {
-  const { datadir, slotSec, chainId } = options
-  if (datadir !== undefined) await mkdir(datadir, { recursive: true })
-  const path = join(datadir ?? '', stateFile)
-  const isKept = datadir !== undefined && existsSync(path)
+export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Promise<DevnetL1> {
+  const options = asked.datadir === undefined ? asked : { ...asked, genesisTimeSec: keptGenesisTime(asked.datadir, asked) }
+  const { slotSec, chainId } = options
   await using parts = new AsyncDisposableStack()
   const { child, url } = await spawnAnvil(deps, options)
   parts.use(child)
@@ -172,6 +164,8 @@ export async function startAnvilL1(deps: AnvilL1Deps, options: AnvilL1Options): 
     try {
       return await ask(method, params)
     } catch (error) {
+      // a connection that breaks is known sooner than the end of the process
+      if (isFault(error, 'DEVNET_L1_SILENT')) await Promise.race([child.ended, deps.clock.delay(breakMs)])
       throw end ?? error
     }
   }
@@ -179,7 +173,8 @@ export async function startAnvilL1(deps: AnvilL1Deps, options: AnvilL1Options): 
   const genesis = await headOf(call, '0x0')
   const from = await headOf(call, 'latest')
   if (from.number === 0) await placeGenesis(call, options)
-  else if (isKept) await requireSame(call, genesis, options, path)
+  // of a chain that was kept anvil knows the blocks, and not what time it was
+  else await call('evm_setNextBlockTimestamp', [from.timestamp + slotSec])
   const turn = inTurn()
   const kept = parts.move()
   return {

@@ -1,0 +1,172 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AnvilL1Options, startAnvilL1 } from '#devnet/anvil'
+import { portalAddress } from '#devnet/l1Contracts'
+import type { DevnetL1 } from '#devnet/ports'
+import { systemClock } from '#lib/clock'
+import { toHex } from '#lib/hex'
+import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
+import { addressOf, devnetL1Options, provenBlob, sourceOf, user, viemReader } from '../harness/devnetL1.ts'
+import { signed, signedBlob } from '../harness/devnetTransactions.ts'
+
+const { signal } = new AbortController()
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'basalt-anvil-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const start = (options: Partial<AnvilL1Options> = {}): Promise<DevnetL1> =>
+  startAnvilL1({ fetch, clock: systemClock }, { ...devnetL1Options, ...options })
+const portOf = (url: string): string => new URL(url).port
+const send = (l1: DevnetL1, raw: Uint8Array) => viemReader(l1).request({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })
+
+/** The processes, guard and anvil, of the L1 on a port. */
+function processesOf(port: string): readonly { pid: number; args: string }[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args=']).toString().split('\n')
+  const own = lines.filter((line) => line.includes(`--port ${port} `) && !line.includes('<defunct>'))
+  return own.map((line) => ({ pid: Number.parseInt(line, 10), args: line.trim() }))
+}
+
+/** Waits for what other processes do. */
+async function until(isSo: () => boolean, what: string): Promise<void> {
+  const endMs = systemClock.elapsedMs() + 10_000
+  while (!isSo()) {
+    if (systemClock.elapsedMs() > endMs) expect.fail(`not within 10 s: ${what}`)
+    await systemClock.delay(20)
+  }
+}
+
+/** The pid of anvil, or of the shell that guards it. */
+function pidOf(l1: DevnetL1, which: 'anvil' | 'guard'): number {
+  const found = processesOf(portOf(l1.rpcUrl)).find(({ args }) => args.includes('basalt-guard') === (which === 'guard'))
+  return found?.pid ?? expect.fail(`no ${which}`)
+}
+
+it('anvil: a parent that is killed (SIGKILL) leaves nothing behind', async () => {
+  const parent = spawn(process.execPath, [join(import.meta.dirname, '../harness/anvilParent.ts')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const url = await new Promise<string>((resolve) => parent.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
+  const port = portOf(url)
+  expect(processesOf(port)).toHaveLength(2)
+  parent.kill('SIGKILL')
+  await until(() => processesOf(port).length === 0, 'guard and anvil end')
+  await expect(fetch(url)).rejects.toThrow()
+})
+
+it('anvil: it stops within two seconds, and leaves nothing behind', async () => {
+  const l1 = await start()
+  const port = portOf(l1.rpcUrl)
+  const fromMs = systemClock.elapsedMs()
+  await l1[Symbol.asyncDispose]()
+  expect(systemClock.elapsedMs() - fromMs).toBeLessThan(2_000)
+  expect(processesOf(port)).toEqual([])
+})
+
+it('anvil: that it ended though nobody asked is told, and every later call says so (DEVNET_L1_ENDED)', async () => {
+  await using l1 = await start()
+  const port = portOf(l1.rpcUrl)
+  process.kill(pidOf(l1, 'anvil'), 'SIGKILL')
+  expect(await l1.ended).toMatchObject({ code: 'DEVNET_L1_ENDED', severity: 'fatal' })
+  await expect(l1.mine()).rejects.toMatchObject({ code: 'DEVNET_L1_ENDED' })
+  await expect(l1.head()).rejects.toMatchObject({ code: 'DEVNET_L1_ENDED' })
+  await until(() => processesOf(port).length === 0, 'the guard ends')
+})
+
+it('anvil: it does not outlive its guard', async () => {
+  await using l1 = await start()
+  process.kill(pidOf(l1, 'guard'), 'SIGKILL')
+  expect(await l1.ended).toMatchObject({ code: 'DEVNET_L1_ENDED' })
+  await until(() => processesOf(portOf(l1.rpcUrl)).length === 0, 'anvil ends')
+})
+
+it('anvil: with a directory blocks, receipts, nonces, balances and contracts are there after a restart', async () => {
+  const datadir = join(folder, 'kept')
+  const first = signed(user, 0n, { to: portalAddress, value: 5n })
+  const blob = signedBlob(0n)
+  const told = async (l1: DevnetL1) => {
+    using source = sourceOf(l1)
+    const reader = viemReader(l1)
+    const blocks = await Promise.all([1, 2, 3].map((number) => source.block(number, signal)))
+    const receipt = await reader.getTransactionReceipt({ hash: first.hash })
+    const balance = await reader.getBalance({ address: portalAddress })
+    const nonce = await reader.getTransactionCount({ address: addressOf(user) })
+    return { head: await l1.head(), genesis: l1.genesis, blocks, receipt, balance, nonce }
+  }
+  const before = await (async () => {
+    await using l1 = await start({ datadir })
+    await l1.mine()
+    await send(l1, first.raw)
+    await send(l1, blob.wrapped)
+    await l1.mine()
+    await l1.mine()
+    return await told(l1)
+  })()
+  expect(before).toMatchObject({ balance: 5n, nonce: 1, head: { number: 3 } })
+  // what is asked of a chain that is there already: another time of genesis does not move it
+  await using l1 = await start({ datadir, genesisTimeSec: devnetL1Options.genesisTimeSec + 1_000 })
+  expect(await told(l1)).toEqual(before)
+  expect(l1.genesisTimeSec).toBe(devnetL1Options.genesisTimeSec)
+  const genesis = await fetch(`${l1.beaconUrl}/eth/v1/beacon/genesis`)
+  expect(await genesis.json()).toMatchObject({ data: { genesis_time: String(l1.genesisTimeSec) } })
+  const kept = await fetch(`${l1.beaconUrl}/eth/v1/beacon/blobs/2`)
+  expect(((await kept.json()) as { data: string[] }).data).toEqual([toHex(provenBlob.blob)])
+  await expect(l1.reorg(1)).rejects.toMatchObject({ code: 'DEVNET_L1_DEPTH' })
+  await send(l1, signed(user, 1n, { to: portalAddress, value: 1n }).raw)
+  await l1.mine()
+  expect(await l1.head()).toMatchObject({ number: 4, timestamp: before.head.timestamp + 2 })
+  expect(await viemReader(l1).getBalance({ address: portalAddress })).toBe(6n)
+  await l1.reorg(1)
+  expect(await viemReader(l1).getBalance({ address: portalAddress })).toBe(5n)
+  using source = sourceOf(l1)
+  expect((await source.block(4, signal))?.ref.parentHash).toBe(before.head.hash)
+}, 90_000)
+
+it('anvil: a chain that was made with something else is refused (DEVNET_L1_STATE)', async () => {
+  const datadir = join(folder, 'others')
+  {
+    await using l1 = await start({ datadir })
+    await l1.mine()
+  }
+  const others: readonly [Partial<AnvilL1Options>, RegExp][] = [
+    [{ slotSec: 3 }, /its slotSec is 2, not 3/],
+    [{ chainId: 901 }, /its chainId is 900, not 901/],
+    [{ contracts: devnetL1Options.contracts.map((it) => ({ ...it, code: it.code.slice(1) })) }, /its contracts are others/],
+  ]
+  for (const [other, message] of others) {
+    await expect(start({ datadir, ...other })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(message) })
+  }
+  writeFileSync(join(datadir, 'chain.json'), '{"chainId":')
+  await expect(start({ datadir })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(/cannot be read/) })
+})
+
+it('anvil: a torn file is one line that says what to do (DEVNET_L1_STATE)', async () => {
+  const datadir = join(folder, 'torn')
+  {
+    await using l1 = await start({ datadir })
+    await l1.mine()
+  }
+  const path = join(datadir, 'anvil-state.json')
+  const whole = readFileSync(path)
+  writeFileSync(path, whole.subarray(0, whole.length / 2))
+  const refused = await start({ datadir }).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'DEVNET_L1_STATE', data: { path }, fix: expect.stringContaining('data directory') })
+  expect(String((refused as Error).message)).not.toContain('\n')
+})
+
+it('anvil: a port that somebody has is said (DEVNET_L1_PORT)', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await expect(start({ port })).rejects.toMatchObject({ code: 'DEVNET_L1_PORT', data: { port } })
+  await new Promise((resolve) => server.close(resolve))
+})
+
+it('anvil: a machine without anvil is told so (DEVNET_L1_MISSING), a program that is none too (DEVNET_L1_START)', async () => {
+  expect(() => anvilBinary('sunos', 'mips')).toThrow(expect.objectContaining({ code: 'DEVNET_L1_MISSING', severity: 'fatal' }))
+  await expect(start({ binary: '/nowhere/anvil' })).rejects.toMatchObject({ code: 'DEVNET_L1_START' })
+  await expect(start({ binary: '/bin/false' })).rejects.toMatchObject({ code: 'DEVNET_L1_START' })
+})
