@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createPublicClient, http, keccak256, webSocket } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, expect, it, vi } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { anyPort, nodeOptions } from '#test/harness/nodeOptions'
+import { type Node, startNode } from './node.ts'
+import type { NodeOptions } from './nodeOptions.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-transactions-'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const chain = readRecordedChain('op-bedrock-to-holocene')
+const deps = { clock: systemClock, random: () => 0, fetch, log: silentLog }
+const jwtSecret = () => new Uint8Array(32).fill(7)
+let dirs = 0
+
+function start(changes: Partial<NodeOptions> = {}): Promise<Node> {
+  const listen = { http: anyPort, ws: anyPort, engine: anyPort }
+  return startNode(deps, nodeOptions({ mode: 'execution', datadir: join(base, String(dirs++)), jwtSecret, listen, ...changes }, chain))
+}
+const clientOf = ({ urls }: Node) => createPublicClient({ transport: http(urls.http, { retryCount: 0 }) })
+
+/** Rich in the genesis of the recorded chain: the second account of the usual test mnemonic. */
+const rich = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+const sign = (nonce: number) =>
+  rich.signTransaction({
+    ...{ type: 'eip1559', chainId: chain.config.l2ChainId, nonce, gas: 21_000n, to: rich.address, value: 1n },
+    ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
+  })
+
+it('node/transactions: one that is sent waits in the pool, where every method and every server of the node sees it', async () => {
+  await using node = await start()
+  const client = clientOf(node)
+  const socket = createPublicClient({ transport: webSocket(node.urls.ws ?? '', { reconnect: false }) })
+  const told: string[] = []
+  const stop = socket.watchPendingTransactions({ onTransactions: (hashes) => told.push(...hashes) })
+  await socket.getChainId()
+  await socket.getChainId()
+
+  const filter = await client.createPendingTransactionFilter()
+  const raws = await Promise.all([0, 1, 5].map(sign))
+  const hashes = await Promise.all(raws.map((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })))
+  expect(hashes).toEqual(raws.map((raw) => keccak256(raw)))
+  expect(await client.request({ method: 'txpool_status' as never })).toEqual({ pending: '0x2', queued: '0x1' })
+  const nonceAt = (blockTag: 'latest' | 'pending') => client.getTransactionCount({ address: rich.address, blockTag })
+  expect([await nonceAt('latest'), await nonceAt('pending')]).toEqual([0, 2])
+  expect(await client.getTransaction({ hash: hashes[0] ?? '0x' })).toMatchObject({ blockNumber: null, nonce: 0, value: 1n })
+  expect(await client.getFilterChanges({ filter })).toEqual(hashes)
+  await vi.waitFor(() => expect(told).toEqual(hashes))
+  stop()
+  ;(await socket.transport.getRpcClient()).close()
+
+  const again = client.sendRawTransaction({ serializedTransaction: raws[0] ?? '0x' })
+  await expect(again).rejects.toThrow('already known')
+})
+
+it('node/transactions: with a sequencer elsewhere they go there, its refusals come back, and what it took is known here', async () => {
+  await using sequencer = await start()
+  await using node = await start({ sequencerUrl: sequencer.urls.http ?? '' })
+  const [there, here] = [clientOf(sequencer), clientOf(node)]
+  const serializedTransaction = await sign(0)
+  const hash = await here.sendRawTransaction({ serializedTransaction })
+  for (const client of [there, here]) {
+    expect(await client.getTransaction({ hash })).toMatchObject({ hash, blockNumber: null })
+    expect(await client.getTransactionCount({ address: rich.address, blockTag: 'pending' })).toBe(1)
+  }
+  await expect(here.sendRawTransaction({ serializedTransaction })).rejects.toMatchObject({
+    cause: { code: -32000, details: 'already known' },
+  })
+  await expect(here.sendRawTransaction({ serializedTransaction: '0x1234' })).rejects.toThrow('failed to decode signed transaction')
+})
+
+it('node/transactions: pages of any origin may ask where cors is on, elsewhere not', async () => {
+  await using open = await start({ listen: { http: { ...anyPort, cors: true }, engine: anyPort } })
+  await using shut = await start()
+  const preflight = async ({ urls }: Node): Promise<readonly [number, string | null]> => {
+    const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' }
+    const response = await fetch(urls.http ?? '', { method: 'OPTIONS', headers })
+    return [response.status, response.headers.get('access-control-allow-origin')]
+  }
+  expect([await preflight(open), await preflight(shut)]).toEqual([
+    [204, '*'],
+    [405, null],
+  ])
+})
