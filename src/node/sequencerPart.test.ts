@@ -5,11 +5,14 @@ import { afterAll, expect, it } from 'vitest'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
 import { type Clock, systemClock } from '#lib/clock'
+import { toHex, toQuantity } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import { rpcCall } from '#test/harness/cliProcess'
+import { keyOf, sign } from '#test/harness/deriveL1'
 import { emptyChain, type GeneratedChain } from '#test/harness/generatedChain'
 import { anyPort, l1At, nodeOptions } from '#test/harness/nodeOptions'
+import { testAddress } from '#test/harness/sessions'
 import { type Node, startNode } from './node.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 
@@ -51,6 +54,13 @@ async function untilHead(node: Node, number: number): Promise<void> {
   while ((node.execution?.published.heads.unsafe.number ?? 0) < number) await systemClock.delay(20)
 }
 
+/** A transfer of the funded account. @returns its hash */
+async function sendTransfer({ l2ChainId }: RollupConfig, url: string, nonce: number): Promise<string> {
+  const tx = { type: 2, chainId: BigInt(l2ChainId), nonce: BigInt(nonce), gasLimit: 21_000n, to: testAddress(9), value: 1n }
+  const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, data: new Uint8Array(0), accessList: [] }
+  return (await rpcCall(url, 'eth_sendRawTransaction', [toHex(sign({ ...tx, ...fees } as never, keyOf('user')))])) as string
+}
+
 it('node/sequencerPart: a node seals the blocks that are due, then one a second, with origins as L1 has them', {
   timeout: 20_000,
 }, async () => {
@@ -81,6 +91,9 @@ it('node/sequencerPart: over an execution half elsewhere; restarted, it goes on 
   {
     await using node = await start(config, driving, 20_000)
     await untilHead(half, 22)
+    const sent = await sendTransfer(config, half.urls.http ?? '', 0)
+    await untilHead(half, (half.execution?.published.heads.unsafe.number ?? 0) + 2)
+    expect(await rpcCall(half.urls.http ?? '', 'eth_getTransactionReceipt', [sent])).toMatchObject({ status: '0x1' })
     head = (await rpcCall(node.urls.rollup ?? '', 'admin_stopSequencer')) as string
     expect(half.execution?.published.heads.unsafe.hash).toBe(head)
   }
@@ -133,4 +146,17 @@ it('node/sequencerPart: without L1, or with blocks of 200 ms, it is refused (OPT
   await expect(start(l1.config, options, 0)).rejects.toMatchObject({ code: 'OPTION_MISSING' })
   const fast = { ...l1.config, blockTimeSec: 0.2 }
   await expect(start(fast, optionsOf(l1.chain, fast, l1.url), 0)).rejects.toMatchObject({ code: 'OPTION_UNSUPPORTED' })
+})
+
+it('node/sequencerPart: transactions that are sent are in the next block, each once', { timeout: 20_000 }, async () => {
+  await using l1 = await withL1(1)
+  await using node = await start(l1.config, optionsOf(l1.chain, l1.config, l1.url), 3_000)
+  const http = node.urls.http ?? ''
+  await untilHead(node, 4)
+  const hashes = await Promise.all(Array.from({ length: 40 }, (_, nonce) => sendTransfer(l1.config, http, nonce)))
+  const from = node.execution?.published.heads.unsafe.number ?? 0
+  await untilHead(node, from + 3)
+  const blocks = await Promise.all([0, 1, 2, 3].map((at) => rpcCall(http, 'eth_getBlockByNumber', [toQuantity(BigInt(from + at)), false])))
+  const included = (blocks as { transactions: string[] }[]).flatMap(({ transactions }) => transactions.slice(1))
+  expect(included.toSorted()).toEqual(hashes.toSorted())
 })
