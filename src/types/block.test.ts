@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
-import { decodeBlock, encodeBlock } from './block.ts'
+import { decodeBlock, encodeBlock, encodedBlockSize } from './block.ts'
 import { hashHeader } from './header.ts'
 
 const names = Object.keys(recordedChains) as RecordedChainName[]
@@ -17,6 +17,17 @@ it.each(names)('types/block: %s: blocks that another client encoded have their h
     const block = decodeBlock(raw)
     expect(hashHeader(block.header)).toBe(hash)
     expect(encodeBlock(block)).toEqual(raw)
+    expect(encodedBlockSize(block)).toBe(raw.length)
+  }
+})
+
+it('types/block: the size is that of the encoding, around the steps of length prefixes too', () => {
+  const block = decodeBlock(canyon)
+  for (const length of [0, 1, 55, 56, 57, 255, 256, 65_535, 65_536, 70_000]) {
+    for (const type of [2, 0x7e]) {
+      const sized = { ...block, transactions: [new Uint8Array(length).fill(type), Uint8Array.of(0xc1, 1)] }
+      expect(encodedBlockSize(sized)).toBe(encodeBlock(sized).length)
+    }
   }
 })
 

@@ -13,6 +13,24 @@ export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList(parts)
 }
 
+/** What RLP puts before content of so many bytes. */
+function prefixSize(content: number): number {
+  if (content < 56) return 1
+  return content < 0x100 ? 2 : content < 0x10000 ? 3 : content < 0x1000000 ? 4 : 5
+}
+
+/** Bytes of `encodeBlock`, without encoding the transactions. */
+export function encodedBlockSize({ header, transactions }: Block): number {
+  let listed = 0
+  for (const raw of transactions) {
+    const isItself = (raw[0] ?? 0) >= 0xc0 || raw.length === 1
+    listed += isItself ? raw.length : prefixSize(raw.length) + raw.length
+  }
+  const emptyLists = header.withdrawalsRoot === undefined ? 1 : 2
+  const content = encodeHeader(header).length + prefixSize(listed) + listed + emptyLists
+  return prefixSize(content) + content
+}
+
 /** The EIP-2718 bytes of a transaction; a typed one begins with a byte below 0x80. */
 function transactionFromItem(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeRlp(item)

@@ -1,5 +1,5 @@
 import { toHex, toQuantity } from '#lib/hex'
-import { type Block, encodeBlock } from '#types/block'
+import { type Block, encodedBlockSize } from '#types/block'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Json } from '../json.ts'
@@ -49,14 +49,14 @@ const headerResult = (hash: Hash, header: Header): Record<string, Json> => ({
 /** What subscribers to heads get: the header, and how large its block is. */
 export const headResult: ResultCodec<HeadBlock> = {
   doc: 'header of a block, with its size',
-  encode: ({ hash, block }) => ({ ...headerResult(hash, block.header), size: toQuantity(encodeBlock(block).length) }),
+  encode: ({ hash, block }) => ({ ...headerResult(hash, block.header), size: toQuantity(encodedBlockSize(block)) }),
 }
 
 export const blockResult: ResultCodec<MinedBlock> = {
   doc: 'block, with transaction hashes or whole transactions',
   encode: ({ hash, block, transactions }) => ({
     ...headerResult(hash, block.header),
-    size: toQuantity(encodeBlock(block).length),
+    size: toQuantity(encodedBlockSize(block)),
     uncles: [],
     ...(block.header.withdrawalsRoot !== undefined && { withdrawals: [] }),
     transactions: transactions.kind === 'hashes' ? transactions.hashes : transactions.full.map((each) => transactionResult.encode(each)),
