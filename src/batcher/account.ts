@@ -45,15 +45,22 @@ type Slot = {
   sentAtL1: number | undefined
   refusal: RefusalReason | undefined
   inclusion: Inclusion | undefined
+  /** times in a row that L1 gave `other` as its reason */
+  refusals: number
   /** rounds in which the nonce was used and none of the attempts was found */
   misses: number
 }
 
+/** L1 blocks in which the lowest transaction is refused for a reason that is no matter of fees, nonce or funds, until it counts as hopeless. */
+const maxRefusals = 3
 /** A receipt may come later than the nonce that it is of. */
 const maxMisses = 3
 
-/** What became of the account's nonces: `lost`: somebody else used one of them; `deep-reorg`: L1 has gone back behind all that is kept. */
-export type AccountState = 'ok' | 'lost' | 'deep-reorg'
+/**
+ * What became of the account's nonces: `lost`: somebody else used one of them; `deep-reorg`: L1 has gone back behind all that is kept; `refused`: L1
+ * does not take the lowest transaction at all.
+ */
+export type AccountState = 'ok' | 'lost' | 'deep-reorg' | 'refused'
 
 /**
  * The batcher's account on L1: parcels go out in their order, each with the nonce after the one before, several at a time. What is not included
@@ -76,6 +83,11 @@ export class BatcherAccount {
   /** Transactions with a nonce that are not included. */
   get pending(): number {
     return this.#pendingSlots().length
+  }
+
+  /** Whether what waits for inclusion are blob transactions. */
+  get hasBlobsPending(): boolean {
+    return this.#pendingSlots()[0]?.parcel.content.kind === 'blobs'
   }
 
   /** Parcels without a nonce yet. */
@@ -126,6 +138,8 @@ export class BatcherAccount {
       this.#deps.metrics.transactions.inc({ event: 'lost' })
       return this.#forget('lost')
     }
+    const [lowest] = this.#pendingSlots()
+    if (lowest && lowest.refusals >= maxRefusals) return this.#forget('refused')
     this.#prune(tip)
     return 'ok'
   }
@@ -187,6 +201,7 @@ export class BatcherAccount {
       sentAtL1: undefined,
       refusal: undefined,
       inclusion: undefined,
+      refusals: 0,
       misses: 0,
     }
     this.#slots.push(slot)
@@ -250,11 +265,13 @@ export class BatcherAccount {
     slot.refusal = undefined
     try {
       await l1.send(content.kind === 'blobs' ? wrapBlobTransaction(slot.raw, content.sidecar) : slot.raw, signal)
+      slot.refusals = 0
       metrics.transactions.inc({ event })
       log.debug('batcher transaction sent', { nonce: slot.nonce, hash: attempt.hash, bytes: slot.parcel.bytes, ...attempt.fees })
     } catch (error) {
       if (!isFault(error, 'L1_TX_REFUSED')) throw error
       slot.refusal = error.data['reason'] as RefusalReason
+      slot.refusals = slot.refusal === 'other' ? slot.refusals + 1 : 0
       metrics.transactions.inc({ event: 'refused' })
       log.warn('L1 refuses a batcher transaction', { nonce: slot.nonce, hash: attempt.hash, error })
     }

@@ -69,6 +69,9 @@ type View = {
 /** Each time that posted blocks did not become safe, derivation gets twice as long and channels are half as large: up to 2^5 times. */
 const maxPatience = 5
 
+/** L1 blocks for which `auto` takes calldata after L1 has refused blobs: proofs of another kind, or the pool holds transactions without them. */
+const refusedBlobsL1Blocks = 50
+
 /** @throws Fault NO_BLOB_PROVER (fatal) */
 export function createBatcher(deps: BatcherDeps, options: BatcherOptions): Batcher {
   if (options.carrier === 'blobs' && deps.prover === undefined) throw batcherFault('NO_BLOB_PROVER', {})
@@ -91,6 +94,8 @@ class ChannelBatcher implements Batcher {
   #vain = 0
   #safe: L2Ref | undefined
   #isLate = false
+  /** `auto` takes calldata until this L1 block, for L1 takes no blobs of ours */
+  #noBlobsUntilL1 = 0
 
   constructor(deps: BatcherDeps, options: BatcherSettings & BatcherOptions) {
     const { config } = options
@@ -154,7 +159,9 @@ class ChannelBatcher implements Batcher {
   /** One look at both chains and what follows from it. In order: what became of the sent, the safe head, new channels, sending, the throttle. */
   async #round(signal: AbortSignal): Promise<'go-on' | 'wait'> {
     const view = await this.#look(signal)
+    const areBlobs = this.#account.hasBlobsPending
     const state = await this.#account.sync(view.nonces, view.tip, signal)
+    if (state === 'refused' && areBlobs) this.#noBlobsUntilL1 = view.tip.number + refusedBlobsL1Blocks
     if (state !== 'ok') this.#restart(state)
     this.#advance(view)
     await this.#checkOverdue(view, signal)
@@ -257,7 +264,8 @@ class ChannelBatcher implements Batcher {
     const { clock, log, metrics } = this.#deps
     const { config } = this.#options
     const startMs = clock.elapsedMs()
-    const areBlobsAllowed = isActive(config.schedule, 'ecotone', tip.timestamp)
+    const areBlobsRefused = this.#options.carrier === 'auto' && tip.number < this.#noBlobsUntilL1
+    const areBlobsAllowed = isActive(config.schedule, 'ecotone', tip.timestamp) && !areBlobsRefused
     const { channel, carrier } = await closeChannel(this.#deps, open, tip, {
       ...this.#options,
       areBlobsAllowed,

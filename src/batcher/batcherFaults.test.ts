@@ -104,6 +104,14 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
 })
 
 describe('batcher: L1 and L2', () => {
+  it('an L1 that takes no blobs gets calldata from auto', async () => {
+    const world = await running({ carrier: 'auto' })
+    await heals(world)
+    world.l1.hasNoBlobs = true
+    await heals(world)
+    expect(postedTransactions(world.world).at(-1)?.type).toBe(2)
+  })
+
   it('blocks come in while L1 cannot be reached, and go out after', async () => {
     const world = await running()
     world.l1.isReachable = false

@@ -40,6 +40,8 @@ export class ScriptedL1 implements BatcherL1 {
   /** what is sent is refused, the reason at the front first */
   readonly refusals: RefusalReason[] = []
   isReachable = true
+  /** blob transactions are refused, as by an L1 that wants proofs of another kind */
+  hasNoBlobs = false
   /** nothing is taken from the pool into blocks */
   isFull = false
   /** every transaction that the pool took */
@@ -74,6 +76,7 @@ export class ScriptedL1 implements BatcherL1 {
     const before = this.#pool.get(nonce)
     if (before?.hash === waiting.hash || this.#used.some(({ hash }) => hash === waiting.hash)) return
     if (nonce < BigInt(this.#used.length)) this.#refuse('nonce-used', `nonce ${nonce} too low`)
+    if (this.hasNoBlobs && waiting.tx.type === 3) this.#refuse('other', 'unexpected blob sidecar version')
     if ([...this.#pool.values()].some(({ tx }) => tx.type !== waiting.tx.type)) this.#refuse('other', 'address already reserved')
     if (before) this.#checkReplacement(before, waiting)
     this.#pool.set(nonce, waiting)
