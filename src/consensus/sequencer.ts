@@ -158,9 +158,12 @@ class BlockSequencer implements Sequencer {
     const run = async (): Promise<void> => {
       for (;;) await this.#turn(signal)
     }
+    const onAbort = (): void => this.#work?.control.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
     try {
       await runUntilAborted(signal, run, () => {})
     } finally {
+      signal.removeEventListener('abort', onAbort)
       this.#isActive = false
       this.#deps.metrics.active.set({}, 0)
       this.#ended.abort(new Error('the sequencer has ended'))
@@ -193,7 +196,7 @@ class BlockSequencer implements Sequencer {
     const { chain, clock, metrics, waits } = this.#deps
     const begunMs = clock.elapsedMs()
     const work = { parent, control: new AbortController() }
-    const until = AbortSignal.any([signal, work.control.signal])
+    const until = work.control.signal
     this.#work = work
     this.#phase = 'building'
     try {
@@ -213,7 +216,7 @@ class BlockSequencer implements Sequencer {
       if (block) this.#onSealed(block, payload, { dueMs, sealAtMs, origin: plan.origin })
       else metrics.blocks.inc({ outcome: 'dropped' })
     } catch (error) {
-      if (!work.control.signal.aborted || signal.aborted) throw error
+      if (!until.aborted || signal.aborted) throw error
       metrics.blocks.inc({ outcome: 'moved' })
     } finally {
       this.#work = undefined

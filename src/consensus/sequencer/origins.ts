@@ -5,6 +5,7 @@ import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { L1Trail } from '../l1Trail.ts'
 import type { L1Source } from '../ports.ts'
+import { abortable } from './abortable.ts'
 
 export type OriginsDeps = {
   readonly l1: Pick<L1Source, 'ref' | 'block'>
@@ -38,7 +39,7 @@ export class Origins {
   /**
    * The origin of the head.
    * @returns undefined: L1 does not give it (in time)
-   * @throws Fault of L1 (fatal)
+   * @throws Fault of L1 (fatal); the signal's reason
    */
   current({ hash }: BlockId, patienceMs: number): Promise<L1Block | undefined> {
     const find = (): L1Block | undefined => this.#known.find(({ ref }) => ref.hash === hash)
@@ -49,7 +50,7 @@ export class Origins {
    * The block after an origin: never one in whose place derivation has read another.
    * @param last number of the last L1 block that may be an origin
    * @returns undefined: it may not be, or L1 does not have it (in time)
-   * @throws Fault of L1 (fatal)
+   * @throws Fault of L1 (fatal); the signal's reason
    */
   async next({ ref }: L1Block, last: number, patienceMs: number): Promise<L1Block | undefined> {
     const number = ref.number + 1
@@ -102,8 +103,11 @@ export class Origins {
 
   async #patient(done: Promise<void>, ms: number): Promise<void> {
     const control = new AbortController()
-    const late = this.#deps.clock.delay(ms, AbortSignal.any([this.#signal, control.signal])).catch(() => {})
-    await Promise.race([done, late])
-    control.abort()
+    const late = this.#deps.clock.delay(ms, control.signal).catch(() => {})
+    try {
+      await abortable(Promise.race([done, late]), this.#signal)
+    } finally {
+      control.abort()
+    }
   }
 }

@@ -14,12 +14,14 @@ export interface SealTime extends Disposable {
 export function createSealTime(clock: Clock, inMs: number, inVain: AbortSignal): SealTime {
   const atMs = clock.elapsedMs() + inMs
   const control = new AbortController()
-  const timer = clock.after(inMs, () => control.abort())
+  const end = (): void => control.abort()
+  const timer = clock.after(inMs, end)
+  inVain.addEventListener('abort', end, { once: true })
   return {
     atMs,
-    signal: AbortSignal.any([control.signal, inVain]),
+    signal: control.signal,
     async reached(signal): Promise<void> {
-      if (!control.signal.aborted) await clock.delay(Math.max(0, atMs - clock.elapsedMs()), signal)
+      if (clock.elapsedMs() < atMs) await clock.delay(Math.max(0, atMs - clock.elapsedMs()), signal)
     },
     [Symbol.dispose](): void {
       timer[Symbol.dispose]()
