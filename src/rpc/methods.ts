@@ -44,7 +44,12 @@ import { getLogs } from './methods/eth/getLogs.ts'
 import { sendRawTransaction } from './methods/eth/sendRawTransaction.ts'
 import { getBalance, getCode, getProof, getStorageAt, getTransactionCount } from './methods/eth/state.ts'
 import { subscribe, unsubscribe } from './methods/eth/subscribe.ts'
-import { getTransactionByHash, getTransactionReceipt } from './methods/eth/transactions.ts'
+import {
+  getTransactionByBlockHashAndIndex,
+  getTransactionByBlockNumberAndIndex,
+  getTransactionByHash,
+  getTransactionReceipt,
+} from './methods/eth/transactions.ts'
 import { listening, peerCount } from './methods/net/peers.ts'
 import { netVersion } from './methods/net/version.ts'
 import { outputAtBlock, rollupConfig, safeHeadAtL1Block, syncStatus, version } from './methods/optimism/rollup.ts'
@@ -58,6 +63,7 @@ export const ethRegistry: Registry<EthContext> = createRegistry<EthContext>(
   [chainId, blockNumber, syncing, accounts],
   [getBlockByNumber, getBlockByHash, getBlockReceipts, getTransactionByHash, getTransactionReceipt],
   [getBlockTransactionCountByNumber, getBlockTransactionCountByHash],
+  [getTransactionByBlockNumberAndIndex, getTransactionByBlockHashAndIndex],
   [getBalance, getTransactionCount, getCode, getStorageAt, getProof],
   [call, estimateGas, getLogs],
   [gasPrice, maxPriorityFeePerGas, blobBaseFee, feeHistory],

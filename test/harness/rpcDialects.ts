@@ -75,7 +75,7 @@ export function resultOfOurs(method: string, result: Json): Json {
   if (method === 'eth_getLogs' && Array.isArray(result)) return mapItems(result, logOfOurs) ?? result
   if (method === 'eth_getBlockReceipts') return mapItems(result, receiptOfOurs) ?? result
   if (!isObject(result)) return result
-  if (method === 'eth_getTransactionByHash') return transactionOfOurs(result)
+  if (method.startsWith('eth_getTransactionBy')) return transactionOfOurs(result)
   if (method === 'eth_getTransactionReceipt') return receiptOfOurs(result)
   if (method === 'optimism_rollupConfig') return configOfOurs(result)
   const { transactions } = result

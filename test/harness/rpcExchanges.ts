@@ -28,7 +28,7 @@ const offeredMethods: readonly string[] = [
   ...['eth_getTransactionReceipt', 'eth_getBlockReceipts', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'],
   ...['eth_getBlockTransactionCountByNumber', 'eth_estimateGas', 'eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBaseFee'],
   ...['eth_feeHistory', 'eth_getFilterChanges', 'eth_accounts', 'net_listening', 'net_peerCount', 'web3_sha3'],
-  ...['eth_sendRawTransaction', 'txpool_status', 'txpool_content'],
+  ...['eth_getTransactionByBlockNumberAndIndex', 'eth_sendRawTransaction', 'txpool_status', 'txpool_content'],
   ...['eth_getStorageAt', 'eth_call', 'eth_getLogs', 'eth_getProof', 'eth_syncing', 'net_version', 'web3_clientVersion'],
   ...['optimism_syncStatus', 'optimism_outputAtBlock', 'optimism_rollupConfig', 'optimism_safeHeadAtL1Block', 'optimism_version'],
   ...['eth_notAMethod', 'optimism_notAMethod'],

@@ -60,6 +60,38 @@ it('rpc/blocks: the same transactions as hashes and in full', async () => {
   expect(full.transactions[0]).toMatchObject({ from: fakeSender, gasPrice: '0x3ed', transactionIndex: '0x0', blockNumber: '0x1' })
 })
 
+it('rpc/transactions: a transaction by its place is that by its hash, and a block has so many', async () => {
+  const { hash } = chain.blocks[1] ?? expect.fail()
+  const found = await ask('eth_getTransactionByHash', chain.transactionHash(1, 1))
+  expect(await ask('eth_getTransactionByBlockNumberAndIndex', '0x1', '0x1')).toEqual(found)
+  expect(await ask('eth_getTransactionByBlockHashAndIndex', hash, '0x1')).toEqual(found)
+  expect([await ask('eth_getBlockTransactionCountByNumber', '0x1'), await ask('eth_getBlockTransactionCountByHash', hash)]).toEqual([
+    '0x2',
+    '0x2',
+  ])
+})
+
+it.each([
+  ['eth_accounts', [], []],
+  ['net_listening', [], true],
+  ['net_peerCount', [], '0x0'],
+  ['eth_blobBaseFee', [], '0x0'],
+  // the answer of another client
+  ['web3_sha3', ['0x68656c6c6f'], '0x1c8aff950685c2ed4bc3174f3472287b56d9517b9c948127319a09a7a36deac8'],
+])('rpc: %s is what wallets expect at their start', async (method, params, expected) => {
+  expect(await ask(method, ...params)).toEqual(expected)
+})
+
+it.each([
+  ['web3_sha3', ['hello']],
+  ['web3_sha3', []],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0x1']],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0x1', 'last']],
+  ['eth_getBlockTransactionCountByHash', ['0x1']],
+])('rpc: %s refuses %j (-32602)', async (method, params) => {
+  await expect(ask(method, ...params)).rejects.toMatchObject({ code: -32602 })
+})
+
 it('rpc/transactions: receipts of a block are the receipts of its transactions', async () => {
   const receipts = (await ask('eth_getBlockReceipts', '0x1')) as object[]
   const one = await ask('eth_getTransactionReceipt', chain.transactionHash(1, 1))
@@ -82,6 +114,12 @@ it.each([
   ['eth_getBlockReceipts', ['0xffffff']],
   ['eth_getTransactionByHash', [topic(1)]],
   ['eth_getTransactionReceipt', [topic(1)]],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0x1', '0x2']],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0x1', '0xffffffffffffffff']],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0xff', '0x0']],
+  ['eth_getTransactionByBlockHashAndIndex', [topic(1), '0x0']],
+  ['eth_getBlockTransactionCountByNumber', ['0xff']],
+  ['eth_getBlockTransactionCountByHash', [topic(1)]],
 ])('rpc/blocks: %s of what does not exist is null', async (method, params) => {
   expect(await ask(method, ...params)).toBeNull()
 })
