@@ -3,7 +3,6 @@ import { l1BlockAddress } from '#chain/addresses'
 import { l2RefOf } from '#chain/l2Ref'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import type { Clock } from '#lib/clock'
-import { fromHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
@@ -44,10 +43,11 @@ const withPool = (
 })
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-/** A store that counts the snapshots that are open. */
-function countingKv(): Kv & { readonly open: number } {
+/** A store that counts its snapshots: all there were, and those that are open. */
+function countingKv(): Kv & { readonly open: number; readonly opened: number } {
   const inner = createMemoryKv()
   let open = 0
+  let opened = 0
   return {
     write: (run) => inner.write(run),
     freeBytes: () => inner.freeBytes(),
@@ -55,6 +55,7 @@ function countingKv(): Kv & { readonly open: number } {
       const reader = inner.snapshot()
       const end = reader[Symbol.dispose].bind(reader)
       open++
+      opened++
       return Object.assign(reader, {
         [Symbol.dispose]() {
           open--
@@ -65,6 +66,9 @@ function countingKv(): Kv & { readonly open: number } {
     [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
     get open() {
       return open
+    },
+    get opened() {
+      return opened
     },
   }
 }
@@ -126,7 +130,9 @@ it('execution/buildFromPool: it goes on with what is added until it is sealed, a
     isSound = true
   })
   expect([isSound, kv.open]).toEqual([true, 0])
-  await turn()
+  const { opened } = kv
+  for (let i = 0; i < 10; i++) await turn()
+  expect(kv.opened - opened).toBeLessThanOrEqual(4)
   pool.add(second)
   await turn()
   await turn()
@@ -217,14 +223,16 @@ it('execution/buildFromPool: it ends by itself when no gas is left for any, or n
 
 it('execution/buildFromPool: the limits of data are kept, for one and for all', async () => {
   const { pool, build, execution } = start()
-  const long = tip('alice', 9n, 0n, {
-    gasLimit: 200_000n,
-    data: fromHex(`0x${Array.from({ length: 600 }, (_, i) => ((i * i * 7 + i) & 255).toString(16).padStart(2, '0')).join('')}`),
-  })
+  const data = Uint8Array.from({ length: 600 }, (_, i) => (i * i * 7 + i) & 255)
+  const long = tip('alice', 9n, 0n, { gasLimit: 200_000n, data })
   const short = Array.from({ length: 8 }, (_, i) => tip('bob', 5n, BigInt(i)))
   pool.add(long, ...short)
   execution.limitData({ maxTransactionBytes: 200, maxBlockBytes: 550 })
   expect(taken(await build(withPool(1), new AbortController().signal))).toEqual(short.slice(0, 5))
+  const other = start()
+  other.execution.limitData({ maxBlockBytes: 350 })
+  other.pool.add(...short.slice(0, 2), tip('alice', 1n, 0n, { gasLimit: 200_000n, data }))
+  expect(taken(await other.build(withPool(1)))).toEqual(short.slice(0, 2))
   execution.limitData({})
   expect(taken(await build(withPool(1)))).toEqual([long, ...short])
 })
