@@ -11,7 +11,7 @@ const known = /already (?:known|imported|exists)|known transaction/i
 
 /** How clients say why they do not take one, the first that fits. */
 const refusals: readonly (readonly [RegExp, RefusalReason])[] = [
-  [/nonce (?:is )?too low|old nonce/i, 'nonce-used'],
+  [/nonce (?:is )?too low|old ?nonce/i, 'nonce-used'],
   [/underpriced|fee (?:cap )?(?:is )?(?:too low|less than)|less than block|fee too low/i, 'underpriced'],
   [/insufficient (?:funds|balance)|not enough (?:funds|balance)|exceeds (?:balance|allowance)/i, 'no-funds'],
 ]

@@ -156,7 +156,7 @@ async function answer(handle: Handler, request: IncomingMessage, response: Serve
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxRequestBytes) {
-      response.writeHead(413).end()
+      response.writeHead(413, { connection: 'close' }).end()
       return
     }
     chunks.push(chunk)

@@ -13,13 +13,13 @@ export const fees = { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n *
 export function signed(
   key: Hex,
   nonce: bigint,
-  more: { to?: Hex; data?: Uint8Array; value?: bigint; times?: bigint; gasLimit?: bigint } = {},
+  more: { to?: Hex; data?: Uint8Array; value?: bigint; times?: bigint; gasLimit?: bigint; chainId?: bigint } = {},
 ) {
-  const { to = inbox, data = new Uint8Array(), value = 0n, times = 100n, gasLimit = 200_000n } = more
+  const { to = inbox, data = new Uint8Array(), value = 0n, times = 100n, gasLimit = 200_000n, chainId = 900n } = more
   return signTransaction(
     {
       type: 2,
-      chainId: 900n,
+      chainId,
       nonce,
       gasLimit,
       to: parseAddress(to),
