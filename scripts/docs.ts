@@ -1,6 +1,7 @@
 // docs/reference/: written from the tables in the code. `--check` fails when what is committed differs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { controlMethods } from '#devnet/control'
 import type { FaultSpec } from '#lib/fault'
 import type { MetricSpec } from '#lib/metrics'
 import { adminMethods, engineMethods, ethRegistry, rollupRegistry, socketMethods } from '#rpc/methods'
@@ -89,7 +90,7 @@ async function metricsPage(): Promise<string> {
       }
     }
   }
-  return `# Metrics\n\nServed at \`/metrics\` of the rollup port and of \`--metrics.port\`.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
+  return `# Metrics\n\nServed at \`/metrics\` of the rollup port and of \`--metrics.port\`; those of the batcher and the devnet at \`/metrics\` of its control port.\n\n${table(['name', 'module', 'kind', 'labels', 'meaning'], rows)}\n`
 }
 
 const pages: Readonly<Record<string, string>> = {
@@ -102,6 +103,7 @@ const pages: Readonly<Record<string, string>> = {
     { title: 'Engine API (--engine.port), with a token; besides all of the execution half', methods: engineMethods },
     { title: 'Consensus half (--rollup.port)', methods: rollupRegistry.values() },
     { title: 'For the operator (--rollup.port with --rollup.admin)', methods: adminMethods },
+    { title: 'Devnet (--control.port, on loopback)', methods: controlMethods },
   ]),
 }
 

@@ -78,4 +78,34 @@ export const devnetFault = defineFaults({
     says: (d: { node: string }) => `the ${d.node} of the devnet stopped without saying why`,
     fix: 'start it again with --log.level debug; please report what it says',
   },
+  DEVNET_NOT_RUNNING: {
+    severity: 'fatal',
+    says: (d: { url: string; reason: string }) => `no devnet answers at ${d.url}: ${d.reason}`,
+    fix: 'start one (basalt devnet), or give the port of its control methods: --control.port',
+  },
+  DEVNET_RPC: {
+    severity: 'fatal',
+    says: (d: { url: string; method: string; reason: string }) => `${d.method} at ${d.url}: ${d.reason}`,
+    fix: 'see that the devnet still runs, and what it was asked for',
+  },
+  DEVNET_WAITED: {
+    severity: 'fatal',
+    says: (d: { what: string; seconds: number }) => `${d.seconds} s have passed without ${d.what}`,
+    fix: 'look at the status of the devnet: its sequencer, its batcher or its way to L1 may be switched off',
+  },
+  UNKNOWN_ACCOUNT: {
+    severity: 'fatal',
+    says: (d: { from: string; reason: string }) => `there is no key for account ${d.from}: ${d.reason}`,
+    fix: 'give --from a number from 0 on or an address that basalt devnet accounts shows, and --mnemonic if the devnet has its own',
+  },
+  TRANSACTION_FAILED: {
+    severity: 'fatal',
+    says: (d: { hash: string; where: string; block: number }) => `transaction ${d.hash} failed on ${d.where}, in block ${d.block}`,
+    fix: 'see with eth_call at that block why it reverts',
+  },
+  WITHDRAWAL_UNPROVED: {
+    severity: 'fatal',
+    says: (d: { reason: string }) => `the withdrawal cannot be proved: ${d.reason}`,
+    fix: 'try again: a reorg may have come between; otherwise please report it',
+  },
 })

@@ -44,7 +44,10 @@ const priceIn = (tx: SignedTransaction, { header }: MemoryBlock): bigint => {
 }
 
 /** A transaction as `eth_getTransactionByHash` has it. @param place undefined: it waits */
-export function transactionJson({ hash, tx, sender }: Waiting, place?: { readonly block: MemoryBlock; readonly index: number }): Json {
+export function transactionJson(
+  { hash, tx, sender }: Pick<Waiting, 'hash' | 'tx' | 'sender'>,
+  place?: { readonly block: MemoryBlock; readonly index: number },
+): Json {
   const price = 'maxFeePerGas' in tx ? (place ? priceIn(tx, place.block) : tx.maxFeePerGas) : tx.gasPrice
   return {
     type: toQuantity(tx.type),

@@ -13,8 +13,8 @@ import type { StateDiff } from '#types/stateDiff'
 import type { SignedTransaction } from '#types/transaction'
 import type { MemoryPool, Waiting } from './memoryPool.ts'
 
-/** A transaction in a block, with what became of it. */
-export type Mined = Waiting & {
+/** A transaction in a block, with what became of it; its blobs are elsewhere. */
+export type Mined = Omit<Waiting, 'sidecar'> & {
   readonly receipt: Receipt
   /** gas */
   readonly gasUsed: bigint
@@ -115,12 +115,13 @@ const blobsIn = (tx: SignedTransaction): number => (tx.type === 3 ? tx.blobVersi
 /**
  * The next block, with what waits in the pool: the highest tip first, as much as fits. What can never be in a block leaves the pool.
  * @param view state after the parent
+ * @returns `carrying`: those of the block that came with blobs
  */
 export function buildMemoryBlock(
   deps: { readonly evm: Evm; readonly pool: MemoryPool; readonly view: StateView; readonly chainId: number },
   parent: MemoryBlock,
   plan: BlockPlan,
-): { readonly block: MemoryBlock; readonly diff: StateDiff } {
+): { readonly block: MemoryBlock; readonly diff: StateDiff; readonly carrying: readonly Waiting[] } {
   const { evm, pool, view, chainId } = deps
   const open = nextHeader(parent, plan)
   const env = envOf(chainId, open)
@@ -128,6 +129,7 @@ export function buildMemoryBlock(
   const nonceOf = (sender: Address): bigint => session.account(sender)?.nonce ?? 0n
   const passedOver = new Set<Address>()
   const mined: Mined[] = []
+  const carrying: Waiting[] = []
   let gasUsed = 0n
   let blobs = 0
   for (;;) {
@@ -143,9 +145,11 @@ export function buildMemoryBlock(
     gasUsed += result.gasUsed
     blobs += blobsIn(tx)
     const { outcome } = result
+    const { sidecar, ...bare } = waiting
+    if (sidecar) carrying.push(waiting)
     const succeeded = outcome.kind === 'success'
     const receipt = createReceipt({ type: tx.type, succeeded, cumulativeGasUsed: gasUsed, logs: succeeded ? outcome.logs : [] })
-    mined.push({ ...waiting, receipt, gasUsed: result.gasUsed, ...(succeeded && outcome.created && { created: outcome.created }) })
+    mined.push({ ...bare, receipt, gasUsed: result.gasUsed, ...(succeeded && outcome.created && { created: outcome.created }) })
     pool.remove(waiting)
   }
   pool.prune(nonceOf)
@@ -158,5 +162,5 @@ export function buildMemoryBlock(
     receiptsRoot: orderedRoot(receipts.map(encodeReceipt)),
     logsBloom: unionOfBlooms(receipts),
   }
-  return { block: { hash: hashHeader(header), header, mined }, diff: session.diff() }
+  return { block: { hash: hashHeader(header), header, mined }, diff: session.diff(), carrying }
 }

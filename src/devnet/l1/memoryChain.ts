@@ -137,14 +137,12 @@ export class MemoryChain {
     const { evm, pool } = this
     const parent = this.head
     const view = this.view(parent.header.number)
-    const { block, diff } = buildMemoryBlock({ evm, pool, view, chainId: this.options.chainId }, parent, this.#plan())
+    const { block, diff, carrying } = buildMemoryBlock({ evm, pool, view, chainId: this.options.chainId }, parent, this.#plan())
     this.#state.apply(diff)
     this.#blocks.push(block)
     this.#byHash.set(block.hash, block)
-    for (const [index, mined] of block.mined.entries()) {
-      this.#places.set(mined.hash, { block, index, mined })
-      this.#keepBlobs(mined)
-    }
+    for (const [index, mined] of block.mined.entries()) this.#places.set(mined.hash, { block, index, mined })
+    for (const waiting of carrying) this.#keepBlobs(waiting)
     return block
   }
 
@@ -205,7 +203,7 @@ export class MemoryChain {
     })
   }
 
-  #keepBlobs({ tx, sidecar }: Mined): void {
+  #keepBlobs({ tx, sidecar }: Waiting): void {
     if (tx.type !== 3 || !sidecar) return
     for (const [i, hash] of tx.blobVersionedHashes.entries()) {
       const [blob, commitment] = [sidecar.blobs[i], sidecar.commitments[i]]

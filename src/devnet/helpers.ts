@@ -1,0 +1,85 @@
+import { userDepositSource } from '#chain/sourceHash'
+import { encodeDeposit } from '#types/deposit'
+import { type Address, type Hash, parseAddress } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import { encodeCall, eventTopic } from './abi.ts'
+import { devnetFault } from './faults.ts'
+import type { DevnetAccount } from './ports.ts'
+import type { RemoteDevnet } from './remoteDevnet.ts'
+import { readBalance, readReceipt, type SentReceipt, sendFrom, type Wish } from './wallet.ts'
+
+/** @throws Fault TRANSACTION_FAILED (fatal) */
+function requireSuccess(receipt: SentReceipt, where: string): SentReceipt {
+  if (!receipt.succeeded) throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where, block: receipt.block.number })
+  return receipt
+}
+
+/**
+ * Sends a transaction on L2 and waits until it is in a block.
+ * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
+ */
+export async function sendOnL2(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish): Promise<SentReceipt> {
+  const hash = await sendFrom(devnet.l2, devnet.facts.chainId, account, wish)
+  const receipt = await devnet.until(`transaction ${hash} in a block`, () => readReceipt(devnet.l2, hash))
+  return requireSuccess(receipt, 'L2')
+}
+
+export type Deposited = { readonly l1: SentReceipt; readonly l2: SentReceipt }
+
+const depositSignature = 'depositTransaction(address,uint256,uint64,bool,bytes)'
+const depositTopic = eventTopic('TransactionDeposited(address,address,uint256,bytes)')
+/** gas on L2 besides what data cost */
+const depositGas = 200_000n
+const gasPerDataByte = 40n
+
+/** Hash of the transaction that a deposit becomes on L2. @see specs protocol/deposits.md */
+function depositHash(receipt: SentReceipt, portal: Address, from: Address, wish: Wish & { readonly to: Address }, gasLimit: bigint): Hash {
+  const log = receipt.logs.find(({ address, topics }) => address === portal && topics[0] === depositTopic)
+  if (log === undefined)
+    throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where: 'L1, without a deposit', block: receipt.block.number })
+  return hashTransaction(
+    encodeDeposit({
+      type: 0x7e,
+      sourceHash: userDepositSource(receipt.block.hash, log.logIndex),
+      from,
+      to: wish.to,
+      mint: wish.value,
+      value: wish.value,
+      gasLimit,
+      isSystemTransaction: false,
+      data: wish.data,
+    }),
+  )
+}
+
+/**
+ * Deposits through the portal on L1 and waits until L2 has executed it. An L1 reorg on the way is followed.
+ * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
+ */
+export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish & { readonly to: Address }): Promise<Deposited> {
+  const { l1, l2, facts } = devnet
+  const portal = parseAddress(facts.contracts.portal)
+  const from = parseAddress(account.address)
+  const gasLimit = depositGas + gasPerDataByte * BigInt(wish.data.length)
+  const data = encodeCall(depositSignature, [wish.to, wish.value, gasLimit, false, wish.data])
+  const hash = await sendFrom(l1, facts.l1ChainId, account, { to: portal, value: wish.value, data })
+  return devnet.until(`deposit ${hash} on L2`, async () => {
+    const onL1 = await readReceipt(l1, hash)
+    if (onL1 === undefined) return undefined
+    requireSuccess(onL1, 'L1')
+    const onL2 = await readReceipt(l2, depositHash(onL1, portal, from, wish, gasLimit))
+    return onL2 && { l1: onL1, l2: requireSuccess(onL2, 'L2') }
+  })
+}
+
+export type AccountBalances = { readonly address: string; readonly l1Wei: bigint; readonly l2Wei: bigint }
+
+/** What each account has on both chains. @throws Fault DEVNET_RPC (fatal) */
+export function readBalances({ facts, l1, l2 }: RemoteDevnet): Promise<readonly AccountBalances[]> {
+  return Promise.all(
+    facts.accounts.map(async (address) => {
+      const [l1Wei, l2Wei] = await Promise.all([readBalance(l1, address), readBalance(l2, address)])
+      return { address, l1Wei, l2Wei }
+    }),
+  )
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '#lib/clock'
+import type { Fetch } from '#lib/jsonHttp'
+import { ShapeError } from '#types/jsonShape'
+import type { DevnetFacts } from './control.ts'
+import { devnetFault } from './faults.ts'
+import { askRpc } from './l1/devnetRpc.ts'
+
+export type RemoteDeps = { readonly fetch: Fetch; readonly clock: Clock; readonly signal: AbortSignal }
+
+/** Asks one endpoint; the result as `parse` reads it. */
+export type Ask = <T>(method: string, params: readonly unknown[], parse: (result: unknown) => T) => Promise<T>
+
+/** A devnet in another process, by its RPC alone. */
+export type RemoteDevnet = {
+  readonly facts: DevnetFacts
+  readonly l1: Ask
+  readonly l2: Ask
+  readonly rollup: Ask
+  /**
+   * Looks again and again until there is something.
+   * @param what is waited for, for the fault
+   * @throws Fault DEVNET_WAITED (fatal); the reason of an abort
+   */
+  until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>
+}
+
+const lookEveryMs = 200
+/** A devnet whose L1 or batcher was stopped on purpose heals within ten minutes: the longest that a fault may last. */
+const patienceMs = 600_000
+
+/** @throws Fault DEVNET_RPC (fatal): an error, or no answer, or one that cannot be read */
+function askingOf({ fetch, clock, signal }: RemoteDeps, url: string): Ask {
+  return async (method, params, parse) => {
+    const outcome = await askRpc({ fetch, clock }, url, method, params, signal)
+    if (outcome.kind === 'error') throw devnetFault('DEVNET_RPC', { url, method, reason: outcome.message })
+    if (outcome.kind === 'unreachable') throw devnetFault('DEVNET_RPC', { url, method, reason: outcome.reason })
+    try {
+      return parse(outcome.result)
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error
+      throw devnetFault('DEVNET_RPC', { url, method, reason: error.message }, error)
+    }
+  }
+}
+
+async function untilThere<T>({ clock, signal }: RemoteDeps, what: string, look: () => Promise<T | undefined>): Promise<T> {
+  const beganMs = clock.elapsedMs()
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (clock.elapsedMs() - beganMs > patienceMs) throw devnetFault('DEVNET_WAITED', { what, seconds: patienceMs / 1_000 })
+    await clock.delay(lookEveryMs, signal)
+  }
+}
+
+/**
+ * Finds the devnet whose control port this is.
+ * @throws Fault DEVNET_NOT_RUNNING (fatal)
+ */
+export async function connectDevnet(deps: RemoteDeps, controlUrl: string): Promise<RemoteDevnet> {
+  const outcome = await askRpc(deps, controlUrl, 'devnet_info', [], deps.signal)
+  if (outcome.kind !== 'result') {
+    const reason = outcome.kind === 'error' ? outcome.message : outcome.reason
+    throw devnetFault('DEVNET_NOT_RUNNING', { url: controlUrl, reason })
+  }
+  const facts = outcome.result as DevnetFacts
+  return {
+    facts,
+    l1: askingOf(deps, facts.urls.l1),
+    l2: askingOf(deps, facts.urls.rpc),
+    rollup: askingOf(deps, facts.urls.rollup),
+    until: (what, look) => untilThere(deps, what, look),
+  }
+}

@@ -1,0 +1,98 @@
+import { fromHex, toHex, toQuantity } from '#lib/hex'
+import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
+import { addressField, bigintField, bytesField, has, hashField, type Json, listOf, numberField, objectOf } from '#types/jsonShape'
+import { signTransaction } from '#types/signing'
+import { devnetAccounts } from './accounts.ts'
+import { devnetFault } from './faults.ts'
+import type { DevnetAccount } from './ports.ts'
+import type { Ask, RemoteDevnet } from './remoteDevnet.ts'
+
+/** What somebody wants sent; `to` null creates a contract. Wei. */
+export type Wish = { readonly to: Address | null; readonly value: bigint; readonly data: Uint8Array }
+
+export type SentLog = { readonly address: Address; readonly topics: readonly Hash[]; readonly data: Uint8Array; readonly logIndex: number }
+export type SentReceipt = {
+  readonly hash: Hash
+  readonly succeeded: boolean
+  readonly block: { readonly number: number; readonly hash: Hash }
+  readonly gasUsed: bigint
+  readonly contract: Address | undefined
+  readonly logs: readonly SentLog[]
+}
+
+/** wei per gas */
+const tip = 1_000_000n
+/** Base fees that may follow one another while a transaction waits. */
+const baseFeeRoom = 4n
+
+/**
+ * The account that is meant: a number, or an address of one of the devnet's accounts.
+ * @throws Fault UNKNOWN_ACCOUNT (fatal): there is none, or the words are not those of the devnet
+ */
+export function accountOf(devnet: Pick<RemoteDevnet, 'facts'>, mnemonic: string, from: string): DevnetAccount {
+  const { accounts } = devnet.facts
+  const index = /^\d{1,3}$/.test(from) ? Number(from) : accounts.indexOf(from.toLowerCase())
+  const address = accounts[index]
+  if (address === undefined) throw devnetFault('UNKNOWN_ACCOUNT', { from: from.slice(0, 80), reason: `the devnet has ${accounts.length}` })
+  const account = devnetAccounts(mnemonic, accounts.length).accounts[index]
+  if (account?.address !== address) {
+    throw devnetFault('UNKNOWN_ACCOUNT', { from, reason: `the devnet's is ${address}, made of other words than --mnemonic` })
+  }
+  return account
+}
+
+const quantityOf = (result: unknown): bigint => bigintField({ result }, 'result')
+
+/** Signs and hands in. @returns the hash. @throws Fault DEVNET_RPC (fatal) with why it is refused */
+export async function sendFrom(ask: Ask, chainId: number, account: DevnetAccount, { to, value, data }: Wish): Promise<Hash> {
+  const call = { from: account.address, ...(to !== null && { to }), value: toQuantity(value), data: toHex(data) }
+  const nonce = await ask('eth_getTransactionCount', [account.address, 'pending'], quantityOf)
+  const gasLimit = await ask('eth_estimateGas', [call], quantityOf)
+  const baseFee = await ask('eth_getBlockByNumber', ['latest', false], (block) => bigintField(objectOf(block, 'block'), 'baseFeePerGas'))
+  const { raw } = signTransaction(
+    {
+      type: 2,
+      chainId: BigInt(chainId),
+      nonce,
+      gasLimit: (gasLimit * 6n) / 5n,
+      to,
+      value,
+      data,
+      accessList: [],
+      maxPriorityFeePerGas: tip,
+      maxFeePerGas: baseFee * baseFeeRoom + tip,
+    },
+    fromHex(account.privateKey),
+  )
+  return ask('eth_sendRawTransaction', [toHex(raw)], (hash) => hashField({ hash }, 'hash'))
+}
+
+function logOf(value: unknown): SentLog {
+  const json = objectOf(value, 'log')
+  return {
+    address: addressField(json, 'address'),
+    topics: listOf(json['topics'], 'topics').map((topic) => parseHash(String(topic))),
+    data: bytesField(json, 'data'),
+    logIndex: numberField(json, 'logIndex'),
+  }
+}
+
+function receiptOf(json: Json): SentReceipt {
+  return {
+    hash: hashField(json, 'transactionHash'),
+    succeeded: bigintField(json, 'status') === 1n,
+    block: { number: numberField(json, 'blockNumber'), hash: hashField(json, 'blockHash') },
+    gasUsed: bigintField(json, 'gasUsed'),
+    contract: has(json, 'contractAddress') ? addressField(json, 'contractAddress') : undefined,
+    logs: listOf(json['logs'], 'logs').map(logOf),
+  }
+}
+
+/** Undefined: it is in no block (any more). */
+export function readReceipt(ask: Ask, hash: Hash): Promise<SentReceipt | undefined> {
+  return ask('eth_getTransactionReceipt', [hash], (result) => (result === null ? undefined : receiptOf(objectOf(result, 'receipt'))))
+}
+
+/** wei */
+export const readBalance = (ask: Ask, address: string): Promise<bigint> =>
+  ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
