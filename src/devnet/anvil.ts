@@ -36,8 +36,8 @@ export type AnvilL1Options = {
 type Head = BlockId & { readonly timestamp: number }
 type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** seconds between two times that the chain is written to its file */
-const saveEverySec = 5
+/** seconds between two times that the whole chain is written to its file; at its end anvil writes it too */
+const saveEverySec = 10
 /** Blocks whose state anvil keeps: as many can be replaced at most. */
 const keptStates = 256
 const startMs = 15_000
