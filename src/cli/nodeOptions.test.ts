@@ -63,7 +63,7 @@ it('cli/nodeOptions: consensus: the other half by URL, rollup and metrics', () =
 
 it('cli/nodeOptions: what a devnet needs of its L1 is said, never assumed', () => {
   expect(Object.keys(options('all', l1).l1 ?? {})).toEqual(['rpcUrls', 'beaconUrls', 'pollMs'])
-  const given = options('all', { ...l1, 'l1.trust-transactions': true, 'l1.slot-seconds': '2' })
+  const given = options('all', { ...l1, 'l1.trust-transactions': 'true', 'l1.slot-seconds': '2' })
   expect(given.l1).toMatchObject({ trustTransactions: true, slotSec: 2 })
   expect(() => options('all', { ...l1, 'l1.slot-seconds': '0' })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
 })

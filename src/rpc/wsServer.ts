@@ -145,6 +145,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   }
   const feed = deps.heads.subscribe(tell)
   const pendingFeed = deps.pending?.onPending((hash) => {
+    if (connections.size === 0) return
     const notification = notificationOf(hash)
     for (const connection of connections) connection.notify('newPendingTransactions', notification)
   })
