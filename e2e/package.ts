@@ -1,6 +1,6 @@
-// npm run test:package: builds and packs, installs the tarball in an empty folder, and runs the demo from there.
+// npm run test:package: builds and packs, installs the tarball in a copy of the example project, and runs its tests and the demo from there.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, runNode } from '../scripts/process.ts'
@@ -12,14 +12,8 @@ const npm = (args: readonly string[], cwd: string): string =>
 /** Runs the installed program on this Node until it has told its result, then interrupts it. */
 function demo(): Promise<{ text: string; code: number | null }> {
   return new Promise((resolve) => {
-    const child = spawn(
-      process.execPath,
-      ['node_modules/basalt/bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0'],
-      {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    const args = ['node_modules/basalt/bin/basalt.js', 'demo', '--json', '--http.port', '0', '--rollup.port', '0']
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString()
@@ -29,16 +23,59 @@ function demo(): Promise<{ text: string; code: number | null }> {
   })
 }
 
-if (runNode('scripts/build.ts', []) !== 0) throw new Error('the build fails')
-const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root)) as [
-  { filename: string; size: number; entryCount: number },
-]
-npm(['init', '--yes'], folder)
-npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', join(folder, packed.filename)], folder)
-const { text, code } = await demo()
-const { blocks, equal } = JSON.parse(text) as { blocks: number; equal: boolean }
-rmSync(folder, { recursive: true })
-if (!equal || code !== 0) throw new Error(`the installed demo says ${text}, exit code ${code}`)
-console.log(
-  `${packed.filename}: ${packed.entryCount} files, ${Math.round(packed.size / 1024)} KB; installed, it derives ${blocks} blocks, all equal`,
-)
+/** The example as somebody else has it: Basalt comes from the tarball. */
+function copyExample(tarball: string): void {
+  cpSync(join(root, 'examples/vitest'), folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
+  const file = join(folder, 'package.json')
+  const json = JSON.parse(readFileSync(file, 'utf8')) as { devDependencies: Record<string, string> }
+  json.devDependencies['basalt'] = `file:${tarball}`
+  writeFileSync(file, JSON.stringify(json))
+}
+
+type TestReport = { readonly numPassedTests: number; readonly numTotalTests: number; readonly success: boolean }
+
+/** Its tests on this Node: those that the example's `npm test` runs. */
+function exampleTests(): TestReport {
+  const report = join(folder, 'report.json')
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`, '--reporter=default']
+  execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, CI: '1' } })
+  return JSON.parse(readFileSync(report, 'utf8')) as TestReport
+}
+
+/** The types that the package tells of `basalt/devnet`, held against the example by our compiler. */
+function exampleTypes(): void {
+  const options = [
+    '--noEmit',
+    '--skipLibCheck',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--lib',
+    'es2024,esnext.disposable,dom',
+  ]
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [tsc, ...options, 'counter.test.ts', 'reorg.test.ts'], { cwd: folder, stdio: 'inherit' })
+}
+
+try {
+  if (runNode('scripts/build.ts', []) !== 0) throw new Error('the build fails')
+  const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], root)) as [
+    { filename: string; size: number; entryCount: number },
+  ]
+  copyExample(join(folder, packed.filename))
+  npm(['install', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
+  exampleTypes()
+  const { text, code } = await demo()
+  const { blocks, equal } = JSON.parse(text) as { blocks: number; equal: boolean }
+  if (!equal || code !== 0) throw new Error(`the installed demo says ${text}, exit code ${code}`)
+  const tests = exampleTests()
+  if (!tests.success) throw new Error('the tests of the example fail')
+  console.log(
+    `${packed.filename}: ${packed.entryCount} files, ${Math.round(packed.size / 1024)} KB; installed, it derives ${blocks} blocks, all equal; ` +
+      `example: ${tests.numPassedTests} of ${tests.numTotalTests} tests pass`,
+  )
+} finally {
+  rmSync(folder, { recursive: true })
+}

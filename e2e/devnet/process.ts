@@ -1,0 +1,72 @@
+import { type CliProcess, type Ended, rpcCall, startCli } from '#test/harness/cliProcess'
+import type { DevnetFacts } from '../../src/devnet/control.ts'
+import type { DevnetAccount } from '../../src/devnet/ports.ts'
+import type { DevnetStatus } from '../../src/devnet/status.ts'
+import { eventually } from '../nodeProcess.ts'
+
+export type L1Kind = 'memory' | 'anvil'
+export type Started = DevnetFacts & { readonly accounts: readonly DevnetAccount[] }
+
+/** `basalt devnet --json` as a process. */
+export interface DevnetProcess extends AsyncDisposable {
+  readonly cli: CliProcess
+  readonly started: DevnetFacts
+  /** milliseconds from its being spawned to the event, and to block 1 */
+  readonly startMs: number
+  readonly firstBlockMs: number
+  status(): Promise<DevnetStatus>
+  control(method: string, ...params: readonly unknown[]): Promise<unknown>
+  /** Ctrl-C. @returns its end, and how long that took */
+  stop(): Promise<{ readonly ended: Ended; readonly stopMs: number }>
+}
+
+const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'control.port']
+export const freePorts: readonly string[] = portFlags.flatMap((flag) => [`--${flag}`, '0'])
+
+/** Starts one on free ports, and waits for its first block. */
+export async function startDevnetProcess(kind: L1Kind, args: readonly string[] = []): Promise<DevnetProcess> {
+  const beganMs = performance.now()
+  const cli = startCli(['devnet', '--json', '--l1', kind, ...freePorts, ...args])
+  try {
+    const [line] = await cli.until(/^\{"event":"started".*\}$/m)
+    const startMs = performance.now() - beganMs
+    const started = JSON.parse(line) as DevnetFacts
+    const status = async (): Promise<DevnetStatus> => (await rpcCall(started.urls.control, 'devnet_status')) as DevnetStatus
+    await eventually('the first block', 20_000, async () => (await status()).sequencer.unsafe > 0)
+    return {
+      cli,
+      started,
+      startMs,
+      firstBlockMs: performance.now() - beganMs,
+      status,
+      control: (method, ...params) => rpcCall(started.urls.control, method, params),
+      async stop() {
+        const fromMs = performance.now()
+        cli.child.kill('SIGINT')
+        const ended = await cli.ended()
+        return { ended, stopMs: performance.now() - fromMs }
+      },
+      [Symbol.asyncDispose]: () => cli[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await cli[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Whether somebody still listens there. */
+export async function isServed(url: string): Promise<boolean> {
+  return fetch(url, { method: 'POST', body: '{}' }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The verifier has derived a block beyond this one, and all of it was found equal. */
+export async function agreesBeyond(devnet: DevnetProcess, block: number, timeoutMs: number): Promise<void> {
+  await eventually(`the verifier agrees beyond block ${block}`, timeoutMs, async () => {
+    const { agreement, verifier } = await devnet.status()
+    if (agreement.kind === 'disagrees') throw new Error(`the verifier disagrees: ${JSON.stringify(agreement)}`)
+    return verifier.safe > block && agreement.kind === 'agrees' && (agreement.compared ?? 0) > block
+  })
+}
