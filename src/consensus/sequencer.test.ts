@@ -194,16 +194,40 @@ it('consensus/sequencer: L1 replaces the origin: what stands on it is given up, 
   await settleAll(host, run)
 })
 
+it('consensus/sequencer: on a head whose origin derivation has read otherwise nothing is begun, however long it takes to give it up', async () => {
+  const { host, run } = await begin()
+  const { world } = host
+  await host.pass(11)
+  // the sequencer is ahead of derivation
+  host.cutL1('numbered')
+  world.mine({ header: { extraData: Uint8Array.of(1) } })
+  await host.pass(6)
+  expect(originsOf(world, run).at(-1)).toBe(1)
+  world.reorg(1)
+  world.mine({ header: { extraData: Uint8Array.of(2) } })
+  host.cutL1('ref')
+  await host.pass(12)
+  const { length } = host.asked
+  const stale = headOf(run)
+  await host.pass(20)
+  expect([host.asked.length, headOf(run).blockHash]).toEqual([length, stale.blockHash])
+  expect(run.driver.waits.has('sequencer-origin')).toBe(true)
+  host.cutL1()
+  await host.pass(12)
+  expect(run.engine.hashes()).not.toContain(stale.blockHash)
+  await settleAll(host, run)
+})
+
 it('consensus/sequencer: nothing is sequenced while derivation has not read L1 to its head: a restart does not fork what was posted', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(23)
   world.mine({ transactions: postRest(world, run) })
   await run.stop()
-  // the execution half has lost its tail, and L1 is away
+  // the execution half has lost its tail, and derivation gets no block of L1
   const posted = headOf(run)
   run.engine.turn('on', 4)
-  host.cutL1('head')
+  host.cutL1('numbered')
   const again = host.start()
   await host.pass(10)
   expect(headOf(again).blockNumber).toBe(4)

@@ -40,8 +40,8 @@ export type SequencerHost = {
   readonly clock: ManualClock
   readonly world: DeriveWorld
   readonly lines: readonly Record<string, unknown>[]
-  /** L1 fails these calls until it is told otherwise. */
-  cutL1(...methods: readonly ('head' | 'ref' | 'block')[]): void
+  /** L1 fails these calls until it is told otherwise; `numbered`: blocks by number, as derivation reads them. */
+  cutL1(...methods: readonly ('head' | 'ref' | 'block' | 'numbered')[]): void
   start(options?: Partial<SequencerOptions>): SequencerRun
   /** what was asked to be built so far */
   readonly asked: readonly PayloadAttributes[]
@@ -80,6 +80,7 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
     },
     block: async (at) => {
       answer('block')
+      if (typeof at === 'number') answer('numbered')
       return typeof at === 'number' ? world.l1[at] : world.l1.find((block) => block.ref.hash === at)
     },
     blobs: async () => 'missing',
