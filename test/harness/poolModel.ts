@@ -98,7 +98,7 @@ export class PoolModel {
     const cost = tx.gasLimit * tx.maxFeePerGas + tx.value
     const before = own.filter((one) => one.tx.nonce < tx.nonce)
     if (before.reduce((sum, one) => sum + one.cost, cost) > balance) return 'insufficient-funds'
-    const one: Waiting = { raw, sender, tx, cost, bytes: 1_000 + raw.length, arrival: this.#arrivals }
+    const one: Waiting = { raw, sender, tx, cost, bytes: 1_800 + raw.length, arrival: this.#arrivals }
     const refused = this.#makeRoom(one, old, own)
     if (refused) return refused
     this.#arrivals++
@@ -125,7 +125,7 @@ export class PoolModel {
         (sender) => this.of(sender).findLast((other) => !gone.has(other)) ?? [],
       )
       const may = tails.filter(({ sender, tx }) => sender !== one.sender || tx.nonce > one.tx.nonce)
-      const [victim] = may.sort((a, b) => (counts(this.#standing(a), this.#standing(b)) ? -1 : 1))
+      const [victim] = may.sort((a, b) => this.#leaves(a, b))
       if (victim === undefined || !counts(this.#standing(victim), newcomer)) return 'pool-full'
       gone.add(victim)
     }
@@ -133,6 +133,11 @@ export class PoolModel {
     // the one that is replaced is still there for the caller to take out
     if (old) this.#all.push(old)
     return undefined
+  }
+
+  #leaves(a: Waiting, b: Waiting): number {
+    if (counts(this.#standing(a), this.#standing(b))) return -1
+    return counts(this.#standing(b), this.#standing(a)) ? 1 : b.arrival - a.arrival
   }
 
   #standing(one: Waiting): Standing {

@@ -15,7 +15,7 @@ const add = (pool: TxPool, n: number, nonce: number, tip = 10, fields: Partial<F
   return outcome?.kind === 'refused' ? outcome.refusal.kind : outcome?.kind
 }
 /** what a transfer of this chain takes of the bounds */
-const one = 1_000 + poolTransaction(1).length + 1
+const one = 1_800 + poolTransaction(1).length + 1
 const sized = (bytes: number) => ({ data: new Uint8Array(bytes).fill(1), gasLimit: 30_000n + 40n * BigInt(bytes) })
 
 it('execution/txpool: a full pool takes what pays more than the least, which goes; it refuses what does not', () => {
@@ -76,6 +76,26 @@ it('execution/txpool: at both bounds at once the room that the account makes cou
   expect(add(pool, 2, 0, 1)).toBe('added')
   expect(add(pool, 1, 0)).toBe('added')
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '1/2 pending', '2/0 pending'])
+})
+
+it('execution/txpool: what goes for the account alone is not counted again for the pool', () => {
+  const pool = new PoolChain().pool({ maxBytes: 4 * one, maxAccountBytes: 3 * one })
+  expect([add(pool, 1, 1), add(pool, 1, 2), add(pool, 2, 0), add(pool, 3, 0)]).toEqual(['added', 'added', 'added', 'added'])
+  expect(add(pool, 1, 0, 10, sized(one - 300))).toBe('added')
+  expect(names(pool)).toEqual(['1/0 pending', '2/0 pending', '3/0 pending'])
+  expect(pool.facts().heldBytes).toBeLessThanOrEqual(4 * one)
+})
+
+it('execution/txpool: what is kept holds no more memory than its own bytes', () => {
+  const pool = new PoolChain().pool()
+  const raw = poolTransaction(1)
+  const message = new Uint8Array(10_000)
+  message.set(raw, 5_000)
+  pool.add([message.subarray(5_000, 5_000 + raw.length)])
+  message.fill(0)
+  const [kept] = pool.content()
+  expect(kept?.raw).toEqual(raw)
+  expect(kept?.raw.buffer.byteLength).toBe(raw.length)
 })
 
 it('execution/txpool: the balance covers all pending ones together; what a dearer replacement takes, later ones lack', () => {

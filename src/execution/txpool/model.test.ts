@@ -147,8 +147,8 @@ class Pair {
 
 it.each([
   ['with room for all', { maxBytes: 10 ** 9, maxAccountBytes: 10 ** 8 }],
-  ['with room for a dozen', { maxBytes: 16_000, maxAccountBytes: 9_000 }],
-  ['with an account that may fill it', { maxBytes: 8_000, maxAccountBytes: 8_000 }],
+  ['with room for a dozen', { maxBytes: 26_000, maxAccountBytes: 15_000 }],
+  ['with an account that may fill it', { maxBytes: 13_000, maxAccountBytes: 13_000 }],
 ])('execution/txpool: what the pool holds, and in which order it gives it, is what plain rules say, %s', (_what, limits) => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 20, maxLength: 50, size: 'max' }), (commands) => {
@@ -158,6 +158,6 @@ it.each([
         pair.check()
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   )
 })

@@ -62,8 +62,8 @@ it('execution/txpool: a torn end costs the batch that was being written', () => 
 it('execution/txpool: a start takes no more than the bounds hold', () => {
   const chain = new PoolChain()
   filled(chain, [many(50)])
-  const pool = restarted(chain, { maxBytes: 10_000 })
-  expect(pool.facts().heldBytes).toBeLessThanOrEqual(10_000)
+  const pool = restarted(chain, { maxBytes: 16_800 })
+  expect(pool.facts().heldBytes).toBeLessThanOrEqual(16_800)
   expect(names(pool)).toEqual(['1/0', '1/1', '1/2', '1/3', '1/4', '1/5', '1/6', '1/7', '1/8'])
 })
 

@@ -14,12 +14,16 @@ type Tail = Standing & {
   readonly queue: SenderQueue
   readonly version: number
   readonly depth: number
+  readonly order: number
   readonly plan: number | undefined
 }
 
 function isLess(a: Standing, b: Standing): boolean {
   return a.isPending === b.isPending ? a.worth < b.worth : b.isPending
 }
+
+/** Of equals the one that came last goes first. */
+const goesBefore = (a: Tail, b: Tail): boolean => isLess(a, b) || (!isLess(b, a) && a.order > b.order)
 
 /** Room for records that changes have made void, before all are made anew. */
 const spareRecords = 10_000
@@ -92,12 +96,13 @@ export class Victims {
       const tail = tailOf(queue, 0, this.#baseFee, undefined)
       if (tail) tails.push(tail)
     }
-    return new Heap(isLess, tails)
+    return new Heap(goesBefore, tails)
   }
 }
 
 function tailOf(queue: SenderQueue, depth: number, baseFee: bigint, plan: number | undefined): Tail | undefined {
   const entry = queue.entries.at(-1 - depth)
   if (entry === undefined) return undefined
-  return { queue, version: queue.version, depth, plan, isPending: entry.place === 'pending', worth: worthOf(entry, baseFee) }
+  const isPending = entry.place === 'pending'
+  return { queue, version: queue.version, depth, plan, order: entry.order, isPending, worth: worthOf(entry, baseFee) }
 }
