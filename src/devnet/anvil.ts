@@ -10,6 +10,7 @@ import { hashField, numberField, objectOf } from '#types/jsonShape'
 import { devnetFault } from './faults.ts'
 import { anvilBinary } from './l1/anvilBinary.ts'
 import { keptGenesisTime, stateFile } from './l1/anvilDirectory.ts'
+import { warmUpTransaction } from './l1/anvilWarmUp.ts'
 import { askRpc, createDevnetRpc } from './l1/devnetRpc.ts'
 import { type GuardedChild, startGuarded } from './l1/guardedChild.ts'
 import type { Funded } from './l1/memoryState.ts'
@@ -43,6 +44,8 @@ const keptStates = 256
 const startMs = 15_000
 const lookEveryMs = 10
 const breakMs = 200
+/** A start has more urgent things to do. */
+const warmUpMs = 2_000
 
 /**
  * @param wanted 0: any
@@ -175,6 +178,7 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
   if (from.number === 0) await placeGenesis(call, options)
   // of a chain that was kept anvil knows the blocks, and not what time it was
   else await call('evm_setNextBlockTimestamp', [from.timestamp + slotSec])
+  parts.use(deps.clock.after(warmUpMs, () => void call('eth_sendRawTransaction', [warmUpTransaction(chainId)]).catch(() => {})))
   const turn = inTurn()
   const kept = parts.move()
   return {
