@@ -149,7 +149,7 @@ class BlockSequencer implements Sequencer {
     const { metrics, log, waits, chain } = this.#deps
     this.#isActive = isActive
     metrics.active.set({}, isActive ? 1 : 0)
-    if (!isActive) for (const reason of ['sequencer-origin', 'sequencer-lag'] as const) waits.leave(reason)
+    if (!isActive) leaveWaits(waits)
     log.info(isActive ? 'sequencer is started' : 'sequencer is stopped', { head: chain.heads?.unsafe.number })
     this.#ring()
   }
@@ -166,6 +166,7 @@ class BlockSequencer implements Sequencer {
       signal.removeEventListener('abort', onAbort)
       this.#isActive = false
       this.#deps.metrics.active.set({}, 0)
+      leaveWaits(this.#deps.waits)
       this.#ended.abort(new Error('the sequencer has ended'))
     }
   }
@@ -339,6 +340,10 @@ class BlockSequencer implements Sequencer {
       rung.abort()
     }
   }
+}
+
+function leaveWaits(waits: SequencerDeps['waits']): void {
+  for (const reason of ['sequencer-origin', 'sequencer-lag'] as const) waits.leave(reason)
 }
 
 const stateFault = (reason: string): Fault => consensusFault('SEQUENCER_STATE', { reason })

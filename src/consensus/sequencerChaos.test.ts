@@ -94,7 +94,7 @@ function createChaos(seed: number) {
   }
 }
 
-it.each(Array.from({ length: 24 }, (_, seed) => seed))(
+it.each(Array.from({ length: 16 }, (_, seed) => seed))(
   'consensus/sequencer: whatever happens, what it sequenced and posted is what another node derives; seed %i',
   async (seed) => {
     const { world, host, run, act, end } = createChaos(seed)
