@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { describe, type Row } from './format.ts'
 
 const suites: Readonly<Record<string, () => Promise<{ run: () => Promise<readonly Row[]> }>>> = {
+  batcher: () => import('./batcher.ts'),
   derive: () => import('./derive.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
