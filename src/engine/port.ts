@@ -24,7 +24,8 @@ export interface Engine {
    * Executes attributes on top of a known block and makes the result known. The unsafe head may move to the parent (over the Engine API, where
    * building starts with a forkchoice); safe and finalized stay. Unless the attributes say `noTxPool`, transactions of the pool follow theirs, the
    * best first, as they come, until none fits any more or `seal` is aborted; then the block is sealed.
-   * @param seal aborted when the block is to be sealed, whatever the reason; absent: with what the pool has now
+   * @param seal aborted when the block is to be sealed, whatever the reason; absent: with what the pool has now (over the Engine API: with
+   * what was taken of it until the other half was asked for the block)
    * @param onSound told when the transactions of the attributes are executed and those of the pool follow; never without the pool
    * @returns 'invalid' when the attributes cannot be executed (from Holocene the caller replaces them by their deposits)
    * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)

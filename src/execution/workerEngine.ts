@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
 import { packPayload, unpack } from './workerBlocks.ts'
@@ -40,14 +41,15 @@ async function answerEngine(
 const isOfPool = (call: EngineCall | PoolCall): call is PoolCall => call.method.startsWith('pool')
 
 /**
- * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too.
+ * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too. Calls of the pool take
+ * turns with blocks that are being built: many messages in a row would leave those no time.
  * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
 export async function serveEngine(port: MessagePort, { engine, pool }: Served, outbox: WorkerOutbox): Promise<void> {
   const running = new Set<Promise<void>>()
   const seals = new Map<number, AbortController>()
   async function answerTo(id: number, call: EngineCall | PoolCall): Promise<Answer> {
-    if (isOfPool(call)) return answerPool(pool, call)
+    if (isOfPool(call)) return nextTurn().then(() => answerPool(pool, call))
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
   }

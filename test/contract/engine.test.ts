@@ -17,7 +17,12 @@ function bothContracts(adapter: string, open: (chain: EngineChain) => Promise<Op
 bothContracts('in process', async (chain) => {
   const pool = createListedPool()
   const execution = openExecution(chain, pool)
-  return { engine: execution, add: async (raw) => pool.add(raw), [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
+  return {
+    engine: execution,
+    add: async (raw) => pool.add(raw),
+    turn: () => new Promise((resolve) => setImmediate(resolve)),
+    [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose](),
+  }
 })
 
 bothContracts('over HTTP', async (chain) => {
@@ -27,6 +32,7 @@ bothContracts('over HTTP', async (chain) => {
   return {
     engine: engineClient(server.url, chain.config),
     add: async (raw) => pool.add(raw),
+    turn: () => new Promise((resolve) => setImmediate(resolve)),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await execution[Symbol.asyncDispose]()
@@ -51,7 +57,12 @@ async function startWorker({ config, genesis }: EngineChain): Promise<ExecutionW
 
 bothContracts('in a worker', async (chain) => {
   const worker = await startWorker(chain)
-  return { engine: worker, add: (raw) => worker.pool.add(raw), [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose]() }
+  return {
+    engine: worker,
+    add: (raw) => worker.pool.add(raw),
+    turn: () => worker.pool.size(),
+    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+  }
 })
 
 bothContracts('in a worker, over HTTP', async (chain) => {
@@ -60,6 +71,7 @@ bothContracts('in a worker, over HTTP', async (chain) => {
   return {
     engine: engineClient(server.url, chain.config),
     add: (raw) => worker.pool.add(raw),
+    turn: () => worker.pool.size(),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
       await worker[Symbol.asyncDispose]()

@@ -4,8 +4,12 @@ import { attributesAt, hashOf, signedBy } from '#test/harness/chainBlocks'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { at, builtBy, chain, type EngineChain, insertAll, made, type OpenEngine, openExecution, refOf, schedule } from './engine.ts'
 
-/** An engine, and its pool's way in for signed transactions. */
-export type OpenPooledEngine = OpenEngine & { add(raw: Uint8Array): Promise<unknown> }
+export type OpenPooledEngine = OpenEngine & {
+  /** A signed transaction for the pool. */
+  add(raw: Uint8Array): Promise<unknown>
+  /** Lasts until blocks that are being built have had another turn. */
+  turn(): Promise<unknown>
+}
 
 /** A transfer of one wei with a tip, in wei per gas. */
 const pay = (from: 'alice' | 'bob' | 'carol', tip: bigint, nonce: bigint, gasLimit = 21_000n): Uint8Array =>
@@ -13,12 +17,8 @@ const pay = (from: 'alice' | 'bob' | 'carol', tip: bigint, nonce: bigint, gasLim
 
 const withPool = (attributes: PayloadAttributes): PayloadAttributes => ({ ...attributes, noTxPool: false })
 
-/** Lets the other end of any adapter go on with what it has to do. */
-async function turns(engine: Engine): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) {
-    await engine.heads()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+async function turns(opened: OpenPooledEngine): Promise<void> {
+  for (let turn = 0; turn < 8; turn++) await opened.turn()
 }
 
 /** A build whose forced transactions are executed. */
@@ -34,6 +34,14 @@ async function begun(engine: Engine, parent: Heads['unsafe'], attributes: Payloa
   return { seal, building, isDone: () => isDone }
 }
 
+/** A block that had the time to take a few transactions: each turn is one at least. */
+async function filled(opened: OpenPooledEngine, parent: Heads['unsafe'], attributes: PayloadAttributes): Promise<Payload> {
+  const { seal, building } = await begun(opened.engine, parent, attributes)
+  await turns(opened)
+  seal.abort()
+  return await building
+}
+
 /** What every adapter of the port `Engine` must do with a pool behind it. */
 export function enginePoolContract(adapter: string, open: (chain: EngineChain) => Promise<OpenPooledEngine>): void {
   describe(`engine/port ${adapter}, with a pool`, () => {
@@ -44,7 +52,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       const [low, high, next] = [pay('alice', 2n, 0n), pay('bob', 900n, 0n), pay('bob', 1n, 1n)]
       for (const raw of [low, high, next]) await opened.add(raw)
       const forced = pay('carol', 1n, 0n)
-      const payload = await builtBy(engine, unsafe, withPool(attributesAt(schedule, 1, [forced])))
+      const payload = await filled(opened, unsafe, withPool(attributesAt(schedule, 1, [forced])))
       expect(payload.transactions.slice(1)).toEqual([forced, high, low, next])
       expect(await openExecution(chain).insert(payload)).toEqual({ kind: 'valid' })
       expect(await engine.payload(payload.blockHash)).toEqual(payload)
@@ -59,7 +67,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       const { seal, building, isDone } = await begun(engine, (await engine.heads()).unsafe, withPool(attributesAt(schedule, 1)))
       const second = pay('bob', 5n, 0n)
       await opened.add(second)
-      await turns(engine)
+      await turns(opened)
       expect(isDone()).toBe(false)
       seal.abort()
       expect((await building).transactions.slice(1)).toEqual([first, second])
@@ -88,7 +96,7 @@ export function enginePoolContract(adapter: string, open: (chain: EngineChain) =
       // one takes the nonce of a forced one, the other more gas than the block has left
       for (const raw of [pay('alice', 9n, 0n), good, pay('bob', 4n, 1n, 29_990_000n)]) await opened.add(raw)
       const forced = pay('alice', 1n, 0n)
-      const payload = await builtBy(engine, unsafe, withPool(attributesAt(schedule, 1, [forced])))
+      const payload = await filled(opened, unsafe, withPool(attributesAt(schedule, 1, [forced])))
       expect(payload).toEqual(await builtBy(openExecution(chain), unsafe, attributesAt(schedule, 1, [forced, good])))
     })
 
