@@ -1,9 +1,10 @@
 import type { BlockId } from '#types/blockRef'
+import { devnetFault } from './faults.ts'
 import { beaconReply } from './l1/memoryBeacon.ts'
 import { MemoryChain, type MemoryChainOptions } from './l1/memoryChain.ts'
 import { rpcAnswer } from './l1/memoryRpc.ts'
 import type { DevnetL1 } from './ports.ts'
-import { type Exchange, type Reply, serveL1 } from './recordedL1.ts'
+import { type Exchange, type L1Server, type Reply, serveL1 } from './recordedL1.ts'
 
 export type MemoryL1Options = MemoryChainOptions & {
   /** default: any free port */
@@ -31,13 +32,23 @@ function answer(chain: MemoryChain, { method, url, body }: Exchange): Reply {
       )
 }
 
+async function serve(chain: MemoryChain, port: number): Promise<L1Server> {
+  try {
+    return await serveL1((exchange) => answer(chain, exchange), port)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error
+    throw devnetFault('DEVNET_L1_PORT', { port }, error)
+  }
+}
+
 /**
  * An L1 in this process, on loopback: our own interpreter under Prague's rules. Everything is as on Ethereum but for state roots, which are zero.
  * Nothing is kept on disk.
+ * @throws Fault DEVNET_L1_PORT (fatal)
  */
 export async function startMemoryL1(options: MemoryL1Options): Promise<DevnetL1> {
   const chain = new MemoryChain(options)
-  const server = await serveL1((exchange) => answer(chain, exchange), options.port ?? 0)
+  const server = await serve(chain, options.port ?? 0)
   const genesis: BlockId = { hash: chain.head.hash, number: 0 }
   return {
     kind: 'memory',

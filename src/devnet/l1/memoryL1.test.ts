@@ -142,6 +142,11 @@ describe('devnet/memoryL1', () => {
     expect(await get('/')).toBe(404)
   })
 
+  it('a port that somebody has is said (DEVNET_L1_PORT)', async () => {
+    const port = Number(new URL(l1.rpcUrl).port)
+    await expect(startMemoryL1({ ...devnetL1Options, port })).rejects.toMatchObject({ code: 'DEVNET_L1_PORT', data: { port } })
+  })
+
   it('is there in less than 100 ms', async () => {
     const from = performance.now()
     await using other = await startMemoryL1(devnetL1Options)
