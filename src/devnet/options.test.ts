@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { parseHash } from '#types/ids'
+import { writeDevnet } from './datadir.ts'
+import { makeDevnetChain } from './devnetChain.ts'
+import { portalAddress, systemConfigAddress } from './l1Contracts.ts'
+import { type DevnetOptions, resolveOptions } from './options.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-options-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+it('devnet/options: nothing is asked for: in memory, chain 901 on 900, all forks in block 1, ten accounts', () => {
+  const { fixed, accounts, datadir, kept } = resolveOptions({})
+  expect(fixed).toMatchObject({ l1: 'memory', chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, forks: { canyon: 0, jovian: 2 } })
+  expect(accounts).toHaveLength(10)
+  expect(fixed.accounts).not.toContain(fixed.batcher)
+  expect([datadir, kept]).toEqual([undefined, undefined])
+})
+
+it('devnet/options: the forks of block 1 begin with the first block, however long it takes', () => {
+  expect(resolveOptions({ blockTimeSec: 1, fork: 'fjord' }).fixed.forks).toEqual({ canyon: 0, delta: 0, ecotone: 1, fjord: 1 })
+  expect(resolveOptions({ fork: { ecotone: 9 } }).fixed.forks).toEqual({ canyon: 0, delta: 0, ecotone: 9 })
+})
+
+it.each<[string, DevnetOptions, string, string]>([
+  ['a block time of 200 ms', { blockTimeSec: 0.2 }, 'OPTION_UNSUPPORTED_HERE', 'block time of 0.2 s'],
+  ['a block time of 3 s', { blockTimeSec: 3 }, 'OPTION_UNSUPPORTED_HERE', 'it is 1 or 2 s'],
+  ['slots of half a second', { l1BlockTimeSec: 0.5 }, 'OPTION_UNSUPPORTED_HERE', 'it is 1 to 60 s'],
+  ['the chain id of L1', { chainId: 900 }, 'OPTION_UNSUPPORTED_HERE', 'L1 has the same'],
+  ['a chain id that is none', { chainId: -1 }, 'OPTION_UNSUPPORTED_HERE', 'chain id -1'],
+  ['no accounts', { accounts: 0 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
+  ['too many accounts', { accounts: 101 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
+  ['a mnemonic that is none', { mnemonic: 'one two' }, 'BAD_MNEMONIC', 'BIP-39'],
+  ['an L1 in memory that is kept', { l1: 'memory', datadir: join(dir, 'none') }, 'OPTION_UNSUPPORTED_HERE', 'nothing is kept of it'],
+])('devnet/options: %s is refused (%s)', (_what, options, code, says) => {
+  expect(() => resolveOptions(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(says) }))
+})
+
+it('devnet/options: what is not asked for is as the directory has it; anything else is refused by name (OTHER_OPTIONS)', () => {
+  const datadir = join(dir, 'kept')
+  const { fixed } = resolveOptions({ datadir, chainId: 7, blockTimeSec: 1, accounts: 3, fork: 'isthmus' })
+  const genesis = { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }
+  const origin = { genesis, genesisTimeSec: 1_790_000_000, portal: portalAddress, systemConfig: systemConfigAddress }
+  writeDevnet(datadir, { options: fixed, genesisTimeSec: origin.genesisTimeSec, chain: makeDevnetChain(fixed, origin) })
+  const again = resolveOptions({ datadir })
+  expect(again.fixed).toEqual(fixed)
+  expect(again.kept?.genesisTimeSec).toBe(origin.genesisTimeSec)
+  expect(resolveOptions({ datadir, chainId: 7, fork: 'isthmus' }).fixed).toEqual(fixed)
+  for (const [options, flag] of [
+    [{ chainId: 8 }, '--chain-id'],
+    [{ blockTimeSec: 2 }, '--block-time'],
+    [{ fork: 'jovian' }, '--fork'],
+    [{ accounts: 4 }, '--accounts'],
+  ] as const) {
+    expect(() => resolveOptions({ datadir, ...options })).toThrow(
+      expect.objectContaining({ code: 'OTHER_OPTIONS', message: expect.stringContaining(flag) }),
+    )
+  }
+})

@@ -1,0 +1,36 @@
+import { createWalletClient, defineChain, http, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { expect, it } from 'vitest'
+import { startDevnet } from '../../src/devnet/startDevnet.ts'
+
+it('devnet: a transfer gets into a block, becomes safe on the verifier, and both nodes have the same bytes', async () => {
+  await using devnet = await startDevnet({ blockTimeSec: 1, l1BlockTimeSec: 1, chainId: 77_001 })
+  const { urls, accounts, chainId } = devnet
+  const [sender] = accounts
+  if (!sender) throw new Error('no account')
+  const chainOf = (url: string) =>
+    defineChain({
+      id: chainId,
+      name: 'devnet',
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [url] } },
+    })
+  const client = (url: string) =>
+    createWalletClient({
+      account: privateKeyToAccount(sender.privateKey),
+      chain: chainOf(url),
+      transport: http(),
+      pollingInterval: 50,
+    }).extend(publicActions)
+  const to = `0x${'ab'.repeat(20)}` as const
+  const hash = await client(urls.rpc).sendTransaction({ to, value: 7n })
+  const { blockNumber, status } = await client(urls.rpc).waitForTransactionReceipt({ hash })
+  expect(status).toBe('success')
+  const verifier = client(urls.verifier)
+  await expect
+    .poll(async () => (await verifier.getBlock({ blockTag: 'safe' })).number, { timeout: 60_000, interval: 100 })
+    .toBeGreaterThanOrEqual(blockNumber)
+  expect(await verifier.getBalance({ address: to, blockNumber })).toBe(7n)
+  await expect.poll(() => devnet.status().agreement, { timeout: 10_000 }).toMatchObject({ kind: 'agrees', compared: expect.any(Number) })
+  expect(await client(urls.l1).getChainId()).toBe(900)
+}, 120_000)
