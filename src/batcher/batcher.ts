@@ -175,9 +175,17 @@ class ChannelBatcher implements Batcher {
 
   async #look(signal: AbortSignal): Promise<View> {
     const { l1, l2 } = this.#deps
-    const nonces = await l1.nonces(signal)
-    const tip = await l1.tip(signal)
-    return { nonces, tip, ...(await l2.status(signal)) }
+    try {
+      const nonces = await l1.nonces(signal)
+      const tip = await l1.tip(signal)
+      return { nonces, tip, ...(await l2.status(signal)) }
+    } catch (error) {
+      signal.throwIfAborted()
+      // the backlog grows while L1 is silent
+      this.#report(await l2.status(signal))
+      await this.#setThrottle()
+      throw error
+    }
   }
 
   #advance({ safe, tip }: View): void {
@@ -283,7 +291,7 @@ class ChannelBatcher implements Batcher {
     log.debug('channel closed', { reason, ...open.form, carrier, blocks, rlpBytes: open.bytes, bytes, transactions: parcels.length, ms })
   }
 
-  #report({ unsafe, safe }: View): void {
+  #report({ unsafe, safe }: Pick<View, 'unsafe' | 'safe'>): void {
     const { metrics } = this.#deps
     const onL1 = Math.max(safe.number, this.#posted.lastIncluded?.number ?? 0)
     const bytes = this.#filler.backlogBytes(unsafe.number)
@@ -301,6 +309,7 @@ class ChannelBatcher implements Batcher {
     await this.#deps.l2.throttle(limits)
     this.#throttle = limits
     this.#deps.metrics.throttle.set({}, throttleRatio(limits))
-    this.#deps.log.info('sequencer throttled', { maxBlockBytes: limits?.maxBlockBytes, maxTransactionBytes: limits?.maxTransactionBytes })
+    if (limits === undefined) this.#deps.log.debug('the sequencer has no limits', {})
+    else this.#deps.log.info('the sequencer is throttled', { ...limits, backlogBytes: this.#backlog.bytes })
   }
 }

@@ -225,6 +225,18 @@ describe('batcher: control and bounds', () => {
     expect(world.batcher.status().throttle).toBeUndefined()
   })
 
+  it('throttles while L1 is silent too', async () => {
+    const world = await running({ throttleBytes: 3_000 })
+    world.l1.isReachable = false
+    world.sequence(60, 3)
+    await world.pass(20_000)
+    expect(world.throttles.at(-1)?.maxBlockBytes).toBe(2_000)
+    world.l1.isReachable = true
+    await world.pass(20_000)
+    await heals(world)
+    expect(world.throttles.at(-1)).toBeUndefined()
+  })
+
   it('holds no more in memory than it may, and catches up', async () => {
     const world = await running({ maxBacklogBytes: 30_000, maxPendingTransactions: 1, carrier: 'calldata', targetChannelBytes: 10_000 })
     let asked = 0
