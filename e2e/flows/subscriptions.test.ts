@@ -63,8 +63,7 @@ describe('viem', () => {
     expect(areConsecutive(numbers)).toBe(true)
   })
 
-  // eth_subscribe has newHeads only so far
-  it.skip('events and pending transactions over WebSocket; sends over it too', async () => {
+  it.concurrent('events and pending transactions over WebSocket; sends over it too', async () => {
     const { key } = somebody()
     const lab = await deployLab(key)
     const values: unknown[] = []
@@ -100,8 +99,7 @@ describe('viem', () => {
 })
 
 describe('ethers', () => {
-  // eth_subscribe has newHeads only so far
-  it.skip('WebSocketProvider: blocks, events, a whole transaction', async () => {
+  it.concurrent('WebSocketProvider: blocks, events, a whole transaction', async () => {
     const { key } = somebody()
     const provider = ethersSocket()
     const blocks: number[] = []

@@ -1,0 +1,369 @@
+import { getContractAddress, type Hex, hexToBigInt, keccak256, parseAbi } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
+import { blocksOf } from '../../test/independent/blocks.ts'
+import { type Carried, type InboxContents, readInbox } from '../../test/independent/inbox.ts'
+import { compileLab } from '../flows/lab.ts'
+import { checkBlock, forkAt, isActive, type L1Story, l1StoryOf, operatorFeeOf, placeOf, systemSender } from './checks.ts'
+import { type Cast, cast, kinds } from './deeds.ts'
+import { type Block, type BlockWithReceipts, type Receipt, readBlobs, readBlocks, rpcOf } from './reader.ts'
+import { forkNames, type Rollup } from './rules.ts'
+
+/** seconds between two forks, and more before the first, for what has to be deployed */
+const [everySec, headStartSec] = [14, 10]
+const phases = ['bedrock', ...forkNames] as const
+type Phase = (typeof phases)[number]
+const messagePasser = '0x4200000000000000000000000000000000000016'
+const passerAbi = parseAbi(['function initiateWithdrawal(address to, uint256 gasLimit, bytes data) payable'])
+
+let devnet: Devnet
+let rollup: Rollup
+let actors: Cast
+let lab: Hex
+/** sent in each phase: L1 transactions by kind of deposit */
+const deposited = new Map<Phase, ReadonlyMap<string, Hex>>()
+/** one payment a phase, of an account that does nothing else */
+const payments = new Map<Phase, Hex>()
+const withdrawals: Hex[] = []
+
+let sequenced: readonly BlockWithReceipts[]
+let derived: readonly BlockWithReceipts[]
+let story: L1Story
+let inbox: InboxContents
+
+const nowSec = (): number => Date.now() / 1_000
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const forkOffsets = Object.fromEntries(forkNames.map((fork, at) => [fork, headStartSec + (at + 1) * everySec]))
+const startOf = (phase: Phase): number => (phase === 'bedrock' ? rollup.genesis.l2_time : rollup[`${phase}_time`])
+
+async function until(isSo: () => boolean | Promise<boolean>, what: string, withinSec: number): Promise<void> {
+  const end = nowSec() + withinSec
+  while (!(await isSo())) {
+    if (nowSec() > end) throw new Error(`${what}: not within ${withinSec} s; ${JSON.stringify(devnet.status())}`)
+    await sleep(100)
+  }
+}
+
+/** What L1 is told to change when a phase begins; every kind of update once at least, the batcher's key to another and back. */
+async function configure(phase: Phase): Promise<void> {
+  const { configure: set } = actors
+  const other = `0x${'0'.repeat(24)}${'77'.repeat(20)}`
+  const batcher = `0x${rollup.genesis.system_config.batcherAddr.slice(2).padStart(64, '0')}`
+  switch (phase) {
+    case 'bedrock':
+      await set('setGasConfig', 2_100n, 1_000_000n)
+      return
+    case 'canyon':
+      await set('setGasLimit', 60_000_000n)
+      return
+    case 'delta':
+      await set('setUnsafeBlockSigner', `0x${'66'.repeat(20)}`)
+      return
+    case 'ecotone':
+      await set('setGasConfigEcotone', 1_368, 810_949)
+      return
+    case 'fjord':
+      await set('setBatcherHash', other)
+      return
+    case 'granite':
+      await set('setBatcherHash', batcher)
+      await set('setGasLimit', 90_000_000n)
+      return
+    case 'holocene':
+      await set('setEIP1559Params', 100, 4)
+      return
+    case 'isthmus':
+      await set('setOperatorFeeScalars', 5_000, 1_000_000n)
+      return
+    case 'jovian':
+      await set('setMinBaseFee', 2_000_000n)
+      await set('setDAFootprintGasScalar', 200)
+      await set('setOperatorFeeScalars', 20, 7_000_000n)
+  }
+}
+
+/** Transactions of every type that the phase knows, several a block, until it is told to stop. */
+async function keepSending(signal: AbortSignal): Promise<number> {
+  const wallet = actors.walletOnL2(4)
+  const { maxFeePerGas, maxPriorityFeePerGas } = actors.fees
+  let nonce = 0
+  while (!signal.aborted) {
+    const kind = nonce % 4
+    const common = { nonce, gas: 120_000n, to: `0x${'99'.repeat(20)}` as Hex, value: 1n }
+    if (kind === 0) await wallet.sendTransaction({ ...common, type: 'legacy', gasPrice: maxFeePerGas })
+    else if (kind === 1) await wallet.sendTransaction({ ...common, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] })
+    else if (kind === 2 || !isActive(rollup, 'isthmus', nowSec() - 4)) {
+      await wallet.sendTransaction({ ...common, type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas })
+    } else {
+      // of an account that nobody has heard of: one that has code may have one transaction waiting at a time
+      const somebody = privateKeyToAccount(generatePrivateKey())
+      const authorization = await somebody.signAuthorization({ address: lab, chainId: rollup.l2_chain_id, nonce: 0 })
+      await wallet.sendTransaction({ ...common, type: 'eip7702', authorizationList: [authorization], maxFeePerGas, maxPriorityFeePerGas })
+    }
+    nonce++
+    await sleep(150)
+  }
+  return nonce
+}
+
+async function act(phase: Phase): Promise<void> {
+  await until(() => nowSec() >= startOf(phase) + 1.5, `the time of ${phase}`, 3 * everySec)
+  const beneficiary: Hex = `0x${phases.indexOf(phase).toString(16).padStart(2, '0').repeat(20)}`
+  deposited.set(phase, await actors.depositAll(lab, beneficiary))
+  await configure(phase)
+  const { fees } = actors
+  payments.set(phase, await actors.walletOnL2(5).sendTransaction({ to: beneficiary, value: 10n ** 15n, gas: 21_000n, ...fees }))
+  const call = { address: messagePasser, abi: passerAbi, functionName: 'initiateWithdrawal', args: [beneficiary, 100_000n, '0x'] } as const
+  withdrawals.push(await actors.walletOnL2(6).writeContract({ ...call, value: 3n, gas: 300_000n, ...fees }))
+}
+
+/** All that was sent to the inbox by those who were the batcher at the time. */
+async function readPosted(): Promise<Carried[]> {
+  const posted: Carried[] = []
+  for (const [number, { block }] of story.blocks.entries()) {
+    const batcher = story.configs[number]?.batcher ?? '0x'
+    for (const { from, to, type, input, blobVersionedHashes = [] } of block.transactions) {
+      if (to?.toLowerCase() !== rollup.batch_inbox_address.toLowerCase() || from.toLowerCase() !== batcher.toLowerCase()) continue
+      if (type === '0x3') posted.push({ kind: 'blobs', blobs: await readBlobs(devnet.urls.l1, number, blobVersionedHashes) })
+      else posted.push({ kind: 'calldata', data: Buffer.from(input.slice(2), 'hex') })
+    }
+  }
+  return posted
+}
+
+beforeAll(async () => {
+  const compiled = compileLab() // takes seconds: before the clock of the forks runs
+  devnet = await startDevnet({ blockTimeSec: 1, fork: forkOffsets })
+  void devnet.ended.then((end) => console.error('the devnet has ended', end))
+  rollup = await rpcOf(devnet.urls.rollup)<Rollup>('optimism_rollupConfig')
+  actors = cast(devnet, compiled)
+  lab = await actors.deployLab()
+  await actors.deployDepositor()
+  const stop = new AbortController()
+  const sending = keepSending(stop.signal)
+  sending.catch(() => stop.abort())
+  for (const phase of phases) await act(phase)
+  const lastDeeds = Number(await rpcOf(devnet.urls.l1)<Hex>('eth_blockNumber')) + 2
+  const origin = async (): Promise<number> => placeOf(await rpcOf(devnet.urls.rpc)<Block>('eth_getBlockByNumber', 'latest', true)).origin
+  await until(async () => (await origin()) > lastDeeds, `L2 blocks of L1 block ${lastDeeds}`, 60)
+  stop.abort()
+  await sending
+  const last = devnet.status().sequencer.unsafe
+  await until(() => devnet.status().verifier.safe >= last, `the verifier's safe head at ${last}`, 60)
+  const l1 = rpcOf(devnet.urls.l1)
+  sequenced = await readBlocks(rpcOf(devnet.urls.rpc), 0, last)
+  derived = await readBlocks(rpcOf(devnet.urls.verifier), 0, last)
+  story = l1StoryOf(rollup, await readBlocks(l1, 0, Number(await l1<Hex>('eth_blockNumber'))))
+  inbox = readInbox(await readPosted())
+}, 400_000)
+
+afterAll(async () => {
+  await devnet?.[Symbol.asyncDispose]()
+})
+
+/** Blocks of L2 by the fork they are in. */
+function blocksIn(phase: Phase): readonly BlockWithReceipts[] {
+  return sequenced.slice(1).filter(({ block }) => forkAt(rollup, Number(block.timestamp)) === phase)
+}
+
+const receiptOf = (hash: Hex): { receipt: Receipt; at: BlockWithReceipts } | undefined => {
+  for (const at of sequenced) {
+    const receipt = at.receipts.find(({ transactionHash }) => transactionHash === hash)
+    if (receipt) return { receipt, at }
+  }
+  return undefined
+}
+
+describe('a devnet crosses every fork from Bedrock to Jovian', () => {
+  it('the sequencer and the verifier, which derived them, have the same blocks and receipts', () => {
+    expect(devnet.status().agreement.kind).toBe('agrees')
+    expect(derived.length).toBe(sequenced.length)
+    for (const [number, one] of sequenced.entries()) expect(derived[number], `block ${number}`).toEqual(one)
+  })
+
+  it('every block follows the rules of its fork: header, base fee, L1 attributes, deposits, upgrade transactions, receipts', () => {
+    let systemNonce = 0
+    for (const [number, one] of sequenced.entries()) {
+      const parent = sequenced[number - 1]
+      if (parent !== undefined) checkBlock(rollup, story, one, parent.block, systemNonce)
+      systemNonce += one.block.transactions.filter(({ from }) => from === systemSender).length
+    }
+  })
+
+  it.each(forkNames)('the last block before %s, the first and the next one are there', (fork) => {
+    const times = sequenced.map(({ block }) => Number(block.timestamp) - rollup[`${fork}_time`])
+    expect(times).toEqual(expect.arrayContaining([-1, 0, 1]))
+  })
+
+  it.each(phases)('%s: every kind of deposit became what it must', (phase) => {
+    const all = [...(deposited.get(phase) ?? [])]
+    expect(all.length).toBe(Object.keys(kinds).length + 1)
+    for (const [kind, l1Hash] of all) checkDeposit(phase, kind, l1Hash)
+  })
+
+  it('deposits of every kind landed under the rules of each fork', () => {
+    const seen = new Set<string>()
+    for (const [, txs] of deposited) {
+      for (const [kind, l1Hash] of txs) for (const { at } of l2Of(l1Hash)) seen.add(`${forkAt(rollup, Number(at.block.timestamp))} ${kind}`)
+    }
+    const wanted = phases.flatMap((phase) => Object.keys(kinds).map((kind) => `${phase} ${kind}`))
+    expect(wanted.filter((one) => !seen.has(one))).toEqual([])
+  })
+
+  it('several deposits were in one block, and several in one transaction', () => {
+    const counts = story.deposits.map((hashes) => hashes.length)
+    expect(Math.max(...counts)).toBeGreaterThanOrEqual(6)
+  })
+
+  it('what L1 set changed on L2, every kind of update', () => {
+    const updates = story.blocks.flatMap(({ receipts }) =>
+      receipts.flatMap(({ logs }) => logs.filter(({ address }) => address.toLowerCase() === rollup.l1_system_config_address.toLowerCase())),
+    )
+    expect([...new Set(updates.map(({ topics }) => Number(topics[2])))].toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    const last = sequenced.at(-1)
+    if (last === undefined) throw new Error('no blocks')
+    expect(Number(last.block.gasLimit)).toBe(90_000_000)
+    expect(last.block.extraData).toBe(`0x010000006400000004${(2_000_000).toString(16).padStart(16, '0')}`)
+    const { origin } = placeOf(last.block)
+    expect(story.configs[origin]).toMatchObject({ operatorFeeScalar: 20, operatorFeeConstant: 7_000_000n, daFootprintGasScalar: 200 })
+    expect(new Set(story.configs.map(({ batcher }) => batcher)).size).toBe(2)
+  })
+
+  it('users had their transactions in the blocks of every fork, but not where a fork begins', () => {
+    for (const phase of phases) {
+      const blocks = blocksIn(phase)
+      const withUsers = blocks.filter(({ block }) => block.transactions.some(({ type }) => type !== '0x7e'))
+      expect(withUsers.length, `${phase}: of ${blocks.length}`).toBeGreaterThanOrEqual(Math.min(6, blocks.length - 3))
+    }
+    const types = new Set(blocksIn('jovian').flatMap(({ block }) => block.transactions.map(({ type }) => type)))
+    expect([...types].toSorted()).toEqual(['0x0', '0x1', '0x2', '0x4', '0x7e'])
+  })
+
+  it.each(phases)('%s: a payment cost what its receipt says, the operator included', async (phase) => {
+    const hash = payments.get(phase)
+    const found = hash && receiptOf(hash)
+    if (!found) throw new Error('the payment is not there')
+    const { receipt, at } = found
+    expect(receipt).toMatchObject({ status: '0x1', gasUsed: '0x5208' })
+    const isJovian = isActive(rollup, 'jovian', Number(at.block.timestamp))
+    const fees = 21_000n * BigInt(receipt.effectiveGasPrice) + BigInt(receipt.l1Fee ?? 0) + operatorFeeOf(receipt, isJovian)
+    const number = hexToBigInt(at.block.number)
+    const address = receipt.from
+    const [before, after] = [
+      await actors.l2.getBalance({ address, blockNumber: number - 1n }),
+      await actors.l2.getBalance({ address, blockNumber: number }),
+    ]
+    expect(before - after).toBe(10n ** 15n + fees)
+  })
+
+  it('an operator fee was paid in Isthmus and in Jovian', () => {
+    for (const phase of ['isthmus', 'jovian'] as const) {
+      const receipts = blocksIn(phase).flatMap((one) => one.receipts)
+      expect(receipts.some(({ operatorFeeScalar }) => operatorFeeScalar !== undefined && operatorFeeScalar !== '0x0')).toBe(true)
+    }
+  })
+
+  it('from Isthmus on the header has the root of withdrawals that both nodes prove', async () => {
+    const blocks = [...blocksIn('isthmus'), ...blocksIn('jovian')]
+    expect(new Set(blocks.map(({ block }) => block.withdrawalsRoot)).size).toBeGreaterThanOrEqual(2)
+    for (const { block } of blocks) {
+      for (const url of [devnet.urls.rpc, devnet.urls.verifier]) {
+        const proof = await rpcOf(url)<{ storageHash: Hex; accountProof: Hex[] }>('eth_getProof', messagePasser, [], block.number)
+        expect(proof.storageHash, `block ${Number(block.number)}`).toBe(block.withdrawalsRoot)
+        expect(keccak256(proof.accountProof[0] ?? '0x')).toBe(block.stateRoot)
+      }
+    }
+    for (const hash of withdrawals) expect(receiptOf(hash)?.receipt.status).toBe('0x1')
+  })
+
+  it('accounts that only deposit have what the deposits gave and took', async () => {
+    const address = actors.person
+    const own = sequenced.flatMap(({ block, receipts }) =>
+      block.transactions.flatMap((tx, at) => (tx.from.toLowerCase() === address.toLowerCase() ? [{ tx, receipt: receipts[at] }] : [])),
+    )
+    const minted = own.reduce((sum, { tx }) => sum + BigInt(tx.mint ?? 0), 0n)
+    const spent = own.reduce((sum, { tx, receipt }) => sum + (receipt?.status === '0x1' && tx.to !== tx.from ? BigInt(tx.value) : 0n), 0n)
+    expect(await actors.l2.getBalance({ address, blockNumber: BigInt(sequenced.length - 1) })).toBe(10n ** 22n + minted - spent)
+    expect(own.map(({ receipt }) => Number(receipt?.depositNonce))).toEqual(own.map((_, at) => at))
+  })
+
+  it('what is on L1, read by another decoder, is these blocks, in the forms that each fork knows', () => {
+    const chain = { chainId: rollup.l2_chain_id, genesisTime: BigInt(rollup.genesis.l2_time), blockTime: BigInt(rollup.block_time) }
+    const seen = new Set<number>()
+    for (const channel of inbox.channels) {
+      for (const said of channel.batches.flatMap((batch) => blocksOf(batch, chain))) {
+        const number = Number(said.timestamp - chain.genesisTime) / rollup.block_time
+        const block = sequenced[number]?.block
+        if (block === undefined) continue // newer than what was read
+        seen.add(number)
+        const { origin } = placeOf(block)
+        expect(Number(said.l1OriginNumber), `origin of block ${number}`).toBe(origin)
+        expect(
+          said.transactions.map((raw) => keccak256(raw)),
+          `transactions of block ${number}`,
+        ).toEqual(block.transactions.filter(({ type }) => type !== '0x7e').map(({ hash }) => hash))
+        if (said.parentHash !== undefined) expect(block.parentHash.startsWith(said.parentHash), `parent of block ${number}`).toBe(true)
+        const originHash = story.blocks[origin]?.block.hash
+        if (said.l1OriginHash !== undefined) expect(originHash?.startsWith(said.l1OriginHash), `origin of block ${number}`).toBe(true)
+      }
+    }
+    expect(sequenced.slice(1).flatMap((_, at) => (seen.has(at + 1) ? [] : [at + 1]))).toEqual([])
+    const forms = new Set(
+      inbox.channels.map(({ batches, compression, carrier }) => `${batches[0]?.batchVersion} ${compression} ${carrier}`),
+    )
+    expect([...forms]).toEqual(expect.arrayContaining(['0 zlib calldata', '1 zlib calldata', '1 brotli blobs']))
+    expect(inbox.refused).toEqual([])
+  })
+})
+
+/** The L2 side of the deposits of an L1 transaction. */
+function l2Of(l1Hash: Hex): readonly { receipt: Receipt; at: BlockWithReceipts }[] {
+  const number = story.blocks.findIndex(({ block }) => block.transactions.some(({ hash }) => hash === l1Hash))
+  const l1Receipt = story.blocks[number]?.receipts.find(({ transactionHash }) => transactionHash === l1Hash)
+  if (l1Receipt === undefined) throw new Error(`no L1 transaction ${l1Hash}`)
+  // log by log, the deposits of an L1 block are in the order of its logs
+  const before = story.blocks[number]?.receipts.slice(0, story.blocks[number]?.receipts.indexOf(l1Receipt)) ?? []
+  const isDeposit = ({ address }: { address: Hex }): boolean => address.toLowerCase() === rollup.deposit_contract_address.toLowerCase()
+  const skipped = before.flatMap(({ logs }) => logs.filter(isDeposit)).length
+  const count = l1Receipt.logs.filter(isDeposit).length
+  const hashes = story.deposits[number]?.slice(skipped, skipped + count) ?? []
+  return hashes.map((hash) => {
+    const found = receiptOf(hash)
+    if (!found) throw new Error(`the deposit ${hash} is not on L2`)
+    return found
+  })
+}
+
+const alias = (address: Hex): Hex =>
+  `0x${((BigInt(address) + 0x1111000000000000000000000000000000001111n) % (1n << 160n)).toString(16).padStart(40, '0')}`
+
+function checkDeposit(phase: Phase, kind: string, l1Hash: Hex): void {
+  const found = l2Of(l1Hash)
+  if (kind === 'failing on L1') {
+    const receipt = story.blocks.flatMap(({ receipts }) => receipts).find(({ transactionHash }) => transactionHash === l1Hash)
+    expect([receipt?.status, receipt?.logs, found]).toEqual(['0x0', [], []])
+    return
+  }
+  const wanted = kinds[kind]
+  if (wanted === undefined) throw new Error(`no kind ${kind}`)
+  expect(found.length).toBe(kind === 'aliased' ? 2 : 1)
+  for (const { receipt, at } of found) {
+    const what = `${phase}: a deposit that ${wanted.name}`
+    const tx = at.block.transactions.find(({ hash }) => hash === receipt.transactionHash)
+    if (tx === undefined) throw new Error(what)
+    expect(receipt.status, what).toBe(wanted.status)
+    expect(receipt.logs.length, what).toBe(wanted.logs)
+    const [used, gas] = [BigInt(receipt.gasUsed), BigInt(tx.gas)]
+    if (wanted.gasUsed === 'all') expect(used, what).toBe(gas)
+    else if (wanted.gasUsed === 'some') expect(used > 21_000n && used < gas, what).toBe(true)
+    else expect(used, what).toBe(wanted.gasUsed)
+    expect(tx.from.toLowerCase(), what).toBe((kind === 'aliased' ? alias(actors.depositorAddress) : actors.person).toLowerCase())
+    if (kind === 'creation') {
+      const from = tx.from
+      const made = getContractAddress({ from, nonce: BigInt(receipt.depositNonce ?? 0) })
+      expect(receipt.contractAddress?.toLowerCase(), what).toBe(made.toLowerCase())
+    }
+    if (kind === 'call') expect(receipt.logs[0]?.address.toLowerCase(), what).toBe(lab.toLowerCase())
+  }
+}
