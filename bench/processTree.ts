@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return undefined // it has ended
+  }
+}
+
+/** A process and all that descend from it. Linux only. */
+export function processTree(root: number): readonly number[] {
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), parentOf(Number(name))]),
+  )
+  const isOfTree = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) if (at === root) return true
+    return false
+  }
+  return [...parents.keys()].filter(isOfTree)
+}
+
+function kibOf(pid: number, field: string): number {
+  try {
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** Resident memory of a process and its descendants in MB (2^20); pages of files, the database's among them, apart. */
+export function residentMb(root: number): { readonly all: number; readonly files: number } {
+  const tree = processTree(root)
+  const sum = (field: string): number => tree.reduce((total, pid) => total + kibOf(pid, field), 0) / 1_024
+  return { all: sum('VmRSS'), files: sum('RssFile') }
+}
+
+/** CPU time of a process and its descendants in seconds, of both kinds. */
+export function cpuSec(root: number): number {
+  const ticksPerSec = 100
+  return processTree(root).reduce((total, pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return total + (Number(fields[11]) + Number(fields[12])) / ticksPerSec
+    } catch {
+      return total
+    }
+  }, 0)
+}
