@@ -124,7 +124,9 @@ export class ScriptedL1 implements BatcherL1 {
     for (const { hash, number } of dropped) {
       const raw = this.#world.l1[number]?.transactions.find((each) => hashTransaction(each) === hash)
       const tx = raw && decodeTransaction(raw)
-      if (fate === 'pooled' && raw && (tx?.type === 2 || tx?.type === 3)) {
+      // a pool that takes one kind of an account drops the other
+      const hasRoom = [...this.#pool.values()].every((waiting) => waiting.tx.type === tx?.type)
+      if (fate === 'pooled' && hasRoom && raw && (tx?.type === 2 || tx?.type === 3)) {
         this.#pool.set(tx.nonce, { tx, raw, hash, blobs: this.#blobsOf.get(hash) ?? [] })
       }
     }
