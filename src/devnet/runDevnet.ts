@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -22,6 +22,7 @@ import { devnetMetrics } from './metrics.ts'
 import { comparedNode, type NodeBasics, sequencerOptions, verifierOptions } from './nodes.ts'
 import type { ResolvedOptions } from './options.ts'
 import type { DevnetFaults, DevnetL1 } from './ports.ts'
+import { makeScratch, sweepScratch } from './scratch.ts'
 import { shiftedClock } from './shiftedClock.ts'
 import type { DevnetStatus } from './status.ts'
 import { createStatusReader } from './statusReader.ts'
@@ -64,7 +65,8 @@ const headStartSlots = 1
 async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDisposableStack): Promise<Base> {
   const { datadir, kept, fixed } = options
   const genesisTimeSec = kept?.genesisTimeSec ?? Math.floor(deps.clock.nowMs() / 1_000) - headStartSlots * fixed.slotSec
-  const folder = datadir ?? (await mkdtemp(join(tmpdir(), 'basalt-devnet-')))
+  if (datadir === undefined) sweepScratch(tmpdir(), deps.clock)
+  const folder = datadir ?? makeScratch(tmpdir())
   if (datadir === undefined) parts.defer(() => rm(folder, { recursive: true, force: true }))
   else if (kept === undefined) writeDevnet(datadir, { options: fixed, genesisTimeSec, chain: undefined })
   const l1 = parts.use(await startL1(deps, options, genesisTimeSec))

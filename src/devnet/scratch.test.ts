@@ -1,0 +1,25 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { makeScratch, sweepScratch } from './scratch.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-scratch-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+/** No process has it: above what Linux gives out. */
+const deadPid = 4_194_305
+const hourMs = 3_600_000
+
+it('devnet/scratch: what a killed devnet left is removed once nobody writes there any more, nothing else', () => {
+  const own = makeScratch(dir)
+  const dead = join(dir, `basalt-devnet-${deadPid}-abcdef`)
+  mkdirSync(join(dead, 'sequencer'), { recursive: true })
+  writeFileSync(join(dead, 'sequencer/data'), 'x')
+  const others = [`basalt-devnet-${deadPid}`, 'basalt-devnet-x-abcdef', 'mine'].map((name) => join(dir, name))
+  for (const other of others) mkdirSync(other)
+  const nowMs = Date.now()
+  sweepScratch(dir, { nowMs: () => nowMs })
+  expect(readdirSync(dir)).toContain(basename(dead))
+  sweepScratch(dir, { nowMs: () => nowMs + hourMs })
+  expect(readdirSync(dir).sort()).toEqual([own, ...others].map((path) => basename(path)).sort())
+})
