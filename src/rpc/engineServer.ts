@@ -4,7 +4,7 @@ import type { Log } from '#lib/log'
 import type { EngineContext, EthContext, Ticket } from './context.ts'
 import { engineRegistry } from './methods.ts'
 import { bearerRule } from './server/bearer.ts'
-import { createRpcServer, type RpcServer, type RpcServerLimits, type RpcServerOptions } from './server.ts'
+import { createRpcServer, type RpcServer, type RpcServerDeps, type RpcServerLimits, type RpcServerOptions } from './server.ts'
 
 export type EngineServerDeps = {
   readonly api: EngineApi
@@ -15,6 +15,7 @@ export type EngineServerDeps = {
   readonly onRefused?: ((reason: string) => void) | undefined
   readonly log: Log
   readonly clock: Clock
+  readonly metrics?: RpcServerDeps<EngineContext>['metrics']
 }
 
 /** A block's payload is one body: as other clients have it. Two of them fit at once. */
@@ -29,11 +30,11 @@ const maxSockets = 16
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function createEngineServer(
-  { api, eth, jwtSecret, onRefused, log, clock }: EngineServerDeps,
+  { api, eth, jwtSecret, onRefused, log, clock, metrics }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
   const contextOf = (ticket: Ticket): EngineContext => ({ ...eth, engine: api, ticket })
-  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock }
+  const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics }
   const refusalOf = bearerRule(clock, jwtSecret)
   const authorize = (authorization: string | undefined): string | undefined => {
     const refusal = refusalOf(authorization)

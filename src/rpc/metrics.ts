@@ -3,10 +3,15 @@ import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 export const rpcMetrics = defineMetrics({
   sockets: gauge('basalt_rpc_socket_connections', 'WebSocket connections that are open'),
   socketEnds: counter('basalt_rpc_socket_ends_total', 'WebSocket connections that ended by why', {
-    why: ['client', 'slow', 'silent', 'closing', 'failed'],
+    why: ['client', 'slow', 'silent', 'closing', 'failed', 'greedy'],
   }),
   socketRefusals: counter('basalt_rpc_socket_refusals_total', 'WebSocket connections refused by why', {
     why: ['host', 'origin', 'full', 'malformed'],
   }),
+  unreadEnds: counter(
+    'basalt_rpc_unread_ends_total',
+    'Connections ended because they held most when the unread answers of a server together were beyond their bound',
+    { over: ['http', 'websocket'] },
+  ),
 })
 export type RpcMetrics = Handles<typeof rpcMetrics.specs>

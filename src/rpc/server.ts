@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
@@ -12,6 +13,7 @@ import { type Caller, createDispatcher, type Dispatcher, errorText } from './ser
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
+import { type AnswerShare, type Unread, type UnreadDeps, UnreadTotal } from './server/unread.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
@@ -21,6 +23,8 @@ export type RpcServerDeps<Context> = {
   readonly pages: Pages
   readonly log: Log
   readonly clock: Clock
+  /** absent: the log alone tells who was ended */
+  readonly metrics?: UnreadDeps['metrics']
 }
 
 export type RpcServerOptions = Listen & {
@@ -40,6 +44,8 @@ export type RpcServerLimits = {
   /** bodies of all requests together, until they are answered */
   readonly maxHeldBytes: number
   readonly maxResponseBytes: number
+  /** answers to all requests together, from when they are made until the system has taken them for the client */
+  readonly maxUnreadTotalBytes: number
   readonly maxBatch: number
   readonly maxConnections: number
   /** calls of one cost class that wait for their turn */
@@ -56,6 +62,7 @@ const defaultServerLimits: RpcServerLimits = {
   maxBodyBytes: 15_000_000,
   maxHeldBytes: 150_000_000,
   maxResponseBytes: 160_000_000,
+  maxUnreadTotalBytes: 320_000_000,
   maxBatch: 100,
   maxConnections: 500,
   maxWaiting: 1_000,
@@ -121,8 +128,9 @@ function allowPages(request: IncomingMessage, response: ServerResponse): void {
   for (const [name, value] of Object.entries(preflight)) response.setHeader(name, value)
 }
 
-function send(response: ServerResponse, reply: Reply, isClosing: boolean): void {
+function send(response: ServerResponse, reply: Reply, share: AnswerShare, isClosing: boolean): void {
   const body = Buffer.from(reply.text, 'utf8')
+  share.replace(body.length)
   response.statusCode = reply.status
   if (reply.status === 405) response.setHeader('allow', 'POST')
   if (reply.status === 401) response.setHeader('www-authenticate', 'Bearer')
@@ -145,7 +153,19 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const dispatcher = createDispatcher(deps, limits)
   const budget = new ByteBudget(limits.maxHeldBytes)
+  const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
+  const unreadOf = new WeakMap<Socket, Unread>()
   let isClosing = false
+
+  /** By connection: a client may send its next request before it reads an answer. */
+  function unreadBy(socket: Socket): Unread {
+    const known = unreadOf.get(socket)
+    if (known !== undefined) return known
+    const unread = unreadTotal.join('http', () => socket.destroy())
+    unreadOf.set(socket, unread)
+    socket.once('close', () => unread[Symbol.dispose]())
+    return unread
+  }
 
   /** What is asked without the right to. */
   function turnedAway({ headers }: IncomingMessage): Reply | undefined {
@@ -175,14 +195,18 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
     if (options.cors !== undefined) allowPages(request, response)
-    const caller = { isGone: false }
-    response.once('close', () => {
-      caller.isGone = true
-    })
+    const share = unreadBy(request.socket).share()
+    const caller = {
+      share,
+      get isGone(): boolean {
+        return share.isGone
+      },
+    }
+    response.once('close', () => share[Symbol.dispose]())
     try {
       const reply = await replyTo(request, caller)
       if (reply === undefined) request.destroy()
-      else send(response, reply, isClosing)
+      else if (!share.isGone) send(response, reply, share, isClosing)
     } catch (error) {
       log.error('rpc request failed', { error })
       response.destroy()
@@ -194,7 +218,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   })
   const { maxSockets = 0 } = options
   const { maxBodyBytes: maxMessageBytes, maxResponseBytes: maxUnreadBytes } = limits
-  const sockets = createCallSockets({ dispatcher, budget, log }, { maxSockets, maxMessageBytes, maxUnreadBytes })
+  const sockets = createCallSockets({ dispatcher, budget, unreadTotal, log }, { maxSockets, maxMessageBytes, maxUnreadBytes })
   if (maxSockets > 0) {
     server.on('upgrade', (request, socket, head) => {
       socket.on('error', (error) => log.debug('rpc connection failed', { error }))

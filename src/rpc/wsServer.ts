@@ -13,6 +13,7 @@ import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
+import { UnreadTotal } from './server/unread.ts'
 import type { RpcServer } from './server.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from './subscriptions/connection.ts'
 import { notificationOf } from './subscriptions/notification.ts'
@@ -26,7 +27,7 @@ export type WsServerDeps<Context> = {
   readonly pending?: Pick<Filters, 'onPending'>
   readonly log: Log
   readonly clock: Clock
-  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals'>
+  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds'>
 }
 
 export type WsServerOptions = Listen & {
@@ -43,6 +44,8 @@ export type WsServerLimits = DispatchLimits &
     readonly maxMessageBytes: number
     /** of all messages together while they are worked on */
     readonly maxHeldBytes: number
+    /** answers and notifications of all connections together, from when they are made until the system has taken them for the client */
+    readonly maxUnreadTotalBytes: number
     /** how often a sign of life is asked for … */
     readonly pingMs: number
     /** … and for how long there may be none */
@@ -62,6 +65,7 @@ const defaultWsLimits: WsServerLimits = {
   maxConnections: 250,
   maxMessageBytes: 15_000_000,
   maxHeldBytes: 150_000_000,
+  maxUnreadTotalBytes: 192_000_000,
   pingMs: 30_000,
   idleMs: 75_000,
   requestTimeoutMs: 10_000,
@@ -82,7 +86,8 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const origins = options.origins ?? []
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, log, clock }, limits)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), clock, log }
+  const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
+  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
   const connections = new Set<Connection>()
   let isClosing = false
 

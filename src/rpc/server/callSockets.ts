@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -8,6 +8,7 @@ import { parseError, serverBusy } from '../errors.ts'
 import { type ByteBudget, parseJson } from './body.ts'
 import { type Caller, type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
+import type { Unread, UnreadTotal } from './unread.ts'
 
 export type CallSocketLimits = {
   readonly maxSockets: number
@@ -24,11 +25,19 @@ export interface CallSockets {
   close(): void
 }
 
+export type CallSocketDeps = {
+  readonly dispatcher: Dispatcher
+  readonly budget: ByteBudget
+  /** what all connections of the server have not read */
+  readonly unreadTotal: UnreadTotal
+  readonly log: Log
+}
+
 /** After so long without a byte the system asks whether the other side is there. */
 const keepAliveMs = 30_000
 
 export function createCallSockets(
-  { dispatcher, budget, log }: { readonly dispatcher: Dispatcher; readonly budget: ByteBudget; readonly log: Log },
+  { dispatcher, budget, unreadTotal, log }: CallSocketDeps,
   { maxSockets, maxMessageBytes, maxUnreadBytes }: CallSocketLimits,
 ): CallSockets {
   const sockets = new WebSocketServer({
@@ -39,18 +48,29 @@ export function createCallSockets(
     maxPayload: maxMessageBytes,
   })
 
-  async function textFor(bytes: Buffer, caller: Caller): Promise<string | undefined> {
+  async function textFor(bytes: Buffer, unread: Unread): Promise<string | undefined> {
     using hold = budget.hold()
     if (!hold.take(bytes.length)) return errorText(null, serverBusy())
     const parsed = parseJson(bytes)
-    return parsed === undefined ? errorText(null, parseError()) : await dispatcher.answer(parsed.value, caller)
+    if (parsed === undefined) return errorText(null, parseError())
+    using share = unread.share()
+    const caller: Caller = {
+      share,
+      get isGone(): boolean {
+        return share.isGone
+      },
+    }
+    return await dispatcher.answer(parsed.value, caller)
   }
 
-  async function answer(socket: WebSocket, bytes: Buffer, caller: Caller): Promise<void> {
+  async function answer(socket: WebSocket, bytes: Buffer, unread: Unread): Promise<void> {
     try {
-      const text = await textFor(bytes, caller)
-      if (text === undefined || caller.isGone) return
-      socket.send(text)
+      const text = await textFor(bytes, unread)
+      if (text === undefined) return
+      const sentBytes = Buffer.byteLength(text)
+      unread.add(sentBytes)
+      if (unread.isGone) return
+      socket.send(text, () => unread.add(-sentBytes))
       if (socket.bufferedAmount > maxUnreadBytes) socket.terminate()
     } catch (error) {
       log.error('rpc request failed', { error })
@@ -59,13 +79,11 @@ export function createCallSockets(
   }
 
   function serve(socket: WebSocket): void {
-    const caller = { isGone: false }
+    const unread = unreadTotal.join('websocket', () => socket.terminate())
     answerPings(socket)
-    socket.on('close', () => {
-      caller.isGone = true
-    })
+    socket.once('close', () => unread[Symbol.dispose]())
     socket.on('error', (error) => log.debug('rpc connection failed', { error }))
-    socket.on('message', (data) => void answer(socket, data as Buffer, caller))
+    socket.on('message', (data) => void answer(socket, data as Buffer, unread))
   }
 
   return {

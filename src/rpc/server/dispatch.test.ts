@@ -4,6 +4,7 @@ import { createManualClock, settle } from '#test/harness/clock'
 import type { CallContext } from '../context.ts'
 import { createRegistry, methodsOf, type ParamCodec, param } from '../registry.ts'
 import { createDispatcher } from './dispatch.ts'
+import { UnreadTotal } from './unread.ts'
 
 const text: ParamCodec<string> = { doc: 'text', parse: String }
 const result = { doc: 'text', encode: (value: string) => value }
@@ -33,12 +34,17 @@ function desk() {
   const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), log: silentLog, clock: createManualClock() }
   return { begun, answers, dispatcher: createDispatcher(deps, { maxBatch: 10, maxResponseBytes: 10_000, maxWaiting: 10 }) }
 }
+const callerOf = (maxBytes = 1_000_000) => {
+  const unread = new UnreadTotal({ log: silentLog }, maxBytes).join('http', () => {})
+  const share = unread.share()
+  return { unread, share, caller: { isGone: false, share } }
+}
 const call = (id: number, method: string, what: string) => ({ jsonrpc: '2.0', id, method, params: [what] })
 
 it('rpc/dispatch: what a batch submits is begun together and in order; a read after it waits for all; answers are in order', async () => {
   const { begun, answers, dispatcher } = desk()
   const batch = [call(1, 'submit', 'a'), call(2, 'submit', 'b'), call(3, 'read', 'c'), call(4, 'submit', 'd')]
-  const answered = dispatcher.answer(batch, { isGone: false })
+  const answered = dispatcher.answer(batch, callerOf().caller)
   await settle()
   expect(begun).toEqual(['a', 'b'])
   answers.get('b')?.('second')
@@ -59,9 +65,36 @@ it('rpc/dispatch: what a batch submits is begun together and in order; a read af
 
 it('rpc/dispatch: answers to what was submitted count against the bound of a batch', async () => {
   const { answers, dispatcher } = desk()
-  const answered = dispatcher.answer([call(1, 'submit', 'a'), call(2, 'submit', 'b')], { isGone: false })
+  const { caller, share } = callerOf()
+  const answered = dispatcher.answer([call(1, 'submit', 'a'), call(2, 'submit', 'b')], caller)
   await settle()
   answers.get('a')?.('x'.repeat(6_000))
   answers.get('b')?.('x'.repeat(6_000))
   expect(JSON.parse((await answered) ?? '')).toMatchObject({ id: null, error: { code: -32008 } })
+  expect(share.takeKept()).toEqual([])
+})
+
+it('rpc/dispatch: answers count from when they are made; what a batch has so far is let go of when its connection has gone', async () => {
+  const { answers, dispatcher } = desk()
+  const { unread, caller, share } = callerOf()
+  const answered = dispatcher.answer([call(1, 'read', 'x'.repeat(1_000)), call(2, 'submit', 'b')], caller)
+  await settle()
+  const [kept = ''] = share.takeKept()
+  expect(kept).toContain('xxx')
+  expect(unread.bytes).toBe(kept.length)
+  share.keep(kept)
+  unread[Symbol.dispose]()
+  caller.isGone = true
+  expect(share.takeKept()).toEqual([])
+  answers.get('b')?.('late')
+  await answered
+  expect([share.takeKept(), unread.bytes]).toEqual([[], kept.length])
+})
+
+it('rpc/dispatch: notifications and what they would have been answered count nothing', async () => {
+  const { dispatcher } = desk()
+  const { unread, caller } = callerOf()
+  const notification = { jsonrpc: '2.0', method: 'read', params: ['x'] }
+  expect(await dispatcher.answer([notification, notification], caller)).toBeUndefined()
+  expect(unread.bytes).toBe(0)
 })

@@ -17,6 +17,7 @@ import {
 import { isJsonObject, type Json } from '../json.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import { Gate } from './gate.ts'
+import type { AnswerShare } from './unread.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
@@ -35,7 +36,11 @@ export type DispatchLimits = {
 }
 
 /** Who sent a body; once he is gone, what can stop stops and nothing more of a batch is begun. */
-export type Caller = { readonly isGone: boolean }
+export type Caller = {
+  readonly isGone: boolean
+  /** counts what is made for him */
+  readonly share: Pick<AnswerShare, 'add' | 'keep' | 'takeKept'>
+}
 
 /** Answers parsed JSON-RPC bodies. */
 export type Dispatcher<By extends Caller = Caller> = {
@@ -118,7 +123,9 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   async function answerOne(item: unknown, caller: By): Promise<string | undefined> {
     const request = parseRequest(item)
     const text = 'refused' in request ? errorText(request.id ?? null, request.refused) : await resultText(request, caller)
-    return request.id === undefined ? undefined : text
+    if (request.id === undefined) return undefined
+    caller.share.add(text.length)
+    return text
   }
 
   function costOf(item: unknown): CostClass | undefined {
@@ -150,16 +157,19 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   async function answerBatch(items: readonly unknown[], caller: By): Promise<string | undefined> {
     if (items.length === 0) return errorText(null, invalidRequest())
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
-    const texts: string[] = []
     let length = 0
     for (const group of groupsOf(items)) {
       if (caller.isGone) return undefined
       const answered = (await Promise.all(group.map((item) => answerOne(item, caller)))).filter((text) => text !== undefined)
-      texts.push(...answered)
+      for (const text of answered) caller.share.keep(text)
       length = answered.reduce((sum, text) => sum + text.length, length)
-      if (length > limits.maxResponseBytes) return errorText(null, responseTooBig(limits.maxResponseBytes))
+      if (length > limits.maxResponseBytes) {
+        caller.share.takeKept()
+        return errorText(null, responseTooBig(limits.maxResponseBytes))
+      }
       if (group.some(isHeavy)) await nextTurn()
     }
+    const texts = caller.share.takeKept()
     return texts.length === 0 ? undefined : `[${texts.join(',')}]`
   }
 

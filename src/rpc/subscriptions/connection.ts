@@ -8,6 +8,7 @@ import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
+import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOf } from './notification.ts'
 
 /** Who sent one message. Subscriptions it asks for begin when it is answered. */
@@ -29,12 +30,14 @@ export type ConnectionDeps = {
   readonly dispatcher: Dispatcher<SocketCaller>
   /** what messages hold while they are worked on, all connections together */
   readonly budget: ByteBudget
+  /** what all connections of the server have not read */
+  readonly unreadTotal: UnreadTotal
   readonly clock: Clock
   readonly log: Log
 }
 
 /** Why a connection ended. */
-export type End = 'client' | 'slow' | 'silent' | 'closing' | 'failed'
+export type End = 'client' | 'slow' | 'silent' | 'closing' | 'failed' | 'greedy'
 
 /** Codes of RFC 6455, section 7.4.1. */
 const [goingAway, policyViolation] = [1001, 1008]
@@ -58,6 +61,7 @@ export class Connection {
   readonly #limits: ConnectionLimits
   readonly #asked = new Map<string, Subscription>()
   readonly #active = new Map<string, Active>()
+  readonly #unread: Unread
   #running = 0
   #unreadBytes = 0
   #heardMs: number
@@ -68,6 +72,7 @@ export class Connection {
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits
+    this.#unread = deps.unreadTotal.join('websocket', () => this.#drop())
     this.#heardMs = deps.clock.elapsedMs()
     const hear = (): void => {
       this.#heardMs = deps.clock.elapsedMs()
@@ -85,6 +90,7 @@ export class Connection {
     })
     socket.once('close', () => {
       this.#active.clear()
+      this.#unread[Symbol.dispose]()
       onGone(this.#end ?? 'client')
     })
   }
@@ -143,6 +149,13 @@ export class Connection {
     this.#socket.terminate()
   }
 
+  /** The room is needed: what is not read goes at once, the goodbye of a connection that ends anyway too. */
+  #drop(): void {
+    this.#end ??= 'greedy'
+    this.#active.clear()
+    this.#socket.terminate()
+  }
+
   async #receive(bytes: Uint8Array): Promise<void> {
     if (this.#end !== undefined) return
     this.#running++
@@ -165,7 +178,9 @@ export class Connection {
     const parsed = parseJson(bytes)
     if (parsed === undefined) return this.#send(errorText(null, parseError()), 'answer')
     const asked: string[] = []
-    const text = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked))
+    using share = this.#unread.share()
+    const text = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked, share))
+    share[Symbol.dispose]() // from here on it counts as what is sent
     if (text !== undefined) this.#send(text, 'answer')
     for (const id of asked) this.#begin(id, text ?? '')
   }
@@ -184,14 +199,15 @@ export class Connection {
     void this.#tellLogs(id, active) // of blocks that came while it was answered
   }
 
-  #caller(asked: string[]): SocketCaller {
+  #caller(asked: string[], share: AnswerShare): SocketCaller {
     const socket = this.#socket
     const [subscriptions, active] = [this.#asked, this.#active]
     const { maxSubscriptions } = this.#limits
     return {
       get isGone(): boolean {
-        return socket.readyState !== socket.OPEN
+        return share.isGone || socket.readyState !== socket.OPEN
       },
+      share,
       subscriptions: {
         subscribe(subscription): string {
           if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
@@ -211,9 +227,13 @@ export class Connection {
   #send(text: string, what: 'answer' | 'notification'): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     const counted = what === 'notification' ? text.length : 0
+    const bytes = Buffer.byteLength(text)
+    this.#unread.add(bytes)
+    if (this.#unread.isGone) return
     this.#unreadBytes += counted
     this.#socket.send(text, () => {
       this.#unreadBytes -= counted
+      this.#unread.add(-bytes)
       this.#steer()
     })
     const { maxUnreadBytes, maxBufferedBytes } = this.#limits

@@ -1,0 +1,161 @@
+import type { Log } from '#lib/log'
+import type { RpcMetrics } from '../metrics.ts'
+
+export type Transport = 'http' | 'websocket'
+
+export type UnreadDeps = {
+  readonly log: Log
+  /** absent: the log alone tells who was ended */
+  readonly metrics?: Pick<RpcMetrics, 'unreadEnds'> | undefined
+}
+
+/** Bounds what is made for all connections of a server together and not read yet; beyond it the connection that holds most is ended. */
+export class UnreadTotal {
+  readonly #deps: UnreadDeps
+  readonly #maxBytes: number
+  readonly #connections = new Set<Unread>()
+  #bytes = 0
+
+  constructor(deps: UnreadDeps, maxBytes: number) {
+    this.#deps = deps
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * A new connection; whoever opens it disposes of what it gets when it has closed.
+   * @param end ends the connection, at once: what it has not read is let go of
+   */
+  join(over: Transport, end: () => void): Unread {
+    const connection = new Unread(over, this, end)
+    this.#connections.add(connection)
+    return connection
+  }
+
+  /** Called by the connections. */
+  add(bytes: number): void {
+    this.#bytes += bytes
+    while (this.#bytes > this.#maxBytes) this.#endLargest()
+  }
+
+  /** Called by a connection that has gone. */
+  leave(connection: Unread): void {
+    if (this.#connections.delete(connection)) this.#bytes -= connection.bytes
+  }
+
+  #endLargest(): void {
+    let largest: Unread | undefined
+    for (const connection of this.#connections) if (largest === undefined || connection.bytes > largest.bytes) largest = connection
+    if (largest === undefined) return
+    const { over, bytes } = largest
+    this.#deps.log.warn('unread answers are too many: the connection that holds most is ended', {
+      over,
+      bytes,
+      allBytes: this.#bytes,
+      connections: this.#connections.size,
+    })
+    this.#deps.metrics?.unreadEnds.inc({ over })
+    largest.end()
+  }
+}
+
+/** What is made for one connection and not read yet. Disposing of it: the connection has gone. */
+export class Unread implements Disposable {
+  readonly over: Transport
+  readonly #total: UnreadTotal
+  readonly #end: () => void
+  readonly #shares = new Set<AnswerShare>()
+  #bytes = 0
+  #isGone = false
+
+  constructor(over: Transport, total: UnreadTotal, end: () => void) {
+    this.over = over
+    this.#total = total
+    this.#end = end
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** @param bytes below zero: they are read */
+  add(bytes: number): void {
+    if (this.#isGone) return
+    this.#bytes += bytes
+    this.#total.add(bytes)
+  }
+
+  /** For the answer to one body; whoever asks for it disposes of it when it is sent. */
+  share(): AnswerShare {
+    const share = new AnswerShare(this)
+    if (this.#isGone) share[Symbol.dispose]()
+    else this.#shares.add(share)
+    return share
+  }
+
+  /** Called by a share that is given back. */
+  giveBack(share: AnswerShare, bytes: number): void {
+    if (this.#shares.delete(share)) this.add(-bytes)
+  }
+
+  end(): void {
+    this[Symbol.dispose]()
+    this.#end()
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#total.leave(this)
+    for (const share of this.#shares) share[Symbol.dispose]()
+    this.#shares.clear()
+  }
+}
+
+/** What the answer to one body holds while it is made and sent; disposing of it gives all back. */
+export class AnswerShare implements Disposable {
+  readonly #connection: Unread
+  readonly #parts: string[] = []
+  #bytes = 0
+  #isGone = false
+
+  constructor(connection: Unread) {
+    this.#connection = connection
+  }
+
+  /** given back, or its connection has gone: nobody waits for the answer */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** An answer that waits for the others of its batch; nothing is kept for nobody. */
+  keep(part: string): void {
+    if (!this.#isGone) this.#parts.push(part)
+  }
+
+  /** All that was kept, and keeps it no more. */
+  takeKept(): string[] {
+    return this.#parts.splice(0)
+  }
+
+  add(bytes: number): void {
+    if (this.#isGone) return
+    this.#bytes += bytes
+    this.#connection.add(bytes)
+  }
+
+  /** What is sent, instead of what was made for it. */
+  replace(bytes: number): void {
+    this.add(bytes - this.#bytes)
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#parts.length = 0
+    this.#connection.giveBack(this, this.#bytes)
+  }
+}
