@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { parseAddress, parseHash } from '#types/ids'
 import { agreeWithKept, type FixedOptions, type KeptDevnet, partFolders, readDevnet, writeDevnet } from './datadir.ts'
+import { holdDatadir } from './datadirLock.ts'
 import { makeDevnetChain } from './devnetChain.ts'
 import { forksUpTo } from './forkSchedule.ts'
 
@@ -90,4 +91,18 @@ it.each<[string, Partial<FixedOptions>, string]>([
 it('devnet/datadir: what is not asked for, or is the same, is no other', () => {
   expect(() => agreeWithKept('/data', options, {})).not.toThrow()
   expect(() => agreeWithKept('/data', options, { ...options })).not.toThrow()
+})
+
+it('devnet/datadirLock: one devnet at a time (DEVNET_DATADIR_BUSY), and only where one can write', () => {
+  const path = join(dir, 'locked/deep')
+  {
+    using _held = holdDatadir(path)
+    expect(() => holdDatadir(path)).toThrow(
+      expect.objectContaining({ code: 'DEVNET_DATADIR_BUSY', message: expect.stringContaining(path) }),
+    )
+  }
+  holdDatadir(path)[Symbol.dispose]()
+  const file = join(folder(), 'file')
+  writeFileSync(file, '')
+  expect(() => holdDatadir(file)).toThrow(expect.objectContaining({ code: 'DEVNET_DATADIR_UNWRITABLE' }))
 })

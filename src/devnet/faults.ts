@@ -108,4 +108,14 @@ export const devnetFault = defineFaults({
     says: (d: { reason: string }) => `the withdrawal cannot be proved: ${d.reason}`,
     fix: 'try again: a reorg may have come between; otherwise please report it',
   },
+  DEVNET_DATADIR_BUSY: {
+    severity: 'fatal',
+    says: (d: { datadir: string }) => `another devnet runs in ${d.datadir}`,
+    fix: 'stop it, or name another --datadir',
+  },
+  DEVNET_DATADIR_UNWRITABLE: {
+    severity: 'fatal',
+    says: (d: { datadir: string; reason: string }) => `${d.datadir} cannot be written: ${d.reason}`,
+    fix: 'make the folder writable, or name another --datadir',
+  },
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { DevnetFacts } from './control.ts'
+import { holdDatadir } from './datadirLock.ts'
 import { type DevnetOptions, resolveOptions } from './options.ts'
 import type { DevnetAccount, DevnetFaults } from './ports.ts'
 import { type DevnetEnd, type RunDeps, runDevnet } from './runDevnet.ts'
@@ -35,8 +36,12 @@ function version(): string {
 
 /** As `startDevnet`, with another clock, network and log. @throws Fault of the part that cannot start, or of an option (all fatal) */
 export async function startDevnetWith(deps: Omit<RunDeps, 'version'>, options: DevnetOptions): Promise<Devnet> {
+  await using parts = new AsyncDisposableStack()
+  // held before it is read: a start that was cut short is removed then, one that is under way must not be
+  if (options.datadir !== undefined) parts.use(holdDatadir(options.datadir))
   const resolved = resolveOptions(options)
-  const running = await runDevnet({ ...deps, version: version() }, resolved)
+  const running = parts.use(await runDevnet({ ...deps, version: version() }, resolved))
+  const kept = parts.move()
   const { facts, faults, ended } = running
   return {
     urls: facts.urls,
@@ -49,7 +54,7 @@ export async function startDevnetWith(deps: Omit<RunDeps, 'version'>, options: D
     faults,
     status: () => running.status(),
     ended,
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
 
