@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { inEther } from './commands/devnetHelpers.ts'
+import type { FlagName } from './flags.ts'
+import { readFlags } from './readFlags.ts'
+
+const read = (flag: FlagName, text: string): unknown => readFlags([flag], { [flag]: text }, {})[flag]
+
+it.each<[FlagName, string, unknown]>([
+  ['block-time', '1s', 1_000],
+  ['block-time', '2', 2_000],
+  ['block-time', '2000ms', 2_000],
+  ['block-time', '200ms', 200],
+  ['l1-block-time', '12s', 12_000],
+  ['value', '1.5ether', 1_500_000_000_000_000_000n],
+  ['value', '0.000000000000000001ETH', 1n],
+  ['value', '20gwei', 20_000_000_000n],
+  ['value', '7', 7n],
+  ['value', '7wei', 7n],
+  ['to', `0x${'Ab'.repeat(20)}`, `0x${'ab'.repeat(20)}`],
+  ['data', '0x', '0x'],
+  ['data', '0xAB01', '0xab01'],
+  ['l1', 'memory', 'memory'],
+  ['accounts', '100', 100],
+])('cli/devnetFlags: --%s %s', (flag, text, value) => {
+  expect(read(flag, text)).toBe(value)
+})
+
+it.each<[FlagName, string]>([
+  ['block-time', '3s'],
+  ['block-time', '1.5s'],
+  ['block-time', '0'],
+  ['block-time', '2m'],
+  ['l1-block-time', '500ms'],
+  ['l1-block-time', '61s'],
+  ['value', '1.5'],
+  ['value', '-1ether'],
+  ['value', '0.0000000000000000001ether'],
+  ['value', '1 ether'],
+  ['value', 'ether'],
+  ['to', '0x1234'],
+  ['to', 'vitalik.eth'],
+  ['data', '0x123'],
+  ['data', 'abcd'],
+  ['l1', 'geth'],
+  ['accounts', '101'],
+  ['chain-id', '0'],
+  ['chain-id', '0x385'],
+])('cli/devnetFlags: --%s %s is refused by name (BAD_FLAG)', (flag, text) => {
+  expect(() => read(flag, text)).toThrow(expect.objectContaining({ code: 'BAD_FLAG', message: expect.stringContaining(`--${flag}`) }))
+})
+
+it('cli/devnetFlags: the words of a mnemonic are not shown (BAD_FLAG)', () => {
+  expect(() => read('mnemonic', '')).toThrow(expect.objectContaining({ code: 'BAD_FLAG', message: expect.not.stringContaining('""') }))
+})
+
+it.each([
+  [0n, '0'],
+  [1n, '0.000000000000000001'],
+  [10n ** 18n, '1'],
+  [1_500_000_000_000_000_000n, '1.5'],
+  [10_000n * 10n ** 18n - 1n, '9999.999999999999999999'],
+])('cli/devnetHelpers: %d wei are %s ether', (wei, text) => {
+  expect(inEther(wei)).toBe(text)
+})
