@@ -8,6 +8,8 @@ import type { DevnetPorts } from './options.ts'
 import type { DevnetL1 } from './ports.ts'
 
 const host = '127.0.0.1'
+/** Pages that are developed here, on whatever port, may ask. */
+const cors = true
 /** A devnet writes little; below this the disk is as good as full. */
 const minFreeBytes = 100_000_000
 /** Parts of a slot between two looks at the head of L1. */
@@ -48,7 +50,11 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
   return {
     ...common(basics, datadir),
     sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
-    listen: { http: { host, port: ports.rpc ?? 0 }, ws: { host, port: ports.ws ?? 0 }, rollup: { host, port: ports.rollup ?? 0 } },
+    listen: {
+      http: { host, port: ports.rpc ?? 0, cors },
+      ws: { host, port: ports.ws ?? 0, cors },
+      rollup: { host, port: ports.rollup ?? 0 },
+    },
   }
 }
 
@@ -57,7 +63,8 @@ export function verifierOptions(basics: NodeBasics, datadir: string, source: { r
   return {
     ...common(basics, datadir),
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
-    listen: { http: { host, port: basics.ports.verifier ?? 0 } },
+    sequencerUrl: source.rpc,
+    listen: { http: { host, port: basics.ports.verifier ?? 0, cors } },
   }
 }
 
