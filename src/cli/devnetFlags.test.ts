@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inEther } from './commands/devnetHelpers.ts'
+import { inEther } from './commands/devnetCommands.ts'
 import type { FlagName } from './flags.ts'
 import { readFlags } from './readFlags.ts'
 
@@ -59,6 +59,6 @@ it.each([
   [10n ** 18n, '1'],
   [1_500_000_000_000_000_000n, '1.5'],
   [10_000n * 10n ** 18n - 1n, '9999.999999999999999999'],
-])('cli/devnetHelpers: %d wei are %s ether', (wei, text) => {
+])('cli/devnetCommands: %d wei are %s ether', (wei, text) => {
   expect(inEther(wei)).toBe(text)
 })

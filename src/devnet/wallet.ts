@@ -96,3 +96,19 @@ export function readReceipt(ask: Ask, hash: Hash): Promise<SentReceipt | undefin
 /** wei */
 export const readBalance = (ask: Ask, address: string): Promise<bigint> =>
   ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
+
+/** What was executed without fault. @throws Fault TRANSACTION_FAILED (fatal) */
+export function requireSuccess(receipt: SentReceipt, where: string): SentReceipt {
+  if (!receipt.succeeded) throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where, block: receipt.block.number })
+  return receipt
+}
+
+/**
+ * Sends a transaction on L2 and waits until it is in a block.
+ * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
+ */
+export async function sendOnL2(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish): Promise<SentReceipt> {
+  const hash = await sendFrom(devnet.l2, devnet.facts.chainId, account, wish)
+  const receipt = await devnet.until(`transaction ${hash} in a block`, () => readReceipt(devnet.l2, hash))
+  return requireSuccess(receipt, 'L2')
+}

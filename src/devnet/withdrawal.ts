@@ -9,10 +9,9 @@ import { type Address, type Hash, hashFromBytes, parseAddress } from '#types/ids
 import { hashField, type Json, listOf, objectOf } from '#types/jsonShape'
 import { encodeArguments, encodeCall, eventTopic } from './abi.ts'
 import { devnetFault } from './faults.ts'
-import { sendOnL2 } from './helpers.ts'
 import type { DevnetAccount } from './ports.ts'
 import type { RemoteDevnet } from './remoteDevnet.ts'
-import { readReceipt, type SentReceipt } from './wallet.ts'
+import { readReceipt, type SentReceipt, sendOnL2 } from './wallet.ts'
 
 /** A message to L1, as the message passer has kept it. Wei, gas. */
 export type Withdrawal = {

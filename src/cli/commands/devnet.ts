@@ -13,7 +13,7 @@ import { type FlagName, type FlagValues, flags, type RawFlags } from '../flags.t
 import { createLiveLine, openLog } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 import { aborted } from '../signal.ts'
-import { devnetHelpers } from './devnetHelpers.ts'
+import { devnetCommands } from './devnetCommands.ts'
 
 /** The parts tell of everything that is done to a devnet on purpose: their lines are for those who ask for them. */
 const quietLevel = 'error'
@@ -123,7 +123,7 @@ export const devnet: Command = {
   name: 'devnet',
   doc: 'run a whole chain on this machine: L1, sequencer, batcher, and a verifier that must agree',
   flags: names,
-  commands: devnetHelpers,
+  commands: devnetCommands,
   async run(io, raw): Promise<number> {
     const given = readFlags(names, { 'log.level': io.env[flags['log.level'].env] ?? quietLevel, ...defined(raw) }, io.env)
     using line = createLiveLine(io, given['log.format'] === 'pretty')

@@ -1,8 +1,9 @@
 import { testMnemonic } from '#devnet/accounts'
-import { deposit as depositTo, readBalances, sendOnL2 } from '#devnet/helpers'
+import { readBalances } from '#devnet/balances'
+import { deposit as depositTo } from '#devnet/deposit'
 import type { DevnetAccount } from '#devnet/ports'
 import { connectDevnet, type RemoteDevnet } from '#devnet/remoteDevnet'
-import { accountOf } from '#devnet/wallet'
+import { accountOf, sendOnL2 } from '#devnet/wallet'
 import { withdraw as withdrawFrom } from '#devnet/withdrawal'
 import { fromHex } from '#lib/hex'
 import { type Address, parseAddress } from '#types/ids'
@@ -143,4 +144,4 @@ const accounts: Command = {
 }
 
 /** Commands that talk to a devnet which runs elsewhere. */
-export const devnetHelpers: readonly Command[] = [tx, deposit, withdraw, accounts]
+export const devnetCommands: readonly Command[] = [tx, deposit, withdraw, accounts]

@@ -6,23 +6,7 @@ import { encodeCall, eventTopic } from './abi.ts'
 import { devnetFault } from './faults.ts'
 import type { DevnetAccount } from './ports.ts'
 import type { RemoteDevnet } from './remoteDevnet.ts'
-import { readBalance, readReceipt, type SentReceipt, sendFrom, type Wish } from './wallet.ts'
-
-/** @throws Fault TRANSACTION_FAILED (fatal) */
-function requireSuccess(receipt: SentReceipt, where: string): SentReceipt {
-  if (!receipt.succeeded) throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where, block: receipt.block.number })
-  return receipt
-}
-
-/**
- * Sends a transaction on L2 and waits until it is in a block.
- * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
- */
-export async function sendOnL2(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish): Promise<SentReceipt> {
-  const hash = await sendFrom(devnet.l2, devnet.facts.chainId, account, wish)
-  const receipt = await devnet.until(`transaction ${hash} in a block`, () => readReceipt(devnet.l2, hash))
-  return requireSuccess(receipt, 'L2')
-}
+import { readReceipt, requireSuccess, type SentReceipt, sendFrom, type Wish } from './wallet.ts'
 
 export type Deposited = { readonly l1: SentReceipt; readonly l2: SentReceipt }
 
@@ -70,16 +54,4 @@ export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish
     const onL2 = await readReceipt(l2, depositHash(onL1, portal, from, wish, gasLimit))
     return onL2 && { l1: onL1, l2: requireSuccess(onL2, 'L2') }
   })
-}
-
-export type AccountBalances = { readonly address: string; readonly l1Wei: bigint; readonly l2Wei: bigint }
-
-/** What each account has on both chains. @throws Fault DEVNET_RPC (fatal) */
-export function readBalances({ facts, l1, l2 }: RemoteDevnet): Promise<readonly AccountBalances[]> {
-  return Promise.all(
-    facts.accounts.map(async (address) => {
-      const [l1Wei, l2Wei] = await Promise.all([readBalance(l1, address), readBalance(l2, address)])
-      return { address, l1Wei, l2Wei }
-    }),
-  )
 }
