@@ -5,7 +5,11 @@ export interface L1Gate {
   open(): void
 }
 
-const gone = (url: string): Error => new TypeError('fetch failed', { cause: new Error(`connect ECONNREFUSED ${new URL(url).host}`) })
+/** As `fetch` fails there. */
+function gone(url: string): Error {
+  const cause = Object.assign(new Error(`connect ECONNREFUSED ${new URL(url).host}`), { code: 'ECONNREFUSED' })
+  return new TypeError('fetch failed', { cause })
+}
 
 /** @param urls of L1; requests to other places pass */
 export function createL1Gate(inner: typeof fetch, urls: readonly string[]): L1Gate {
