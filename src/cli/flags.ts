@@ -295,7 +295,9 @@ export const flags = {
       {
         env: 'BASALT_DATADIR',
         group: 'Storage',
-        doc: 'where the chain is kept; one node at a time; {network} in it is the name of the built-in network, or chain-ID of another one',
+        doc:
+          'where the chain is kept; one node at a time; {network} in it is the name of the built-in network, or chain-ID of another one; ' +
+          'a devnet keeps nothing unless the command line names one',
       },
       'DIR',
     ),

@@ -74,11 +74,9 @@ function forkOf(text: string): NonNullable<DevnetOptions['fork']> {
   return readJsonFile(text) as Readonly<Record<string, number>>
 }
 
-/** Only where a directory is asked for: left out, nothing is kept. */
-function keptIn(given: Given, raw: RawFlags, env: NodeJS.ProcessEnv): string | undefined {
-  const isGiven = raw['datadir'] !== undefined || Boolean(env[flags.datadir.env])
-  return isGiven ? datadirOf(given.datadir, given['chain-id'] ?? defaultChainId) : undefined
-}
+/** Only the command line counts: the directory that an environment names is a node's. */
+const keptIn = (given: Given, raw: RawFlags): string | undefined =>
+  raw['datadir'] === undefined ? undefined : datadirOf(given.datadir, given['chain-id'] ?? defaultChainId)
 
 function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
   const { accounts, mnemonic, fork, l1 = 'anvil' } = given
@@ -128,7 +126,7 @@ export const devnet: Command = {
     const given = readFlags(names, { 'log.level': io.env[flags['log.level'].env] ?? quietLevel, ...defined(raw) }, io.env)
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
-    const options = optionsOf(given, keptIn(given, raw, io.env))
+    const options = optionsOf(given, keptIn(given, raw))
     await using running = await startDevnetWith({ clock: io.clock, random: Math.random, fetch, log, signal: io.signal }, options)
     if (given.json) io.out.write(`${JSON.stringify(startedEvent(running))}\n`)
     else io.out.write(banner(running))
