@@ -1,11 +1,12 @@
 import type { EvmRules } from '#chain/evmRules'
+import { isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
 import type { Header } from '#types/header'
 import type { SignedTransaction } from '#types/transaction'
 import { childBaseFee } from '../baseFee.ts'
 import type { ExecutionConfig } from '../executionConfig.ts'
 import { readL1BlockFees, type SlotReader } from '../l1BlockSlots.ts'
-import { estimatedSizeMillionths, l1DataFee, l1FeeRuleAt } from '../l1DataFee.ts'
+import { estimatedSizeMillionths, hasEcotoneValues, l1DataFee, l1FeeRuleAt } from '../l1DataFee.ts'
 import { operatorFee, operatorFeeRuleAt } from '../operatorFee.ts'
 
 /** Gas that Fjord's formula counts for each byte of estimated size. */
@@ -25,7 +26,9 @@ export type HeadFacts = {
 }
 
 /**
- * Rules of the block after a head (of the second after it, for nobody here knows when that block comes), prices that stand in L1Block now.
+ * Rules of the block after a head (of the second after it, for nobody here knows when that block comes), prices that stand in L1Block now. The first
+ * Ecotone block leaves Bedrock's there, by which no later block is priced, and a scalar that Bedrock's formula may not understand: then data is free
+ * here, and the block that takes a transaction knows its price.
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function readHeadFacts(config: ExecutionConfig, header: Header, state: SlotReader): HeadFacts {
@@ -34,6 +37,7 @@ export function readHeadFacts(config: ExecutionConfig, header: Header, state: Sl
   const prices = readL1BlockFees(state, schedule, timestamp)
   const l1Rule = l1FeeRuleAt(schedule, timestamp, prices.dataFee)
   const operatorRule = operatorFeeRuleAt(schedule, timestamp)
+  const isOutdated = isActive(schedule, 'ecotone', timestamp) && !hasEcotoneValues(prices.dataFee)
   return {
     rules: evmRulesAt(schedule, timestamp),
     gasLimit: header.gasLimit,
@@ -42,7 +46,7 @@ export function readHeadFacts(config: ExecutionConfig, header: Header, state: Sl
       const { fee: feeWei, gasUsed } = l1DataFee(l1Rule, prices.dataFee, raw)
       // the estimate is most of the work, and Fjord's fee has made it already
       const size = l1Rule === 'fjord' ? gasUsed / fjordGasPerByte : estimatedSizeMillionths(raw) / 1_000_000n
-      return { feeWei, sizeBytes: Number(size) }
+      return { feeWei: isOutdated ? 0n : feeWei, sizeBytes: Number(size) }
     },
     operatorFeeOf: ({ gasLimit }) => operatorFee(operatorRule, prices.operatorFee, gasLimit),
   }

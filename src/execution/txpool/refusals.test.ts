@@ -122,9 +122,20 @@ it('execution/txpool: a contract sends nothing; a delegated account has one at a
   expect(pool.size()).toEqual({ pending: 1, queued: 0 })
 })
 
+const slot = (index: number) => `0x${index.toString(16).padStart(64, '0')}` as typeof zeroHash
+
+it("execution/txpool: on the first Ecotone block, which leaves Bedrock's prices, data costs nothing yet", () => {
+  const chain = new PoolChain()
+  // a scalar of Ecotone's form, by Bedrock's formula, is more than there is
+  chain.slots
+    .set(slot(1), 10n ** 9n)
+    .set(slot(5), 188n)
+    .set(slot(6), (1n << 248n) | 1_368n)
+  expect(outcome(chain.pool(), of({}))).toBe('added')
+})
+
 it('execution/txpool: L1 data and operator fee count, each at what L1Block holds', () => {
   const chain = new PoolChain()
-  const slot = (index: number) => `0x${index.toString(16).padStart(64, '0')}` as typeof zeroHash
   // Fjord: least size 100 bytes, L1 base fee 1,000 and its scalar 1,000,000: 16 × 1,000 × 100 wei. Isthmus: constant 77
   chain.slots
     .set(slot(1), 1_000n)
