@@ -13,7 +13,7 @@ import { type Caller, createDispatcher, type Dispatcher, errorText } from './ser
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
-import { type AnswerShare, type Unread, type UnreadDeps, UnreadTotal } from './server/unread.ts'
+import { type AnswerShare, ShareCaller, type Unread, type UnreadDeps, UnreadTotal } from './server/unread.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
@@ -196,12 +196,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
     if (options.cors !== undefined) allowPages(request, response)
     const share = unreadBy(request.socket).share()
-    const caller = {
-      share,
-      get isGone(): boolean {
-        return share.isGone
-      },
-    }
+    const caller = new ShareCaller(share)
     response.once('close', () => share[Symbol.dispose]())
     try {
       const reply = await replyTo(request, caller)

@@ -6,9 +6,9 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '#lib/log'
 import { parseError, serverBusy } from '../errors.ts'
 import { type ByteBudget, parseJson } from './body.ts'
-import { type Caller, type Dispatcher, errorText } from './dispatch.ts'
+import { type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
-import type { Unread, UnreadTotal } from './unread.ts'
+import { ShareCaller, type Unread, type UnreadTotal } from './unread.ts'
 
 export type CallSocketLimits = {
   readonly maxSockets: number
@@ -54,13 +54,7 @@ export function createCallSockets(
     const parsed = parseJson(bytes)
     if (parsed === undefined) return errorText(null, parseError())
     using share = unread.share()
-    const caller: Caller = {
-      share,
-      get isGone(): boolean {
-        return share.isGone
-      },
-    }
-    return await dispatcher.answer(parsed.value, caller)
+    return await dispatcher.answer(parsed.value, new ShareCaller(share))
   }
 
   async function answer(socket: WebSocket, bytes: Buffer, unread: Unread): Promise<void> {

@@ -63,7 +63,8 @@ export class Unread implements Disposable {
   readonly over: Transport
   readonly #total: UnreadTotal
   readonly #end: () => void
-  readonly #shares = new Set<AnswerShare>()
+  /** those that keep answers of a batch */
+  readonly #keeping = new Set<AnswerShare>()
   #bytes = 0
   #isGone = false
 
@@ -90,15 +91,18 @@ export class Unread implements Disposable {
 
   /** For the answer to one body; whoever asks for it disposes of it when it is sent. */
   share(): AnswerShare {
-    const share = new AnswerShare(this)
-    if (this.#isGone) share[Symbol.dispose]()
-    else this.#shares.add(share)
-    return share
+    return new AnswerShare(this)
+  }
+
+  /** Called by a share: what it keeps is let go of when the connection goes. */
+  keeps(share: AnswerShare): void {
+    this.#keeping.add(share)
   }
 
   /** Called by a share that is given back. */
   giveBack(share: AnswerShare, bytes: number): void {
-    if (this.#shares.delete(share)) this.add(-bytes)
+    this.#keeping.delete(share)
+    this.add(-bytes)
   }
 
   end(): void {
@@ -110,15 +114,14 @@ export class Unread implements Disposable {
     if (this.#isGone) return
     this.#isGone = true
     this.#total.leave(this)
-    for (const share of this.#shares) share[Symbol.dispose]()
-    this.#shares.clear()
+    for (const share of this.#keeping) share[Symbol.dispose]()
   }
 }
 
 /** What the answer to one body holds while it is made and sent; disposing of it gives all back. */
 export class AnswerShare implements Disposable {
   readonly #connection: Unread
-  readonly #parts: string[] = []
+  #parts: string[] | undefined
   #bytes = 0
   #isGone = false
 
@@ -128,17 +131,24 @@ export class AnswerShare implements Disposable {
 
   /** given back, or its connection has gone: nobody waits for the answer */
   get isGone(): boolean {
-    return this.#isGone
+    return this.#isGone || this.#connection.isGone
   }
 
   /** An answer that waits for the others of its batch; nothing is kept for nobody. */
   keep(part: string): void {
-    if (!this.#isGone) this.#parts.push(part)
+    if (this.isGone) return
+    if (this.#parts === undefined) {
+      this.#parts = []
+      this.#connection.keeps(this)
+    }
+    this.#parts.push(part)
   }
 
   /** All that was kept, and keeps it no more. */
-  takeKept(): string[] {
-    return this.#parts.splice(0)
+  takeKept(): readonly string[] {
+    const parts = this.#parts ?? []
+    this.#parts = undefined
+    return parts
   }
 
   add(bytes: number): void {
@@ -155,7 +165,20 @@ export class AnswerShare implements Disposable {
   [Symbol.dispose](): void {
     if (this.#isGone) return
     this.#isGone = true
-    this.#parts.length = 0
+    this.#parts = undefined
     this.#connection.giveBack(this, this.#bytes)
+  }
+}
+
+/** Whoever asks by one body and waits as long as its share is held. A class: a getter in an object literal is dear for each request. */
+export class ShareCaller {
+  readonly share: AnswerShare
+
+  constructor(share: AnswerShare) {
+    this.share = share
+  }
+
+  get isGone(): boolean {
+    return this.share.isGone
   }
 }
