@@ -70,9 +70,10 @@ export async function people(kind: L1Kind): Promise<string> {
   })
 }
 
-/** How long a start takes, and a stop. */
+/** How long a start takes, and a stop once it has settled: while the set-up of KZG runs, some two seconds of a core, a thread cannot be ended. */
 export async function startAndStop(kind: L1Kind): Promise<string> {
   await using devnet = await startDevnetProcess(kind)
+  await agreesBeyond(devnet, 1, 60_000)
   const stopMs = await stopWell(devnet)
   const shown = [devnet.startMs, devnet.firstBlockMs, stopMs].map((ms) => `${(ms / 1_000).toFixed(1)} s`)
   return `started in ${shown[0]}, first block after ${shown[1]}, stopped in ${shown[2]}`
