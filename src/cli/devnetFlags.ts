@@ -1,3 +1,4 @@
+import { dataAvailabilities } from '#devnet/options'
 import { addressText, amount, blockTime, choice, defaulted, hexText, integer, onOff, port, text } from './flagSpec.ts'
 
 /** Flags of `basalt devnet` and the commands under it. One without a fallback is, when left out, what the chain in --datadir was made with. */
@@ -43,6 +44,14 @@ export const devnetFlags = {
       doc: 'the L1: anvil in a process of its own, or memory, of which nothing is kept; default anvil',
     },
     ['anvil', 'memory'],
+  ),
+  'data-availability': choice(
+    {
+      env: 'BASALT_DEVNET_DATA_AVAILABILITY',
+      group: 'Devnet',
+      doc: 'how the batcher posts blocks to L1; auto: as what costs less there; default calldata',
+    },
+    dataAvailabilities,
   ),
   'l1.port': defaulted(port({ env: 'BASALT_DEVNET_L1_PORT', group: 'Devnet', doc: 'JSON-RPC of the L1; 0: any free port' }), 4545),
   'verifier.port': defaulted(

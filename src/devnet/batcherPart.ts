@@ -15,6 +15,7 @@ import type { Node } from '#node/node'
 import { parseAddress } from '#types/ids'
 import { signTransaction } from '#types/signing'
 import { createL1Client } from './l1Client.ts'
+import type { DataAvailability } from './options.ts'
 import type { DevnetAccount, DevnetL1 } from './ports.ts'
 
 export type BatcherPartDeps = {
@@ -59,7 +60,10 @@ export function batcherL2(
 }
 
 /** The batcher of a devnet, with a key of its own and L1 by its own way. */
-export function createBatcherPart(deps: BatcherPartDeps, config: RollupConfig, account: DevnetAccount): Batcher {
+export function createBatcherPart(
+  deps: BatcherPartDeps,
+  { config, account, carrier }: { readonly config: RollupConfig; readonly account: DevnetAccount; readonly carrier: DataAvailability },
+): Batcher {
   const { l1, clock, random, kzg } = deps
   const slotMs = l1.slotSec * 1_000
   const privateKey = fromHex(account.privateKey)
@@ -74,6 +78,6 @@ export function createBatcherPart(deps: BatcherPartDeps, config: RollupConfig, a
       log: deps.log.child('batcher'),
       metrics: batcherMetrics.register(deps.registry),
     },
-    { config, maxChannelL1Blocks: channelL1Blocks, pollMs: slotMs / looksPerSlot, resubmitMs: patienceSlots * slotMs },
+    { config, carrier, maxChannelL1Blocks: channelL1Blocks, pollMs: slotMs / looksPerSlot, resubmitMs: patienceSlots * slotMs },
   )
 }

@@ -29,7 +29,12 @@ export type DevnetOptions = {
   /** where the chain is kept; default: nowhere */
   readonly datadir?: string
   readonly ports?: DevnetPorts
+  /** how blocks are posted to L1; `auto`: as what costs less. Blobs take proofs and room in anvil's memory. Default: calldata */
+  readonly dataAvailability?: DataAvailability
 }
+
+export const dataAvailabilities = ['calldata', 'blobs', 'auto'] as const
+export type DataAvailability = (typeof dataAvailabilities)[number]
 
 export type ResolvedOptions = {
   readonly fixed: FixedOptions
@@ -39,6 +44,7 @@ export type ResolvedOptions = {
   /** a devnet of these options that is in the directory already */
   readonly kept: KeptDevnet | undefined
   readonly ports: DevnetPorts
+  readonly dataAvailability: DataAvailability
 }
 
 const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10, fork: 'jovian' } as const
@@ -86,7 +92,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
  * @throws Fault OTHER_OPTIONS, OPTION_UNSUPPORTED_HERE, BAD_MNEMONIC, UNKNOWN_FORK, BAD_FORK_SCHEDULE, DEVNET_FILE_BAD (all fatal)
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
-  const { datadir, ports = {} } = options
+  const { datadir, ports = {}, dataAvailability = 'calldata' } = options
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
@@ -108,5 +114,5 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
   checkNumbers(made)
   require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'nothing is kept of it')
-  return { fixed: made, accounts, roles, datadir, kept, ports }
+  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability }
 }

