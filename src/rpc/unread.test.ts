@@ -141,8 +141,10 @@ it('rpc/unread: over HTTP what was read or aborted counts no more, on a connecti
     else aborts.resetAndDestroy()
     await vi.waitFor(() => expect(server.tickets.slice(made).every(({ isCancelled }) => isCancelled)).toBe(true))
   }
-  reader.destroy()
   expect([await server.endsOf('http'), server.lines]).toEqual([0, []])
+  await expect(ask(server.url, 3 * answerBytes)).rejects.toThrow()
+  expect(JSON.parse(server.lines.join()).connections).toBeLessThan(4) // those that closed are not remembered
+  reader.destroy()
 })
 
 async function serveWs(limits: Partial<WsServerLimits>) {
@@ -219,6 +221,10 @@ it('rpc/unread: over WebSocket what was read, told or cut off counts no more', a
     await vi.waitFor(async () => expect(await server.metric('basalt_rpc_socket_connections')).toMatch(/ 1$/))
   }
   expect([await server.endsOf('websocket'), server.lines]).toEqual([0, []])
+  await using last = await openSocket(server.url)
+  last.send(call(2 * answerBytes))
+  await last.closed
+  expect(JSON.parse(server.lines.join())).toMatchObject({ connections: 2 }) // those that closed are not remembered
 })
 
 it('rpc/unread: HTTP and WebSocket of one port share its bound', async () => {
