@@ -167,7 +167,8 @@ async function sendSome(devnet: DevnetProcess): Promise<void> {
 export async function randomFaults(kind: L1Kind, seed: number, count: number, longestPauseMs: number): Promise<string> {
   const random = randomOf(seed)
   const done = new Map(faults.map(({ name }) => [name, 0]))
-  await using devnet = await startDevnetProcess(kind, fast)
+  const carrier = kind === 'anvil' ? 'auto' : 'calldata'
+  await using devnet = await startDevnetProcess(kind, [...fast, '--data-availability', carrier])
   for (let n = 0; n < count; n++) {
     const fault = faults[Math.floor(random() * faults.length)] ?? expect()
     await fault.run(devnet, random)

@@ -140,6 +140,8 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   }
   const executions = { sequencer: needed(sequencer.execution, 'execution'), verifier: needed(verifier.execution, 'execution') }
 
+  // two seconds of a core, and a thread that cannot be ended meanwhile: not for a chain without blobs
+  if (options.dataAvailability !== 'calldata') kzg.warmUp()
   const batcher = createBatcherPart(
     { l1, sequencer, execution: executions.sequencer, kzg, clock, random, fetch: deps.fetch, log, registry },
     { config: chain.config, account: options.roles.batcher, carrier: options.dataAvailability },

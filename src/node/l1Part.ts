@@ -40,7 +40,8 @@ export function openL1(
   const { rpcUrls, beaconUrls, maxRequestsPerSec, trustTransactions, slotSec } = l1
   const own = deps.kzg === undefined && beaconUrls.length > 0 ? new KzgThread() : undefined
   const thread = deps.kzg ?? own
-  const warmUp = thread && deps.clock.after(warmUpMs, () => thread.warmUp())
+  // who shares one knows when it is needed
+  const warmUp = own && deps.clock.after(warmUpMs, () => own.warmUp())
   const source = createL1Source(
     { ...deps, log, metrics: l1Metrics.register(deps.registry), cache, ...(thread && { blobChecks: thread }) },
     {
