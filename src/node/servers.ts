@@ -56,9 +56,9 @@ export type ServersDeps = {
 }
 
 type Open = (name: keyof ListenOptions, start: Promise<RpcServer>) => Promise<void>
-type Common = { readonly log: Log; readonly clock: Clock }
+type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics }
 
-async function openEth(open: Open, common: Common, { eth, health, metrics }: ServersDeps, listen: ListenOptions): Promise<void> {
+async function openEth(open: Open, common: Common, { eth, health }: ServersDeps, listen: ListenOptions): Promise<void> {
   if (eth === undefined) return
   const { context, heads, engine } = eth
   if (listen.http) {
@@ -71,7 +71,7 @@ async function openEth(open: Open, common: Common, { eth, health, metrics }: Ser
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
     const { cors, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: 'any' as const }), flag: 'ws.port' }
-    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, pending: context.filters, metrics }, options))
+    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, pending: context.filters }, options))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine
@@ -96,7 +96,7 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<AsyncDisposable & { readonly urls: Urls }> {
-  const { log, clock, rollup, health, metricsPages } = deps
+  const { log, clock, metrics, rollup, health, metricsPages } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
   const servers: RpcServer[] = []
@@ -108,7 +108,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     servers.push(server)
     urls[name] = server.url
   }
-  const common = { log, clock }
+  const common = { log, clock, metrics }
   await openEth(open, common, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
