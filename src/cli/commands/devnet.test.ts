@@ -1,0 +1,56 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { scriptedIo } from '#test/harness/scriptedIo'
+import { runCli } from '../run.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'basalt-devnet-cli-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const file = (name: string, text: string): string => {
+  const path = join(dir, name)
+  writeFileSync(path, text)
+  return path
+}
+const late = file('late.json', '{"ecotone": 20, "fjord": 10}')
+const broken = file('broken.json', '{')
+
+it.each<[string[], string, string]>([
+  [['--block-time', '200ms'], 'UNSUPPORTED', '--block-time 200ms'],
+  [['--block-time', '5s'], 'BAD_FLAG', '1s or 2s'],
+  [['--fork', 'jovain'], 'UNKNOWN_FORK', '"jovain"'],
+  [['--fork', 'denim'], 'OPTION_UNSUPPORTED_HERE', 'the fork denim'],
+  [['--fork', late], 'BAD_FORK_SCHEDULE', 'ecotone at 20, expected at most 10'],
+  [['--fork', broken], 'BAD_FILE', broken],
+  [['--fork', join(dir, 'none.json')], 'UNREADABLE_FILE', 'none.json'],
+  [['--http.port', 'off'], 'BAD_FLAG', '--http.port'],
+  [['--chain-id', '900'], 'OPTION_UNSUPPORTED_HERE', 'L1 has the same'],
+  [['--mnemonic', 'one two three'], 'BAD_MNEMONIC', 'BIP-39'],
+  [['--l1', 'memory', '--datadir', join(dir, 'chain')], 'OPTION_UNSUPPORTED_HERE', 'nothing is kept of it'],
+  [['tx', '--control.port', '1', '--value', '1ether'], 'DEVNET_NOT_RUNNING', 'http://127.0.0.1:1'],
+  [['accounts', '--control.port', 'off'], 'BAD_FLAG', '--control.port'],
+  [['deposit', '--value', 'much'], 'BAD_FLAG', '--value: "much"'],
+  [['withdraw', '--to', '0x12'], 'BAD_FLAG', '--to'],
+])('cli/commands/devnet: %j is one line on standard error (%s)', async (args, code, says) => {
+  const io = scriptedIo()
+  expect(await runCli(['devnet', ...args], io)).toBe(2)
+  expect(io.written.out).toBe('')
+  expect(io.written.err).toMatch(new RegExp(`^basalt: .*\\(${code}\\)\\n$`))
+  expect(io.written.err).toContain(says)
+})
+
+it('cli/commands/devnet: a flag behind an inner command is that command’s, one before it is refused there', async () => {
+  const io = scriptedIo()
+  expect(await runCli(['devnet', 'tx', '--json', '--control.port', '1', '--to', `0x${'ab'.repeat(20)}`], io)).toBe(2)
+  expect(io.written.err).toContain('DEVNET_NOT_RUNNING')
+  const other = scriptedIo()
+  expect(await runCli(['devnet', 'tx', '--chain-id', '7'], other)).toBe(2)
+  expect(other.written.err).toBe("error: unknown option '--chain-id'\n")
+})
+
+it('cli/commands/devnet: a directory out of the environment is a node’s: it is not touched', async () => {
+  const datadir = join(dir, 'node')
+  const io = scriptedIo({ env: { BASALT_DATADIR: datadir } })
+  expect(await runCli(['devnet', '--chain-id', '900'], io)).toBe(2)
+  expect(readdirSync(dir)).not.toContain('node')
+})
