@@ -178,7 +178,7 @@ describe('derive/batchEncoder, read by a decoder that shares no code with it', (
         expectBatches(channel.batches, chain, how)
         expectBlocks(channel.batches, chain)
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   }, 60_000)
 
@@ -191,7 +191,7 @@ describe('derive/batchEncoder, read by a decoder that shares no code with it', (
         rlp[at % rlp.length] = (rlp[at % rlp.length] ?? 0) ^ (1 << bit)
         expect(readOrRefused(deflateSync(rlp))).not.toEqual(before)
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   }, 60_000)
 

@@ -65,7 +65,8 @@ const withList = fc.record({ ...common, to: recipient, gasPrice: integer(256), a
 const withFees = fc.record({ ...common, to: recipient, accessList })
 const withCode = fc.record({ ...common, to: address, accessList, authorizationList: fc.array(authorization, { maxLength: 3 }) })
 
-const fields: fc.Arbitrary<SeenTransaction> = fc.oneof(
+/** Of any type that a batch may hold. */
+export const randomTransaction: fc.Arbitrary<SeenTransaction> = fc.oneof(
   legacy.map((tx) => ({ ...tx, type: 'legacy' as const })),
   withList.map((tx) => ({ ...tx, type: 'eip2930' as const })),
   fc.tuple(withFees, fees).map(([tx, fee]) => ({ ...tx, ...fee, type: 'eip1559' as const })),
@@ -108,7 +109,7 @@ const blockParts = fc.record({
   advances: fc.boolean(),
   transactions: fc.oneof(
     { weight: 1, arbitrary: fc.constant<SeenTransaction[]>([]) },
-    { weight: 3, arbitrary: fc.array(fields, { maxLength: 5 }) },
+    { weight: 3, arbitrary: fc.array(randomTransaction, { maxLength: 5 }) },
   ),
 })
 
