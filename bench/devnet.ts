@@ -165,6 +165,14 @@ export async function run({ minutes = 1, rate = 1_100, l1 = 'anvil' }: DevnetBen
         ),
         value: Math.max(...samples.map(({ rssMb }) => rssMb)),
       },
+      {
+        ...row(
+          name('of that, pages of files (the program, the databases)'),
+          'MB',
+          samples.map(({ filesMb }) => filesMb),
+        ),
+        value: Math.max(...samples.map(({ filesMb }) => filesMb)),
+      },
       row(name('growth of memory in the later half'), 'MB/min', [growthMbPerMin(samples)]),
       row(name('CPUs of the process tree'), 'CPUs', [cpus]),
       row(name('from the command to the first block'), 's', [devnet.firstBlockSec]),
