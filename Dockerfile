@@ -1,4 +1,4 @@
-# Builds the package, packs it, and installs the tarball with the dependencies of the lockfile. No install script runs.
+# Builds the package, packs it, and installs the tarball with the dependencies of the lockfile, but for the L1 of devnets. No install script runs.
 ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS build
@@ -17,7 +17,7 @@ COPY --from=build /basalt-*.tgz /src/package-lock.json /src/.npmrc ./
 COPY --from=build /src/toolchain/package.json toolchain/
 RUN tar -xzf basalt-*.tgz --strip-components=1 --no-same-owner \
  && npm ci --omit=dev --ignore-scripts --workspaces=false --no-audit --no-fund \
- && rm -rf basalt-*.tgz toolchain .npmrc package-lock.json node_modules/@basalt
+ && rm -rf basalt-*.tgz toolchain .npmrc package-lock.json node_modules/@basalt node_modules/@foundry-rs
 COPY --from=build /src/src /sources
 RUN case "$PROFILE" in release|maxperf) ;; debug) cp -r /sources src ;; *) echo "PROFILE is release, maxperf or debug" >&2; exit 1 ;; esac
 
