@@ -30,6 +30,8 @@ export type AnvilL1Options = {
   readonly port?: number
   /** where the chain is kept; absent: nowhere */
   readonly datadir?: string
+  /** Blobs are to come: anvil sets up what it checks them with, seconds and 100 MB, before the first. */
+  readonly expectsBlobs?: boolean
   /** default: the one that npm brought */
   readonly binary?: string
 }
@@ -151,7 +153,7 @@ async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{
  */
 export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Promise<DevnetL1> {
   const options = asked.datadir === undefined ? asked : { ...asked, genesisTimeSec: keptGenesisTime(asked.datadir, asked) }
-  const { slotSec, chainId } = options
+  const { slotSec, chainId, expectsBlobs = false } = options
   await using parts = new AsyncDisposableStack()
   const { child, url } = await spawnAnvil(deps, options)
   parts.use(child)
@@ -178,7 +180,8 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
   if (from.number === 0) await placeGenesis(call, options)
   // of a chain that was kept anvil knows the blocks, and not what time it was
   else await call('evm_setNextBlockTimestamp', [from.timestamp + slotSec])
-  parts.use(deps.clock.after(warmUpMs, () => void call('eth_sendRawTransaction', [warmUpTransaction(chainId)]).catch(() => {})))
+  const warmUp = (): void => void call('eth_sendRawTransaction', [warmUpTransaction(chainId)]).catch(() => {})
+  if (expectsBlobs) parts.use(deps.clock.after(warmUpMs, warmUp))
   const turn = inTurn()
   const kept = parts.move()
   return {

@@ -15,7 +15,7 @@ import type { DevnetL1 } from './ports.ts'
  */
 export function startL1(
   deps: { readonly fetch: typeof fetch; readonly clock: Clock },
-  { fixed, accounts, roles, datadir, ports }: ResolvedOptions,
+  { fixed, accounts, roles, datadir, ports, dataAvailability }: ResolvedOptions,
   genesisTimeSec: number,
 ): Promise<DevnetL1> {
   const funded = [...accounts, roles.batcher, roles.owner].map(({ address }) => ({
@@ -35,5 +35,6 @@ export function startL1(
     ...(ports.l1 !== undefined && { port: ports.l1 }),
   }
   if (fixed.l1 === 'memory') return startMemoryL1(common)
-  return startAnvilL1(deps, { ...common, ...(datadir !== undefined && { datadir: join(datadir, partFolders.l1) }) })
+  const expectsBlobs = dataAvailability !== 'calldata'
+  return startAnvilL1(deps, { ...common, expectsBlobs, ...(datadir !== undefined && { datadir: join(datadir, partFolders.l1) }) })
 }
