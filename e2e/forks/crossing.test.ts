@@ -134,7 +134,7 @@ async function readPosted(): Promise<Carried[]> {
 
 beforeAll(async () => {
   const compiled = compileLab() // takes seconds: before the clock of the forks runs
-  devnet = await startDevnet({ blockTimeSec: 1, fork: forkOffsets })
+  devnet = await startDevnet({ blockTimeSec: 1, fork: forkOffsets, dataAvailability: 'auto' })
   void devnet.ended.then((end) => console.error('the devnet has ended', end))
   rollup = await rpcOf(devnet.urls.rollup)<Rollup>('optimism_rollupConfig')
   actors = cast(devnet, compiled)
