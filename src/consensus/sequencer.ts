@@ -206,7 +206,8 @@ class BlockSequencer implements Sequencer {
       if ('reason' in plan) return await this.#awaitOrigin(parent, plan.reason, signal)
       waits.leave('sequencer-origin')
       const built = await this.#build(work, plan.attributes, dueMs, until)
-      if (built === undefined) return
+      // also a block that was built just before it became vain
+      if (built === undefined || until.aborted) return void metrics.blocks.inc({ outcome: 'moved' })
       const { payload, sealAtMs } = built
       metrics.building.observe({}, ((sealAtMs ?? clock.elapsedMs()) - begunMs) / 1_000)
       this.#work = undefined
@@ -230,15 +231,12 @@ class BlockSequencer implements Sequencer {
 
   /** @returns undefined: the head has moved meanwhile */
   async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Built | undefined> {
-    const { chain, clock, metrics } = this.#deps
+    const { chain, clock } = this.#deps
     const { parent } = work
     const leftMs = dueMs - this.#margin.ms - clock.nowMs()
     using seal = leftMs > 0 ? createSealTime(clock, leftMs, work.control.signal) : undefined
     const built = await abortable(chain.build(parent, attributes, seal?.signal, until), until)
-    if (built === 'moved') {
-      metrics.blocks.inc({ outcome: 'moved' })
-      return undefined
-    }
+    if (built === 'moved') return undefined
     if (built.kind === 'invalid') {
       throw consensusFault('DEPOSITS_INVALID', { number: parent.number + 1, parent: parent.hash, reason: built.reason })
     }
