@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
+import { Lru } from '#lib/lru'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { LogFilter } from './codecs/logFilter.ts'
@@ -16,6 +17,8 @@ export type LogsFilter = { readonly kind: 'logs'; readonly filter: LogFilter; re
 
 /** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
 export interface Filters {
+  /** All logs of a block. They are read once for all who follow the chain, and held once, however many remember them. */
+  logsOf(block: Hash, read: () => readonly PlacedLog[]): readonly PlacedLog[]
   /**
    * @param weight addresses and topics that it holds
    * @throws RpcError −32005 when there are too many
@@ -42,9 +45,16 @@ export type FilterLimits = {
   readonly idleMs: number
   /** that one filter keeps until it is asked; the oldest are forgotten */
   readonly maxPending: number
+  /** of logs of the newest blocks, roughly */
+  readonly maxSharedBytes: number
 }
 
-const defaultLimits: FilterLimits = { maxFilters: 1_000, maxWeight: 50_000, idleMs: 300_000, maxPending: 10_000 }
+const defaultLimits: FilterLimits = {
+  ...{ maxFilters: 1_000, maxWeight: 50_000, idleMs: 300_000, maxPending: 10_000 },
+  maxSharedBytes: 32 * 2 ** 20,
+}
+/** of memory that a log takes beside its data, in bytes */
+const logBytes = 700
 
 type Entry = { readonly filter: Filter; readonly weight: number; askedMs: number; turn: Promise<unknown> }
 
@@ -52,6 +62,7 @@ export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedM
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
   const listeners = new Set<(hash: Hash) => void>()
+  const shared = new Lru<Hash, readonly PlacedLog[]>(limits.maxSharedBytes)
   let weight = 0
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
@@ -64,6 +75,17 @@ export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedM
   }
 
   return {
+    logsOf(block, read): readonly PlacedLog[] {
+      const known = shared.get(block)
+      if (known) return known
+      const logs = read()
+      shared.set(
+        block,
+        logs,
+        logs.reduce((sum, { log }) => sum + logBytes + log.data.length, logBytes),
+      )
+      return logs
+    },
     add(filter, of): string {
       dropIdle()
       if (entries.size >= limits.maxFilters || weight + of > limits.maxWeight) throw tooManyFilters()

@@ -126,6 +126,25 @@ it('rpc/filters: more logs than one answer may have come in several, at the end 
   ])
 })
 
+it('rpc/filters: what filters remember of a block they share, so that many of them hold it once', async () => {
+  const { ask, append, context } = setUp()
+  const ids = [await ask('eth_newFilter', {}), await ask('eth_newFilter', { address: account(1) })] as [string, string]
+  append([[log(1, 4), log(2)]])
+  for (const id of ids) await ask('eth_getFilterChanges', id)
+  const [first, second] = await Promise.all(
+    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.at(-1)?.items : undefined))),
+  )
+  expect([first, second]).toMatchObject([{ length: 2 }, { length: 1 }])
+  expect(second?.[0]).toBe(first?.[0])
+})
+
+it('rpc/filters: a block with more logs than are shared is told all the same', async () => {
+  const { ask, append } = setUp(undefined, { maxSharedBytes: 100 })
+  const id = await ask('eth_newFilter', { address: account(2) })
+  append([[log(1, 4), log(2)]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
+})
+
 it('rpc/filters: two polls at once: each log is told once', async () => {
   const { ask, append } = setUp()
   const id = await ask('eth_newFilter', {})

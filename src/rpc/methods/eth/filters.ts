@@ -75,17 +75,20 @@ function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
 }
 
-function collectLogs({ filter, matcher }: LogsFilter): Collect<PlacedLog> {
+const anyLog = createLogMatcher({ addresses: [], topics: [] })
+
+function collectLogs({ filters }: EthContext, { filter, matcher }: LogsFilter): Collect<PlacedLog> {
   return (view, { number, hash }) => {
     const bloom = isInRange(filter, number, hash) ? view.header(hash)?.logsBloom : undefined
     if (bloom === undefined || !matcher.mayBeIn(bloom)) return { items: [], cost: 0 }
-    return { items: logsOfBlock(view, hash, matcher), cost: receiptsCost }
+    const all = filters.logsOf(hash, () => logsOfBlock(view, hash, anyLog))
+    return { items: all.filter(({ log }) => matcher.matches(log)), cost: receiptsCost }
   }
 }
 
 /** Logs that are new since it was asked last: first those that are no more. */
 export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly PlacedLog[]> {
-  const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(filter))
+  const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
   filter.trail = trail
   return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
 }
