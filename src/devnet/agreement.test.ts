@@ -210,3 +210,39 @@ it('devnet/agreement: after a reorg it begins again above what is final', async 
   expect(agreement.status()).toEqual({ kind: 'agrees', compared: 19, target: 19 })
   expect(sequencer.reads - before).toBe(9)
 })
+
+it('devnet/agreement: a final block that differs is a disagreement also while a node stays behind L1', async () => {
+  const { clock, sequencer, verifier, running, gauges } = world(20, {
+    prepare: (node) => {
+      node.blocks = chainOf(20, 7)
+      node.l1 = undefined
+    },
+  })
+  sequencer.finalized = 6
+  verifier.finalized = 9
+  await clock.advanceMs(60_000)
+  expect(gauges['disagreement']).toBe(0)
+  sequencer.finalized = 7
+  await clock.advanceMs(10_500)
+  expect(gauges['disagreement']).toBe(1)
+  expect(await running).toMatchObject({ number: 7 })
+})
+
+it('devnet/agreement: time in which the process stood still does not count', async () => {
+  const clock = createManualClock()
+  let stoodMs = 0
+  const slept = Object.create(clock, { elapsedMs: { value: () => clock.elapsedMs() + stoodMs } }) as ManualClock
+  const { agreement, verifier } = world(20, {
+    clock: slept,
+    prepare: (node) => {
+      node.blocks = chainOf(20, 7)
+    },
+  })
+  await clock.advanceMs(300)
+  stoodMs = 60_000
+  await clock.advanceMs(300)
+  expect(agreement.status()).toMatchObject({ kind: 'differs' })
+  verifier.blocks = chainOf(20)
+  await clock.advanceMs(300)
+  expect(agreement.status()).toMatchObject({ kind: 'agrees', compared: 19 })
+})

@@ -80,6 +80,9 @@ function compare(number: number, ours: Read, theirs: Read): Hash | Difference {
   return { number, sequencer: told(ours, theirs), verifier: told(theirs, ours) }
 }
 
+/** between two looks at a difference, in polls */
+const longestLook = 4
+
 type Compared = { readonly number: number; readonly hash: Hash }
 /** `countedMs`: how long it has been seen while both had derived the same L1. */
 type Suspicion = { readonly difference: Difference; countedMs: number; seenMs: number }
@@ -127,7 +130,8 @@ class SafeChainAgreement implements Agreement {
     for (let number = this.#next; number <= this.#target; number++) {
       const compared = compare(number, readBlock(sequencer, number), readBlock(verifier, number))
       if (typeof compared !== 'string') {
-        this.#suspect(compared)
+        const finalized = Math.min(sequencer.heads.finalized.number, verifier.heads.finalized.number)
+        this.#suspect(compared, number <= finalized)
         return false
       }
       this.#suspicion = undefined
@@ -155,13 +159,16 @@ class SafeChainAgreement implements Agreement {
     this.#last = hash && { number: this.#firm, hash }
   }
 
-  #suspect(difference: Difference): void {
+  /** @param isFinal on both nodes: counts also while one of them is behind L1, for no reorg will mend it */
+  #suspect(difference: Difference, isFinal: boolean): void {
     const { clock, sequencer, verifier, log, metrics } = this.#deps
     const nowMs = clock.elapsedMs()
     const before = this.#suspicion?.difference.number === difference.number ? this.#suspicion : undefined
     const head = sequencer.derivedL1Head()
-    const isSameL1 = head !== undefined && head === verifier.derivedL1Head()
-    const countedMs = before === undefined ? 0 : before.countedMs + (isSameL1 ? nowMs - before.seenMs : 0)
+    const counts = isFinal || (head !== undefined && head === verifier.derivedL1Head())
+    // a process that stood still has seen nothing meanwhile
+    const sinceMs = Math.min(nowMs - (before?.seenMs ?? nowMs), longestLook * this.#options.pollMs)
+    const countedMs = (before?.countedMs ?? 0) + (before && counts ? sinceMs : 0)
     this.#suspicion = { difference, countedMs, seenMs: nowMs }
     if (before === undefined) log.debug('a safe block differs for the moment', difference)
     if (countedMs < this.#options.graceMs) return
@@ -174,7 +181,7 @@ class SafeChainAgreement implements Agreement {
 /**
  * Holds every safe block of the verifier against the sequencer's, as bytes encoded anew from what the stores give, from genesis up to the lower of
  * both safe heads. A block that differs while L1 is being reorganised is no disagreement; one that still does after both nodes have derived the
- * same L1 for a while is.
+ * same L1 for a while, or when it is final on both, is.
  */
 export function createAgreement(deps: AgreementDeps, options: AgreementOptions = defaultAgreementOptions): Agreement {
   return new SafeChainAgreement(deps, options)
