@@ -40,7 +40,7 @@ export const devnetFault = defineFaults({
   },
   DEVNET_L1_PORT: {
     severity: 'fatal',
-    says: (d: { port: number }) => `port ${d.port} for the devnet's L1 is in use`,
+    says: (d: { port: number }) => `--l1.port: port ${d.port} for the devnet's L1 is in use`,
     fix: 'name another port, or 0 for any free one',
   },
   DEVNET_L1_STATE: {

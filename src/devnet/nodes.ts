@@ -64,7 +64,7 @@ export function verifierOptions(basics: NodeBasics, datadir: string, source: { r
     ...common(basics, datadir),
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
     sequencerUrl: source.rpc,
-    listen: { http: { host, port: basics.ports.verifier ?? 0, cors } },
+    listen: { http: { host, port: basics.ports.verifier ?? 0, cors, flag: 'verifier.port' } },
   }
 }
 

@@ -20,10 +20,12 @@ export type Listen = {
 
 /** `cors`: web pages of any origin may ask too: for a chain of one's own, on a loopback address. */
 export type PageListen = Listen & { readonly cors?: true }
+/** `flag`: names the port in faults when it is not that of the server's own kind. */
+export type HttpListen = PageListen & { readonly flag?: string }
 
 /** What is absent is not served. */
 export type ListenOptions = {
-  readonly http?: PageListen
+  readonly http?: HttpListen
   readonly ws?: PageListen
   /** the Engine API, for a consensus half elsewhere */
   readonly engine?: Listen
@@ -63,8 +65,8 @@ async function openEth(open: Open, common: Common, { eth, health }: ServersDeps,
   const { context, heads, engine } = eth
   if (listen.http) {
     const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
-    const { cors, ...at } = listen.http
-    const options = { ...at, ...(cors && { cors: '*' as const }), flag: 'http.port' }
+    const { cors, flag = 'http.port', ...at } = listen.http
+    const options = { ...at, ...(cors && { cors: '*' as const }), flag }
     await open('http', createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, options))
   }
   if (listen.ws) {

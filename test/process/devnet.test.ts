@@ -1,7 +1,13 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { createWalletClient, defineChain, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
+import { runCli } from '../../src/cli/run.ts'
 import { startDevnet } from '../../src/devnet/startDevnet.ts'
+import { scriptedIo } from '../harness/scriptedIo.ts'
 
 it('devnet: a transfer gets into a block, becomes safe on the verifier, and both nodes have the same bytes', async () => {
   await using devnet = await startDevnet({ blockTimeSec: 1, l1BlockTimeSec: 1, chainId: 77_001 })
@@ -34,3 +40,22 @@ it('devnet: a transfer gets into a block, becomes safe on the verifier, and both
   await expect.poll(() => devnet.status().agreement, { timeout: 10_000 }).toMatchObject({ kind: 'agrees', compared: expect.any(Number) })
   expect(await client(urls.l1).getChainId()).toBe(900)
 }, 120_000)
+
+const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'control.port'] as const
+
+it.each(portFlags)(
+  'cli/commands/devnet: a port in use is told by its own flag, and nothing is left (--%s)',
+  async (flag) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const io = scriptedIo()
+    const ports = portFlags.flatMap((name) => [`--${name}`, String(name === flag ? port : 0)])
+    expect(await runCli(['devnet', '--l1', 'memory', ...ports], io)).toBe(2)
+    taken.close()
+    expect(io.written.out).toBe('')
+    expect(io.written.err).toMatch(new RegExp(`^basalt: --${flag}: port ${port} .*is in use\\. .*\\n$`))
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`basalt-devnet-${process.pid}-`))).toEqual([])
+  },
+  30_000,
+)
