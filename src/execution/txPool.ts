@@ -117,6 +117,7 @@ class LocalTxPool implements TxPool {
       const outcomes = raws.map((raw) => this.#addRaw(reader, raw))
       this.#journal?.append(raws.filter((_, i) => outcomes[i]?.kind === 'added'))
       for (const outcome of outcomes) count(this.#outcomes, outcome.kind === 'refused' ? outcome.refusal.kind : outcome.kind)
+      this.#compact()
       return outcomes
     })
   }
@@ -184,7 +185,7 @@ class LocalTxPool implements TxPool {
       else this.#rebase(reader, before?.hash)
       this.#expire()
     })
-    if (this.#journal?.isMostlyDead(this.#ledger.rawBytes)) this.#rewrite(this.#journal)
+    this.#compact()
   }
 
   /** One change of the pool: those that wait for transactions hear of it once. */
@@ -359,6 +360,10 @@ class LocalTxPool implements TxPool {
     this.#nextExpiryMs = nowMs + queuedLifetimeMs / expiryRounds
     const isOld = ({ place, queuedSinceMs }: PoolEntry): boolean => place === 'queued' && nowMs - queuedSinceMs > queuedLifetimeMs
     for (const entry of [...this.#byHash.values()].filter(isOld)) this.#remove(entry, 'expired')
+  }
+
+  #compact(): void {
+    if (this.#journal?.isMostlyDead(this.#ledger.rawBytes)) this.#rewrite(this.#journal)
   }
 
   #rewrite(journal: PoolJournal): void {

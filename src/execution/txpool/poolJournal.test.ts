@@ -113,6 +113,19 @@ it('execution/txpool: a journal that is mostly dead is written anew; its size fo
   expect(names(restarted(chain))).toEqual(['9/0'])
 })
 
+it('execution/txpool: without new heads, too, what is replaced over and over takes no more of the disk than a bound', () => {
+  const chain = new PoolChain()
+  using journal = openFileJournal(dir, silentLog)
+  const pool = chain.pool({}, { journal })
+  const data = new Uint8Array(100_000)
+  for (let round = 0, price = 1_000n; round < 60; round++, price += price / 8n)
+    expect(pool.add([poolTransaction(1, { data, gasLimit: 5_000_000n, maxFeePerGas: price, maxPriorityFeePerGas: price })])).toMatchObject([
+      { kind: 'added' },
+    ])
+  expect(journal.sizeBytes).toBeLessThan(2 * 2 ** 20)
+  expect(names(restarted(chain))).toEqual(['1/0'])
+})
+
 it('execution/txpool: a kill between any two writes of that loses nothing', () => {
   const states: JournalRecord[][][] = []
   const segments = new Map<number, JournalRecord[]>()

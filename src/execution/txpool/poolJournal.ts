@@ -64,10 +64,10 @@ export class PoolJournal {
     if (raws.length > 0) this.#attempt(() => this.#append(raws))
   }
 
-  /** Whether most of it is of transactions that the pool has no more. @param liveBytes of those that it has */
+  /** Whether it is worth writing anew: most of it is of transactions that the pool has no more. @param liveBytes of those that it has */
   isMostlyDead(liveBytes: number): boolean {
     const { sizeBytes } = this.#journal
-    return sizeBytes > smallBytes && sizeBytes > 2 * liveBytes
+    return !this.#isFailing && sizeBytes > smallBytes && sizeBytes > 2 * liveBytes
   }
 
   /** Begins anew with these. A kill meanwhile leaves some of them twice. */
