@@ -25,16 +25,19 @@ export type Candidate = {
 }
 
 /** The most that a transaction pays per gas, in wei. */
-const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
+export const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
 
-const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
+/** The most that the beneficiary gets per gas, in wei. */
+export const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
 
-/** What the beneficiary gets per gas, in wei, of a transaction whose fee cap reaches the base fee. */
-export function tipPerGas(tx: SignedTransaction, baseFee: bigint): bigint {
-  const room = feeCapOf(tx) - baseFee
-  const tip = tipCapOf(tx)
-  return tip < room ? tip : room
+/** What the beneficiary gets per gas, in wei: negative for a fee cap that does not reach the base fee. */
+export function tipAt(tipCap: bigint, feeCap: bigint, baseFee: bigint): bigint {
+  const room = feeCap - baseFee
+  return tipCap < room ? tipCap : room
 }
+
+/** The same, of a transaction. */
+export const tipPerGas = (tx: SignedTransaction, baseFee: bigint): bigint => tipAt(tipCapOf(tx), feeCapOf(tx), baseFee)
 
 export const blobGasOf = (tx: SignedTransaction): bigint => (tx.type === 3 ? BigInt(tx.blobVersionedHashes.length) * gasPerBlob : 0n)
 

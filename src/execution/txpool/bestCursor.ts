@@ -1,6 +1,7 @@
 import type { Address } from '#types/ids'
 import type { PoolCandidate, PoolCursor } from '../buildPool.ts'
-import { type PoolEntry, tipAt } from './entry.ts'
+import { tipAt } from '../transactionValidity.ts'
+import type { PoolEntry } from './entry.ts'
 import { Heap } from './heap.ts'
 import type { LastAddition, Ledger } from './ledger.ts'
 import type { SenderQueue } from './senderQueue.ts'

@@ -1,5 +1,6 @@
 import type { SignedTransaction } from '#types/transaction'
 import type { PoolCandidate } from '../buildPool.ts'
+import { tipAt } from '../transactionValidity.ts'
 
 /** Where a transaction stands: could be in the next block, waits for something before it, or left the pool. */
 export type Place = 'pending' | 'queued' | 'gone'
@@ -22,12 +23,6 @@ export type PoolEntry = PoolCandidate & {
   leastFeeCap: bigint
 }
 
-/** The most that a transaction pays per gas, in wei. */
-export const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
-
-/** The most that the beneficiary gets per gas, in wei. */
-export const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
-
 /** Memory of a transaction's objects beside its bytes: hash, numbers, places in tables, and its sender's queue (1,900 measured with the bytes). */
 const objectBytes = 1_800
 const listedAddressBytes = 150
@@ -42,13 +37,7 @@ export function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
   return bytes
 }
 
-/** What a block with this base fee gives its maker per gas: negative for a fee cap that does not reach the base fee. */
-export function tipAt(tipCap: bigint, feeCap: bigint, baseFee: bigint): bigint {
-  const room = feeCap - baseFee
-  return tipCap < room ? tipCap : room
-}
-
-/** The same, of the worst of the transaction and those that it waits for. */
+/** What a block with this base fee gives its maker per gas for the worst of the transaction and those that it waits for. */
 export const worthOf = ({ leastTip, leastFeeCap }: PoolEntry, baseFee: bigint): bigint => tipAt(leastTip, leastFeeCap, baseFee)
 
 /** The same of one that is to follow another of its sender. */
