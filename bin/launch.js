@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import module, { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 
 const wanted = 24
 
@@ -19,10 +20,12 @@ function bundledNode() {
 /**
  * Runs a module in this process when this Node is new enough, else in a child on the Node that the toolchain brought.
  * The child ends with this process, however it ends: it watches the channel between them.
+ * @param v8Flags for all its threads
  */
-export async function launch(file, args) {
+export async function launch(file, args, v8Flags = []) {
   if (Number(process.versions.node.split('.')[0]) >= wanted) {
     process.argv = [process.argv[0], file, ...args]
+    for (const flag of v8Flags) setFlagsFromString(flag)
     module.enableCompileCache?.(compileCache)
     await import(pathToFileURL(file).href)
     return
@@ -36,7 +39,7 @@ export async function launch(file, args) {
     return
   }
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
-  const child = spawn(node, [file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const child = spawn(node, [...v8Flags, file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
 import type { Difference } from '#devnet/agreement'
 import { devnetForks } from '#devnet/forkSchedule'
 import type { DevnetOptions, DevnetPorts } from '#devnet/options'
@@ -18,12 +17,6 @@ import { devnetCommands } from './devnetCommands.ts'
 
 /** The parts tell of everything that is done to a devnet on purpose: their lines are for those who ask for them. */
 const quietLevel = 'error'
-/** Two nodes' heaps grow to what they need and a fifth more, not to what a server's memory would allow: a third of the memory at the same speed. */
-function keepHeapsSmall(): void {
-  setFlagsFromString('--max-semi-space-size=4')
-  setFlagsFromString('--heap-growing-percent=20')
-}
-
 /** The nodes of a devnet disagree. */
 const disagreementCode = 3
 const defaultChainId = 901
@@ -132,7 +125,6 @@ export const devnet: Command = {
   flags: names,
   commands: devnetCommands,
   async run(io, raw): Promise<number> {
-    keepHeapsSmall()
     const given = readFlags(names, { 'log.level': io.env[flags['log.level'].env] ?? quietLevel, ...defined(raw) }, io.env)
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
