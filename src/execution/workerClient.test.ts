@@ -26,17 +26,20 @@ afterEach(() => {
 })
 
 /** Keeps nothing. */
-const emptyPool = (): ServedPool => ({
+const emptyPool = (): ServedPool['pool'] => ({
   add: (raws) => raws.map(() => ({ kind: 'refused', refusal: { kind: 'pool-full' } })),
   get: () => undefined,
   nextNonce: () => undefined,
   size: () => ({ pending: 0, queued: 0 }),
   content: () => [],
-  limitData: () => {},
 })
 
 /** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
-function connect(change: (engine: Engine) => Engine = (engine) => engine, pool: ServedPool = emptyPool()) {
+function connect(
+  change: (engine: Engine) => Engine = (engine) => engine,
+  pool: ServedPool['pool'] = emptyPool(),
+  limitData: ServedPool['limitData'] = () => {},
+) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
   const kv = createMemoryKv()
@@ -50,7 +53,7 @@ function connect(change: (engine: Engine) => Engine = (engine) => engine, pool: 
   })
   const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
-  const served = serveEngine(port2, { engine: change(execution), pool }, outbox)
+  const served = serveEngine(port2, { engine: change(execution), pool, limitData }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'
@@ -153,8 +156,7 @@ it('execution/workerClient: what is added to the pool in one turn crosses togeth
   const added: number[] = []
   const listed = [0, 1].map((i) => ({ hash: hashOf(`${i}`), sender: testAddress(i + 1), raw: Uint8Array.of(i, i), isPending: i === 0 }))
   const limits: unknown[] = []
-  const { client } = connect(undefined, {
-    ...emptyPool(),
+  const served: ServedPool['pool'] = {
     add(raws) {
       added.push(raws.length)
       return raws.map((raw) => ({ kind: raw[0] === 9 ? 'known' : 'added', hash: hashOf(String(raw[0])) }))
@@ -163,8 +165,8 @@ it('execution/workerClient: what is added to the pool in one turn crosses togeth
     nextNonce: (sender) => (sender === testAddress(1) ? 7n : undefined),
     size: () => ({ pending: 1, queued: 1 }),
     content: (sender) => listed.filter((one) => sender === undefined || one.sender === sender),
-    limitData: (given) => void limits.push(given),
-  })
+  }
+  const { client } = connect(undefined, served, (given) => void limits.push(given))
   const { pool } = client
   const outcomes = await Promise.all(Array.from({ length: 300 }, (_, i) => pool.add(Uint8Array.of(i % 10, 1, 2))))
   expect(outcomes.slice(8, 10)).toEqual([

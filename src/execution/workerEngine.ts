@@ -7,7 +7,7 @@ import { answerPool, type ServedPool } from './workerPool.ts'
 import { type EngineAnswers, type EngineCall, type PoolCall, sendError, type ToWorker, type WorkerAnswers } from './workerProtocol.ts'
 
 /** What a worker answers out of. */
-export type Served = { readonly engine: Engine; readonly pool: ServedPool }
+export type Served = ServedPool & { readonly engine: Engine }
 
 type Answer = WorkerAnswers[keyof WorkerAnswers]
 
@@ -45,7 +45,7 @@ const isOfPool = (call: EngineCall | PoolCall): call is PoolCall => call.method.
  * turns with blocks that are being built: many messages in a row would leave those no time.
  * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
-export async function serveEngine(port: MessagePort, { engine, pool }: Served, outbox: WorkerOutbox): Promise<void> {
+export async function serveEngine(port: MessagePort, { engine, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
   const running = new Set<Promise<void>>()
   const seals = new Map<number, AbortController>()
   async function answerTo(id: number, call: EngineCall | PoolCall): Promise<Answer> {

@@ -16,7 +16,6 @@ import { createSenders, senderCacheBytes } from './senders.ts'
 import { createTxPool } from './txPool.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
-import { servedPool } from './workerPool.ts'
 import { journalDir, poolJournalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
@@ -77,7 +76,7 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
   pool.onPublished(execution.published)
   pool.restore()
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, { engine: execution, pool: servedPool(pool, execution) }, outbox)
+  await serveEngine(port, { engine: execution, pool, limitData: (data) => execution.limitData(data) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

@@ -1,30 +1,14 @@
 import type { Address, Hash } from '#types/ids'
-import type { Execution } from './execution.ts'
 import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
+import type { TxPool } from './txPool.ts'
 import { packBytes, unpackBytes } from './workerBlocks.ts'
 import type { PoolAnswers, PoolCall } from './workerProtocol.ts'
 
-/** A pool in the thread that has it, and what keeps the limits of blocks. */
+/** A pool in the thread that has it, and what builds with it. */
 export type ServedPool = {
-  /** Keeps no bytes but copies. @returns one outcome for each, in order */
-  add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
-  get(hash: Hash): PooledTransaction | undefined
-  nextNonce(sender: Address): bigint | undefined
-  size(): { readonly pending: number; readonly queued: number }
-  content(sender?: Address): readonly PooledTransaction[]
-  limitData(limits: DataLimits): void
-}
-
-/** A pool of this thread, and the execution that builds with it. */
-export function servedPool(pool: Omit<ServedPool, 'limitData'>, execution: Pick<Execution, 'limitData'>): ServedPool {
-  return {
-    add: (raws) => pool.add(raws),
-    get: (hash) => pool.get(hash),
-    nextNonce: (sender) => pool.nextNonce(sender),
-    size: () => pool.size(),
-    content: (sender) => pool.content(sender),
-    limitData: (limits) => execution.limitData(limits),
-  }
+  /** of which `add` keeps no bytes but copies */
+  readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content'>
+  readonly limitData: (limits: DataLimits) => void
 }
 
 /** So many transactions are one message at most: to check them keeps the other thread busy for some 15 ms. */
@@ -33,7 +17,7 @@ const maxAddedAtOnce = 128
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
 /** Answers one call of a pool's client. */
-export function answerPool(pool: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
+export function answerPool({ pool, limitData }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
   switch (call.method) {
     case 'poolAdd':
       return pool.add(unpackBytes(call.raws))
@@ -53,7 +37,7 @@ export function answerPool(pool: ServedPool, call: PoolCall): PoolAnswers[keyof 
       }
     }
     case 'poolLimitData':
-      pool.limitData(call.limits)
+      limitData(call.limits)
       return undefined
   }
 }
