@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { bytesFromBigint } from '#lib/bytes'
@@ -9,7 +10,7 @@ import type { BlockId } from '#types/blockRef'
 import { hashField, numberField, objectOf } from '#types/jsonShape'
 import { devnetFault } from './faults.ts'
 import { anvilBinary } from './l1/anvilBinary.ts'
-import { keptGenesisTime, stateFile } from './l1/anvilDirectory.ts'
+import { keptGenesisTime, scratchFolder, stateFile } from './l1/anvilDirectory.ts'
 import { warmUpTransaction } from './l1/anvilWarmUp.ts'
 import { askRpc, createDevnetRpc } from './l1/devnetRpc.ts'
 import { type GuardedChild, startGuarded } from './l1/guardedChild.ts'
@@ -30,6 +31,8 @@ export type AnvilL1Options = {
   readonly port?: number
   /** where the chain is kept; absent: nowhere */
   readonly datadir?: string
+  /** where anvil may leave things, emptied at the start; default: a folder in `datadir`, else one of anvil's own under the user's home */
+  readonly scratch?: string
   /** Blobs are to come: anvil sets up what it checks them with, seconds and 100 MB, before the first. */
   readonly expectsBlobs?: boolean
   /** default: the one that npm brought */
@@ -76,6 +79,7 @@ function argumentsOf(options: AnvilL1Options, port: number): readonly string[] {
     'slots-in-an-epoch': 2,
     hardfork: 'prague',
     'prune-history': keptStates,
+    ...(options.scratch !== undefined && { 'cache-path': options.scratch }),
     ...(options.datadir !== undefined && { state: join(options.datadir, stateFile), 'state-interval': saveEverySec }),
   }
   const named = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)])
@@ -147,12 +151,19 @@ async function spawnAnvil(deps: AnvilL1Deps, options: AnvilL1Options): Promise<{
   }
 }
 
+const keptOptions = (asked: AnvilL1Options, datadir: string): AnvilL1Options => ({
+  scratch: join(datadir, scratchFolder),
+  ...asked,
+  genesisTimeSec: keptGenesisTime(datadir, asked),
+})
+
 /**
  * An L1 by anvil, a process of its own on loopback, which ends with this one however it ends. With `datadir` the chain goes on where it stopped.
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
 export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Promise<DevnetL1> {
-  const options = asked.datadir === undefined ? asked : { ...asked, genesisTimeSec: keptGenesisTime(asked.datadir, asked) }
+  const options = asked.datadir === undefined ? asked : keptOptions(asked, asked.datadir)
+  if (options.scratch !== undefined) rmSync(options.scratch, { recursive: true, force: true })
   const { slotSec, chainId, expectsBlobs = false } = options
   await using parts = new AsyncDisposableStack()
   const { child, url } = await spawnAnvil(deps, options)

@@ -4,6 +4,7 @@ import { parseAddress, zeroAddress } from '#types/ids'
 import { startAnvilL1 } from './anvil.ts'
 import { partFolders } from './datadir.ts'
 import { startBalance, systemConfigOf } from './devnetChain.ts'
+import { scratchFolder } from './l1/anvilDirectory.ts'
 import { l1Contracts } from './l1Contracts.ts'
 import { startMemoryL1 } from './memoryL1.ts'
 import type { ResolvedOptions } from './options.ts'
@@ -11,12 +12,14 @@ import type { DevnetL1 } from './ports.ts'
 
 /**
  * The L1 of a devnet with its accounts and contracts.
+ * @param folder of the devnet: its data directory, or one that goes with it
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
 export function startL1(
   deps: { readonly fetch: typeof fetch; readonly clock: Clock },
   { fixed, accounts, roles, datadir, ports, dataAvailability }: ResolvedOptions,
   genesisTimeSec: number,
+  folder: string,
 ): Promise<DevnetL1> {
   const funded = [...accounts, roles.batcher, roles.owner].map(({ address }) => ({
     address: parseAddress(address),
@@ -36,5 +39,7 @@ export function startL1(
   }
   if (fixed.l1 === 'memory') return startMemoryL1(common)
   const expectsBlobs = dataAvailability !== 'calldata'
-  return startAnvilL1(deps, { ...common, expectsBlobs, ...(datadir !== undefined && { datadir: join(datadir, partFolders.l1) }) })
+  const own = join(folder, partFolders.l1)
+  const scratch = join(own, scratchFolder)
+  return startAnvilL1(deps, { ...common, expectsBlobs, scratch, ...(datadir !== undefined && { datadir: own }) })
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const start = (options: Partial<AnvilL1Options> = {}): Promise<DevnetL1> =>
-  startAnvilL1({ fetch, clock: systemClock }, { ...devnetL1Options, ...options })
+  startAnvilL1(
+    { fetch, clock: systemClock },
+    { ...devnetL1Options, ...(options.datadir === undefined && { scratch: join(folder, 'scratch') }), ...options },
+  )
 const portOf = (url: string): string => new URL(url).port
 const send = (l1: DevnetL1, raw: Uint8Array) => viemReader(l1).request({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })
 
@@ -64,6 +67,18 @@ it('anvil: it stops within two seconds, and leaves nothing behind', async () => 
   await l1[Symbol.asyncDispose]()
   expect(systemClock.elapsedMs() - fromMs).toBeLessThan(2_000)
   expect(processesOf(port)).toEqual([])
+})
+
+it.each([
+  ['where it is told to', (own: string) => ({ scratch: join(own, 'scratch') })],
+  ['in the directory of its chain', (own: string) => ({ datadir: own })],
+])('anvil: what it leaves is %s, and goes with the next start', async (where, optionsOf) => {
+  const own = join(folder, where)
+  mkdirSync(join(own, 'scratch', 'of-before'), { recursive: true })
+  await using l1 = await start(optionsOf(own))
+  for (let block = 0; block < 3; block++) await l1.mine()
+  await l1.reorg(2)
+  expect(readdirSync(join(own, 'scratch'))).toEqual([expect.stringMatching(/^anvil-state-/)])
 })
 
 it('anvil: that it ended though nobody asked is told, and every later call says so (DEVNET_L1_ENDED)', async () => {

@@ -7,6 +7,8 @@ import type { L1Contract } from '../l1Contracts.ts'
 
 /** What anvil writes, and loads when it is there. */
 export const stateFile = 'anvil-state.json'
+/** anvil makes a folder in it at the first reorg, and leaves it there. */
+export const scratchFolder = 'scratch'
 /** What anvil does not write: what the chain was made with. */
 const chainFile = 'chain.json'
 
