@@ -6,7 +6,7 @@ import { encodeCall, eventTopic } from './abi.ts'
 import { devnetFault } from './faults.ts'
 import type { DevnetAccount } from './ports.ts'
 import type { RemoteDevnet } from './remoteDevnet.ts'
-import { readReceipt, requireSuccess, type SentReceipt, sendFrom, type Wish } from './wallet.ts'
+import { isKnown, readReceipt, requireSuccess, type SentReceipt, sendFrom, type Wish } from './wallet.ts'
 
 export type Deposited = { readonly l1: SentReceipt; readonly l2: SentReceipt }
 
@@ -37,7 +37,7 @@ function depositHash(receipt: SentReceipt, portal: Address, from: Address, wish:
 }
 
 /**
- * Deposits through the portal on L1 and waits until L2 has executed it. An L1 reorg on the way is followed.
+ * Deposits through the portal on L1 and waits until L2 has executed it. An L1 reorg on the way is followed; what it lost is sent again.
  * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
  */
 export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish & { readonly to: Address }): Promise<Deposited> {
@@ -46,10 +46,15 @@ export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish
   const from = parseAddress(account.address)
   const gasLimit = depositGas + gasPerDataByte * BigInt(wish.data.length)
   const data = encodeCall(depositSignature, [wish.to, wish.value, gasLimit, false, wish.data])
-  const hash = await sendFrom(l1, facts.l1ChainId, account, { to: portal, value: wish.value, data })
+  const send = (): Promise<Hash> => sendFrom(l1, facts.l1ChainId, account, { to: portal, value: wish.value, data })
+  let hash = await send()
   return devnet.until(`deposit ${hash} on L2`, async () => {
     const onL1 = await readReceipt(l1, hash)
-    if (onL1 === undefined) return undefined
+    if (onL1 === undefined) {
+      // an L1 reorg may leave it in no block and no pool: its nonce is free then, so that one of both is included at most
+      if (!(await isKnown(l1, hash))) hash = await send()
+      return undefined
+    }
     requireSuccess(onL1, 'L1')
     const onL2 = await readReceipt(l2, depositHash(onL1, portal, from, wish, gasLimit))
     return onL2 && { l1: onL1, l2: requireSuccess(onL2, 'L2') }

@@ -29,6 +29,7 @@ function scripted(answers: Readonly<Record<string, (params: readonly unknown[]) 
     eth_getTransactionCount: () => '0x7',
     eth_estimateGas: () => '0x5208',
     eth_getBlockByNumber: () => ({ baseFeePerGas: '0x64' }),
+    eth_getTransactionByHash: () => ({}),
     eth_sendRawTransaction: ([raw]) => {
       sent.push(raw as Hex)
       return hashOf('77')
@@ -110,6 +111,23 @@ it('devnet/deposit: a deposit whose L1 block is replaced is looked for where it 
   expect(deposited).toMatchObject({ l1: { block: { hash: hashOf('0b') } }, l2: { block: { hash: hashOf('0c') } } })
   expect(new Set(asked).size).toBe(2)
   expect(parseTransaction(l1.sent[0] ?? '0x')).toMatchObject({ chainId: 900, to: portal, value: 3n })
+})
+
+it('devnet/deposit: one that an L1 reorg has lost is sent again, one that waits is not', async () => {
+  const topics = [parseHash('0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32')]
+  const log = { address: portal, topics, data: '0x', logIndex: '0x2' }
+  const onL1 = [null, receipt('0a', { logs: [log] }), null, receipt('0b', { logs: [log] })]
+  const known = [{}, null]
+  const l1 = scripted({
+    eth_getTransactionReceipt: () => onL1.shift() ?? null,
+    eth_getTransactionByHash: () => known.shift() ?? null,
+  })
+  const onL2 = [null, receipt('0c')]
+  const l2 = scripted({ eth_getTransactionReceipt: () => onL2.shift() ?? null })
+  const devnet: RemoteDevnet = { facts, l1: l1.ask, l2: l2.ask, rollup: l2.ask, until }
+  const deposited = await deposit(devnet, first, { to, value: 3n, data: new Uint8Array() })
+  expect(deposited).toMatchObject({ l1: { block: { hash: hashOf('0b') } }, l2: { block: { hash: hashOf('0c') } } })
+  expect(l1.sent).toHaveLength(2)
 })
 
 /** A network on which everything answers the same. */

@@ -93,6 +93,9 @@ export function readReceipt(ask: Ask, hash: Hash): Promise<SentReceipt | undefin
   return ask('eth_getTransactionReceipt', [hash], (result) => (result === null ? undefined : receiptOf(objectOf(result, 'receipt'))))
 }
 
+/** Whether it is in a block or waits for one. */
+export const isKnown = (ask: Ask, hash: Hash): Promise<boolean> => ask('eth_getTransactionByHash', [hash], (result) => result !== null)
+
 /** wei */
 export const readBalance = (ask: Ask, address: string): Promise<bigint> =>
   ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
