@@ -82,7 +82,10 @@ export async function startGuarded(clock: Clock, file: string, args: readonly st
   const outputEnded = Promise.all([shell.stdout, shell.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done))))
   const pid = await pidOf(shell)
   shell.stdout.on('data', (chunk: Buffer) => tail.add(chunk))
-  shell.once('exit', () => killNow(pid))
+  // a shell that was killed left the program behind; one that ended has seen its end, and the number may be another's by now
+  shell.once('exit', (_code, signal) => {
+    if (signal !== null) killNow(pid)
+  })
   const ended = outputEnded.then(() => {
     shell.stdin.end()
     return tail.text
