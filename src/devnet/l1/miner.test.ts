@@ -54,18 +54,6 @@ describe('devnet/l1/miner', () => {
     expect(await test.number()).toBe(51)
   })
 
-  it('pauses when it is told to, and then fills every slot', async () => {
-    await using test = await begin()
-    await test.clock.advanceMs(2_000)
-    test.miner.pause()
-    await test.clock.advanceMs(20_000)
-    expect(await test.number()).toBe(1)
-    test.miner.resume()
-    await settle()
-    await test.clock.advanceMs(100)
-    expect(await test.l1.head()).toMatchObject({ number: 11, timestamp: genesisTimeSec + 22 })
-  })
-
   it('a clock that is set back waits, one that is set forward catches up', async () => {
     await using test = await begin()
     await test.clock.advanceMs(4_000)
@@ -90,9 +78,8 @@ describe('devnet/l1/miner', () => {
     await expect(test.running).rejects.toMatchObject({ code: 'DEVNET_L1_ENDED' })
   })
 
-  it('ends when it is told to, paused or not, and leaves no timer', async () => {
+  it('ends when it is told to, and leaves no timer', async () => {
     await using test = await begin()
-    test.miner.pause()
     await settle()
     test.abort.abort()
     await test.running

@@ -6,14 +6,11 @@ import type { DevnetL1 } from '../ports.ts'
 /** Makes L1 keep its slots: block n at `genesisTimeSec + n × slotSec` by the clock. */
 export interface L1Miner {
   /**
-   * Mines until the signal is aborted. Slots that were missed (a pause, a machine that slept) are mined one after the other, some hundred blocks a
+   * Mines until the signal is aborted. Slots that were missed (a machine that slept) are mined one after the other, some hundred blocks a
    * second, until the head is at its time again: each slot has its block.
    * @throws Fault of the L1 that no other try will mend (DEVNET_L1_ENDED)
    */
   run(signal: AbortSignal): Promise<void>
-  /** No new blocks until `resume`; one that is under way is finished. */
-  pause(): void
-  resume(): void
 }
 
 /** Blocks that are caught up on before others get a breath. */
@@ -24,20 +21,6 @@ const againMs = 1_000
 const longestWaitMs = 10_000
 
 export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly log: Log }, l1: DevnetL1): L1Miner {
-  let isPaused = false
-  let wake = (): void => {}
-
-  /** Until the time has passed, the pause ends, or the signal is aborted. */
-  async function rest(ms: number | undefined, signal: AbortSignal): Promise<void> {
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    signal.addEventListener('abort', wake, { once: true })
-    using _timer = ms === undefined ? undefined : clock.after(ms, wake)
-    if (!signal.aborted) await woken
-    signal.removeEventListener('abort', wake)
-  }
-
   /** How long until the next block is due; negative: it is late. */
   async function untilDueMs(): Promise<number> {
     const { number } = await l1.head()
@@ -51,7 +34,6 @@ export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly 
       burst.blocks = 0
       return Math.min(dueMs, longestWaitMs)
     }
-    if (isPaused) return 0
     await l1.mine()
     burst.blocks = (burst.blocks + 1) % burstBlocks
     return burst.blocks === 0 ? breathMs : 0
@@ -71,20 +53,9 @@ export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly 
     async run(signal): Promise<void> {
       const burst = { blocks: 0 }
       while (!signal.aborted) {
-        if (isPaused) await rest(undefined, signal)
-        else {
-          const ms = await stepOrRetry(burst)
-          if (ms > 0) await rest(ms, signal)
-        }
+        const ms = await stepOrRetry(burst)
+        if (ms > 0) await clock.delay(ms, signal).catch(() => {})
       }
-    },
-    pause(): void {
-      isPaused = true
-      wake()
-    },
-    resume(): void {
-      isPaused = false
-      wake()
     },
   }
 }
