@@ -14,9 +14,8 @@ async function begin(options: { lateSec?: number; wrap?: (l1: DevnetL1) => Devne
   const clock = createManualClock((genesisTimeSec + lateSec) * 1_000)
   const l1 = wrap(await startMemoryL1(devnetL1Options))
   const log = lines ? createLog('info', { write: (line) => void lines.push(line) }) : silentLog
-  const miner = createL1Miner({ clock, log }, l1)
   const abort = new AbortController()
-  const running = miner.run(abort.signal)
+  const running = createL1Miner({ clock, log }, l1).run(abort.signal)
   running.catch(() => {})
   await settle()
   const number = async () => (await l1.head()).number
@@ -25,7 +24,7 @@ async function begin(options: { lateSec?: number; wrap?: (l1: DevnetL1) => Devne
     await running.catch(() => {})
     await l1[Symbol.asyncDispose]()
   }
-  return { clock, l1, miner, running, number, abort, [Symbol.asyncDispose]: close }
+  return { clock, l1, running, number, abort, [Symbol.asyncDispose]: close }
 }
 
 describe('devnet/l1/miner', () => {
