@@ -71,7 +71,9 @@ export class BlockBuild {
 
   #offer(cursor: PoolCursor, candidate: PoolCandidate, limits: DataLimits): void {
     const { env, rules } = this.#block
-    if (!this.#fits(candidate, limits)) cursor.skip(candidate, 'now')
+    // more than L1 lets any block have, since a change of the limit: those behind it would wait for ever
+    if (candidate.tx.gasLimit > env.gasLimit) cursor.skip(candidate, 'never')
+    else if (!this.#fits(candidate, limits)) cursor.skip(candidate, 'now')
     else if (this.#block.takeSigned(candidate) === undefined) this.#dataBytes += candidate.sizeBytes
     else cursor.skip(candidate, isRefusedForGood(env, rules, candidate.tx) ? 'never' : 'now')
   }

@@ -194,7 +194,7 @@ it('execution/buildFromPool: one that cannot be in the block leaves no trace; fo
   alone.pool.add(good)
   expect(payload).toEqual(await alone.build(withPool(1)))
   const why = new Map(pool.skipped)
-  expect(wrong.map((raw) => why.get(hashTransaction(raw)))).toEqual(['now', 'now', 'never', 'never', 'never', 'now', 'now'])
+  expect(wrong.map((raw) => why.get(hashTransaction(raw)))).toEqual(['now', 'now', 'never', 'never', 'never', 'now', 'never'])
 })
 
 it('execution/buildFromPool: one that reverts is in the block and pays', async () => {
