@@ -98,7 +98,7 @@ export const consensusFault = defineFaults({
   SOURCE_REFUSED_HERE: {
     severity: 'retry',
     says: (d: { reason: string }) => `the blocks of the node that is followed are not taken: ${d.reason}`,
-    fix: 'check which chain the node that is followed is on: --source.l2.rpc=URL',
+    fix: 'after an L1 reorg this passes by itself; if it stays, check which chain the followed node is on: --source.l2.rpc=URL',
   },
   SOURCE_GAP: {
     severity: 'retry',

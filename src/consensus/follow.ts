@@ -306,8 +306,10 @@ class SourceFollower implements Follower {
   /** Leaves the source's chain alone until it has another head, and not at once even then; the same head is tried again much later. */
   async #refuse(fault: Fault, why: 'leaves_out' | 'invalid' | 'other', signal: AbortSignal): Promise<void> {
     const { waits, metrics, log, clock, random, source } = this.#deps
+    // what L1 has replaced, the followed node gives up too
+    const level = why === 'other' ? 'warn' : 'error'
     if (this.#refusal?.message !== fault.message)
-      log.error('the followed chain is refused', { code: fault.code, reason: fault.message, fix: fault.fix })
+      log[level]('the followed chain is refused', { code: fault.code, reason: fault.message, fix: fault.fix })
     this.#phase = 'refusing'
     this.#refusal = fault
     this.#refusals++

@@ -83,7 +83,7 @@ async function planBranch(engine: Pick<Engine, 'payload'>, floor: number, parent
 }
 
 const replacedOrigin = ({ number, l1Origin }: L2Ref): string =>
-  `block ${number} builds on L1 block ${l1Origin.number} ${l1Origin.hash}, L1 has another one there`
+  `block ${number} builds on an L1 block ${l1Origin.number} that L1 has replaced`
 
 /** `last`: of those that are valid; undefined when none was new. `missing`: the execution half does not know the parent (any more). */
 export type InsertRun =
