@@ -10,6 +10,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   batcher: () => import('./batcher.ts'),
   derive: () => import('./derive.ts'),
   devnet: () => import('./devnet.ts'),
+  devnetStart: () => import('./devnetStart.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
