@@ -47,6 +47,20 @@ export type ResolvedOptions = {
   readonly dataAvailability: DataAvailability
 }
 
+const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
+  l1: true,
+  chainId: true,
+  l1ChainId: true,
+  blockTimeSec: true,
+  l1BlockTimeSec: true,
+  accounts: true,
+  mnemonic: true,
+  fork: true,
+  datadir: true,
+  ports: true,
+  dataAvailability: true,
+}
+
 const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10, fork: 'jovian' } as const
 const maxChainId = 2 ** 52
 const maxSlotSec = 60
@@ -66,6 +80,14 @@ function checkNumbers({ chainId, l1ChainId, blockTimeSec, slotSec }: FixedOption
   require(`an L1 block time of ${slotSec} s`, Number.isInteger(slotSec) &&
     slotSec >= 1 &&
     slotSec <= maxSlotSec, `it is 1 to ${maxSlotSec} s`)
+}
+
+/** Callers of a library need not have a type checker. */
+function checkNames(options: DevnetOptions): void {
+  for (const name of Object.keys(options)) require(`the option ${name}`, Object.hasOwn(optionNames, name), 'there is none of this name')
+  const { l1 = 'memory', dataAvailability = 'calldata' } = options
+  require(`the L1 ${l1}`, l1 === 'memory' || l1 === 'anvil', 'it is memory or anvil')
+  require(`data availability by ${dataAvailability}`, dataAvailabilities.includes(dataAvailability), 'it is calldata, blobs or auto')
 }
 
 /** What is asked for, and nothing else. */
@@ -92,6 +114,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
  * @throws Fault OTHER_OPTIONS, OPTION_UNSUPPORTED_HERE, BAD_MNEMONIC, UNKNOWN_FORK, BAD_FORK_SCHEDULE, DEVNET_FILE_BAD (all fatal)
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
+  checkNames(options)
   const { datadir, ports = {}, dataAvailability = 'calldata' } = options
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
