@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { ethRegistry } from '#rpc/methods'
-import type { PoolOutcome } from '#rpc/poolPorts'
 import { createRpcServer } from '#rpc/server'
 import { fakeChain, fakeContext, fakePool } from '#test/harness/rpcFakes'
 import { parseHash } from '#types/ids'
+import type { PoolOutcome } from '#types/pooledTransaction'
 import { type Row, row } from './format.ts'
 
 const rounds = 7

@@ -9,22 +9,16 @@ import {
   ethersProvider,
   ethersWallet,
   eventually,
+  newcomers,
   type Person,
-  people,
   viemL2,
   viemWallet,
 } from './people.ts'
 
-let all: Person[]
-let taken = 0
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
+let somebody: () => Person
 
 beforeAll(async () => {
-  all = await people(2, 14)
+  somebody = await newcomers(2, 14)
 })
 
 describe('viem', () => {

@@ -16,20 +16,24 @@ import {
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labAbi } from './lab.ts'
-import { deployLab, deployLabByEthers, ethersProvider, ethersWallet, failure, type Person, people, viemL2, viemWallet } from './people.ts'
+import {
+  deployLab,
+  deployLabByEthers,
+  ethersProvider,
+  ethersWallet,
+  failure,
+  newcomers,
+  type Person,
+  viemL2,
+  viemWallet,
+} from './people.ts'
 
-let all: Person[]
+let somebody: () => Person
 let lab: Hex
-let taken = 0
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 
 beforeAll(async () => {
-  all = await people(1, 16)
+  somebody = await newcomers(1, 16)
   lab = await deployLab(somebody().key)
 })
 

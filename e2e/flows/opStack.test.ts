@@ -9,19 +9,13 @@ import {
 } from 'viem/op-stack'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labAbi } from './lab.ts'
-import { deployLab, net, type Person, people, viemL1, viemL1Wallet, viemL2, viemWallet } from './people.ts'
+import { deployLab, net, newcomers, type Person, viemL1, viemL1Wallet, viemL2, viemWallet } from './people.ts'
 
-let all: Person[]
-let taken = 0
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
+let somebody: () => Person
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 
 beforeAll(async () => {
-  all = await people(5, 8)
+  somebody = await newcomers(5, 8)
 })
 
 /** One of the devnet's own accounts: they have ETH on L1. */

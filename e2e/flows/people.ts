@@ -38,7 +38,7 @@ export type Person = { readonly key: Hex; readonly address: Hex }
  * New accounts with 10 ETH each, so that tests run side by side.
  * @param from index of the devnet's account that pays: each file its own
  */
-export async function people(from: number, count: number): Promise<Person[]> {
+async function people(from: number, count: number): Promise<Person[]> {
   const payer = net.accounts[from]
   if (payer === undefined) throw new RangeError(`the devnet has no account ${from}`)
   const account = privateKeyToAccount(payer.privateKey, { nonceManager })
@@ -93,4 +93,14 @@ export async function failure(action: Promise<unknown>): Promise<Error> {
     throw new Error('no error was thrown, but something else', { cause: error })
   }
   throw new Error('it did not fail')
+}
+
+/** `people`, one by one: each test has its own account. RangeError when there are no more. */
+export async function newcomers(from: number, count: number): Promise<() => Person> {
+  const all = await people(from, count)
+  return () => {
+    const person = all.shift()
+    if (person === undefined) throw new RangeError('more people needed')
+    return person
+  }
 }

@@ -2,20 +2,13 @@ import { NonceManager, parseEther as parseEtherByEthers } from 'ethers'
 import { createPublicClient, type Hex, http, keccak256, parseEther, parseGwei, type ReplacementReturnType, toHex } from 'viem'
 import { generatePrivateKey, nonceManager, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ethersProvider, ethersWallet, eventually, type Person, people, viemL2, viemWallet } from './people.ts'
+import { ethersProvider, ethersWallet, eventually, newcomers, type Person, viemL2, viemWallet } from './people.ts'
 
-let all: Person[]
-let taken = 0
-/** Each test has its own account. */
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
+let somebody: () => Person
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 
 beforeAll(async () => {
-  all = await people(0, 16)
+  somebody = await newcomers(0, 16)
 })
 
 describe('viem', () => {

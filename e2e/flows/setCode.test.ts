@@ -3,16 +3,10 @@ import { encodeFunctionData, type Hex, parseEther, parseEventLogs, zeroAddress }
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labAbi } from './lab.ts'
-import { deployLab, ethersProvider, ethersWallet, type Person, people, viemL2, viemWallet } from './people.ts'
+import { deployLab, ethersProvider, ethersWallet, newcomers, type Person, viemL2, viemWallet } from './people.ts'
 
-let all: Person[]
+let somebody: () => Person
 let lab: Hex
-let taken = 0
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 const delegation = (to: Hex): Hex => `0xef0100${to.slice(2).toLowerCase()}`
 
@@ -30,7 +24,7 @@ const payTwo = (one: Hex, two: Hex): Hex =>
   })
 
 beforeAll(async () => {
-  all = await people(3, 8)
+  somebody = await newcomers(3, 8)
   lab = await deployLab(somebody().key)
 })
 

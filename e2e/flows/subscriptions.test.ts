@@ -10,27 +10,21 @@ import {
   ethersSocket,
   ethersWallet,
   eventually,
+  newcomers,
   type Person,
-  people,
   viemL2,
   viemWallet,
   viemWs,
 } from './people.ts'
 
-let all: Person[]
-let taken = 0
-const somebody = (): Person => {
-  const person = all[taken++]
-  if (person === undefined) throw new RangeError('more people needed')
-  return person
-}
+let somebody: () => Person
 const stranger = (): Hex => privateKeyToAddress(generatePrivateKey())
 
 /** One line for all: viem shares it by its URL. */
 const client = viemWs()
 
 beforeAll(async () => {
-  all = await people(4, 8)
+  somebody = await newcomers(4, 8)
 })
 
 afterAll(async () => {

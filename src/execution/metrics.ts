@@ -1,5 +1,5 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
-import type { PoolRefusal } from './poolPort.ts'
+import type { PoolRefusal } from '#types/pooledTransaction'
 import { removalReasons, type TxPoolFacts } from './txPool.ts'
 
 type OutcomeKind = 'added' | 'known' | PoolRefusal['kind']

@@ -1,5 +1,6 @@
 import type { Address, Hash } from '#types/ids'
-import type { DataLimits, PooledTransaction, PoolOutcome, TransactionPool } from './poolPort.ts'
+import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
+import type { DataLimits, TransactionPool } from './poolPort.ts'
 import type { TxPool } from './txPool.ts'
 import { packBytes, unpackBytes } from './workerBlocks.ts'
 import type { PoolAnswers, PoolCall } from './workerProtocol.ts'

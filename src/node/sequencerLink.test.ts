@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '#lib/clock'
 import { createLog, silentLog } from '#lib/log'
-import type { PoolOutcome } from '#rpc/poolPorts'
 import { createManualClock, settle } from '#test/harness/clock'
 import { parseHash } from '#types/ids'
+import type { PoolOutcome } from '#types/pooledTransaction'
 import { createSequencerLink } from './sequencerLink.ts'
 
 const raw = Uint8Array.of(2, 0xc0)

@@ -1,4 +1,6 @@
+import { toHex, toQuantity } from '#lib/hex'
 import type { Header } from './header.ts'
+import type { Hash } from './ids.ts'
 import { addressField, bigintField, bytesField, has, hashField, type Json, numberField } from './jsonShape.ts'
 
 /** The header in an `eth_getBlockBy…` answer, without what this version does not know. ShapeError when it is none. */
@@ -25,5 +27,33 @@ export function headerFromJson(json: Json): Header {
     ...(has(json, 'excessBlobGas') && { excessBlobGas: bigintField(json, 'excessBlobGas') }),
     ...(has(json, 'parentBeaconBlockRoot') && { parentBeaconBlockRoot: hashField(json, 'parentBeaconBlockRoot') }),
     ...(has(json, 'requestsHash') && { requestsHash: hashField(json, 'requestsHash') }),
+  }
+}
+
+/** The header as `eth_getBlockBy…` answers it; fields of later forks are absent before them. */
+export function headerToJson(hash: Hash, header: Header): Record<string, string> {
+  return {
+    hash,
+    parentHash: header.parentHash,
+    sha3Uncles: header.ommersHash,
+    miner: header.beneficiary,
+    stateRoot: header.stateRoot,
+    transactionsRoot: header.transactionsRoot,
+    receiptsRoot: header.receiptsRoot,
+    logsBloom: toHex(header.logsBloom),
+    difficulty: toQuantity(header.difficulty),
+    number: toQuantity(header.number),
+    gasLimit: toQuantity(header.gasLimit),
+    gasUsed: toQuantity(header.gasUsed),
+    timestamp: toQuantity(header.timestamp),
+    extraData: toHex(header.extraData),
+    mixHash: header.mixHash,
+    nonce: toHex(header.nonce),
+    ...(header.baseFeePerGas !== undefined && { baseFeePerGas: toQuantity(header.baseFeePerGas) }),
+    ...(header.withdrawalsRoot !== undefined && { withdrawalsRoot: header.withdrawalsRoot }),
+    ...(header.blobGasUsed !== undefined && { blobGasUsed: toQuantity(header.blobGasUsed) }),
+    ...(header.excessBlobGas !== undefined && { excessBlobGas: toQuantity(header.excessBlobGas) }),
+    ...(header.parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
+    ...(header.requestsHash !== undefined && { requestsHash: header.requestsHash }),
   }
 }

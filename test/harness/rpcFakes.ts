@@ -3,7 +3,7 @@ import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
-import type { PooledTransaction, PoolOutcome, TransactionPool } from '#rpc/poolPorts'
+import type { TransactionPool } from '#rpc/poolPorts'
 import type {
   AccountFacts,
   CallMessage,
@@ -30,6 +30,7 @@ import {
   zeroHash,
 } from '#types/ids'
 import type { Log } from '#types/log'
+import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import { createReceipt } from '#types/receipt'
 import { encodeTransaction, type FeeMarketTransaction, hashTransaction, signingDigest } from '#types/transaction'
 

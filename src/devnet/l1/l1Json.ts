@@ -1,5 +1,6 @@
 import { toHex, toQuantity } from '#lib/hex'
-import { encodeBlock } from '#types/block'
+import { encodedBlockSize } from '#types/block'
+import { headerToJson } from '#types/headerJson'
 import type { Log } from '#types/log'
 import type { Authorization, SignedTransaction } from '#types/transaction'
 import { legacyV } from '#types/transaction'
@@ -71,29 +72,8 @@ export function transactionJson(
 export function blockJson(block: MemoryBlock, transactions: 'full' | 'hashes'): Json {
   const { hash, header, mined } = block
   return {
-    hash,
-    parentHash: header.parentHash,
-    sha3Uncles: header.ommersHash,
-    miner: header.beneficiary,
-    stateRoot: header.stateRoot,
-    transactionsRoot: header.transactionsRoot,
-    receiptsRoot: header.receiptsRoot,
-    logsBloom: bloomOf(header.logsBloom),
-    difficulty: toQuantity(header.difficulty),
-    number: toQuantity(header.number),
-    gasLimit: toQuantity(header.gasLimit),
-    gasUsed: toQuantity(header.gasUsed),
-    timestamp: toQuantity(header.timestamp),
-    extraData: toHex(header.extraData),
-    mixHash: header.mixHash,
-    nonce: toHex(header.nonce),
-    baseFeePerGas: toQuantity(header.baseFeePerGas ?? 0n),
-    withdrawalsRoot: header.withdrawalsRoot,
-    blobGasUsed: toQuantity(header.blobGasUsed ?? 0n),
-    excessBlobGas: toQuantity(header.excessBlobGas ?? 0n),
-    parentBeaconBlockRoot: header.parentBeaconBlockRoot,
-    requestsHash: header.requestsHash,
-    size: toQuantity(encodeBlock({ header, transactions: mined.map(({ raw }) => raw) }).length),
+    ...headerToJson(hash, header),
+    size: toQuantity(encodedBlockSize({ header, transactions: mined.map(({ raw }) => raw) })),
     uncles: [],
     withdrawals: [],
     transactions:

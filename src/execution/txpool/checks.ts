@@ -1,7 +1,7 @@
 import { RlpError } from '#lib/rlp'
+import type { PoolRefusal } from '#types/pooledTransaction'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
 import { floorGas, hasFork, initcodeRefusal, intrinsicGas } from '../intrinsicGas.ts'
-import type { PoolRefusal } from '../poolPort.ts'
 import { feeCapOf, tipCapOf } from '../transactionValidity.ts'
 import type { PoolEntry } from './entry.ts'
 import type { HeadFacts } from './headFacts.ts'

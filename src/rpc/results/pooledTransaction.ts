@@ -1,6 +1,6 @@
+import type { PooledTransaction } from '#types/pooledTransaction'
 import { decodeTransaction } from '#types/transaction'
 import type { Json } from '../json.ts'
-import type { PooledTransaction } from '../poolPorts.ts'
 import type { ResultCodec } from '../registry.ts'
 import { pendingTransaction, transactionResult } from './transaction.ts'
 

@@ -1,5 +1,5 @@
+import type { PoolRefusal } from '#types/pooledTransaction'
 import { invalidInput, invalidParams, type RpcError, transactionRejected } from '../../errors.ts'
-import type { PoolRefusal } from '../../poolPorts.ts'
 import { insufficientFunds } from './planCall.ts'
 
 /** Types of transactions that other chains or other blocks of this one have; bytes that begin otherwise are none at all. */

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import type { PoolOutcome, PoolRefusal } from '#types/pooledTransaction'
 import { ethRegistry } from '../../methods.ts'
-import type { Forwarded, PoolOutcome, PoolRefusal } from '../../poolPorts.ts'
+import type { Forwarded } from '../../poolPorts.ts'
 
 const context = fakeContext(fakeChain([[], []], { [account(1)]: { nonce: 3n } }))
 const ask = async (over: object, method: string, ...params: readonly unknown[]): Promise<unknown> =>
