@@ -13,9 +13,26 @@ export type Account = {
   readonly storageRoot: Hash
 }
 
+/** What a view was asked for; keys are hashed. */
+export type WantedState =
+  | { readonly kind: 'account'; readonly addressKey: Uint8Array }
+  | { readonly kind: 'slot'; readonly addressKey: Uint8Array; readonly slotKey: Uint8Array }
+  | { readonly kind: 'code'; readonly codeHash: Hash }
+  | { readonly kind: 'blockHash'; readonly number: number }
+
+/** Thrown by a view that does not have something yet: whoever runs the message fetches it, and lets the session `resume`. */
+export class MissingState extends Error {
+  readonly wanted: WantedState
+
+  constructor(wanted: WantedState) {
+    super(`the view lacks ${wanted.kind}`)
+    this.wanted = wanted
+  }
+}
+
 /**
  * State before the first transaction of a session, by hashed key: `addressKey` is keccak(address), `slotKey` is keccak(slot), 32 bytes each.
- * Synchronous; implementations throw a Fault when they cannot answer.
+ * Synchronous; implementations throw MissingState when they can answer later, and a Fault when they cannot. Keys handed in may be kept.
  */
 export interface StateView {
   account(addressKey: Uint8Array): Account | undefined
@@ -91,11 +108,19 @@ export type Outcome =
   | (Ended & { readonly kind: 'halt'; readonly reason: HaltReason })
 
 /**
+ * Called before each piece of work that cannot be interrupted, with its gas: at most a million, or what a precompile costs. What it throws ends
+ * the message and is passed on: a deadline, a cancel. The session is of no use after that.
+ */
+export type Pace = (pieceGas: number) => void
+
+/**
  * State while one block (or one `eth_call`) runs: the view plus what has changed. Reads see all changes. Order of use for a transaction:
  * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
  * transactions without fees. A revert or halt inside `run` undoes what the message changed, not what was changed before it.
+ * Any call passes on what the view throws. After MissingState the session stays as it was before the call; only a message that was running goes
+ * on by `resume`. Disposing gives back the memory of the session, which is of no use then; one that is not disposed is collected like any object.
  */
-export interface EvmSession {
+export interface EvmSession extends Disposable {
   /** undefined when the account does not exist */
   account(address: Address): Account | undefined
   /** value of a storage slot by its 32-byte number */
@@ -113,7 +138,9 @@ export interface EvmSession {
   revertTo(checkpoint: number): void
   beginTransaction(env: TransactionEnv): void
   /** Runs a message to its end. The value moves from caller to callee inside. */
-  run(message: Message): Outcome
+  run(message: Message, pace?: Pace): Outcome
+  /** Goes on with the message that MissingState has interrupted, once the view has what was wanted. */
+  resume(): Outcome
   /** Removes self-destructed and touched empty accounts, forgets warm sets, transient storage and checkpoints. */
   endTransaction(): void
   /** All changes since the session was opened: values that came back to the view's are left out. */

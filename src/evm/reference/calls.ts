@@ -48,7 +48,7 @@ export function beginCall(machine: Machine, call: Call): Frame | Ended {
   if (call.payer) journal.transfer(call.payer, call.self, call.value)
   const precompile = precompileOf(machine, call.codeAddress)
   if (precompile) {
-    const ended = runPrecompile(precompile, call)
+    const ended = runPrecompile(machine, precompile, call)
     if (ended.state !== 'success') journal.revertTo(checkpoint)
     return ended
   }
@@ -56,10 +56,12 @@ export function beginCall(machine: Machine, call: Call): Frame | Ended {
   return createFrame(machine, { ...call, kind: 'call', checkpoint })
 }
 
-function runPrecompile(precompile: NonNullable<ReturnType<typeof precompileOf>>, call: Call): Ended {
+function runPrecompile(machine: Machine, precompile: NonNullable<ReturnType<typeof precompileOf>>, call: Call): Ended {
   const input = call.input.slice()
-  const left = totalGas(call) - precompile.gas(input)
+  const price = precompile.gas(input)
+  const left = totalGas(call) - price
   if (left < 0n) return { state: 'out of gas', gas: 0, reserve: 0n, output: emptyBytes }
+  machine.pace?.(Number(price))
   const output = precompile.run(input)
   if (!output) return { state: 'precompile failure', gas: 0, reserve: 0n, output: emptyBytes }
   const rest = { gas: 0, reserve: 0n }

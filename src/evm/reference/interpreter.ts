@@ -3,11 +3,21 @@ import { deliverCreate, depositCode } from './create.ts'
 import { type Frame, halt, refill } from './frame.ts'
 import { closeFrame, type Ended, type Machine } from './machine.ts'
 
+/** A million gas would be 0.1 s here. */
+const pieceGas = 100_000
+const pieceInstructions = 10_000
+
+function keepPace(machine: Machine): void {
+  machine.untilPace = pieceInstructions
+  machine.pace?.(pieceGas)
+}
+
 /** Runs one frame until it ends or waits for a frame of its own. */
 function runFrame(frame: Frame, machine: Machine): void {
   const { run, gas, atLeast, atMost } = machine.operations
   const { bytes } = frame.code
   while (frame.state === 'running') {
+    if (--machine.untilPace < 0) keepPace(machine)
     const opcode = bytes[frame.pc] as number
     const { sp } = frame
     if (sp < (atLeast[opcode] as number) || sp > (atMost[opcode] as number)) {

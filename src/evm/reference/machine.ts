@@ -1,4 +1,5 @@
 import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { Pace } from '../ports.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAt } from '../precompiles/precompileAt.ts'
 import type { Code, CodeCache } from './code.ts'
@@ -56,6 +57,9 @@ export type Machine = {
   transaction: TransactionWords
   /** EIP-3529's counter */
   refund: number
+  pace: Pace | undefined
+  /** instructions until it is called */
+  untilPace: number
   /** those that run or wait, the innermost last */
   readonly frames: Frame[]
   /** by depth, for the next frame there */

@@ -3,7 +3,7 @@ import { evmForks } from '#chain/evmRules'
 import { emptyBytes } from '#lib/bytes'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
-import type { Account, BlockEnv, EvmSession, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
+import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
 import { beginCall, delegateOf } from './calls.ts'
 import type { CodeCache } from './code.ts'
 import { beginCreate } from './create.ts'
@@ -62,6 +62,8 @@ function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes:
     block: blockWords(block),
     transaction: noTransaction,
     refund: 0,
+    pace: undefined,
+    untilPace: 0,
     frames: [],
     stacks: [],
     memories: [],
@@ -119,6 +121,7 @@ export class ReferenceSession implements EvmSession {
   readonly #journal: Journal
   /** as they are asked for again and again: the same few, or a transaction's own two */
   readonly #accounts = new Map<Address, AccountState>()
+  #running: { readonly message: Message; readonly pace: Pace | undefined; readonly checkpoint: number } | undefined
 
   constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache) {
     this.#machine = createMachine(view, block, rules, codes)
@@ -180,11 +183,28 @@ export class ReferenceSession implements EvmSession {
     this.#machine.refund = 0
   }
 
-  run(message: Message): Outcome {
+  run(message: Message, pace?: Pace): Outcome {
+    this.#running = { message, pace, checkpoint: this.#journal.checkpoint() }
+    return this.#begin(message, pace)
+  }
+
+  /** Once more from the start: this interpreter is not there to be fast. */
+  resume(): Outcome {
+    if (!this.#running) throw new RangeError('no message to resume')
+    const { message, pace, checkpoint } = this.#running
+    this.#journal.revertTo(checkpoint)
+    return this.#begin(message, pace)
+  }
+
+  #begin(message: Message, pace: Pace | undefined): Outcome {
     const machine = this.#machine
     machine.frames.length = 0
+    machine.refund = 0
+    machine.pace = pace
     const next = beginMessage(machine, message, (address) => this.#of(address))
-    return outcomeOf(machine, 'stack' in next ? interpret(machine, next) : next)
+    const outcome = outcomeOf(machine, 'stack' in next ? interpret(machine, next) : next)
+    this.#running = undefined
+    return outcome
   }
 
   endTransaction(): void {
@@ -195,4 +215,6 @@ export class ReferenceSession implements EvmSession {
   diff(): StateDiff {
     return diffOf(this.#journal)
   }
+
+  [Symbol.dispose](): void {}
 }
