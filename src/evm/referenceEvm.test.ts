@@ -2,7 +2,7 @@ import { getContractAddress } from 'viem'
 import { expect, it } from 'vitest'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { addressOf, callTo, cancun, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, callTo, cancun, osaka, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 import type { EvmSession, Message, Outcome } from './ports.ts'
@@ -28,8 +28,29 @@ function runOnce(session: EvmSession, message: Partial<Message>): Outcome {
   return outcome
 }
 
-it('evm/referenceEvm: rules that are not there yet are refused (RULES_UNSUPPORTED)', () => {
-  expect(() => sessionOf({}, { fork: 'osaka', precompileLimits: {} })).toThrowError(/osaka/)
+/** Stores the number of leading zeros of the first word of the input. */
+const countsZeros = `0x${push(0)}351e${storeIn(0)}00`
+
+it.each([
+  ['zero', 0n, 256n],
+  ['one', 1n, 255n],
+  ['the lowest bit of the second byte', 1n << 8n, 247n],
+  ['the top bit', 1n << 255n, 0n],
+  ['all bits', 2n ** 256n - 1n, 0n],
+  ['all but the top bit', 2n ** 255n - 1n, 1n],
+])('evm/referenceEvm: CLZ counts the leading zeros of %s, for 5 gas (EIP-7939)', (_what, word, zeros) => {
+  const session = sessionOf({ [contract]: { code: countsZeros } }, osaka)
+  const outcome = runOnce(session, { data: fromHex(`0x${word.toString(16).padStart(64, '0')}`), gas: 100_000n })
+  expect(session.slot(contract, slotOf(0))).toBe(zeros)
+  const store = zeros === 0n ? 2_200n : 22_100n
+  expect(100_000n - outcome.gasLeft).toBe(3n + 3n + 5n + 3n + store)
+})
+
+it('evm/referenceEvm: CLZ is no opcode before Osaka, and needs a word', () => {
+  const before = sessionOf({ [contract]: { code: countsZeros } }, prague)
+  expect(runOnce(before, {})).toMatchObject({ kind: 'halt', reason: 'invalid opcode', gasLeft: 0n })
+  const empty = sessionOf({ [contract]: { code: '0x1e00' } }, osaka)
+  expect(runOnce(empty, {})).toMatchObject({ kind: 'halt', reason: 'stack underflow' })
 })
 
 it('evm/referenceEvm: calls go 1,024 deep and no deeper, without the stack of JavaScript', () => {

@@ -7,7 +7,7 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { addressOfKey, secp256k1Order, signDigest } from '#lib/secp256k1'
-import { addressOf, cancun, prague, push, storeIn, testAccount, testBlock } from '#test/harness/evm'
+import { addressOf, cancun, osaka, prague, push, storeIn, testAccount, testBlock } from '#test/harness/evm'
 import { ethereumFees } from '#test/vectors/ethereumFees'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { type Address, addressFromBytes, type Hash, zeroAddress } from '#types/ids'
@@ -111,6 +111,7 @@ describe('execution/applyTransaction: refuses, and changes nothing', () => {
     ['gas below the intrinsic', 'intrinsic gas too low', { ...base, gasLimit: 20_999n }, prague],
     ['gas below the floor', 'floor data gas', { ...base, gasLimit: 40_000n, data: new Uint8Array(1_000).fill(1) }, prague],
     ['more gas than the block has left', 'gas limit reached', { ...base, gasLimit: 30_000_001n }, prague],
+    ['more gas than a transaction may have', 'gas limit too high', { ...base, gasLimit: 16_777_217n }, osaka],
     ['initcode of more than 49,152 bytes', 'initcode', { ...base, to: null, gasLimit: 10_000_000n, data: new Uint8Array(49_153) }, prague],
     ['more wei than there are', 'insufficient funds', { ...base, value: 10n ** 18n }, prague],
     ['blobs before Cancun', 'type not supported', blob({}), { fork: 'shanghai', precompileLimits: {} }],
@@ -123,6 +124,11 @@ describe('execution/applyTransaction: refuses, and changes nothing', () => {
     const session = sessionOf({}, rules)
     expect(apply(session, tx, rules)).toMatchObject({ kind: 'refused', reason: expect.stringContaining(reason) })
     expect([...session.diff().accounts()]).toEqual([])
+  })
+
+  it('not the most gas that a transaction may have, nor more of it before Osaka (EIP-7825)', () => {
+    expect(apply(sessionOf({}, osaka), { ...base, gasLimit: 16_777_216n }, osaka)).toMatchObject({ kind: 'executed', gasUsed: 21_000n })
+    expect(apply(sessionOf({}), { ...base, gasLimit: 16_777_217n })).toMatchObject({ kind: 'executed', gasUsed: 21_000n })
   })
 
   it('blobs where the fee rules know none', () => {

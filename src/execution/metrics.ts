@@ -14,6 +14,7 @@ const outcomeKinds = Object.keys({
   signature: 1,
   'chain-id': 1,
   'gas-limit': 1,
+  'transaction-gas-limit': 1,
   'initcode-size': 1,
   'intrinsic-gas': 1,
   'tip-above-fee-cap': 1,

@@ -3,7 +3,7 @@ import type { BlockEnv, EvmSession } from '#evm/ports'
 import { type Address, emptyCodeHash } from '#types/ids'
 import type { BlobTransaction, SignedTransaction } from '#types/transaction'
 import { isDelegation } from './authorizations.ts'
-import { floorGas, hasFork, initcodeRefusal, intrinsicGas } from './intrinsicGas.ts'
+import { floorGas, hasFork, initcodeRefusal, intrinsicGas, transactionGasCap } from './intrinsicGas.ts'
 
 const maxNonce = 2n ** 64n - 1n
 const gasPerBlob = 131_072n
@@ -73,6 +73,8 @@ function refuseRoom({ tx, gasAvailable }: Candidate): string | undefined {
 }
 
 function refuseGas({ tx, rules }: Pick<Candidate, 'tx' | 'rules'>): string | undefined {
+  const cap = transactionGasCap(rules)
+  if (cap !== undefined && tx.gasLimit > cap) return `transaction gas limit too high: at most ${cap}, ${tx.gasLimit} wanted`
   const intrinsic = intrinsicGas(rules, tx)
   if (tx.gasLimit < intrinsic) return `intrinsic gas too low: have ${tx.gasLimit}, want ${intrinsic}`
   const floor = floorGas(rules, tx)

@@ -1,7 +1,6 @@
 import { chainFault } from '#chain/faults'
 import { consensusFault } from '#consensus/faults'
 import { engineFault } from '#engine/faults'
-import { evmFault } from '#evm/faults'
 import { executionFault } from '#execution/faults'
 import { l1Fault } from '#l1/faults'
 import { l2Fault } from '#l2/faults'
@@ -16,7 +15,6 @@ const makers = [
   chainFault,
   consensusFault,
   engineFault,
-  evmFault,
   executionFault,
   l1Fault,
   l2Fault,

@@ -8,7 +8,10 @@ export type PoolRefusal =
   | { readonly kind: 'oversized'; readonly size: number; readonly limit: number }
   | { readonly kind: 'signature' }
   | { readonly kind: 'chain-id' }
+  /** above that of a block */
   | { readonly kind: 'gas-limit'; readonly limit: bigint }
+  /** above what one transaction may have (EIP-7825) */
+  | { readonly kind: 'transaction-gas-limit'; readonly limit: bigint }
   | { readonly kind: 'initcode-size' }
   | { readonly kind: 'intrinsic-gas' }
   | { readonly kind: 'tip-above-fee-cap' }

@@ -7,6 +7,8 @@ export const paris: EvmRules = { fork: 'paris', precompileLimits: {} }
 export const cancun: EvmRules = { fork: 'cancun', precompileLimits: {} }
 export const prague: EvmRules = { fork: 'prague', precompileLimits: {} }
 
+export const osaka: EvmRules = { fork: 'osaka', precompileLimits: {}, p256VerifyGas: 6_900 }
+
 export const testBlock: BlockEnv = {
   chainId: 1n,
   number: 1_000,

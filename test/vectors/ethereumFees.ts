@@ -1,7 +1,8 @@
 import type { EvmFork, EvmRules } from '#chain/evmRules'
 import type { FeeRules } from '#execution/applyTransaction'
 
-const maxBlobs: Readonly<Partial<Record<EvmFork, number>>> = { cancun: 6, prague: 9 }
+/** Of one transaction: those of a block, from Osaka on a limit of its own (EIP-7594). */
+const maxBlobs: Readonly<Partial<Record<EvmFork, number>>> = { cancun: 6, prague: 9, osaka: 6 }
 
 /** Ethereum's own rules at transaction level, for the public tests only: the base fee is burnt, blobs are paid for, no other fees. */
 export function ethereumFees(fork: EvmFork): FeeRules {
@@ -13,16 +14,16 @@ export function ethereumFees(fork: EvmFork): FeeRules {
   }
 }
 
-/** The post states of Prague were computed by go-ethereum 1.17, which lets a contract come into being over storage. */
+/** The post states from Prague on were computed by go-ethereum 1.17, which lets a contract come into being over storage. */
 export const ethereumRules: Readonly<Record<EvmFork, EvmRules>> = {
   paris: { fork: 'paris', precompileLimits: {} },
   shanghai: { fork: 'shanghai', precompileLimits: {} },
   cancun: { fork: 'cancun', precompileLimits: {} },
   prague: { fork: 'prague', precompileLimits: {}, creationOverStorage: 'allow' },
-  osaka: { fork: 'osaka', precompileLimits: {}, p256VerifyGas: 6_900 },
+  osaka: { fork: 'osaka', precompileLimits: {}, p256VerifyGas: 6_900, creationOverStorage: 'allow' },
 }
 
-const updateFraction: Readonly<Partial<Record<EvmFork, bigint>>> = { prague: 5_007_716n }
+const updateFraction: Readonly<Partial<Record<EvmFork, bigint>>> = { prague: 5_007_716n, osaka: 5_007_716n }
 
 /** Wei per blob gas. @see EIP-4844, "fake_exponential"; EIP-7691 */
 export function blobBaseFee(fork: EvmFork, excessBlobGas: bigint): bigint {

@@ -83,4 +83,6 @@ export const not: Operation = unary((a) => a ^ allOnes)
 export const byte: Operation = binary((index, word) => (index > 31n ? 0n : (word >> (8n * (31n - index))) & 0xffn))
 export const shl: Operation = binary((shift, word) => (shift > 255n ? 0n : wrap(word << shift)))
 export const shr: Operation = binary((shift, word) => (shift > 255n ? 0n : word >> shift))
+/** Leading zero bits (EIP-7939): 256 of zero. */
+export const clz: Operation = unary((a) => (a === 0n ? 256n : BigInt(256 - a.toString(2).length)))
 export const sar: Operation = binary((shift, word) => wrap(signed(word) >> (shift > 255n ? 255n : shift)))

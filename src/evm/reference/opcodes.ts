@@ -40,6 +40,7 @@ const rows: readonly Row[] = [
   [0x1b, arithmetic.shl, 3, 2, 1],
   [0x1c, arithmetic.shr, 3, 2, 1],
   [0x1d, arithmetic.sar, 3, 2, 1],
+  [0x1e, arithmetic.clz, 5, 1, 1, 'osaka'],
   [0x20, environment.keccak, 30, 2, 1],
   [0x30, environment.address, 2, 0, 1],
   [0x31, environment.balance, 0, 1, 1],

@@ -1,7 +1,7 @@
 import { RlpError } from '#lib/rlp'
 import type { PoolRefusal } from '#types/pooledTransaction'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
-import { floorGas, hasFork, initcodeRefusal, intrinsicGas } from '../intrinsicGas.ts'
+import { floorGas, hasFork, initcodeRefusal, intrinsicGas, transactionGasCap } from '../intrinsicGas.ts'
 import { feeCapOf, tipCapOf } from '../transactionValidity.ts'
 import type { PoolEntry } from './entry.ts'
 import type { HeadFacts } from './headFacts.ts'
@@ -44,6 +44,8 @@ export function refuseAlone(tx: SignedTransaction, facts: HeadFacts, chainId: bi
   if (tx.chainId !== undefined && tx.chainId !== chainId) return { kind: 'chain-id' }
   if (tx.type === 4 && tx.authorizationList.length === 0) return { kind: 'empty-authorizations' }
   if (tx.gasLimit > gasLimit) return { kind: 'gas-limit', limit: gasLimit }
+  const cap = transactionGasCap(rules)
+  if (cap !== undefined && tx.gasLimit > cap) return { kind: 'transaction-gas-limit', limit: cap }
   if (initcodeRefusal(rules, tx) !== undefined) return { kind: 'initcode-size' }
   if (tx.gasLimit < intrinsicGas(rules, tx) || tx.gasLimit < floorGas(rules, tx)) return { kind: 'intrinsic-gas' }
   if (tipCapOf(tx) > feeCapOf(tx)) return { kind: 'tip-above-fee-cap' }

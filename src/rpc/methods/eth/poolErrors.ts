@@ -13,6 +13,7 @@ const plain = {
   signature: () => invalidParams('invalid transaction signature'),
   'chain-id': () => invalidInput('invalid chain ID'),
   'gas-limit': () => invalidInput('exceeds block gas limit'),
+  'transaction-gas-limit': () => invalidInput('exceeds max transaction gas limit'),
   'initcode-size': () => invalidInput('max initcode size exceeded'),
   'intrinsic-gas': () => invalidInput('intrinsic gas too low'),
   'tip-above-fee-cap': () => transactionRejected('max priority fee per gas higher than max fee per gas'),

@@ -29,6 +29,7 @@ it.each<[number, string, PoolRefusal]>([
   [-32000, 'oversized data: transaction size 131073, limit 131072', { kind: 'oversized', size: 131_073, limit: 131_072 }],
   [-32000, 'invalid chain ID', { kind: 'chain-id' }],
   [-32000, 'exceeds block gas limit', { kind: 'gas-limit', limit: 30_000_000n }],
+  [-32000, 'exceeds max transaction gas limit', { kind: 'transaction-gas-limit', limit: 16_777_216n }],
   [-32000, 'max initcode size exceeded', { kind: 'initcode-size' }],
   [-32000, 'intrinsic gas too low', { kind: 'intrinsic-gas' }],
   [-32003, 'max priority fee per gas higher than max fee per gas', { kind: 'tip-above-fee-cap' }],
