@@ -1,38 +1,29 @@
-// The public state tests under every fork, and the precompile vectors: `npm run test:spec [-- --only ID-PREFIX] [--slow]`. Data: see
-// test/harness/sharedData.ts.
+// The public state tests under every fork on every interpreter, and the precompile vectors:
+// `npm run test:spec [-- --evm reference|wasm] [--only ID-PREFIX] [--slow]`. Data: see test/harness/sharedData.ts.
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import type { EvmFork } from '#chain/evmRules'
+import { interpreters } from '#test/harness/evmInterpreters'
 import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
+import { publicStateTestFiles, type StateTestFile } from '#test/vectors/publicStateTests'
 import type { StateTestFailure } from '#test/vectors/runStateTest'
+import type { SpecReport } from './spec/messages.ts'
+import { runJobs } from './spec/pool.ts'
+import { createProgress } from './spec/progress.ts'
 
-export type SpecShare = { readonly forks: readonly EvmFork[]; readonly only: string | undefined }
-export type SpecReport = {
-  readonly counts: Readonly<Record<string, number>>
-  readonly failures: readonly StateTestFailure[]
-  readonly slow: readonly { readonly name: string; readonly ms: number }[]
-}
-
-const required: Readonly<Record<string, number>> = { paris: 62, shanghai: 171, cancun: 20_969, prague: 20_969 }
-/** Forks of each worker: about the same work. */
-const shares: readonly (readonly EvmFork[])[] = [['paris', 'shanghai', 'cancun'], ['prague']]
+const required: Readonly<Record<string, number>> = { paris: 62, shanghai: 171, cancun: 20_969, prague: 20_969, osaka: 20_969 }
 const shownFailures = 40
-/** Osaka's price of MODEXP (EIP-7883) is not among the rules yet. */
-const vectorsOfLaterRules: readonly string[] = ['modexp_eip7883']
 
-function runShare(share: SpecShare): Promise<SpecReport> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./specWorker.ts', import.meta.url), { workerData: share })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`a worker ended with ${code} before its report`)))
-  })
-}
+/** Cases that a file has: three post states each, of Cancun, Prague and Osaka; the few of older forks do not matter here. */
+const casesIn = ({ later }: StateTestFile): number =>
+  Object.values(later).reduce((sum, posts) => sum + Object.values(posts).reduce((count, { length }) => count + length, 0) * 1.5, 0)
+
+/** By name: what takes up to minutes is done first, so that no worker is left with it at the end. */
+const isSlow = ({ file }: StateTestFile): boolean => /MaxRounds|vmPerformance|50000/.test(file)
 
 function printFailures(failures: readonly StateTestFailure[]): void {
-  for (const { id, reason } of failures.slice(0, shownFailures)) {
-    console.log(`FAILED ${id}\n  ${reason}\n  again: npm run test:spec -- --only '${id}'`)
+  for (const { evm, id, reason } of failures.slice(0, shownFailures)) {
+    console.log(`FAILED on ${evm}: ${id}\n  ${reason}\n  again: npm run test:spec -- --evm ${evm} --only '${id}'`)
   }
   if (failures.length > shownFailures) console.log(`… and ${failures.length - shownFailures} more`)
 }
@@ -43,7 +34,6 @@ function checkPrecompiles(): boolean {
   const wrong: string[] = []
   for (const [path, content] of readSharedTar('spec/precompile-vectors.tar.zst')) {
     const file = path.replace('.json', '')
-    if (vectorsOfLaterRules.includes(file)) continue
     const vectors = JSON.parse(content.toString('utf8')) as PrecompileVector[]
     count += vectors.length
     wrong.push(...wrongVectors(file, vectors).map((line) => `${file} ${line}`))
@@ -53,26 +43,49 @@ function checkPrecompiles(): boolean {
   return wrong.length === 0
 }
 
-/** Prints the result of each fork; returns whether every case was there and passed. */
-function checkCounts(reports: readonly SpecReport[], failures: readonly StateTestFailure[], least: (fork: string) => number): boolean {
-  let isWhole = reports.some(({ counts }) => Object.keys(counts).length > 0)
-  if (!isWhole) console.log('no case has this name')
+/** Prints the result of each fork on one interpreter; returns whether every case was there and passed. */
+function checkCounts(evm: string, reports: readonly SpecReport[], least: (fork: string) => number): boolean {
+  let isWhole = true
+  const failures = reports.flatMap((report) => report.failures).filter((failure) => failure.evm === evm)
   for (const fork of Object.keys(required)) {
     const ran = reports.reduce((sum, { counts }) => sum + (counts[fork] ?? 0), 0)
     const failed = failures.filter(({ id }) => id.includes(`[${fork}/`)).length
     const isShort = ran < least(fork)
-    console.log(`${fork}: ${ran - failed} of ${ran} cases pass${isShort ? `; ${least(fork)} are required` : ''}`)
+    console.log(`${evm} ${fork}: ${ran - failed} of ${ran} cases pass${isShort ? `; ${least(fork)} are required` : ''}`)
     isWhole &&= failed === 0 && !isShort
   }
   return isWhole
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, slow: { type: 'boolean' } } })
+function refuse(problem: string): never {
+  console.error(`test:spec: ${problem}`)
+  process.exit(2)
+}
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, evm: { type: 'string' }, slow: { type: 'boolean' } } })
 const { only } = values
-const reports = await Promise.all(shares.map((forks) => runShare({ forks, only })))
-const failures = reports.flatMap((report) => report.failures)
-printFailures(failures)
-if (values.slow) for (const { name, ms } of reports.flatMap((report) => report.slow)) console.log(`${ms} ms ${name}`)
-const isWhole = checkCounts(reports, failures, (fork) => (only === undefined ? (required[fork] ?? 0) : 0))
+const all = interpreters.map(({ name }) => name)
+if (values.evm !== undefined && !all.includes(values.evm)) refuse(`--evm ${values.evm}: there are ${all.join(', ')}`)
+const evms = all.filter((name) => values.evm === undefined || name === values.evm)
+
+const files = publicStateTestFiles((file) => only === undefined || only.startsWith(file) || file.startsWith(only))
+const jobs = [...files].sort((a, b) => Number(isSlow(b)) - Number(isSlow(a)) || casesIn(b) - casesIn(a))
+const reports: SpecReport[] = []
+const progress = createProgress(
+  jobs.reduce((sum, file) => sum + casesIn(file), 0),
+  (line) => console.log(`${evms.join(' and ')}: ${line}`),
+)
+await runJobs(jobs, { evms, only }, Math.max(2, availableParallelism()), (report) => {
+  reports.push(report)
+  progress.done(Object.values(report.counts).reduce((sum, count) => sum + count, 0))
+})
+printFailures(reports.flatMap((report) => report.failures))
+if (values.slow)
+  for (const { file, ms } of reports.toSorted((a, b) => b.ms - a.ms).slice(0, 20)) console.log(`${Math.round(ms)} ms ${file}`)
+const ran = reports.some(({ counts }) => Object.keys(counts).length > 0)
+if (!ran) console.log('no case has this name')
+const least = (fork: string): number => (only === undefined ? (required[fork] ?? 0) : 0)
+const areWhole = evms.map((evm) => checkCounts(evm, reports, least))
 const areVectorsRight = only !== undefined || checkPrecompiles()
-process.exitCode = isWhole && areVectorsRight ? 0 : 1
+console.log(`${progress.total()}, each on ${evms.length} interpreters`)
+process.exitCode = ran && areWhole.every(Boolean) && areVectorsRight ? 0 : 1

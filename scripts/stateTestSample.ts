@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
-import { publicStateTests } from '#test/vectors/publicStateTests'
+import { publicStateTestFiles, stateTestsIn } from '#test/vectors/publicStateTests'
 import { caseId, type StateTest, type StateTestCase } from '#test/vectors/stateTestCases'
 
 const sampleSize = 500
@@ -33,7 +33,7 @@ function sampleOf(draws: readonly Draw[]): Set<Draw> {
   return sample
 }
 
-const sample = sampleOf(allDraws(publicStateTests(() => true)))
+const sample = sampleOf(allDraws(publicStateTestFiles().flatMap(stateTestsIn)))
 const tests = new Map<StateTest, StateTestCase[]>()
 for (const { test, stateTestCase } of sample) tests.set(test, [...(tests.get(test) ?? []), stateTestCase])
 const content = [...tests]

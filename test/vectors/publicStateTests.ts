@@ -2,13 +2,25 @@ import { readSharedJson } from '#test/harness/sharedData'
 import { readSharedTar } from '#test/harness/tar'
 import { type LaterPosts, type PublicStateTest, type StateTest, stateTestOf } from './stateTestCases.ts'
 
-/** The public state tests with the post states of Paris, Shanghai, Cancun and Prague, file by file. */
-export function* publicStateTests(wantsFile: (file: string) => boolean): Iterable<StateTest> {
-  const later = readSharedJson<{ posts: Record<string, Record<string, LaterPosts>> }>('spec/state-tests-prague-osaka.json.zst').posts
-  for (const [path, content] of readSharedTar('spec/general-state-tests.tar.zst')) {
-    const file = path.replace('GeneralStateTests/', '')
-    if (!file.endsWith('.json') || !wantsFile(file)) continue
-    const tests = JSON.parse(content.toString('utf8')) as Record<string, PublicStateTest>
-    for (const [name, test] of Object.entries(tests)) yield stateTestOf(file, name, test, later[file]?.[name] ?? {})
-  }
+/** One file of the public state tests, not yet parsed, and its post states under later forks by test. It can be sent to a thread. */
+export type StateTestFile = {
+  /** path below GeneralStateTests */
+  readonly file: string
+  readonly json: string
+  readonly later: Readonly<Record<string, LaterPosts>>
+}
+
+/** All files whose names are wanted. */
+export function publicStateTestFiles(wantsFile: (file: string) => boolean = () => true): StateTestFile[] {
+  const { posts } = readSharedJson<{ posts: Record<string, Record<string, LaterPosts>> }>('spec/state-tests-prague-osaka.json.zst')
+  return [...readSharedTar('spec/general-state-tests.tar.zst')]
+    .map(([path, content]) => ({ file: path.replace('GeneralStateTests/', ''), content }))
+    .filter(({ file }) => file.endsWith('.json') && wantsFile(file))
+    .map(({ file, content }) => ({ file, json: content.toString('utf8'), later: posts[file] ?? {} }))
+}
+
+/** The tests of a file with the post states of Paris, Shanghai, Cancun, Prague and Osaka. */
+export function stateTestsIn({ file, json, later }: StateTestFile): StateTest[] {
+  const tests = JSON.parse(json) as Record<string, PublicStateTest>
+  return Object.entries(tests).map(([name, test]) => stateTestOf(file, name, test, later[name] ?? {}))
 }

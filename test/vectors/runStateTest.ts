@@ -14,8 +14,10 @@ import { blobBaseFee, ethereumFees, ethereumRules } from './ethereumFees.ts'
 import { caseId, type StateTest, type StateTestCase, type StateTestEnv } from './stateTestCases.ts'
 import { createWorld, type World } from './stateTestWorld.ts'
 
-/** What is wrong with a case; an empty list of them is a pass. */
-export type StateTestFailure = { readonly id: string; readonly reason: string }
+/** What is wrong with a case on one interpreter; an empty list of them is a pass. */
+export type StateTestFailure = { readonly evm: string; readonly id: string; readonly reason: string }
+
+export type NamedEvm = { readonly name: string; readonly evm: Evm }
 
 function blockEnv(env: StateTestEnv, fork: EvmFork): BlockEnv {
   const number = (name: string, otherwise = '0x0'): bigint => BigInt(env[name] ?? otherwise)
@@ -50,15 +52,24 @@ function decodedTransaction(raw: Uint8Array): SignedTransaction | undefined {
 
 const logsHash = (logs: readonly Log[]): string => hashFromBytes(keccak256(encodeRlp(logs.map(logToRlp))))
 
-function failureOf(evm: Evm, world: World, test: StateTest, stateTestCase: StateTestCase): string | undefined {
-  const { fork, root, logs } = stateTestCase
-  const raw = fromHex(stateTestCase.raw)
+/** A transaction and who sent it; undefined where it does not decode or bears no good signature. */
+type Sent = { readonly raw: Uint8Array; readonly tx: SignedTransaction; readonly sender: Address }
+
+function sentTransaction(hex: string): Sent | undefined {
+  const raw = fromHex(hex)
   const tx = decodedTransaction(raw)
   const sender = tx && senderOf(tx)
-  if (!tx || !sender) return root === null ? undefined : 'the transaction does not decode'
+  return tx && sender && { raw, tx, sender }
+}
+
+type Run = { readonly evm: Evm; readonly world: World; readonly test: StateTest; readonly sent: Sent | undefined }
+
+function failureOf({ evm, world, test, sent }: Run, { fork, root, logs }: StateTestCase): string | undefined {
+  if (!sent) return root === null ? undefined : 'the transaction does not decode'
+  const { raw, tx, sender } = sent
   if (sender !== test.sender) return `sender ${sender}, not ${test.sender}`
   const block = blockEnv(test.env, fork)
-  const session = evm.open(world.view, block, ethereumRules[fork])
+  using session = evm.open(world.view, block, ethereumRules[fork])
   const result = applyTransaction(session, block, ethereumRules[fork], ethereumFees(fork), tx, raw, sender, block.gasLimit)
   if (result.kind === 'refused') return root === null ? undefined : `refused: ${result.reason}`
   if (root === null) return `executed (${result.outcome.kind}) what is to be refused`
@@ -69,17 +80,24 @@ function failureOf(evm: Evm, world: World, test: StateTest, stateTestCase: State
   return gotLogs === logs ? undefined : `logs hash ${gotLogs}, not ${logs} (${ran})`
 }
 
-/** Runs the cases of a test. */
-export function runStateTest(evm: Evm, test: StateTest): StateTestFailure[] {
+/** Runs the cases of a test on each interpreter; the world and the senders are made once. */
+export function runStateTest(evms: readonly NamedEvm[], test: StateTest): StateTestFailure[] {
   const world = createWorld(test.pre)
+  const sent = new Map<string, Sent | undefined>()
+  const sentBy = (raw: string): Sent | undefined => {
+    if (!sent.has(raw)) sent.set(raw, sentTransaction(raw))
+    return sent.get(raw)
+  }
   const failures: StateTestFailure[] = []
   for (const stateTestCase of test.cases) {
     const id = caseId(test, stateTestCase)
-    try {
-      const reason = failureOf(evm, world, test, stateTestCase)
-      if (reason !== undefined) failures.push({ id, reason })
-    } catch (error) {
-      failures.push({ id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    for (const { name, evm } of evms) {
+      try {
+        const reason = failureOf({ evm, world, test, sent: sentBy(stateTestCase.raw) }, stateTestCase)
+        if (reason !== undefined) failures.push({ evm: name, id, reason })
+      } catch (error) {
+        failures.push({ evm: name, id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      }
     }
   }
   return failures

@@ -48,28 +48,50 @@ export type PublicStateTest = {
   readonly post: Readonly<Record<string, readonly PublicCase[]>>
 }
 
-/** Post states of another client: `[data, gas, value, root, logs]`, or `[…, null, null, reason]` for a refusal. */
+/** Post states of another client by fork: `[data, gas, value, root, logs]`, or `[…, null, null, reason]` for a refusal. */
 export type LaterPosts = Readonly<Record<string, readonly (readonly [number, number, number, Hash | null, Hash | null])[]>>
 
 const publicForks: Readonly<Record<string, EvmFork>> = { Paris: 'paris', Shanghai: 'shanghai', Cancun: 'cancun' }
+const laterForks: Readonly<Record<string, EvmFork>> = { Prague: 'prague', Osaka: 'osaka' }
 
-/** A public test with what later post states say about it. Throws when those speak of a transaction that the test does not have. */
-export function stateTestOf(file: string, name: string, test: PublicStateTest, later: LaterPosts): StateTest {
-  const cases: StateTestCase[] = []
-  for (const [forkName, posts] of Object.entries(test.post)) {
+function publicCases(post: PublicStateTest['post']): StateTestCase[] {
+  return Object.entries(post).flatMap(([forkName, posts]) => {
     const fork = publicForks[forkName]
-    if (!fork) continue
-    for (const { indexes, txbytes, expectException, hash, logs } of posts) {
+    if (!fork) return []
+    return posts.map(({ indexes, txbytes, expectException, hash, logs }) => {
       const at = [indexes.data, indexes.gas, indexes.value] as const
-      cases.push({ fork, at, raw: txbytes, root: expectException ? null : hash, logs: expectException ? null : logs })
-    }
+      return { fork, at, raw: txbytes, root: expectException ? null : hash, logs: expectException ? null : logs }
+    })
+  })
+}
+
+/** The transactions are those of Cancun. */
+function laterCases(cancun: readonly StateTestCase[], later: LaterPosts, what: string): StateTestCase[] {
+  const raws = new Map(cancun.map(({ at, raw }) => [at.join('/'), raw]))
+  return Object.entries(later).flatMap(([forkName, posts]) => {
+    const fork = laterForks[forkName]
+    if (!fork) throw new Error(`${what}: post states of ${forkName}`)
+    return posts.map(([data, gas, value, root, logs]) => {
+      const at = [data, gas, value] as const
+      const raw = raws.get(at.join('/'))
+      if (raw === undefined) throw new Error(`${what}: a post state of ${forkName} without its transaction`)
+      return { fork, at, raw, root, logs }
+    })
+  })
+}
+
+/** A public test with what later post states say about it. Throws when those speak of a transaction or a fork that the test does not have. */
+export function stateTestOf(file: string, name: string, test: PublicStateTest, later: LaterPosts): StateTest {
+  const cases = publicCases(test.post)
+  const cancun = cases.filter(({ fork }) => fork === 'cancun')
+  return {
+    file,
+    name,
+    env: test.env,
+    pre: test.pre,
+    sender: test.transaction.sender,
+    cases: [...cases, ...laterCases(cancun, later, `${file} ${name}`)],
   }
-  for (const [data, gas, value, root, logs] of later['Prague'] ?? []) {
-    const same = test.post['Cancun']?.find(({ indexes: i }) => i.data === data && i.gas === gas && i.value === value)
-    if (!same) throw new Error(`${file} ${name}: a Prague post state without its transaction`)
-    cases.push({ fork: 'prague', at: [data, gas, value], raw: same.txbytes, root, logs })
-  }
-  return { file, name, env: test.env, pre: test.pre, sender: test.transaction.sender, cases }
 }
 
 /** Names one case: `file::name[fork/data/gas/value]`. */
