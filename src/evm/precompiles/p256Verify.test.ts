@@ -52,6 +52,66 @@ it('evm/p256Verify: a sum at infinity is no signature', () => {
   expect(run(encodeNumbers(32, order - r, r, 3n, x, y))).toEqual(no)
 })
 
+/** A signature that holds, whose two multiples are these: r is the x of R = ofBase · G + ofKey · Q, s = r / ofKey, digest = ofBase · s. */
+function composed(ofBase: bigint, ofKey: bigint, key: bigint): Uint8Array | undefined {
+  const { Fn } = p256.Point
+  const multiple = (ofBase + ofKey * key) % order
+  if (multiple === 0n) return undefined
+  const r = p256.Point.BASE.multiply(multiple).toAffine().x % order
+  const s = Fn.div(r, ofKey)
+  const { x, y } = p256.Point.BASE.multiply(key).toAffine()
+  return encodeNumbers(32, Fn.mul(ofBase, s), r, s, x, y)
+}
+
+it('evm/p256Verify: sums that meet the point they add, or its opposite, on the way are no exception', () => {
+  const scalars = [1n, 2n, 3n, 16n, 31n, 128n, order - 1n, order - 128n]
+  for (const key of [1n, 2n, 127n, order - 1n]) {
+    for (const ofBase of [0n, ...scalars]) {
+      for (const ofKey of scalars) {
+        const input = composed(ofBase, ofKey, key)
+        if (input) expect(run(input), `${ofBase} ${ofKey} ${key}`).toEqual(yes)
+      }
+    }
+  }
+})
+
+it('evm/p256Verify: an x at or above the order counts modulo the order, and r plus the order must be below the modulus', () => {
+  const { Fp, Fn } = p256.Point
+  let found = 0
+  for (let r = 1n; found < 4; r++) {
+    const x = order + r
+    const square = Fp.create(x * x * x - 3n * x + p256.Point.CURVE().b)
+    if (Fp.pow(square, (prime - 1n) / 2n) !== 1n) continue
+    found++
+    const [s, hash] = [next() % order, next() % order]
+    const point = p256.Point.fromAffine({ x, y: Fp.sqrt(square) })
+    const key = point
+      .multiply(Fn.div(s, r))
+      .subtract(p256.Point.BASE.multiply(Fn.div(hash, r)))
+      .toAffine()
+    expect(run(encodeNumbers(32, hash, r, s, key.x, key.y))).toEqual(yes)
+    expect(run(encodeNumbers(32, hash, r + 1n, s, key.x, key.y))).toEqual(no)
+    expect(run(encodeNumbers(32, hash, x, s, key.x, key.y))).toEqual(no)
+  }
+  const { digest, s, x, y } = signed()
+  expect(run(concatBytes(digest, encodeNumbers(32, prime - order, s, x, y)))).toEqual(no)
+})
+
+it('evm/p256Verify: as the oracle judges them, keys and numbers at the edges', () => {
+  const edges = [0n, 1n, 2n, order - 1n, order, order + 1n, prime - 1n, prime, prime - order, 2n ** 256n - 1n, 2n ** 255n, 2n ** 128n]
+  for (const edge of edges) {
+    const { digest, r, s, x, y } = signed()
+    for (const [i, numbers] of [
+      [r, edge, x, y],
+      [edge, s, x, y],
+      [r, s, edge, y],
+      [r, s, x, edge],
+    ].entries()) {
+      expect(run(concatBytes(digest, encodeNumbers(32, ...numbers))), `${i} ${edge}`).toEqual(no)
+    }
+  }
+})
+
 it('evm/p256Verify: numbers out of range, points off the curve and other lengths give no bytes', () => {
   const { digest, r, s, x, y } = signed()
   const parts = [

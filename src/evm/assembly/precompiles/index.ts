@@ -1,0 +1,3 @@
+// precompiles.wasm: arithmetic of precompiles that no library does fast enough. It keeps nothing from one call to the next but tables.
+
+export { p256Input, p256Verify } from './p256'

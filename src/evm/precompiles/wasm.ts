@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { lazy } from '#lib/lazy'
+
+/** What is used of the global of this name, which the compiler's Node types leave out. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { readonly exports: unknown }
+}
+
+/** Functions of `src/evm/assembly/precompiles`, where what they take and give is said. Addresses are in the module's memory. */
+export type PrecompileWasm = {
+  readonly memory: { readonly buffer: ArrayBuffer }
+  p256Input(): number
+  p256Verify(): number
+}
+
+const compiled = lazy(() => new WebAssembly.Module(readFileSync(new URL('./precompiles.wasm', import.meta.url))))
+
+/** A new instance with a memory of its own. */
+export function createPrecompileWasm(): PrecompileWasm {
+  return new WebAssembly.Instance(compiled(), {}).exports as PrecompileWasm
+}
