@@ -1,0 +1,47 @@
+// EXP by squaring and multiplying: word.ts says what a word is.
+import { copyWord, isZero, setLimbs, zero } from './wordCompare'
+import { multiply } from './wordMul'
+
+/** The base, kept while its place takes the result. */
+const kept: usize = memory.data(32, 16)
+
+/** Single bit of a word, by its number from 0 to 255. */
+function setBit(p: usize, bit: u64): void {
+  zero(p)
+  store<u64>(p + usize((bit >>> 6) << 3), <u64>1 << (bit & 63))
+}
+
+/** The number of the highest bit that is set; of a word other than 0. */
+function highestBit(p: usize): i32 {
+  let at: i32 = 3
+  while (at > 0 && load<u64>(p + (at << 3)) == 0) at--
+  return (at << 6) + 63 - i32(i64.clz(load<u64>(p + (at << 3))))
+}
+
+/** Base on top, exponent below. */
+export function exp(sp: usize): void {
+  const p = sp - 32
+  if (isZero(p)) return setLimbs(p, 1, 0, 0, 0)
+  const exponent = load<u64>(p)
+  const large = (load<u64>(p, 8) | load<u64>(p, 16) | load<u64>(p, 24)) != 0 || exponent >= 256
+  const low = load<u64>(sp)
+  const upper = load<u64>(sp, 8) | load<u64>(sp, 16) | load<u64>(sp, 24)
+  if ((low & 1) == 0) {
+    if (large) return zero(p)
+    if (upper == 0 && (low & (low - 1)) == 0) {
+      const bit = i64.ctz(low) * exponent
+      return low == 0 || bit >= 256 ? zero(p) : setBit(p, bit)
+    }
+  }
+  power(p, sp)
+}
+
+/** The exponent at p, at least 1, is replaced by base ** exponent. */
+function power(p: usize, base: usize): void {
+  copyWord(kept, base)
+  for (let bit = highestBit(p) - 1; bit >= 0; bit--) {
+    multiply(kept, kept, kept)
+    if (((load<u64>(p + ((bit >>> 6) << 3)) >>> u64(bit & 63)) & 1) != 0) multiply(kept, kept, base)
+  }
+  copyWord(p, kept)
+}
