@@ -18,7 +18,7 @@ export const forks = [
 export type Fork = (typeof forks)[number]
 
 /** The first fork whose rules this version does not have: a block at or after its activation is refused (UNSUPPORTED_FORK). */
-export const firstUnsupportedFork: Fork = 'azul'
+export const firstUnsupportedFork: Fork = 'beryl'
 
 /** Activation times in seconds; a fork without one is not planned. */
 export type ForkSchedule = Readonly<Partial<Record<Fork, number>>>

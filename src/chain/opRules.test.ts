@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ForkSchedule } from './forks.ts'
 import { networkOf } from './networks.ts'
-import { evmRulesAt, latestFork } from './opRules.ts'
+import { evmRulesAt, latestFork, plannedEvmRules } from './opRules.ts'
 import { approachingUnsupportedFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
 
 const schedule: ForkSchedule = {
@@ -15,6 +15,7 @@ const schedule: ForkSchedule = {
   holocene: 70,
   isthmus: 80,
   jovian: 90,
+  azul: 100,
 }
 
 it.each([
@@ -28,6 +29,9 @@ it.each([
   [79, 'holocene', 'cancun', 3_450, 112_687],
   [80, 'isthmus', 'prague', 3_450, 112_687],
   [90, 'jovian', 'prague', 3_450, 81_984],
+  [99, 'jovian', 'prague', 3_450, 81_984],
+  [100, 'azul', 'osaka', 6_900, 81_984],
+  [101, 'azul', 'osaka', 6_900, 81_984],
 ])('chain/opRules: a block of time %i follows %s (%s)', (time, fork, evm, p256, pairing) => {
   const rules = evmRulesAt(schedule, time)
   expect(latestFork(schedule, time)).toBe(fork)
@@ -41,27 +45,42 @@ it('chain/opRules: the rules are one object from one change to the next', () => 
   expect(evmRulesAt(schedule, 80)).not.toBe(evmRulesAt(schedule, 79))
 })
 
-it('chain/opRules: there are no rules for Base mainnet at Azul (UNSUPPORTED_FORK)', () => {
-  const { config } = networkOf('base')
-  expect(evmRulesAt(config.schedule, 1_779_991_199).fork).toBe('prague')
-  expect(() => evmRulesAt(config.schedule, 1_779_991_201)).toThrow(
-    expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('azul') }),
+it('chain/opRules: Azul keeps the limits of Jovian, all of them', () => {
+  expect(evmRulesAt(schedule, 100).precompileLimits).toEqual({
+    bn254PairingBytes: 81_984,
+    blsG1MsmBytes: 288_960,
+    blsG2MsmBytes: 278_784,
+    blsPairingBytes: 156_672,
+  })
+})
+
+it.each([
+  ['base', 1_779_991_200, 1_782_410_400],
+  ['base-sepolia', 1_776_708_000, 1_781_805_600],
+] as const)('chain/opRules: %s follows Azul from %i on, and there are no rules at Beryl (UNSUPPORTED_FORK)', (network, azul, beryl) => {
+  const { config } = networkOf(network)
+  expect(evmRulesAt(config.schedule, azul - 1).fork).toBe('prague')
+  expect(evmRulesAt(config.schedule, azul).fork).toBe('osaka')
+  expect(evmRulesAt(config.schedule, beryl - 1).fork).toBe('osaka')
+  expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
+    expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
   )
+  expect(plannedEvmRules(config.schedule, beryl)).toBe(evmRulesAt(config.schedule, azul))
 })
 
 it('chain/unsupportedFork: is seen exactly at its activation, and so is a later one alone', () => {
   const { schedule: base } = networkOf('base').config
-  expect(nextUnsupportedFork(base)).toEqual({ fork: 'azul', activationSec: 1_779_991_200 })
-  expect(unsupportedForkAt(base, 1_779_991_199)).toBeUndefined()
-  expect(unsupportedForkAt(base, 1_779_991_200)).toEqual({ fork: 'azul', activationSec: 1_779_991_200 })
-  expect(unsupportedForkAt({ ...schedule, denim: 100 }, 100)).toEqual({ fork: 'denim', activationSec: 100 })
+  expect(nextUnsupportedFork(base)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
+  expect(unsupportedForkAt(base, 1_782_410_399)).toBeUndefined()
+  expect(unsupportedForkAt(base, 1_782_410_400)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
+  expect(unsupportedForkAt({ ...schedule, denim: 110 }, 110)).toEqual({ fork: 'denim', activationSec: 110 })
   expect(unsupportedForkAt(schedule, Number.MAX_SAFE_INTEGER)).toBeUndefined()
 })
 
 it('chain/unsupportedFork: is reported days ahead with the time left, not earlier', () => {
-  const planned = { ...schedule, azul: 10_000_000 }
+  const planned = { ...schedule, beryl: 10_000_000 }
   expect(approachingUnsupportedFork(planned, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
-  expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'azul', activationSec: 10_000_000, leftSec: 3_600 })
+  expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'beryl', activationSec: 10_000_000, leftSec: 3_600 })
   expect(approachingUnsupportedFork(planned, 20_000_000)?.leftSec).toBe(0)
   expect(approachingUnsupportedFork(schedule, 0)).toBeUndefined()
 })

@@ -7,9 +7,15 @@ const isthmus = { ...granite, blsG1MsmBytes: 513_760, blsG2MsmBytes: 488_448, bl
 const jovian = { bn254PairingBytes: 81_984, blsG1MsmBytes: 288_960, blsG2MsmBytes: 278_784, blsPairingBytes: 156_672 }
 /** RIP-7212 */
 const p256VerifyGas = 3_450
+/** EIP-7951 */
+const osakaP256VerifyGas = 6_900
 
-/** One object per change of rules, latest first. @see specs protocol/{canyon,ecotone,fjord,granite,isthmus,jovian}/exec-engine.md */
+/**
+ * One object per change of rules, latest first. Of Osaka's rules Azul takes the interpreter's and those of a transaction, no limit of a block.
+ * @see specs protocol/{canyon,ecotone,fjord,granite,isthmus,jovian}/exec-engine.md; Base's own documentation, "Azul"
+ */
 const byFork: readonly (readonly [Fork, EvmRules])[] = [
+  ['azul', { fork: 'osaka', precompileLimits: jovian, p256VerifyGas: osakaP256VerifyGas }],
   ['jovian', { fork: 'prague', precompileLimits: jovian, p256VerifyGas }],
   ['isthmus', { fork: 'prague', precompileLimits: isthmus, p256VerifyGas }],
   ['granite', { fork: 'cancun', precompileLimits: granite, p256VerifyGas }],
@@ -25,6 +31,11 @@ const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
  */
 export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules {
   refuseUnsupportedFork(schedule, timestamp)
+  return plannedEvmRules(schedule, timestamp)
+}
+
+/** The same, of a later time too: as if no fork without rules here came before it. */
+export function plannedEvmRules(schedule: ForkSchedule, timestamp: number): EvmRules {
   return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
 }
 

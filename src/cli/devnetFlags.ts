@@ -33,7 +33,7 @@ export const devnetFlags = {
     {
       env: 'BASALT_DEVNET_FORK',
       group: 'Devnet',
-      doc: 'canyon to jovian: active in block 1 with all before it; or a JSON file of seconds after genesis by fork; default jovian',
+      doc: 'canyon to azul: active in block 1 with all before it; or a JSON file of seconds after genesis by fork; default jovian',
     },
     'NAME|FILE',
   ),

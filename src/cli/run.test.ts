@@ -159,8 +159,8 @@ it('cli/run: an import that was interrupted ends with 130', async () => {
   expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
 })
 
-/** A config without any fork after Regolith but Azul: the chain is not the recorded one from Azul on. */
-function azulAt(json: object, base: { readonly azul: number }): object {
+/** A config without any fork after Regolith but Beryl: the chain is not the recorded one from Beryl on. */
+function berylAt(json: object, base: { readonly beryl: number }): object {
   return {
     ...Object.fromEntries(
       Object.entries(json).filter(([key]) => !/^(canyon|delta|ecotone|fjord|granite|holocene|shanghai|cancun)(_time|Time)$/.test(key)),
@@ -173,11 +173,11 @@ it('cli/node: says the new names of older variables, goes on serving when a fork
   const { l1: recorded, config, rollupJson, genesisJson } = readRecordedChain('op-bedrock-to-holocene')
   const l1 = createRecordedL1(recorded, { head: 14 })
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
-  const base = { azul: config.genesis.l2TimeSec + 3 }
+  const base = { beryl: config.genesis.l2TimeSec + 3 }
   const genesis = genesisJson as { config: object }
   const files = [
-    ...['--rollup.config', file('rollup.json', JSON.stringify(azulAt(rollupJson as object, base)))],
-    ...['--genesis', file('azul.json', JSON.stringify({ ...genesis, config: azulAt(genesis.config, base) }))],
+    ...['--rollup.config', file('rollup.json', JSON.stringify(berylAt(rollupJson as object, base)))],
+    ...['--genesis', file('beryl.json', JSON.stringify({ ...genesis, config: berylAt(genesis.config, base) }))],
   ]
   const older = {
     BASE_NODE_LOG_FORMAT: '"json"',

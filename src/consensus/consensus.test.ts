@@ -111,7 +111,7 @@ it('consensus/consensus: a feed that fails ends the other part, and its fault co
 })
 
 it('consensus/consensus: a feed that comes to a fork without rules ends alone, its fault comes out in the end (UNSUPPORTED_FORK)', async () => {
-  const fork = new Fault('UNSUPPORTED_FORK', 'fatal', 'azul', 'upgrade', {})
+  const fork = new Fault('UNSUPPORTED_FORK', 'fatal', 'beryl', 'upgrade', {})
   const { consensus, ended, stop, clock } = create({ createFeed: () => ({ run: () => Promise.reject(fork) }) })
   ended.catch(() => {})
   await clock.advanceMs(1_000)

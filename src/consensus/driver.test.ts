@@ -250,7 +250,7 @@ it('consensus/driver: a block that is invalid though it has deposits only stops 
 
 it('consensus/driver: stops before the first block of an unsupported fork, with all before it labelled (UNSUPPORTED_FORK)', async () => {
   const genesisTime = createWorld().genesis.timestamp
-  const world = createWorld({ holocene: 0, azul: genesisTime + 10 })
+  const world = createWorld({ holocene: 0, beryl: genesisTime + 10 })
   mineSix(world)
   const session = world.start()
   await expect(session.toTip()).rejects.toMatchObject({ code: 'UNSUPPORTED_FORK' })
@@ -265,12 +265,12 @@ it.each([
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => void lines.push(line) })
   const nowSec = createManualClock().nowMs() / 1000
-  const world = createWorld({ holocene: 0, azul: nowSec + aheadSec }, log)
+  const world = createWorld({ holocene: 0, beryl: nowSec + aheadSec }, log)
   mineSix(world)
   const session = world.start()
   await session.toTip()
   await world.clock.advanceMs(3_600_000)
-  expect(lines.filter((line) => line.includes('"fork":"azul"'))).toHaveLength(times)
+  expect(lines.filter((line) => line.includes('"fork":"beryl"'))).toHaveLength(times)
 })
 
 it('consensus/driver: metrics show the heads, what was derived, resets and failures', async () => {

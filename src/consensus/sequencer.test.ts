@@ -347,7 +347,7 @@ it('consensus/sequencer: while the safe head is too far behind nothing is built;
 })
 
 it('consensus/sequencer: a fork without rules ends it before the first block under it (UNSUPPORTED_FORK)', async () => {
-  const host = createSequencerHost(new DeriveWorld({ ...forksTo('jovian'), azul: genesisTimeSec + 9 }), pool)
+  const host = createSequencerHost(new DeriveWorld({ ...forksTo('jovian'), beryl: genesisTimeSec + 9 }), pool)
   const run = host.start()
   await host.pass(12)
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)

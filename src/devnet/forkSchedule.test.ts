@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest'
 import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
 
+/** The forks with upgrade transactions. */
+const allAt = (sec: number) => ({ ecotone: sec, fjord: sec, granite: sec, holocene: sec, isthmus: sec, jovian: sec })
+
 it.each([
   ['canyon', { canyon: 0, delta: 0 }],
   ['delta', { canyon: 0, delta: 0 }],
   ['ecotone', { canyon: 0, delta: 0, ecotone: 2 }],
   ['jovian', { canyon: 0, delta: 0, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2 }],
+  ['azul', { canyon: 0, delta: 0, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2, azul: 2 }],
 ])('devnet/forkSchedule: --fork %s is all up to it', (name, offsets) => {
   expect(forksUpTo(name, 2)).toEqual(offsets)
 })
@@ -14,6 +18,7 @@ it.each([
   ['an empty schedule', {}, { canyon: 0, delta: 0 }],
   ['one in order', { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }, { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }],
   ['one with a fork left out', { ecotone: 10, granite: 20 }, { canyon: 0, delta: 0, ecotone: 10, fjord: 20, granite: 20 }],
+  ['one with Azul after the others', { jovian: 6, azul: 8 }, { canyon: 0, delta: 0, ...allAt(6), azul: 8 }],
   ['one of the last alone', { isthmus: 9 }, { canyon: 0, delta: 0, ecotone: 9, fjord: 9, granite: 9, holocene: 9, isthmus: 9 }],
 ])('devnet/forkSchedule: %s is read', (_what, json, offsets) => {
   expect(parseForkOffsets(json)).toEqual(offsets)
@@ -22,7 +27,7 @@ it.each([
 it.each<[string, unknown, string]>([
   ['of an unknown fork', { jovain: 2 }, 'UNKNOWN_FORK'],
   ['of a name of Object', { constructor: 2 }, 'UNKNOWN_FORK'],
-  ['of a fork to come', { azul: 2 }, 'OPTION_UNSUPPORTED_HERE'],
+  ['of a fork to come', { beryl: 2 }, 'OPTION_UNSUPPORTED_HERE'],
   ['of a fork before all', { regolith: 0 }, 'UNKNOWN_FORK'],
   ['out of order', { ecotone: 20, fjord: 10 }, 'BAD_FORK_SCHEDULE'],
   ['out of order with Canyon', { canyon: 20, ecotone: 10 }, 'BAD_FORK_SCHEDULE'],
@@ -42,7 +47,7 @@ it.each([
   ['jovain', 'UNKNOWN_FORK'],
   ['bedrock', 'UNKNOWN_FORK'],
   ['', 'UNKNOWN_FORK'],
-  ['azul', 'OPTION_UNSUPPORTED_HERE'],
+  ['beryl', 'OPTION_UNSUPPORTED_HERE'],
   ['denim', 'OPTION_UNSUPPORTED_HERE'],
 ])('devnet/forkSchedule: --fork %j is refused (%s)', (name, code) => {
   expect(() => forksUpTo(name, 2)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(name) }))

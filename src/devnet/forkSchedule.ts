@@ -11,6 +11,7 @@ export const devnetForks = [
   'holocene',
   'isthmus',
   'jovian',
+  'azul',
 ] as const satisfies readonly Fork[]
 export type DevnetFork = (typeof devnetForks)[number]
 

@@ -379,8 +379,7 @@ describe('engine/engineApi: bodies', () => {
 })
 
 it('engine/engineApi: a block of a fork without rules is refused (-38005)', async () => {
-  const azul = { ...schedule, azul: attributesAt(schedule, 1).timestamp }
-  const later = smallChain(azul)
+  const later = smallChain({ ...schedule, beryl: attributesAt(schedule, 1).timestamp })
   const api = createEngineApi({ engine: openExecution(later), config: later.config, clock: createManualClock() })
   const state = { head: later.config.genesis.l2.hash, safe: zeroHash, finalized: zeroHash }
   await expect(api.forkchoiceUpdated(3, state, encodeAttributes(attributesAt(schedule, 1)))).rejects.toEqual(apiError(-38005))

@@ -20,7 +20,6 @@ import {
   type GetPayloadVersion,
   getPayloadRefusal,
   type NewPayloadVersion,
-  newestPayloadVersion,
   newPayloadRefusal,
 } from './versions.ts'
 
@@ -113,8 +112,6 @@ class LocalEngineApi implements EngineApi {
   }
 
   async getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload> {
-    if (version > newestPayloadVersion)
-      throw engineApiError('unsupportedFork', `engine_getPayloadV${version} is for a fork without rules here`)
     const job = this.#jobs.get(id)
     if (job === undefined) throw engineApiError('unknownPayload', id)
     const refusal = getPayloadRefusal(this.#config.schedule, version, job.attributes.timestamp)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import type { ForkSchedule } from '#chain/forks'
 import type { Clock } from '#lib/clock'
 import { systemClock } from '#lib/clock'
 import type { Fault } from '#lib/fault'
@@ -15,6 +16,7 @@ import type { Payload } from '#types/payload'
 import { createEngineHttp } from './engineHttp.ts'
 import { engineMetrics } from './metrics.ts'
 import { encodePayload } from './payloadJson.ts'
+import { usedMethods } from './versions.ts'
 
 const schedule = scheduleTo('jovian')
 const { config, genesis } = smallChain(schedule)
@@ -30,7 +32,7 @@ const json = (value: unknown, status = 200) => new Response(JSON.stringify(value
 /** A client whose other half answers by the function; what is asked is kept. */
 function clientOf(
   answer: (method: string, params: readonly never[], call: number) => Answer | Promise<Answer>,
-  options: { clock?: Clock; log?: Log; url?: string } = {},
+  options: { clock?: Clock; log?: Log; url?: string; schedule?: ForkSchedule } = {},
 ) {
   const asked: Call[] = []
   const headers: string[] = []
@@ -44,7 +46,8 @@ function clientOf(
   const registry = new Registry()
   const { clock = systemClock, log = silentLog, url = 'http://user-secret:pw@el.example:8551/path-secret' } = options
   const deps = { fetch, clock, log, metrics: engineMetrics.register(registry) }
-  return { engine: createEngineHttp(deps, { url, jwtSecret: () => secret, config, timeoutMs: 5_000 }), asked, headers, registry }
+  const own = { ...config, schedule: options.schedule ?? schedule }
+  return { engine: createEngineHttp(deps, { url, jwtSecret: () => secret, config: own, timeoutMs: 5_000 }), asked, headers, registry }
 }
 
 async function firstPayload(): Promise<Payload> {
@@ -313,7 +316,7 @@ describe('engine/engineHttp: heads', () => {
 })
 
 describe('engine/engineHttp: check', () => {
-  const halves = async (change: Readonly<Record<string, Answer>> = {}) => {
+  const halves = async (change: Readonly<Record<string, Answer>> = {}, planned = schedule) => {
     const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
     const warnings: unknown[] = []
     const log = { ...silentLog, warn: (text: string, fields?: unknown) => void warnings.push([text, fields]) } as Log
@@ -322,7 +325,7 @@ describe('engine/engineHttp: check', () => {
       eth_getBlockByNumber: { result: served },
       engine_exchangeCapabilities: { result: ['engine_newPayloadV2', 'engine_newPayloadV3'] },
     }
-    return { ...clientOf((method) => change[method] ?? usual[method] ?? expect.fail(method), { log }), warnings }
+    return { ...clientOf((method) => change[method] ?? usual[method] ?? expect.fail(method), { log, schedule: planned }), warnings }
   }
 
   it('the right chain passes; methods that it lacks are named', async () => {
@@ -330,6 +333,15 @@ describe('engine/engineHttp: check', () => {
     await engine.check(signal)
     expect(warnings).toEqual([['the execution half lacks methods', { methods: expect.stringMatching(/newPayloadV4.*getPayloadV4/) }]])
     await (await halves({ engine_exchangeCapabilities: { error: { code: -32601, message: 'method not found' } } })).engine.check(signal)
+  })
+
+  it.each([
+    ['planned', { ...schedule, azul: 2 ** 40 }, [['the execution half lacks methods', { methods: 'engine_getPayloadV5' }]]],
+    ['not planned', schedule, []],
+  ])('one without the fifth getPayload lacks it where Azul is %s', async (_what, planned, lacks) => {
+    const { engine, warnings } = await halves({ engine_exchangeCapabilities: { result: usedMethods(schedule) } }, planned)
+    await engine.check(signal)
+    expect(warnings).toEqual(lacks)
   })
 
   it.each<[string, Readonly<Record<string, Answer>>, RegExp]>([

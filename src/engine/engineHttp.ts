@@ -15,7 +15,7 @@ import { engineFault } from './faults.ts'
 import { headerOfPayload } from './payloadHeader.ts'
 import { encodeAttributes, encodePayload, parsePayload } from './payloadJson.ts'
 import type { BuildResult, Engine, Heads, InsertResult } from './port.ts'
-import { methodVersionsAt, newPayloadRefusal } from './versions.ts'
+import { methodVersionsAt, newPayloadRefusal, usedMethods } from './versions.ts'
 
 export type EngineHttpDeps = EngineRpcDeps & { readonly log: Log }
 export type EngineHttpOptions = EngineRpcOptions & { readonly config: EngineConfig }
@@ -166,17 +166,18 @@ class RemoteEngine implements EngineHttp {
   }
 
   async check(signal: AbortSignal): Promise<void> {
-    const { l2ChainId, genesis } = this.#config
+    const { l2ChainId, genesis, schedule } = this.#config
     const wrong = (what: string, expected: string, found: string): Error =>
       engineFault('ENGINE_WRONG_CHAIN', { endpoint: this.#rpc.endpoint, what, expected, found })
     const chainId = this.#resultOf('eth_chainId', await this.#rpc.call('eth_chainId', [], signal))
     if (chainId !== toQuantity(l2ChainId)) throw wrong('the chain id', toQuantity(l2ChainId), String(chainId).slice(0, 80))
     const first = await this.#reads.block(genesis.l2.number, signal)
     if (first?.blockHash !== genesis.l2.hash) throw wrong('the genesis block', genesis.l2.hash, first?.blockHash ?? 'none')
-    const offered = await this.#rpc.call('engine_exchangeCapabilities', [usedMethods], signal)
+    const used = usedMethods(schedule)
+    const offered = await this.#rpc.call('engine_exchangeCapabilities', [used], signal)
     if (offered.kind === 'error' || !Array.isArray(offered.result)) return // an older half does not tell
     const known: readonly unknown[] = offered.result
-    const missing = usedMethods.filter((method) => !known.includes(method))
+    const missing = used.filter((method) => !known.includes(method))
     if (missing.length > 0) this.#log.warn('the execution half lacks methods', { methods: missing.join(' ') })
   }
 
@@ -195,13 +196,6 @@ class RemoteEngine implements EngineHttp {
     return engineFault('ENGINE_BAD_ANSWER', { endpoint: this.#rpc.endpoint, asked, reason })
   }
 }
-
-/** V1 of newPayload and getPayload are never used: V2 takes their payloads, and some halves lack them. */
-const usedMethods = [
-  ...['engine_newPayloadV2', 'engine_newPayloadV3', 'engine_newPayloadV4'],
-  ...['engine_forkchoiceUpdatedV1', 'engine_forkchoiceUpdatedV2', 'engine_forkchoiceUpdatedV3'],
-  ...['engine_getPayloadV2', 'engine_getPayloadV3', 'engine_getPayloadV4'],
-]
 
 type RpcError = Extract<RpcOutcome, { kind: 'error' }>
 const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>

@@ -1,4 +1,4 @@
-import { type Fork, type ForkSchedule, firstUnsupportedFork, forks, isActive } from '#chain/forks'
+import { type Fork, type ForkSchedule, isActive } from '#chain/forks'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
 export type NewPayloadVersion = 1 | 2 | 3 | 4 | 5
@@ -12,11 +12,6 @@ const payloadForks: readonly (readonly [GetPayloadVersion, Fork])[] = [
   [3, 'ecotone'],
   [2, 'canyon'],
 ]
-
-const isExecuted = (fork: Fork): boolean => forks.indexOf(fork) < forks.indexOf(firstUnsupportedFork)
-
-/** The newest payload that this version of the program can build. */
-export const newestPayloadVersion: GetPayloadVersion = payloadForks.find(([, fork]) => isExecuted(fork))?.[0] ?? 1
 
 /** Version of the payload of a block of this time (seconds): the one of `engine_getPayload` that gives it, 2 for the first two. */
 export function payloadVersionAt(schedule: ForkSchedule, timestamp: number): GetPayloadVersion {
@@ -39,6 +34,20 @@ export function methodVersionsAt(
     forkchoiceUpdated: version > 3 ? 3 : (version as ForkchoiceVersion),
     getPayload: version === 1 ? 2 : version,
   }
+}
+
+const named = (name: string, versions: readonly number[]): readonly string[] => versions.map((version) => `${name}V${version}`)
+
+/**
+ * The methods that the blocks of a chain ask for, from its first to its last planned fork: a chain without Azul needs no fifth getPayload. V1 of
+ * newPayload and getPayload are never used: V2 takes their payloads, and some halves lack them.
+ */
+export function usedMethods(schedule: ForkSchedule): readonly string[] {
+  return [
+    ...named('engine_newPayload', [2, 3, 4]),
+    ...named('engine_forkchoiceUpdated', [1, 2, 3]),
+    ...named('engine_getPayload', schedule.azul === undefined ? [2, 3, 4] : [2, 3, 4, 5]),
+  ]
 }
 
 export type VersionRefusal = { readonly kind: 'unsupported-fork' | 'structure'; readonly reason: string }

@@ -181,7 +181,7 @@ describe('execution/buildBlock: attributes', () => {
   })
 
   it('a fork without rules here is refused before anything runs (UNSUPPORTED_FORK)', () => {
-    const schedule = scheduleTo('jovian', { azul: chainStart + 2 })
+    const schedule = scheduleTo('azul', { beryl: chainStart + 2 })
     expect(() => chainOf(schedule).build(good)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FORK' }))
   })
 })

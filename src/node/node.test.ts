@@ -96,11 +96,11 @@ it('node: a beacon endpoint of another chain stops it, once derivation has ended
   expect(await phase).toBe('stopped')
 })
 
-/** The recorded chain, planned to follow Azul right after its block 10, derived until the node stops. */
-async function startBeforeAzul(l1Url: string, log = silentLog): Promise<Node> {
+/** The recorded chain, planned to follow Beryl right after its block 10, derived until the node stops. */
+async function startBeforeBeryl(l1Url: string, log = silentLog): Promise<Node> {
   const { config: own, genesis } = recorded
-  const azul = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
-  const planned = { ...own, schedule: { ...own.schedule, azul } }
+  const beryl = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
+  const planned = { ...own, schedule: { ...own.schedule, beryl } }
   return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1: l1At(l1Url) }))
 }
 
@@ -109,7 +109,7 @@ it('node: before a fork without rules here it stops deriving, serves what it has
   await using served = await serveL1((exchange) => l1.reply(exchange), 0)
   const lines: string[] = []
   const log = createLog('error', { write: (line) => void lines.push(line) })
-  await using node = await startBeforeAzul(served.url, log)
+  await using node = await startBeforeBeryl(served.url, log)
   await node.stopped
 
   const { http = '', rollup = '' } = node.urls
@@ -120,7 +120,7 @@ it('node: before a fork without rules here it stops deriving, serves what it has
   for (const url of [http, rollup]) {
     const [ready, healthy] = [await fetch(`${url}/readyz`), await fetch(`${url}/healthz`)]
     expect([ready.status, healthy.status]).toEqual([503, 200])
-    expect(((await ready.json()) as { problems: string[] }).problems).toEqual([expect.stringMatching(/fork azul .*\(UNSUPPORTED_FORK\)/)])
+    expect(((await ready.json()) as { problems: string[] }).problems).toEqual([expect.stringMatching(/fork beryl .*\(UNSUPPORTED_FORK\)/)])
   }
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ code: 'UNSUPPORTED_FORK', fix: expect.stringContaining('install') }])
   expect(node.executedGas()).toBeGreaterThan(0n)

@@ -51,7 +51,7 @@ it.each<[string, (payload: Payload) => Payload, RegExp]>([
 })
 
 it('node/serving: one past a fork without rules here is refused by name', async () => {
-  const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, azul: 0 } })
-  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/the fork azul/) })
+  const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, beryl: 0 } })
+  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/the fork beryl/) })
   expect(taken).toEqual([])
 })

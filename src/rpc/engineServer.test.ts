@@ -147,7 +147,10 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
   it('what it is and can', async () => {
     await using server = await serve()
     const methods = (await ask(server.url, 'engine_exchangeCapabilities', ['engine_newPayloadV9'])) as string[]
-    expect(methods).toContain('engine_newPayloadV4')
+    expect(methods.filter((method) => /(?:newPayload|getPayload)V\d/.test(method))).toEqual([
+      ...[1, 2, 3, 4].map((version) => `engine_newPayloadV${version}`),
+      ...[1, 2, 3, 4, 5].map((version) => `engine_getPayloadV${version}`),
+    ])
     expect(methods).not.toContain('engine_exchangeCapabilities')
     expect(await ask(server.url, 'engine_getClientVersionV1', { code: 'OP', name: 'x', version: '1', commit: '00' })).toEqual([
       { code: 'BA', name: 'basalt', version: 'v0.0.0', commit: '00000000' },
@@ -171,7 +174,7 @@ describe('rpc/engineServer: the Engine API as JSON', () => {
     ['a forkchoice that is a text', call('engine_forkchoiceUpdatedV3', 'latest', null), -32602],
     ['a payload id of 9 bytes', call('engine_getPayloadV4', `0x${'00'.repeat(9)}`), -32602],
     ['a payload id that nobody gave', call('engine_getPayloadV4', `0x${'00'.repeat(8)}`), -38001],
-    ['a getPayload of a later fork', call('engine_getPayloadV5', `0x${'00'.repeat(8)}`), -38005],
+    ['a payload id that nobody gave, of the newest version', call('engine_getPayloadV5', `0x${'00'.repeat(8)}`), -38001],
     ['bodies without end', call('engine_getPayloadBodiesByRangeV1', '0x1', '0xffffffffffffffff'), -38004],
     ['more hashes than are answered', call('engine_getPayloadBodiesByHashV1', Array(1_025).fill(zeroHash)), -38004],
     ['a range that begins at genesis', call('engine_getPayloadBodiesByRangeV1', '0x0', '0x1'), -32602],

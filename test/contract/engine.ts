@@ -19,10 +19,12 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 /** SSTORE(first word of the calldata, second word) */
 const storage = testAddress(0x55)
 const stored = testAccount(storage, { nonce: 1n, code: '0x6020355f355500' })
-/** Time of a block with the number, as `attributesAt` has it, that no version executes. */
-const azulNumber = 50
+/** Numbers of the first block that follows Azul, and of one, as `attributesAt` times them, that no version executes. */
+const azulNumber = 3
+const berylNumber = 50
 const plain = scheduleTo('jovian')
-export const schedule = { ...plain, azul: attributesAt(plain, azulNumber).timestamp }
+const timeOf = (number: number): number => attributesAt(plain, number).timestamp
+export const schedule = { ...plain, azul: timeOf(azulNumber), beryl: timeOf(berylNumber) }
 export const chain = smallChain(schedule, [stored, testAccount(accountOf('carol'), { balance: 10n ** 18n })])
 const { config } = chain
 
@@ -166,14 +168,27 @@ export function engineContract(adapter: string, open: (chain: EngineChain) => Pr
       await insertAll(engine, payloads)
     })
 
+    it('builds the last block before Azul, the first under it and the next one as another execution does', async () => {
+      await using opened = await open(chain)
+      const { engine } = opened
+      const payloads = await made(openExecution(chain), azulNumber + 1, { write: true })
+      let parent = (await engine.heads()).finalized
+      for (const payload of payloads) {
+        const { blockNumber: number } = payload
+        const built = await builtBy(engine, parent, attributesAt(schedule, number, [write(BigInt(number - 1), number, number)]))
+        expect(built).toEqual(payload)
+        parent = refOf(built)
+      }
+    })
+
     it('a fork without rules (UNSUPPORTED_FORK)', async () => {
       await using opened = await open(chain)
       const { engine } = opened
       const { unsafe } = await engine.heads()
       const [payload = expect.fail()] = await made(openExecution(chain), 1)
-      const attributes = { ...attributesAt(plain, 1), timestamp: schedule.azul }
+      const attributes = { ...attributesAt(plain, 1), timestamp: schedule.beryl }
       await expect(engine.build(unsafe, attributes)).rejects.toEqual(fault('UNSUPPORTED_FORK'))
-      await expect(engine.insert(altered(payload, { timestamp: schedule.azul }))).rejects.toEqual(fault('UNSUPPORTED_FORK'))
+      await expect(engine.insert(altered(payload, { timestamp: schedule.beryl }))).rejects.toEqual(fault('UNSUPPORTED_FORK'))
     })
 
     it('setHeads makes a branch canonical and labels it, and heads tells so', async () => {

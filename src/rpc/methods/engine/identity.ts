@@ -1,4 +1,3 @@
-import { newestPayloadVersion } from '#engine/versions'
 import { optionalParam, param, type ResultCodec } from '../../registry.ts'
 import { attributes as anything, texts } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
@@ -9,7 +8,7 @@ const versions = (name: string, ...list: readonly number[]): readonly string[] =
 const offered: readonly string[] = [
   ...versions('engine_newPayload', 1, 2, 3, 4),
   ...versions('engine_forkchoiceUpdated', 1, 2, 3),
-  ...versions('engine_getPayload', ...([1, 2, 3, 4, 5] as const).filter((version) => version <= newestPayloadVersion)),
+  ...versions('engine_getPayload', 1, 2, 3, 4, 5),
   ...['engine_getPayloadBodiesByHashV1', 'engine_getPayloadBodiesByRangeV1', 'engine_getClientVersionV1'],
 ]
 

@@ -10,14 +10,15 @@ import { ScriptedPipeline } from '#test/harness/consensusPipeline'
 import { executeNothing, payloadOf } from '#test/harness/engine'
 import { zeroHash } from '#types/ids'
 
-/** Base's published activation time of Azul; L2 blocks there have odd times: the last one before, the first one after. */
+/** Base's published activation times; L2 blocks there have odd times: the last one before, the first one after. */
 const azulSec = 1_779_991_200
-const lastNumber = 46_600_926
+const berylSec = 1_782_410_400
+/** The last block before Beryl. */
+const lastNumber = 47_810_526
 const { config: base } = networkOf('base')
 
-/** Base mainnet as it will be: a node that has its blocks up to a few before Azul, and an L1 that holds the batches of the next ones. */
-function createBase(blocksBefore: number, startMs: number, log: Log = silentLog) {
-  const number = lastNumber - blocksBefore
+/** Base mainnet: a node that has its blocks up to this one, and an L1 that holds the batches of the next six. */
+function createBase(number: number, startMs: number, log: Log = silentLog) {
   const l1 = createMemoryL1(timestampOf(base, number) - 12)
   const origin = l1.mine()
   const head = payloadOf({ number: number - 1, hash: zeroHash }, { timestamp: timestampOf(base, number), transactions: [] })
@@ -33,18 +34,28 @@ function createBase(blocksBefore: number, startMs: number, log: Log = silentLog)
   return createHost({ l1, config, genesis: head, execute: executeNothing, createPipeline, log, startMs })
 }
 
+it('consensus/driver: on Base, goes on through Azul', async () => {
+  const number = lastNumber - (berylSec - azulSec) / 2 - 3
+  const session = createBase(number, azulSec * 1000).start()
+  await session.toTip()
+  const times = session.engine.durable.chain.map(({ timestamp }) => timestamp - azulSec)
+  expect(times).toEqual([-7, -5, -3, -1, 1, 3, 5])
+  expect(session.driver.status()).toMatchObject({ phase: 'deriving', heads: { safe: { number: number + 6, timestamp: azulSec + 5 } } })
+  await session.stop()
+})
+
 it.each([0, 1, 4])(
-  'consensus/driver: on Base, %i blocks before Azul, builds these and stops before the next (UNSUPPORTED_FORK)',
+  'consensus/driver: on Base, %i blocks before Beryl, builds these and stops before the next (UNSUPPORTED_FORK)',
   async (before) => {
-    const session = createBase(before, azulSec * 1000).start()
+    const session = createBase(lastNumber - before, berylSec * 1000).start()
     await expect(session.toTip()).rejects.toMatchObject({
       ...{ code: 'UNSUPPORTED_FORK', severity: 'fatal' },
-      data: { fork: 'azul', activationSec: azulSec, timestampSec: azulSec + 1 },
+      data: { fork: 'beryl', activationSec: berylSec, timestampSec: berylSec + 1 },
     })
     const { phase, fault, heads } = session.driver.status()
     expect([phase, fault?.code]).toEqual(['stopped', 'UNSUPPORTED_FORK'])
-    expect([heads?.safe.number, heads?.safe.timestamp]).toEqual([lastNumber, azulSec - 1])
-    expect(session.engine.durable.chain.map(({ timestamp }) => timestamp).at(-1)).toBe(azulSec - 1)
+    expect([heads?.safe.number, heads?.safe.timestamp]).toEqual([lastNumber, berylSec - 1])
+    expect(session.engine.durable.chain.map(({ timestamp }) => timestamp).at(-1)).toBe(berylSec - 1)
     expect(session.engine.durable.chain).toHaveLength(before + 1)
     await expect(session.engine.payload(lastNumber + 1)).resolves.toBeUndefined()
   },
@@ -54,15 +65,15 @@ it.each([
   ['17 days ahead: not yet', 17, 0],
   ['13 days ahead: once a day', 13, 3],
   ['1 day ahead', 1, 3],
-])('consensus/driver: on Base, Azul is announced, %s', async (_what, daysAhead, lines) => {
+])('consensus/driver: on Base, Beryl is announced, %s', async (_what, daysAhead, lines) => {
   const written: Record<string, unknown>[] = []
   const log = createLog('warn', { write: (line) => void written.push(JSON.parse(line)) })
-  const world = createBase(20, (azulSec - daysAhead * 86_400) * 1000, log)
+  const world = createBase(lastNumber - 20, (berylSec - daysAhead * 86_400) * 1000, log)
   const session = world.start(undefined, { headPollMs: 6 * 3_600_000 })
   await session.toTip()
   for (let sixHours = 0; sixHours < 9; sixHours++) await world.clock.advanceMs(6 * 3_600_000)
-  const warnings = written.filter(({ fork }) => fork === 'azul')
+  const warnings = written.filter(({ fork }) => fork === 'beryl')
   expect(warnings).toHaveLength(lines)
-  for (const warning of warnings) expect(warning).toMatchObject({ level: 'warn', activationSec: azulSec })
+  for (const warning of warnings) expect(warning).toMatchObject({ level: 'warn', activationSec: berylSec })
   await session.stop()
 })

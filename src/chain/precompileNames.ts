@@ -1,0 +1,23 @@
+import { type Address, parseAddress } from '#types/ids'
+import { type EvmFork, type EvmRules, evmForks } from './evmRules.ts'
+
+/** Names of precompiles in the order of their addresses, by the fork that brought them. @see EIP-7910, "precompiles" */
+const named: readonly (readonly [EvmFork, readonly string[]])[] = [
+  ['paris', ['ECREC', 'SHA256', 'RIPEMD160', 'ID', 'MODEXP', 'BN254_ADD', 'BN254_MUL', 'BN254_PAIRING', 'BLAKE2F']],
+  ['cancun', ['KZG_POINT_EVALUATION']],
+  [
+    'prague',
+    ['BLS12_G1ADD', 'BLS12_G1MSM', 'BLS12_G2ADD', 'BLS12_G2MSM', 'BLS12_PAIRING_CHECK', 'BLS12_MAP_FP_TO_G1', 'BLS12_MAP_FP2_TO_G2'],
+  ],
+]
+const p256Verify = ['P256VERIFY', 0x100] as const
+
+const addressOf = (number: number): Address => parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
+
+/** The precompiles under these rules, by name; in the order of their addresses. */
+export function precompileNames(rules: EvmRules): ReadonlyMap<string, Address> {
+  const active = named.filter(([fork]) => evmForks.indexOf(fork) <= evmForks.indexOf(rules.fork)).flatMap(([, names]) => names)
+  const names = new Map(active.map((name, i) => [name, addressOf(i + 1)]))
+  if (rules.p256VerifyGas !== undefined) names.set(p256Verify[0], addressOf(p256Verify[1]))
+  return names
+}
