@@ -1,0 +1,364 @@
+// Accounts: dense entries, found by an open-addressing index of pointers. An entry is made when somebody names the address; the host fills it
+// when it is wanted. Numbers named `…In` are those of transactions.
+import { keccak256 } from './keccak'
+import {
+  accountAddress,
+  accountBalance,
+  accountBytes,
+  accountCode,
+  accountCodeHash,
+  accountCreatedIn,
+  accountDestroyedIn,
+  accountDirtyFlag,
+  accountExistsFlag,
+  accountFlags,
+  accountIndexBase,
+  accountIndexMaxBytes,
+  accountKey,
+  accountLoadedFlag,
+  accountNonce,
+  accountNumber,
+  accountSlots,
+  accountStorageFlag,
+  accountTouchedIn,
+  accountWarmIn,
+  accountWipedFlag,
+  accountsBase,
+  accountsEnd,
+  ctxAccountsTop,
+  ctxPrecompiles,
+  ctxTransaction,
+  slotAccount,
+  slotDirty,
+  slotNext,
+} from './layout'
+import { addressHash } from './stateHash'
+import {
+  save,
+  saveNumber,
+  saveWord,
+  undoBalance,
+  undoCodeHash,
+  undoCreated,
+  undoDestroyed,
+  undoExists,
+  undoNonce,
+  undoTouched,
+  undoWarmAccount,
+} from './stateUndo'
+import { addTo, copyWord, isZero, subFrom } from './word'
+
+const firstBits: u32 = 10
+const maxBits: u32 = 20
+
+let bits: u32 = firstBits
+let count: u32 = 0
+let highest: usize = accountsBase
+
+/** A precompile is warm in every transaction. */
+const alwaysWarm: u32 = 0xffffffff
+
+/** keccak of no bytes, as four u64 of memory */
+const empty0: u64 = 0x3c23f7860146d2c5
+const empty1: u64 = 0xc003c7dcb27d7e92
+const empty2: u64 = 0x3b2782ca53b600e5
+const empty3: u64 = 0x70a4855d04d8fa7b
+
+const addressOrdered = memory.data(32)
+
+// @ts-ignore: decorator
+@inline
+function cellOf(place: u32): usize {
+  return <usize>accountIndexBase + (<usize>place << 2)
+}
+
+/** Forgets all accounts. Costs what the index had grown to. */
+export function clearAccounts(): void {
+  if (bits > maxBits || (4 << bits) > accountIndexMaxBytes) unreachable()
+  memory.fill(accountIndexBase, 0, <usize>4 << bits)
+  highest = max(highest, <usize>load<u32>(ctxAccountsTop))
+  bits = firstBits
+  count = 0
+  store<u32>(ctxAccountsTop, accountsBase)
+}
+
+export function accountsHighest(): usize {
+  return max(highest, <usize>load<u32>(ctxAccountsTop))
+}
+
+/** Twice the index: all entries find their places again. */
+function grow(): void {
+  if (bits === maxBits) return
+  bits++
+  memory.fill(accountIndexBase, 0, <usize>4 << bits)
+  const mask = (<u32>1 << bits) - 1
+  const top = <usize>load<u32>(ctxAccountsTop)
+  for (let a: usize = accountsBase; a < top; a += accountBytes) {
+    const hash = addressHash(load<u64>(a, accountAddress), load<u64>(a, accountAddress + 8), load<u32>(a, accountAddress + 16))
+    let place = <u32>(hash >>> (64 - bits))
+    while (load<u32>(cellOf(place)) !== 0) place = (place + 1) & mask
+    store<u32>(cellOf(place), <u32>a)
+  }
+}
+
+/** The cell of the index that has the account, or is free for it. */
+// @ts-ignore: decorator
+@inline
+function find(low: u64, middle: u64, high: u32): usize {
+  const place = <u32>(addressHash(low, middle, high) >>> (64 - bits))
+  const cell = cellOf(place)
+  return isPlaceOf(cell, low, middle, high) ? cell : findAfter(place, low, middle, high)
+}
+
+// @ts-ignore: decorator
+@inline
+function isPlaceOf(cell: usize, low: u64, middle: u64, high: u32): bool {
+  const a = <usize>load<u32>(cell)
+  return (
+    a === 0 ||
+    (load<u64>(a, accountAddress) === low && load<u64>(a, accountAddress + 8) === middle && load<u32>(a, accountAddress + 16) === high)
+  )
+}
+
+function findAfter(place: u32, low: u64, middle: u64, high: u32): usize {
+  const mask = (<u32>1 << bits) - 1
+  let cell: usize
+  do {
+    place = (place + 1) & mask
+    cell = cellOf(place)
+  } while (!isPlaceOf(cell, low, middle, high))
+  return cell
+}
+
+function isPrecompile(low: u64, middle: u64, high: u32): bool {
+  if ((middle | <u64>high) !== 0 || low >= 0x400) return false
+  return ((load<u8>(<usize>ctxPrecompiles + <usize>(low >>> 3)) >>> (<u8>low & 7)) & 1) !== 0
+}
+
+function hashAddress(a: usize, low: u64, middle: u64, high: u32): void {
+  store<u32>(addressOrdered, bswap(high))
+  store<u64>(addressOrdered, bswap(middle), 4)
+  store<u64>(addressOrdered, bswap(low), 12)
+  keccak256(addressOrdered, 20, a + accountKey)
+}
+
+/** A new entry, not loaded. */
+function make(cell: usize, low: u64, middle: u64, high: u32): usize {
+  // half full, until the index is as large as it may be: there is room for all entries then
+  if (++count > <u32>1 << (bits - 1)) {
+    grow()
+    cell = find(low, middle, high)
+  }
+  const a = <usize>load<u32>(ctxAccountsTop)
+  if (a + accountBytes > <usize>accountsEnd) unreachable()
+  store<u32>(ctxAccountsTop, <u32>(a + accountBytes))
+  const none = i64x2.splat(0)
+  for (let at: usize = 0; at < <usize>accountBytes; at += 16) v128.store(a + at, none)
+  store<u64>(a, low, accountAddress)
+  store<u64>(a, middle, accountAddress + 8)
+  store<u32>(a, high, accountAddress + 16)
+  store<u32>(a, count - 1, accountNumber)
+  if (isPrecompile(low, middle, high)) store<u32>(a, alwaysWarm, accountWarmIn)
+  hashAddress(a, low, middle, high)
+  store<u32>(cell, <u32>a)
+  return a
+}
+
+/** The account of the low 160 bits of the word: an entry, made when there is none. */
+export function accountOf(word: usize): usize {
+  const low = load<u64>(word)
+  const middle = load<u64>(word, 8)
+  const high = load<u32>(word, 16)
+  const cell = find(low, middle, high)
+  const a = <usize>load<u32>(cell)
+  return a !== 0 ? a : make(cell, low, middle, high)
+}
+
+/** As `accountOf`, from 20 bytes in order. */
+export function accountAt(bytes: usize): usize {
+  const high = bswap(load<u32>(bytes))
+  const middle = bswap(load<u64>(bytes, 4))
+  const low = bswap(load<u64>(bytes, 12))
+  const cell = find(low, middle, high)
+  const a = <usize>load<u32>(cell)
+  return a !== 0 ? a : make(cell, low, middle, high)
+}
+
+/**
+ * The account of the word when it is warm, precompiles included; else 0. Ask this before payment, `accountOf` after it: an access that is not
+ * paid for must leave no entry, or cheap frames that run out of gas would fill the region.
+ */
+export function warmAccountOf(word: usize): usize {
+  const low = load<u64>(word)
+  const middle = load<u64>(word, 8)
+  const high = load<u32>(word, 16)
+  const cell = find(low, middle, high)
+  const a = <usize>load<u32>(cell)
+  if (a !== 0) return isWarm(a) ? a : 0
+  return isPrecompile(low, middle, high) ? make(cell, low, middle, high) : 0
+}
+
+// @ts-ignore: decorator
+@inline
+export function isWarm(a: usize): bool {
+  return load<u32>(a, accountWarmIn) >= load<u32>(ctxTransaction)
+}
+
+/** Until the transaction ends or the checkpoint is reverted (EIP-2929). */
+export function warm(a: usize): void {
+  if (isWarm(a)) return
+  save(undoWarmAccount, a)
+  store<u32>(a, load<u32>(ctxTransaction), accountWarmIn)
+}
+
+// @ts-ignore: decorator
+@inline
+export function isLoaded(a: usize): bool {
+  return (load<u32>(a, accountFlags) & accountLoadedFlag) !== 0
+}
+
+// @ts-ignore: decorator
+@inline
+export function exists(a: usize): bool {
+  return (load<u32>(a, accountFlags) & accountExistsFlag) !== 0
+}
+
+// @ts-ignore: decorator
+@inline
+export function hasNoCode(a: usize): bool {
+  return (
+    load<u64>(a, accountCodeHash) === empty0 &&
+    load<u64>(a, accountCodeHash + 8) === empty1 &&
+    load<u64>(a, accountCodeHash + 16) === empty2 &&
+    load<u64>(a, accountCodeHash + 24) === empty3
+  )
+}
+
+/** Nonce, balance and code are empty (EIP-161). */
+export function isEmpty(a: usize): bool {
+  return load<u64>(a, accountNonce) === 0 && isZero(a + accountBalance) && hasNoCode(a)
+}
+
+/** EIP-161: an account that is touched and empty goes away at the end of the transaction. */
+export function touch(a: usize): void {
+  const transaction = load<u32>(ctxTransaction)
+  if (load<u32>(a, accountTouchedIn) === transaction) return
+  store<u32>(a, transaction, accountTouchedIn)
+  save(undoTouched, a)
+}
+
+/** What every change of an account brings about. */
+function changed(a: usize): void {
+  const flags = load<u32>(a, accountFlags)
+  if ((flags & accountExistsFlag) === 0) save(undoExists, a)
+  store<u32>(a, flags | accountExistsFlag | accountDirtyFlag, accountFlags)
+  touch(a)
+}
+
+/** @param word the new balance; may lie in an entry */
+export function setBalance(a: usize, word: usize): void {
+  saveWord(undoBalance, a, a + accountBalance)
+  copyWord(a + accountBalance, word)
+  changed(a)
+}
+
+/** Adds a word of wei. Nothing added is a touch that makes the account exist. */
+export function credit(a: usize, word: usize): void {
+  saveWord(undoBalance, a, a + accountBalance)
+  addTo(a + accountBalance, word)
+  changed(a)
+}
+
+/** Takes a word of wei that the caller knows to be there. */
+export function debit(a: usize, word: usize): void {
+  saveWord(undoBalance, a, a + accountBalance)
+  subFrom(a + accountBalance, word)
+  changed(a)
+}
+
+const moved = memory.data(32)
+
+/**
+ * Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists.
+ * @param value word; may be the balance of one of the two
+ */
+export function transfer(from: usize, to: usize, value: usize): void {
+  if (isZero(value)) {
+    if (exists(to)) touch(to)
+    return
+  }
+  copyWord(moved, value)
+  debit(from, moved)
+  credit(to, moved)
+}
+
+export function setNonce(a: usize, nonce: u64): void {
+  saveNumber(undoNonce, a, load<u64>(a, accountNonce))
+  store<u64>(a, nonce, accountNonce)
+  changed(a)
+}
+
+/** @param bytes hash of the new code, whose bytes are the caller's business */
+export function setCodeHash(a: usize, bytes: usize): void {
+  saveWord(undoCodeHash, a, a + accountCodeHash)
+  copyWord(a + accountCodeHash, bytes)
+  store<u32>(a, 0, accountCode)
+  changed(a)
+}
+
+/** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */
+export function create(a: usize): void {
+  setNonce(a, 1)
+  saveNumber(undoCreated, a, load<u32>(a, accountCreatedIn))
+  store<u32>(a, load<u32>(ctxTransaction), accountCreatedIn)
+}
+
+// @ts-ignore: decorator
+@inline
+export function isCreatedNow(a: usize): bool {
+  return load<u32>(a, accountCreatedIn) === load<u32>(ctxTransaction)
+}
+
+/** Whether the account had storage before the session, and has not lost it since. */
+// @ts-ignore: decorator
+@inline
+export function hasOldStorage(a: usize): bool {
+  return (load<u32>(a, accountFlags) & (accountStorageFlag | accountWipedFlag)) === accountStorageFlag
+}
+
+/** Marks the account for removal at the end of the transaction. */
+export function destroy(a: usize): void {
+  const transaction = load<u32>(ctxTransaction)
+  if (load<u32>(a, accountDestroyedIn) === transaction) return
+  store<u32>(a, transaction, accountDestroyedIn)
+  save(undoDestroyed, a)
+}
+
+/** The account is gone, and its slots: their entries stay and are found no more. */
+export function remove(a: usize): void {
+  const flags = load<u32>(a, accountFlags)
+  store<u32>(a, (flags & ~accountExistsFlag) | accountWipedFlag | accountDirtyFlag, accountFlags)
+  store<u64>(a, 0, accountNonce)
+  const none = i64x2.splat(0)
+  v128.store(a, none, accountBalance)
+  v128.store(a, none, accountBalance + 16)
+  store<u64>(a, empty0, accountCodeHash)
+  store<u64>(a, empty1, accountCodeHash + 8)
+  store<u64>(a, empty2, accountCodeHash + 16)
+  store<u64>(a, empty3, accountCodeHash + 24)
+  store<u32>(a, 0, accountCode)
+  for (let s = <usize>load<u32>(a, accountSlots); s !== 0; s = <usize>load<u32>(s, slotNext)) {
+    store<u32>(s, 0, slotAccount)
+    store<u32>(s, 0, slotDirty)
+  }
+  store<u32>(a, 0, accountSlots)
+}
+
+/** The first account from `a` on (0: from the start) that was changed at some time; 0 when there is none. */
+export function nextChangedAccount(a: usize): usize {
+  const top = <usize>load<u32>(ctxAccountsTop)
+  for (let at: usize = a === 0 ? <usize>accountsBase : a; at < top; at += accountBytes) {
+    if ((load<u32>(at, accountFlags) & accountDirtyFlag) !== 0) return at
+  }
+  return 0
+}
