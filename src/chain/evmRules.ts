@@ -22,3 +22,16 @@ export type EvmRules = {
    */
   readonly creationOverStorage?: 'allow'
 }
+
+/** Whether blocks under these rules follow a fork of Ethereum. */
+export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
+  return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
+}
+
+/** Gas; EIP-7825. */
+const maxTransactionGas = 16_777_216n
+
+/** The most gas that a signed transaction may ask for, from Osaka on (EIP-7825); deposits have no cap. Undefined: no cap but the block's. */
+export function transactionGasCap(rules: EvmRules): bigint | undefined {
+  return hasFork(rules, 'osaka') ? maxTransactionGas : undefined
+}

@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '#types/ids'
-import { type EvmFork, type EvmRules, evmForks } from './evmRules.ts'
+import { type EvmFork, type EvmRules, hasFork } from './evmRules.ts'
 
 /** Names of precompiles in the order of their addresses, by the fork that brought them. @see EIP-7910, "precompiles" */
 const named: readonly (readonly [EvmFork, readonly string[]])[] = [
@@ -16,7 +16,7 @@ const addressOf = (number: number): Address => parseAddress(`0x${number.toString
 
 /** The precompiles under these rules, by name; in the order of their addresses. */
 export function precompileNames(rules: EvmRules): ReadonlyMap<string, Address> {
-  const active = named.filter(([fork]) => evmForks.indexOf(fork) <= evmForks.indexOf(rules.fork)).flatMap(([, names]) => names)
+  const active = named.filter(([fork]) => hasFork(rules, fork)).flatMap(([, names]) => names)
   const names = new Map(active.map((name, i) => [name, addressOf(i + 1)]))
   if (rules.p256VerifyGas !== undefined) names.set(p256Verify[0], addressOf(p256Verify[1]))
   return names

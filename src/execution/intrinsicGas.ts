@@ -1,4 +1,4 @@
-import { type EvmFork, type EvmRules, evmForks } from '#chain/evmRules'
+import { type EvmRules, hasFork } from '#chain/evmRules'
 import type { Outcome } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { AccessList } from '#types/transaction'
@@ -18,8 +18,6 @@ const price = {
 
 /** Bytes; EIP-3860. */
 const maxInitcodeSize = 49_152
-/** Gas; EIP-7825. */
-const maxTransactionGas = 16_777_216n
 /** EIP-3529 */
 const maxRefundQuotient = 5n
 
@@ -30,15 +28,6 @@ export type Priced = {
   readonly gasLimit: bigint
   readonly accessList?: AccessList
   readonly authorizationList?: readonly unknown[]
-}
-
-export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
-  return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
-}
-
-/** The most gas that a signed transaction may ask for, from Osaka on (EIP-7825); deposits have no cap. Undefined: no cap but the block's. */
-export function transactionGasCap(rules: EvmRules): bigint | undefined {
-  return hasFork(rules, 'osaka') ? maxTransactionGas : undefined
 }
 
 function zeroBytes(data: Uint8Array): number {

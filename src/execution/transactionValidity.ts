@@ -1,9 +1,9 @@
-import type { EvmRules } from '#chain/evmRules'
+import { type EvmRules, hasFork, transactionGasCap } from '#chain/evmRules'
 import type { BlockEnv, EvmSession } from '#evm/ports'
 import { type Address, emptyCodeHash } from '#types/ids'
 import type { BlobTransaction, SignedTransaction } from '#types/transaction'
 import { isDelegation } from './authorizations.ts'
-import { floorGas, hasFork, initcodeRefusal, intrinsicGas, transactionGasCap } from './intrinsicGas.ts'
+import { floorGas, initcodeRefusal, intrinsicGas } from './intrinsicGas.ts'
 
 const maxNonce = 2n ** 64n - 1n
 const gasPerBlob = 131_072n

@@ -47,6 +47,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     ...(sequencer && { sequencer }),
     filters: createFilters({ clock }),
     chainId: config.l2ChainId,
+    forks: { schedule: config.schedule, genesis: config.genesis },
     clientVersion,
     limits: defaultEthLimits,
   }

@@ -1,3 +1,4 @@
+import type { ForkIdChain } from '#chain/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
@@ -34,6 +35,8 @@ export type EthContext = CallContext & {
   readonly sequencer?: SequencerLink
   readonly filters: Filters
   readonly chainId: number
+  /** which forks the chain follows from when on, and what it began with */
+  readonly forks: ForkIdChain
   /** name/version/platform/runtime */
   readonly clientVersion: string
   readonly limits: EthLimits

@@ -29,6 +29,7 @@ import {
 } from './methods/eth/blocks.ts'
 import { call } from './methods/eth/call.ts'
 import { accounts, blockNumber, chainId, syncing } from './methods/eth/chain.ts'
+import { config } from './methods/eth/config.ts'
 import { estimateGas } from './methods/eth/estimateGas.ts'
 import { feeHistory } from './methods/eth/feeHistory.ts'
 import {
@@ -60,7 +61,7 @@ import { createRegistry, type Method, type Registry } from './registry.ts'
 
 /** The methods of the execution half (port 8545). */
 export const ethRegistry: Registry<EthContext> = createRegistry<EthContext>(
-  [chainId, blockNumber, syncing, accounts],
+  [chainId, blockNumber, syncing, accounts, config],
   [getBlockByNumber, getBlockByHash, getBlockReceipts, getTransactionByHash, getTransactionReceipt],
   [getBlockTransactionCountByNumber, getBlockTransactionCountByHash],
   [getTransactionByBlockNumberAndIndex, getTransactionByBlockHashAndIndex],

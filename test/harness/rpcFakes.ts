@@ -16,6 +16,7 @@ import type {
   L1FeeFacts,
   WorldReads,
 } from '#rpc/ports'
+import { scheduleTo } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { type Header, hashHeader } from '#types/header'
 import {
@@ -204,6 +205,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     fees: { nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n },
     filters: createFilters({ clock: createManualClock() }),
     chainId: 8453,
+    forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
     limits,
     ticket: { isCancelled: false },

@@ -1,5 +1,6 @@
 import { assert, asyncProperty, bigInt } from 'fast-check'
 import { expect, it } from 'vitest'
+import type { ForkSchedule } from '#chain/forks'
 import { fromHex } from '#lib/hex'
 import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
 import { ethRegistry } from '../../methods.ts'
@@ -12,7 +13,7 @@ const success: CallOutcome = { kind: 'success', output: new Uint8Array(0) }
 const outOfGas: CallOutcome = { kind: 'halt', reason: 'out of gas' }
 
 /** An executor whose message needs so much gas, uses a part of it and gives back the rest at its end. */
-function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas) {
+function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas, later: ForkSchedule = {}) {
   const tried: bigint[] = []
   const measure = (_at: unknown, { gasLimit }: CallMessage): MeasuredCall => {
     tried.push(gasLimit)
@@ -23,7 +24,9 @@ function needing(need: bigint, refund = 0n, short: CallOutcome = outOfGas) {
     if (gasLimit < need) return { outcome: short, gasUsed: gasLimit, gasRefunded: 0n }
     return { outcome: success, gasUsed: need - refund, gasRefunded: refund }
   }
-  const context = { ...fakeContext(chain), executor: { call: () => success, measure } }
+  const plain = fakeContext(chain)
+  const forks = { ...plain.forks, schedule: { ...plain.forks.schedule, ...later } }
+  const context = { ...plain, forks, executor: { call: () => success, measure } }
   const ask = async (...params: readonly unknown[]) => BigInt(String(await ethRegistry.get('eth_estimateGas')?.call(context, params)))
   return { tried, ask }
 }
@@ -115,4 +118,14 @@ it.each<[string, readonly unknown[], object]>([
 it('rpc/estimateGas: a state that is not retained any more is said to be pruned (4444)', async () => {
   const context = fakeContext(fakeChain([[], []], {}, 1), success)
   await expect(async () => ethRegistry.get('eth_estimateGas')?.call(context, [{}, '0x0'])).rejects.toMatchObject({ code: 4444 })
+})
+
+it.each([
+  ['before Azul', 1_700_000_003, 30_000_000n],
+  ['under Azul', 1_700_000_002, 16_777_216n],
+])('rpc/estimateGas: %s the first run has no more gas than a transaction may have', async (_what, azul, gas) => {
+  const { ask, tried } = needing(100_000n, 0n, outOfGas, { azul })
+  await ask({ to: contract, input: '0x01' })
+  await ask({ to: contract, input: '0x01', gas: '0xffffffffff' })
+  expect(tried.filter((limit) => limit > 1_000_000n)).toEqual([gas, gas])
 })

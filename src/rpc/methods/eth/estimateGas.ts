@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { transactionGasCap } from '#chain/evmRules'
+import { plannedEvmRules } from '#chain/opRules'
 import type { BlockId } from '#types/blockRef'
 import { zeroAddress } from '#types/ids'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
@@ -28,14 +30,21 @@ type Plan = {
   readonly isTransfer: boolean
 }
 
+function leastOf(...caps: readonly [bigint, ...(bigint | undefined)[]]): bigint {
+  return caps.reduce((least: bigint, cap) => (cap !== undefined && cap < least ? cap : least), caps[0])
+}
+
 function plan(context: EthContext, request: CallRequest, at: BlockParam): Plan {
   using view = context.chain.view()
   const block = requireBlock(view, at)
   const state = view.state(block)
   const header = view.header(block.hash)
   if (state === undefined || header === undefined) throw prunedHistory()
-  const { callGas } = context.limits
-  const gasCap = header.gasLimit < callGas ? header.gasLimit : callGas
+  const gasCap = leastOf(
+    header.gasLimit,
+    context.limits.callGas,
+    transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
+  )
   const balance = state.account(request.from ?? zeroAddress)?.balance ?? 0n
   const message = planEstimate(request, { baseFee: header.baseFeePerGas ?? 0n, balance, gasCap, chainId: context.chainId })
   const isTransfer = message.to !== null && message.data.length === 0 && state.code(message.to).length === 0

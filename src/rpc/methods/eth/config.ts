@@ -1,0 +1,58 @@
+import { beaconRootsContract, historyStorageContract } from '#chain/addresses'
+import { type ForkIdChain, forkActivations, forkIdAt } from '#chain/forkId'
+import { isActive } from '#chain/forks'
+import { plannedEvmRules } from '#chain/opRules'
+import { precompileNames } from '#chain/precompileNames'
+import { toQuantity } from '#lib/hex'
+import type { Json } from '../../json.ts'
+import type { ResultCodec } from '../../registry.ts'
+import { ethMethod } from '../define.ts'
+
+/** There are no blob transactions. */
+const noBlobs = { baseFeeUpdateFraction: 0, max: 0, target: 0 }
+
+const configResult: ResultCodec<Json> = {
+  doc: 'current, next, last: activationTime (seconds; 0: at genesis), blobSchedule (zeros: no blob transactions), chainId, forkId, precompiles by name, systemContracts; next and last are null when no fork is planned',
+  encode: (value) => value,
+}
+
+/** What is in force from an activation on. @param activation seconds; 0: genesis */
+function configAt(forks: ForkIdChain, chainId: number, activation: number): Json {
+  const { schedule, genesis } = forks
+  const time = activation === 0 ? genesis.l2TimeSec : activation
+  const precompiles = [...precompileNames(plannedEvmRules(schedule, time))].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    activationTime: activation,
+    blobSchedule: noBlobs,
+    chainId: toQuantity(chainId),
+    forkId: forkIdAt(forks, time).hash,
+    precompiles: Object.fromEntries(precompiles),
+    systemContracts: {
+      ...(isActive(schedule, 'ecotone', time) && { BEACON_ROOTS_ADDRESS: beaconRootsContract }),
+      ...(isActive(schedule, 'isthmus', time) && { HISTORY_STORAGE_ADDRESS: historyStorageContract }),
+    },
+  }
+}
+
+/** @see EIP-7910; shared reference, "Azul and Denim RPC rules" */
+export const config = ethMethod({
+  name: 'eth_config',
+  doc: 'What the chain follows at the latest block, at the next planned fork and at the last one (EIP-7910); of forks that this version does not execute too.',
+  params: [],
+  result: configResult,
+  cost: 'point-read',
+  example: { params: [] },
+  run({ chain, forks, chainId }): Json {
+    using view = chain.view()
+    const now = view.header(view.heads.latest.hash)?.timestamp ?? forks.genesis.l2TimeSec
+    const activations = forkActivations(forks)
+    const passed = activations.filter((time) => time <= now)
+    const [next, last] = [activations[passed.length], activations.at(-1)]
+    const ahead = next !== undefined && last !== undefined
+    return {
+      current: configAt(forks, chainId, passed.at(-1) ?? 0),
+      next: ahead ? configAt(forks, chainId, next) : null,
+      last: ahead ? configAt(forks, chainId, last) : null,
+    }
+  },
+})

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { forkHash } from '#chain/forkId'
+import { precompileNames } from '#chain/precompileNames'
+import { parseExchanges } from '#test/harness/rpcExchanges'
+import { sharedDataDir } from '#test/harness/sharedData'
+import { ethereumRules } from '#test/vectors/ethereumFees'
+import { hashFromBytes } from '#types/ids'
+
+const folder = resolve(sharedDataDir, 'spec/rpc-compat')
+
+/** Parent hash of the first block in a file of blocks: a list of a list whose first item has 32 bytes. */
+function genesisHash(): ReturnType<typeof hashFromBytes> {
+  const chain = readFileSync(resolve(folder, 'chain.rlp'))
+  const at = chain.indexOf(0xa0)
+  expect(at).toBeLessThan(10)
+  return hashFromBytes(chain.subarray(at + 1, at + 33))
+}
+
+/** Activations of the chain, blocks and then times. */
+function activations(): readonly number[] {
+  const { config } = JSON.parse(readFileSync(resolve(folder, 'genesis.json'), 'utf8')) as { config: Record<string, unknown> }
+  const numbers = Object.entries(config).filter(([key, value]) => /(?:Block|Time)$/.test(key) && typeof value === 'number' && value > 0)
+  return [...new Set(numbers.map(([, value]) => value as number))].sort((a, b) => a - b)
+}
+
+it('chain/forkId, chain/precompileNames: the fork id and the names are those that the conformance suite has of another client', () => {
+  const [exchange = expect.fail()] = parseExchanges(readFileSync(resolve(folder, 'eth_config/get-config.io'), 'utf8'))
+  const { current } = (exchange.outcome as { result: { current: { forkId: string; precompiles: object } } }).result
+  expect(forkHash(genesisHash(), activations())).toBe(current.forkId)
+  expect(Object.fromEntries(precompileNames(ethereumRules.osaka))).toEqual(current.precompiles)
+})
