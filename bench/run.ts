@@ -1,16 +1,18 @@
 // npm run bench -- <suite> [--json FILE] [options of the suite]: measures, prints, and with --json keeps the result.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { EvmOptions } from './evm.ts'
 import { describe, type Row } from './format.ts'
 
-/** Of the suite `devnet`. */
-type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string }
+/** `minutes`, `rate`, `l1`: of the suite `devnet`; the others: of those of the interpreter. */
+type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   batcher: () => import('./batcher.ts'),
   derive: () => import('./derive.ts'),
   devnet: () => import('./devnet.ts'),
   devnetStart: () => import('./devnetStart.ts'),
+  evm: () => import('./evm.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
@@ -20,8 +22,9 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
 }
 
 const text = { type: 'string' } as const
-const { values, positionals } = parseArgs({ options: { json: text, minutes: text, rate: text, l1: text }, allowPositionals: true })
-const { minutes, rate, l1 } = values
+const names = { json: text, minutes: text, rate: text, l1: text, evm: text, rounds: text, only: text, judge: { type: 'boolean' } } as const
+const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
+const { minutes, rate, l1, evm, rounds, only, judge } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -32,6 +35,10 @@ const options: Options = {
   ...(minutes !== undefined && { minutes: Number(minutes) }),
   ...(rate !== undefined && { rate: Number(rate) }),
   ...(l1 !== undefined && { l1 }),
+  ...(evm !== undefined && { evm }),
+  ...(rounds !== undefined && { rounds: Number(rounds) }),
+  ...(only !== undefined && { only }),
+  ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)
 for (const { name, value, unit, runs, against } of rows) {

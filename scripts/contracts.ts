@@ -1,4 +1,5 @@
-// src/devnet/data/contracts.json: contracts/*.sol compiled, the same bytes on every machine. `--check` fails when what is committed differs.
+// contracts/*.sol compiled for the devnet, contracts/bench/*.sol for the bench of the interpreter: the same bytes on every machine. `--check` fails
+// when what is committed differs.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -16,9 +17,6 @@ type Output = {
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, Compiled>>>>
 }
 
-const folder = join(root, 'contracts')
-const target = join(root, 'src/devnet/data/contracts.json')
-
 /** Everything that the bytes depend on, besides the sources and the compiler's version. */
 const settings = {
   optimizer: { enabled: true, runs: 200 },
@@ -27,7 +25,7 @@ const settings = {
   outputSelection: { '*': { '*': ['abi', 'evm.deployedBytecode.object', 'storageLayout'] } },
 } as const
 
-function compile(): Output {
+function compile(folder: string): Output {
   const solc: typeof Solc = createRequire(import.meta.url)('solc')
   const names = readdirSync(folder).filter((name) => name.endsWith('.sol'))
   const sources = Object.fromEntries(names.sort().map((name) => [name, { content: readFileSync(join(folder, name), 'utf8') }]))
@@ -43,15 +41,43 @@ function facts({ abi, evm, storageLayout: { storage, types } }: Compiled): unkno
   return { abi, code: `0x${evm.deployedBytecode.object}`, storage: Object.fromEntries(places) }
 }
 
-const { errors = [], contracts = {} } = compile()
-if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
-const compiled = Object.values(contracts).flatMap((file) => Object.entries(file))
-const built = Object.fromEntries(compiled.map(([name, contract]) => [name, facts(contract)]))
+/** What a bench needs: run-time code. It knows the calls, and slots are set by the contracts themselves. */
+const codeOf = ({ evm }: Compiled): unknown => `0x${evm.deployedBytecode.object}`
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(target, JSON.stringify(built))
-  process.exitCode = runTool('biome', ['format', '--write', target])
-} else if (!existsSync(target) || JSON.stringify(JSON.parse(readFileSync(target, 'utf8'))) !== JSON.stringify(built)) {
-  console.error('src/devnet/data/contracts.json is not what contracts/ gives: run `npm run build:contracts` and commit it')
-  process.exitCode = 1
+/** Interfaces have no code; libraries whose functions all went into their callers have no calls. */
+const isDeployed = ({ abi, evm }: Compiled): boolean => evm.deployedBytecode.object !== '' && abi.length > 0
+
+type Product = { readonly folder: string; readonly target: string; readonly kept: (contract: Compiled) => unknown }
+
+const products: readonly Product[] = [
+  { folder: 'contracts', target: 'src/devnet/data/contracts.json', kept: facts },
+  { folder: 'contracts/bench', target: 'bench/data/contracts.json', kept: codeOf },
+]
+
+/** @throws Error with what the compiler says, warnings too */
+function built({ folder, kept }: Product): unknown {
+  const { errors = [], contracts = {} } = compile(join(root, folder))
+  if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  const compiled = Object.values(contracts).flatMap((file) => Object.entries(file))
+  return Object.fromEntries(compiled.filter(([, contract]) => isDeployed(contract)).map(([name, contract]) => [name, kept(contract)]))
 }
+
+/** @returns exit code */
+function write(product: Product): number {
+  const target = join(root, product.target)
+  writeFileSync(target, JSON.stringify(built(product)))
+  return runTool('biome', ['format', '--write', target])
+}
+
+/** @returns exit code */
+function check(product: Product): number {
+  const { folder, target } = product
+  const path = join(root, target)
+  const text = JSON.stringify(built(product))
+  if (existsSync(path) && JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))) === text) return 0
+  console.error(`${target} is not what ${folder}/ gives: run \`npm run build:contracts\` and commit it`)
+  return 1
+}
+
+const step = process.argv.includes('--check') ? check : write
+process.exitCode = products.map(step).find((status) => status !== 0) ?? 0
