@@ -156,9 +156,11 @@ it('consensus/sequencer: after a stop beyond the sequencing window it goes on wh
   expect(again.engine.durable.heads.safe.timestamp).toBe(genesisTimeSec + 770)
 })
 
-it('consensus/sequencer: every fork is crossed; its first block holds nothing of the pool', async () => {
+it('consensus/sequencer: every fork is crossed; its first block holds nothing of the pool, but for Azul, which has no such rule', async () => {
   const forks = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
-  const schedule = { ...forksTo('delta'), ...Object.fromEntries(forks.map((fork, at) => [fork, genesisTimeSec + 20 + 15 * at])) }
+  const times = Object.fromEntries(forks.map((fork, at) => [fork, genesisTimeSec + 20 + 15 * at]))
+  const azul = genesisTimeSec + 20 + 15 * forks.length
+  const schedule = { ...forksTo('delta'), ...times, azul }
   const host = createSequencerHost(new DeriveWorld(schedule), pool)
   const run = host.start()
   for (let mined = 0; mined < 11; mined++) {
@@ -169,6 +171,7 @@ it('consensus/sequencer: every fork is crossed; its first block holds nothing of
   const quiet = run.engine.durable.chain.slice(1).filter(({ transactions }) => transactions.every(([type]) => type === depositType))
   const first = (at: number): number => genesisTimeSec + 2 * Math.ceil(at / 2)
   expect(quiet.map(({ timestamp }) => timestamp)).toEqual(forks.map((_, at) => first(20 + 15 * at)))
+  expect(headOf(run).timestamp).toBeGreaterThan(azul)
   await settleAll(host, run)
   expect(await run.registry.metrics()).toContain('basalt_consensus_derived_blocks_total{outcome="built"} 0\n')
 })

@@ -165,6 +165,32 @@ describe('derive under Jovian', () => {
   })
 })
 
+describe('derive under Azul', () => {
+  const schedule = { ...forksTo('jovian'), azul: at(4) }
+
+  it.each([
+    ['singular batches', undefined],
+    ['a span batch', span],
+  ])('nothing changes in the last block before, the first one and the one after, out of %s', (_what, form) => {
+    const [world, without] = [new DeriveWorld(schedule), new DeriveWorld(forksTo('jovian'))]
+    for (const each of [world, without]) {
+      each.mine()
+      each.mine({
+        transactions: each.post(
+          each.sequence(3, (number) => [userTransaction(number)]),
+          form,
+        ),
+      })
+      expect([each.derive(), each.agrees]).toEqual([3, true])
+    }
+    for (const number of [1, 2, 3]) {
+      expect(infoOf(world, number).format).toBe('jovian')
+      expect(attributesOf(world, number).transactions).toHaveLength(2)
+      expect(attributesOf(world, number)).toEqual(attributesOf(without, number))
+    }
+  })
+})
+
 describe('derive/l1Traversal: the system config', () => {
   it('a new batcher counts from the L1 block of its update on, the old one no more', () => {
     const world = new DeriveWorld(forksTo('granite'))

@@ -254,3 +254,24 @@ it('execution/buildFromPool: a block that is under way when the execution closes
   await expect(building).rejects.toThrow('closed')
   expect(pool.listeners).toBe(0)
 })
+
+it.each([
+  [2, true],
+  [3, false],
+  [4, false],
+])(
+  'execution/buildFromPool: block %i, the third being the first under Azul: a transaction above the cap is in it: %s',
+  async (number, isIn) => {
+    const { timestamp: azul } = attributesAt(schedule, 3)
+    const { pool, build, execution, head } = start(0, smallChain({ ...schedule, azul }, [reverting]))
+    for (let below = 1; below < number; below++) {
+      const payload = await build(attributesAt(schedule, below))
+      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+    }
+    expect(head().number).toBe(number - 1)
+    const [above, other] = [tip('alice', 900n, 0n, { gasLimit: 16_777_217n }), tip('bob', 5n, 0n, { gasLimit: 12_000_000n })]
+    pool.add(above, other)
+    expect(taken(await build(withPool(number)))).toEqual(isIn ? [above, other] : [other])
+    expect(pool.skipped).toEqual(isIn ? [] : [[hashTransaction(above), 'never']])
+  },
+)

@@ -71,6 +71,17 @@ it('execution/txpool: authorizations are of no type that Granite knows', () => {
   expect(outcome(pool, of({ data: new Uint8Array(100).fill(1), gasLimit: 22_600n }))).toBe('added')
 })
 
+it.each([
+  ['the last head but one before Azul', 3, ['added', 'added']],
+  ['the last head before Azul', 1, [{ kind: 'transaction-gas-limit', limit: 16_777_216n }, 'added']],
+  ['a head under Azul', 0, [{ kind: 'transaction-gas-limit', limit: 16_777_216n }, 'added']],
+])('execution/txpool: on %s, 16,777,217 gas and one less (EIP-7825)', (_what, secondsBefore, expected) => {
+  const { timestamp } = new PoolChain().head.header
+  const pool = new PoolChain({ ...scheduleTo('jovian'), azul: timestamp + secondsBefore }).pool()
+  const asking = [of({ gasLimit: 16_777_217n }), poolTransaction(2, { gasLimit: 16_777_216n })]
+  expect(asking.map((raw) => outcome(pool, raw))).toEqual(expected)
+})
+
 it('execution/txpool: who signed is recovered; a signature that fits nobody, or is the other one of its key, is refused', () => {
   const chain = new PoolChain()
   const pool = chain.pool({}, { senders: { of: recoverSender } })
