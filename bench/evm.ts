@@ -3,7 +3,7 @@ import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type BenchAnvil, startBenchAnvil } from './evmAnvil.ts'
 import { addressOf, callData, codeOf, nobody, placed, type Workload, workloads } from './evmWorkloads.ts'
-import { benchView, callOnce, evmNamed } from './evmWorld.ts'
+import { benchView, callOnce, chosenEvm, type EvmOptions } from './evmWorld.ts'
 import type { Row } from './format.ts'
 import { median } from './format.ts'
 
@@ -18,16 +18,6 @@ const warmUps = 2
 const defaultRounds = 7
 /** empty calls for each call of a workload */
 const emptyCalls = 5
-
-export type EvmOptions = {
-  /** default: wasm */
-  readonly evm?: string
-  readonly rounds?: number
-  /** a part of the names of workloads; default: all */
-  readonly only?: string
-  /** Exit code 1 when a threshold is missed. */
-  readonly judge?: boolean
-}
 
 type Sides = { readonly ours: () => Uint8Array; readonly theirs: () => Promise<string>; readonly empty: () => Promise<string> }
 type Timed = { readonly ours: number[]; readonly theirs: number[]; readonly overhead: number[] }
@@ -119,7 +109,7 @@ function complaints(all: readonly Compared[], mean: number): readonly string[] {
 export async function run({ evm: name = 'wasm', rounds = defaultRounds, only = '', judge = false }: EvmOptions): Promise<readonly Row[]> {
   const chosen = workloads.filter((each) => each.name.includes(only))
   const slotCount = chosen.find(({ contract }) => contract === 'ColdSlots')?.rounds ?? 0
-  const [evm, view] = [await evmNamed(name), benchView(slotCount)]
+  const [evm, view] = [await chosenEvm(name), benchView(slotCount)]
   await using anvil = await startBenchAnvil(slotCount)
   await checkCodes(anvil)
   const all: Compared[] = []

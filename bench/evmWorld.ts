@@ -58,18 +58,28 @@ export function benchView(slotCount: number): StateView {
 
 /** What an `eth_call` does: a session, one message, and nothing kept. @throws Error when the message fails */
 export function callOnce(evm: Evm, view: StateView, data: Uint8Array, to: Address = meter): Uint8Array {
-  const session = evm.open(view, block, rules)
+  using session = evm.open(view, block, rules)
   session.beginTransaction({ origin: caller, gasPrice: 0n, blobHashes: [], warm: [] })
   const outcome = session.run({ caller, to, value: 0n, data, gas: callGas - 100_000n })
-  if (Symbol.dispose in session && typeof session[Symbol.dispose] === 'function') session[Symbol.dispose]()
   if (outcome.kind !== 'success') throw new Error(`the call ends in ${outcome.kind}${outcome.kind === 'halt' ? `: ${outcome.reason}` : ''}`)
   return outcome.output
+}
+
+/** Of the suites about the interpreter. */
+export type EvmOptions = {
+  /** `wasm` or `reference`; default: wasm */
+  readonly evm?: string
+  readonly rounds?: number
+  /** a part of the names of workloads; default: all */
+  readonly only?: string
+  /** Exit code 1 when a threshold is missed. */
+  readonly judge?: boolean
 }
 
 const wasmModule: string = '#evm/wasmEvm'
 
 /** @throws Error when there is no such interpreter */
-export async function evmNamed(name: string): Promise<Evm> {
+export async function chosenEvm(name = 'wasm'): Promise<Evm> {
   if (name === 'reference') return createReferenceEvm()
   if (name !== 'wasm') throw new Error(`no interpreter ${JSON.stringify(name)}: --evm wasm or reference`)
   const { createWasmEvm } = (await import(wasmModule)) as { createWasmEvm(): Evm }

@@ -1,7 +1,7 @@
 // npm run bench -- <suite> [--json FILE] [options of the suite]: measures, prints, and with --json keeps the result.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { EvmOptions } from './evm.ts'
+import type { EvmOptions } from './evmWorld.ts'
 import { describe, type Row } from './format.ts'
 
 /** `minutes`, `rate`, `l1`: of the suite `devnet`; the others: of those of the interpreter. */
@@ -13,11 +13,13 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   devnet: () => import('./devnet.ts'),
   devnetStart: () => import('./devnetStart.ts'),
   evm: () => import('./evm.ts'),
+  evmStart: () => import('./evmStart.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
   restart: () => import('./restart.ts'),
   submit: () => import('./submit.ts'),
+  transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),
 }
 
@@ -41,8 +43,9 @@ const options: Options = {
   ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)
+const shown = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
 for (const { name, value, unit, runs, against } of rows) {
-  const spread = `${Math.min(...runs).toFixed(1)} … ${Math.max(...runs).toFixed(1)}`
-  console.log(`${name}: ${value.toFixed(1)} ${unit} (${spread})${against ? `, ${against.name}: ${against.value.toFixed(1)}` : ''}`)
+  const spread = `${shown(Math.min(...runs))} … ${shown(Math.max(...runs))}`
+  console.log(`${name}: ${shown(value)} ${unit} (${spread})${against ? `, ${against.name}: ${shown(against.value)}` : ''}`)
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(describe(suite, rows), null, 2)}\n`)

@@ -1,0 +1,150 @@
+// What one ordinary ERC-20 transfer costs in a block, all in: its checks, the L1 fee, the EVM, the receipt, and its part of the block's diff.
+import { l1BlockAddress } from '#chain/addresses'
+import type { Evm, EvmSession } from '#evm/ports'
+import { inputOfAttributes } from '#execution/blockRules'
+import { type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
+import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
+import { genesisBlock } from '#execution/genesisBlock'
+import type { ReadTransaction } from '#execution/runTransactions'
+import { createSenders, type Senders } from '#execution/senders'
+import { bytesFromBigint } from '#lib/bytes'
+import { keccak256, keccak256Text } from '#lib/keccak'
+import { genesisState } from '#state/genesisState'
+import { accountOf, attributesAt, scheduleTo, signedBy, smallGenesis } from '#test/harness/chainBlocks'
+import { testAccount } from '#test/harness/sessions'
+import { type Address, type Hash, hashFromBytes, parseAddress, parseHash } from '#types/ids'
+import { decodeTransaction, hashTransaction } from '#types/transaction'
+import { codeOf } from './evmWorkloads.ts'
+import { chosenEvm, type EvmOptions } from './evmWorld.ts'
+import { type Row, row } from './format.ts'
+
+const transfers = 500
+const warmUps = 20
+const defaultRounds = 60
+/** what we are after, in µs a transaction by the median */
+const mostUs = 25
+
+const tokenAddress: Address = parseAddress('0x00000000000000000000000000000000000070ce')
+const slotNumber = (index: number): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
+const word = (hex: string): Uint8Array => bytesFromBigint(BigInt(hex), 32)
+
+/** `balanceOf` is the second field of contracts/bench/Tokens.sol. */
+const balanceSlot = (owner: Address): Hash => hashFromBytes(keccak256(Uint8Array.from([...word(owner), ...word('0x1')])))
+
+function transferData(to: Address, value: bigint): Uint8Array {
+  return Uint8Array.from([...keccak256Text('transfer(address,uint256)').subarray(0, 4), ...word(to), ...bytesFromBigint(value, 32)])
+}
+
+/** L1Block as a live chain has it, without code: prices and scalars stay as they are here. */
+const l1Block = testAccount(l1BlockAddress, {
+  nonce: 1n,
+  storage: new Map([
+    [slotNumber(1), 1_000_000_000n],
+    [slotNumber(3), (1_368n << 96n) | (810_949n << 64n)],
+    [slotNumber(7), 1n],
+    [slotNumber(8), 400n << 96n],
+  ]),
+})
+
+type TransferBlocks = {
+  readonly config: ExecutionConfig
+  readonly senders: Senders
+  readonly parent: ParentBlock
+  readonly raws: readonly Uint8Array[]
+}
+
+/** A chain whose accounts all hold ether and tokens, and the transactions by which each sends tokens to the next. */
+function transferBlocks(): TransferBlocks {
+  const schedule = scheduleTo('jovian')
+  const names = Array.from({ length: transfers }, (_, i) => `account ${i}`)
+  const owners = names.map(accountOf)
+  const rich = owners.map((owner) => testAccount(owner, { balance: 10n ** 18n }))
+  const token = testAccount(tokenAddress, {
+    nonce: 1n,
+    storage: new Map(owners.map((owner) => [balanceSlot(owner), 10n ** 24n])),
+  })
+  const genesis = smallGenesis(schedule, [...rich, l1Block, { ...token, code: codeOf('Token') }])
+  const config = configOfGenesis(genesis)
+  const { header, hash } = genesisBlock(genesis, schedule)
+  const raws = names.map((name, i) => {
+    const data = transferData(owners[(i + 1) % transfers] ?? tokenAddress, 10n ** 18n + BigInt(i) * 1_234_567n)
+    return signedBy(name, { to: tokenAddress, value: 0n, data, gasLimit: 90_000n })
+  })
+  const parent = { header, hash, state: genesisState(genesis.accounts).state }
+  return { config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }), parent, raws }
+}
+
+/** Opens a block with its L1 attributes done. @returns it with its session, of which the diff is asked */
+function open({ config, senders, parent }: TransferBlocks, evm: Evm): { readonly block: OpenBlock; readonly session: EvmSession } {
+  const sessions: EvmSession[] = []
+  const kept: Evm = {
+    open(...on) {
+      const session = evm.open(...on)
+      sessions.push(session)
+      return session
+    },
+  }
+  const attributes = { ...attributesAt(config.schedule, 1), gasLimit: 120_000_000n }
+  const opened = openBlock({ evm: kept, config, senders }, parent, inputOfAttributes(config, attributes))
+  if (opened.kind === 'invalid') throw new Error(opened.reason)
+  const refusal = opened.block.takeAll()
+  const [session] = sessions
+  if (refusal !== undefined || session === undefined) throw new Error(refusal?.reason ?? 'no session')
+  return { block: opened.block, session }
+}
+
+function readAll({ raws, senders }: TransferBlocks): readonly ReadTransaction[] {
+  return raws.map((raw) => {
+    const tx = decodeTransaction(raw)
+    const hash = hashTransaction(raw)
+    const sender = tx.type === 0x7e ? undefined : senders.of(tx, hash)
+    if (tx.type === 0x7e || sender === undefined) throw new Error('not a signed transaction')
+    return { tx, raw, hash, sender }
+  })
+}
+
+/** Runs a block's transfers and takes its diff. @returns µs a transaction */
+function measure<T>(blocks: TransferBlocks, evm: Evm, all: readonly T[], take: (block: OpenBlock, each: T) => string | undefined): number {
+  const { block, session } = open(blocks, evm)
+  const startMs = performance.now()
+  for (const each of all) {
+    const refusal = take(block, each)
+    if (refusal !== undefined) throw new Error(refusal)
+  }
+  const diff = session.diff()
+  const us = ((performance.now() - startMs) * 1_000) / all.length
+  const { executed } = block.run
+  session[Symbol.dispose]()
+  const slots = [...diff.slots()].length
+  const isRight = executed.slice(1).every(({ receipt }) => receipt.succeeded && receipt.logs.length === 1)
+  if (!isRight || executed.length !== transfers + 1 || slots < transfers) throw new Error('the transfers are not what they should be')
+  return us
+}
+
+/** Blocks of 500 transfers, again and again on the same parent; a median of what a transaction takes. */
+export async function run({ evm: name, rounds = defaultRounds, judge = false }: EvmOptions): Promise<readonly Row[]> {
+  const evm = await chosenEvm(name)
+  const blocks = transferBlocks()
+  const read = readAll(blocks)
+  const taken = () => measure(blocks, evm, read, (block, each) => block.takeSigned(each))
+  const decoded = () => measure(blocks, evm, blocks.raws, (block, each) => block.take(each))
+  for (let warm = 0; warm < warmUps; warm++) {
+    taken()
+    decoded()
+  }
+  const runs = { taken: [] as number[], decoded: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    runs.taken.push(taken())
+    runs.decoded.push(decoded())
+  }
+  const rows = [
+    row('ERC-20 transfer transaction, sender known: checks, L1 fee, EVM, receipt, diff', 'µs', runs.taken),
+    row('the same with decoding and hashing of its bytes', 'µs', runs.decoded),
+  ]
+  const [first] = rows
+  if (judge && (first?.value ?? 0) > mostUs) {
+    console.error(`more than ${mostUs} µs by the median`)
+    process.exitCode = 1
+  }
+  return rows
+}
