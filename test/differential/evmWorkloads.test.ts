@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { toHex } from '#lib/hex'
+import { type BenchAnvil, startBenchAnvil } from '../../bench/evmAnvil.ts'
+import { callData, meter, type Workload, workloads } from '../../bench/evmWorkloads.ts'
+import { benchView, callOnce } from '../../bench/evmWorld.ts'
+
+const slots = 200
+/** Few, but all that a workload does. */
+const fewRounds: Readonly<Record<string, number>> = {
+  ColdSlots: slots,
+  Creations: 1,
+  NestedCalls: 2,
+  Quicksort: 1,
+  RayTracer: 3,
+  Rotates: 3,
+}
+const small = workloads.map((workload): Workload => ({ ...workload, rounds: fewRounds[workload.contract] ?? 70 }))
+
+const interpreters = [['reference', createReferenceEvm()]] as const
+const view = benchView(slots)
+let anvil: BenchAnvil
+
+beforeAll(async () => {
+  anvil = await startBenchAnvil(slots)
+})
+afterAll(() => anvil[Symbol.asyncDispose]())
+
+it.each(small.flatMap((workload) => interpreters.map(([name, evm]) => ({ workload, evm, title: `${name}: ${workload.name}` }))))(
+  'evm $title: result and gas as in anvil',
+  async ({ workload, evm }) => {
+    const data = callData(workload)
+    const theirs = await anvil.call(meter, toHex(data))
+    expect(theirs).toHaveLength(2 + 2 * 64)
+    expect(toHex(callOnce(evm, view, data))).toBe(theirs)
+  },
+)
