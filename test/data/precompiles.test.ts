@@ -2,9 +2,6 @@ import { expect, it } from 'vitest'
 import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
 
-/** Osaka's price of MODEXP (EIP-7883) is not among the rules yet. */
-const left: readonly string[] = ['modexp_eip7883']
-
 const files = [...readSharedTar('spec/precompile-vectors.tar.zst')].map(([name, json]) => ({
   file: name.replace('.json', ''),
   vectors: JSON.parse(json.toString('utf8')) as PrecompileVector[],
@@ -14,10 +11,7 @@ it('evm/precompiles: all 29 files of public vectors are there', () => {
   expect(files).toHaveLength(29)
 })
 
-it.each(files.filter(({ file }) => !left.includes(file)))(
-  'evm/precompiles: every vector of $file has its output and price',
-  ({ file, vectors }) => {
-    expect(vectors.length).toBeGreaterThan(0)
-    expect(wrongVectors(file, vectors)).toEqual([])
-  },
-)
+it.each(files)('evm/precompiles: every vector of $file has its output and price', ({ file, vectors }) => {
+  expect(vectors.length).toBeGreaterThan(0)
+  expect(wrongVectors(file, vectors)).toEqual([])
+})

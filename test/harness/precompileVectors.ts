@@ -1,3 +1,4 @@
+import type { EvmFork } from '#chain/evmRules'
 import { precompileAt } from '../../src/evm/precompiles/precompileAt.ts'
 
 /** One public vector: hex without `0x`; a vector that fails has `ExpectedError` and neither output nor gas. */
@@ -9,52 +10,81 @@ export type PrecompileVector = {
   readonly Gas?: number
 }
 
-const addresses: Readonly<Record<string, bigint>> = {
-  ecRecover: 0x01n,
-  modexp: 0x05n,
-  modexp_eip2565: 0x05n,
-  bn256Add: 0x06n,
-  bn256ScalarMul: 0x07n,
-  bn256Pairing: 0x08n,
-  blake2F: 0x09n,
-  blake2f: 0x09n,
-  pointEvaluation: 0x0an,
-  blsG1Add: 0x0bn,
-  blsG1Mul: 0x0cn,
-  blsG1MultiExp: 0x0cn,
-  blsG2Add: 0x0dn,
-  blsG2Mul: 0x0en,
-  blsG2MultiExp: 0x0en,
-  blsPairing: 0x0fn,
-  blsMapG1: 0x10n,
-  blsMapG2: 0x11n,
-  p256Verify: 0x100n,
+/** What a file is about, and the forks under which its vectors have their outputs and prices. */
+type Subject = { readonly address: bigint; readonly forks: readonly EvmFork[]; readonly withoutPrices?: boolean }
+
+const toPrague: readonly EvmFork[] = ['paris', 'shanghai', 'cancun', 'prague']
+const always: readonly EvmFork[] = [...toPrague, 'osaka']
+const fromPrague: readonly EvmFork[] = ['prague', 'osaka']
+
+const subjects: Readonly<Record<string, Subject>> = {
+  ecRecover: { address: 0x01n, forks: always },
+  // the prices are those of EIP-198, which Berlin replaced
+  modexp: { address: 0x05n, forks: always, withoutPrices: true },
+  modexp_eip2565: { address: 0x05n, forks: toPrague },
+  modexp_eip7883: { address: 0x05n, forks: ['osaka'] },
+  bn256Add: { address: 0x06n, forks: always },
+  bn256ScalarMul: { address: 0x07n, forks: always },
+  bn256Pairing: { address: 0x08n, forks: always },
+  blake2F: { address: 0x09n, forks: always },
+  blake2f: { address: 0x09n, forks: always },
+  pointEvaluation: { address: 0x0an, forks: ['cancun', ...fromPrague] },
+  blsG1Add: { address: 0x0bn, forks: fromPrague },
+  blsG1Mul: { address: 0x0cn, forks: fromPrague },
+  blsG1MultiExp: { address: 0x0cn, forks: fromPrague },
+  blsG2Add: { address: 0x0dn, forks: fromPrague },
+  blsG2Mul: { address: 0x0en, forks: fromPrague },
+  blsG2MultiExp: { address: 0x0en, forks: fromPrague },
+  blsPairing: { address: 0x0fn, forks: fromPrague },
+  blsMapG1: { address: 0x10n, forks: fromPrague },
+  blsMapG2: { address: 0x11n, forks: fromPrague },
+  p256Verify: { address: 0x100n, forks: ['osaka'] },
 }
 
-/** Prague, without OP's input limits; the vectors of P256VERIFY have the price of EIP-7951. */
-const rules = { fork: 'prague', precompileLimits: {}, p256VerifyGas: 6900 } as const
+/** Without OP's input limits; P256VERIFY has the price of EIP-7951. */
+const rulesOf = (fork: EvmFork): Parameters<typeof precompileAt>[0] => ({ fork, precompileLimits: {}, p256VerifyGas: 6900 })
 
-/** Prices of EIP-198, which Berlin replaced: only the outputs are of use. */
-const withOldPrices: readonly string[] = ['modexp']
+/** The address that a file's vectors are for. */
+export function precompileOfVectors(file: string): bigint | undefined {
+  return subjectOf(file)?.address
+}
+
+function subjectOf(file: string): Subject | undefined {
+  return subjects[file.replace(/^fail-/, '')]
+}
 
 /**
- * Runs the vectors of one file.
+ * Runs the vectors of one file, once for each distinct contract that the forks it prices have at its address.
  * @param file its name without `.json`
  * @returns what came out other than expected, a line each
  */
 export function wrongVectors(file: string, vectors: readonly PrecompileVector[]): string[] {
-  const address = addresses[file.replace(/^fail-/, '')]
-  const precompile = address === undefined ? undefined : precompileAt(rules, address)
-  if (!precompile) return [`${file}: no precompile for these vectors`]
+  const subject = subjectOf(file)
+  if (!subject) return [`${file}: no precompile for these vectors`]
   const wrong: string[] = []
-  for (const { Name, Input, Expected, ExpectedError, Gas } of vectors) {
-    const input = Uint8Array.from(Buffer.from(Input, 'hex'))
-    const output = precompile.run(input)
-    const got = output === undefined ? 'failure' : Buffer.from(output).toString('hex')
-    const expected = ExpectedError === undefined ? Expected : 'failure'
-    if (got !== expected) wrong.push(`${Name}: ${got.slice(0, 64)} for ${expected?.slice(0, 64)}`)
-    const gas = precompile.gas(input)
-    if (Gas !== undefined && !withOldPrices.includes(file) && gas !== BigInt(Gas)) wrong.push(`${Name}: gas ${gas} for ${Gas}`)
+  const seen = new Set<unknown>()
+  for (const fork of subject.forks) {
+    const precompile = precompileAt(rulesOf(fork), subject.address)
+    if (!precompile) wrong.push(`${file}: no precompile in ${fork}`)
+    else if (!seen.has(precompile))
+      wrong.push(...vectors.flatMap((vector) => wrongVector(precompile, vector, subject)).map((line) => `${fork} ${line}`))
+    seen.add(precompile)
   }
+  return wrong
+}
+
+function wrongVector(
+  precompile: NonNullable<ReturnType<typeof precompileAt>>,
+  { Name, Input, Expected, ExpectedError, Gas }: PrecompileVector,
+  { withoutPrices }: Subject,
+): string[] {
+  const input = Uint8Array.from(Buffer.from(Input, 'hex'))
+  const output = precompile.run(input)
+  const got = output === undefined ? 'failure' : Buffer.from(output).toString('hex')
+  const expected = ExpectedError === undefined ? Expected : 'failure'
+  const wrong: string[] = []
+  if (got !== expected) wrong.push(`${Name}: ${got.slice(0, 64)} for ${expected?.slice(0, 64)}`)
+  const gas = precompile.gas(input)
+  if (Gas !== undefined && !withoutPrices && gas !== BigInt(Gas)) wrong.push(`${Name}: gas ${gas} for ${Gas}`)
   return wrong
 }

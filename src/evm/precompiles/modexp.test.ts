@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
-import { modexp } from './modexp.ts'
+import { modexp, modexpOsaka } from './modexp.ts'
 
 const word = (value: bigint | number): Uint8Array => bytesFromBigint(BigInt(value), 32)
 const call = (base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array =>
@@ -28,6 +28,60 @@ it('evm/modexp: random numbers of any length, even moduli among them, give base^
     }),
     { numRuns: 400 },
   )
+})
+
+/** Numbers that single words, limbs, carries and the split of a modulus into an odd part and twos can stumble over. */
+const shaped = (maxLength: number): fc.Arbitrary<Uint8Array> =>
+  fc.oneof(
+    fc.uint8Array({ maxLength }),
+    fc.tuple(fc.nat(maxLength), fc.constantFrom(0, 1, 0x80, 0xff)).map(([length, byte]) => new Uint8Array(length).fill(byte)),
+    fc.tuple(fc.uint8Array({ maxLength }), fc.nat(maxLength)).map(([bytes, zeros]) => bytes.fill(0, Math.max(0, bytes.length - zeros))),
+    fc.tuple(fc.uint8Array({ maxLength }), fc.nat(maxLength)).map(([bytes, ones]) => bytes.fill(0xff, 0, ones)),
+    fc.tuple(fc.integer({ min: 1, max: maxLength }), fc.nat(8 * maxLength)).map(([length, bit]) => {
+      const bytes = new Uint8Array(length)
+      bytes[(bit >> 3) % length] = 1 << (bit & 7)
+      return bytes
+    }),
+  )
+
+it('evm/modexp: moduli of up to 70 bytes, odd, even and powers of two, under exponents short and long', () => {
+  fc.assert(
+    fc.property(shaped(90), fc.oneof(shaped(3), shaped(40)), shaped(70), (base, exponent, modulus) => {
+      const expected = power(bigintFromBytes(base), bigintFromBytes(exponent), bigintFromBytes(modulus))
+      const bytes = modulus.length === 0 ? new Uint8Array(0) : bytesFromBigint(expected, modulus.length)
+      expect(modexp.run(call(base, exponent, modulus))).toEqual(bytes)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+it.each([1, 2, 4, 8, 9, 16, 63, 64, 65, 128, 1023, 1024])(
+  'evm/modexp: moduli of %i bytes, with every number of twos near a limb’s end',
+  (length) => {
+    const high = BigInt(8 * length)
+    const base = bytesFromBigint((1n << high) - 3n, length)
+    for (const twos of [0, 1, 31, 32, 33, 63, 64, 65, 8 * length - 33, 8 * length - 1].filter((bits) => bits >= 0 && bits < 8 * length)) {
+      const modulus = (((1n << high) - 1n) >> BigInt(twos)) << BigInt(twos)
+      const expected = power((1n << high) - 3n, 65_537n, modulus)
+      expect(modexp.run(call(base, Uint8Array.of(1, 0, 1), bytesFromBigint(modulus, length)))).toEqual(bytesFromBigint(expected, length))
+    }
+  },
+)
+
+it('evm/modexp: an exponent of many pieces', () => {
+  const exponent = new Uint8Array(9_000).map((_, i) => (i * 7) & 0xff)
+  const expected = bytesFromBigint(power(3n, bigintFromBytes(exponent), 0xfffffffdn), 4)
+  expect(modexp.run(call(Uint8Array.of(3), exponent, Uint8Array.of(0xff, 0xff, 0xff, 0xfd)))).toEqual(expected)
+})
+
+it('evm/modexp: memory that a large call has taken is not kept, and small calls take none', () => {
+  const large = call(new Uint8Array(40_000).fill(7), Uint8Array.of(2), new Uint8Array(40_000).fill(9))
+  expect(modexp.run(large)).toHaveLength(40_000)
+  const small = call(Uint8Array.of(2), new Uint8Array(40).fill(1), Uint8Array.of(35))
+  modexp.run(small)
+  const before = process.memoryUsage().arrayBuffers
+  for (let i = 0; i < 10_000; i++) modexp.run(small)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20)
 })
 
 it.each([
@@ -69,4 +123,30 @@ it.each([
   const exponentBytes = new Uint8Array(exponent)
   exponentBytes[0] = first
   expect(modexp.gas(call(new Uint8Array(base), exponentBytes, new Uint8Array(modulus)))).toBe(gas)
+})
+
+it.each([
+  // 16 up to 32 bytes, twice the words squared above; sixteen squarings for each byte beyond 32 (EIP-7883)
+  ['nothing', 0, 0, 0, 0x00, 500n],
+  ['32-byte numbers, exponent of 256 bits', 32, 32, 32, 0xff, 4080n],
+  ['exponent of 64 bytes', 32, 64, 32, 0x01, 12_160n],
+  ['33-byte numbers', 33, 32, 1, 0xff, 12_750n],
+  ['the largest numbers, short exponent', 1024, 1, 1024, 0x03, 32_768n],
+  ['the largest numbers', 1024, 1024, 1024, 0xff, 528_449_536n],
+])('evm/modexp: price since Osaka of %s', (_what, base, exponent, modulus, first, gas) => {
+  const exponentBytes = new Uint8Array(exponent)
+  if (exponent > 0) exponentBytes[0] = first
+  expect(modexpOsaka.gas(call(new Uint8Array(base), exponentBytes, new Uint8Array(modulus)))).toBe(gas)
+})
+
+it.each([
+  ['base', 1025, 0, 0],
+  ['exponent', 0, 1025, 0],
+  ['modulus', 0, 0, 1025],
+])('evm/modexp: since Osaka a %s of more than 1,024 bytes fails, however little there is to do', (_which, base, exponent, modulus) => {
+  const lengths = [base, exponent, modulus]
+  expect(modexpOsaka.run(concatBytes(...lengths.map(word)))).toBeUndefined()
+  expect(modexpOsaka.run(concatBytes(...lengths.map((length) => word(Math.min(length, 1024)))))).toHaveLength(Math.min(modulus, 1024))
+  expect(modexpOsaka.run(concatBytes(...lengths.map((length) => word(length === 0 ? 0 : 2n ** 256n - 1n))))).toBeUndefined()
+  expect(modexp.run(concatBytes(...lengths.map(word)))).toHaveLength(modulus)
 })

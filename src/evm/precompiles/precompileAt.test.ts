@@ -12,6 +12,7 @@ it.each([
   ['Canyon (Shanghai)', rules('shanghai'), upTo(9n)],
   ['Ecotone (Cancun)', rules('cancun'), upTo(0x0an)],
   ['Fjord', rules('cancun', { p256VerifyGas: 3450 }), [...upTo(0x0an), 0x100n]],
+  ['Azul (Osaka)', rules('osaka', { p256VerifyGas: 6900 }), [...upTo(0x11n), 0x100n]],
   ['Isthmus (Prague)', rules('prague', { p256VerifyGas: 3450 }), [...upTo(0x11n), 0x100n]],
 ])('evm/precompileAt: the precompiles of %s, by number and by address', (_name, under, expected) => {
   expect(numbers(under)).toEqual(expected)
@@ -27,6 +28,14 @@ it.each([
 it('evm/precompileAt: P256VERIFY costs what the rules say', () => {
   expect(precompileAt(rules('cancun', { p256VerifyGas: 3450 }), 0x100n)?.gas(new Uint8Array(0))).toBe(3450n)
   expect(precompileAt(rules('prague', { p256VerifyGas: 6900 }), 0x100n)?.gas(new Uint8Array(0))).toBe(6900n)
+})
+
+it('evm/precompileAt: MODEXP has its new bounds and price from Osaka on', () => {
+  const long = new Uint8Array(96).fill(4, 94, 95)
+  long[95] = 1
+  const at = (fork: EvmRules['fork']) => precompileAt(rules(fork), 5n)
+  expect([at('prague')?.gas(long), at('osaka')?.gas(long)]).toEqual([5547n, 33_282n])
+  expect([at('prague')?.run(long)?.length, at('osaka')?.run(long)]).toEqual([1025, undefined])
 })
 
 it.each([

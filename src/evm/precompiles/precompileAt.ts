@@ -6,7 +6,7 @@ import { blsG1Add, blsG1Msm, blsG2Add, blsG2Msm, blsMapFp2ToG2, blsMapFpToG1, bl
 import { bn254Add, bn254Mul, bn254Pairing } from './bn254.ts'
 import { ecrecover } from './ecrecover.ts'
 import { identity, ripemd160, sha256 } from './hashes.ts'
-import { modexp } from './modexp.ts'
+import { modexp, modexpOsaka } from './modexp.ts'
 import { p256Verify } from './p256Verify.ts'
 import { pointEvaluation } from './pointEvaluation.ts'
 import { limited, type Precompile } from './precompile.ts'
@@ -48,7 +48,7 @@ function precompilesUnder(rules: EvmRules): [bigint, Precompile][] {
     [0x02n, sha256],
     [0x03n, ripemd160],
     [0x04n, identity],
-    [0x05n, modexp],
+    [0x05n, has('osaka') ? modexpOsaka : modexp],
     [0x06n, bn254Add],
     [0x07n, bn254Mul],
     [0x08n, limited(bn254Pairing, limits.bn254PairingBytes)],

@@ -10,6 +10,14 @@ declare const WebAssembly: {
 /** Functions of `src/evm/assembly/precompiles`, where what they take and give is said. Addresses are in the module's memory. */
 export type PrecompileWasm = {
   readonly memory: { readonly buffer: ArrayBuffer }
+  modexpPieceBytes(): number
+  modexpPiece(): number
+  modexpReserve(baseBytes: number, modulusBytes: number): number
+  modexpBegin(): void
+  modexpShort(exponent: number): void
+  modexpTable(): void
+  modexpRaise(bytes: number): void
+  modexpFinish(): void
   p256Input(): number
   p256Verify(): number
 }
