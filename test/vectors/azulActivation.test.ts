@@ -1,0 +1,162 @@
+import { p256 } from '@noble/curves/nist.js'
+import { describe, expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import type { Engine } from '#engine/port'
+import { createWorldReads } from '#execution/worldReads'
+import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { openExecution } from '#test/contract/engine'
+import { accountOf, attributesAt, chainStart, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { type BuiltBlock, buildChain, builtGenesis } from '#test/harness/executedBlocks'
+import { oracleCall } from '#test/harness/osakaOracle'
+import { testAccount, testAddress } from '#test/harness/sessions'
+import { encodeDeposit } from '#types/deposit'
+import { type Hash, parseHash } from '#types/ids'
+
+/** Azul begins with block 3: the last block before, the first one, the one after. */
+const around = [2, 3, 4] as const
+const schedule = scheduleTo('jovian', { azul: chainStart + 6 })
+const contract = testAddress(0xc0)
+const slots = [0, 1, 2].map((index): Hash => parseHash(`0x${index.toString(16).padStart(64, '0')}`))
+const callGas = 16_700_000n
+
+/** What the transaction's own price leaves of its gas. */
+const innerGas = (data: Uint8Array): bigint => data.reduce((left, byte) => left - (byte === 0 ? 4n : 16n), callGas - 21_000n)
+
+const word = (value: bigint | number): Uint8Array => bytesFromBigint(BigInt(value), 32)
+const hex = (value: number): string => value.toString(16).padStart(4, '0')
+
+/** Calls a precompile with the whole input; slot 0: whether it did, 1: the gas between two readings, 2: the first word of its output. */
+const measure = (precompile: number): Uint8Array => fromHex(`0x365f5f375a60205f365f61${hex(precompile)}5afa5a91905f55036001555f5160025500`)
+/** Slot 0: leading zeros of the first word of the input. */
+const countZeros = fromHex('0x5f351e5f5500')
+/** Slot 0: price of blob gas; 1: gas limit of the block. */
+const environment = fromHex('0x4a5f554560015500')
+
+const chainWith = (code: Uint8Array) =>
+  smallChain(schedule, [testAccount(contract, { nonce: 1n, code: `0x${Buffer.from(code).toString('hex')}` })])
+
+/** Runs the contract's code in each of four blocks. */
+function runAround(code: Uint8Array, data: Uint8Array): (number: number) => { succeeded: boolean | undefined; slots: readonly bigint[] } {
+  const chain = chainWith(code)
+  const call = (nonce: number): Uint8Array => signedBy('alice', { nonce: BigInt(nonce), to: contract, gasLimit: callGas, data, value: 0n })
+  const genesis = builtGenesis(chain)
+  const blocks: BuiltBlock[] = [genesis, ...buildChain(chain.config, genesis, [[call(0)], [call(1)], [call(2)], [call(3)]])]
+  return (number) => {
+    const { block, state } = blocks[number] ?? expect.fail()
+    const reads = createWorldReads(state, block.header.stateRoot)
+    return { succeeded: block.executed[1]?.receipt.succeeded, slots: slots.map((slot) => reads.slot(contract, slot)) }
+  }
+}
+
+const modexpInput = (base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array =>
+  concatBytes(word(base.length), word(exponent.length), word(modulus.length), base, exponent, modulus)
+const filled = (length: number, byte: number): Uint8Array => new Uint8Array(length).fill(byte)
+
+function signature(): Uint8Array {
+  const key = bytesFromBigint(7n, 32)
+  const digest = filled(32, 0xd1)
+  const signed = p256.sign(digest, key, { prehash: false, lowS: false, format: 'compact' })
+  return concatBytes(digest, signed, p256.getPublicKey(key, false).subarray(1))
+}
+
+describe('Azul on the last block before, the first one, the one after', () => {
+  it.each<[string, Uint8Array, Uint8Array]>([
+    ['CLZ', countZeros, word(1n << 200n)],
+    ['MODEXP at its least price', measure(5), modexpInput(filled(1, 3), filled(1, 3), filled(1, 7))],
+    ['MODEXP of 32 bytes', measure(5), modexpInput(filled(32, 0xfe), filled(32, 0xff), filled(32, 0xef))],
+    ['MODEXP of 200 bytes with a long exponent', measure(5), modexpInput(filled(200, 0xfe), filled(100, 0xff), filled(200, 0xef))],
+    ['MODEXP of 1,024 bytes', measure(5), modexpInput(filled(1_024, 0xfe), filled(1, 3), filled(1_024, 0xef))],
+    ['MODEXP of a base of 1,025 bytes', measure(5), modexpInput(filled(1_025, 0xfe), filled(1, 3), filled(1, 0xef))],
+    ['MODEXP of an exponent of 1,025 bytes', measure(5), modexpInput(filled(1, 0xfe), filled(1_025, 3), filled(1, 0xef))],
+    ['MODEXP of a modulus of 1,025 bytes', measure(5), modexpInput(filled(1, 0xfe), filled(1, 3), filled(1_025, 0xef))],
+  ])('%s is as another interpreter has it under Prague before and under Osaka from Azul on', async (_what, code, data) => {
+    const ours = runAround(code, data)
+    for (const number of around) {
+      const theirs = await oracleCall(number < 3 ? 'prague' : 'osaka', { to: contract, code, data, gas: innerGas(data), slots })
+      expect([number, ours(number)]).toEqual([number, theirs])
+    }
+  })
+
+  it.each([
+    ['that holds', signature(), 1n],
+    ['that does not', filled(160, 1), 0n],
+  ])('P256VERIFY of a signature %s costs 3,450 gas before and 6,900 from Azul on', async (_what, data, holds) => {
+    const [code, ours] = [measure(0x100), runAround(measure(0x100), data)]
+    const [last, first, next] = around.map(ours)
+    const theirs = await oracleCall('osaka', { to: contract, code, data, gas: innerGas(data), slots })
+    expect([first, next]).toEqual([theirs, theirs])
+    expect([first?.slots[0], holds === 1n ? first?.slots[2] : 0n]).toEqual([1n, holds])
+    expect(last).toEqual({ succeeded: true, slots: [1n, (first?.slots[1] ?? 0n) - 3_450n, first?.slots[2]] })
+  })
+
+  it.each([
+    ['at the limit', 427, 1n],
+    ['above the limit', 428, 0n],
+  ])('a pairing of bn254 %s of Jovian does the same on both sides', (_what, pairs, succeeds) => {
+    const ours = runAround(measure(8), new Uint8Array(192 * pairs))
+    const [last, first, next] = around.map(ours)
+    expect(last?.slots[0]).toBe(succeeds)
+    expect([first, next]).toEqual([last, last])
+  })
+
+  it('there are no blobs: their gas costs 1 on both sides, and the headers have the same fields', () => {
+    const ours = runAround(environment, new Uint8Array(0))
+    for (const number of around) expect(ours(number)).toEqual({ succeeded: true, slots: [1n, 30_000_000n, 0n] })
+    const chain = chainWith(environment)
+    const headers = buildChain(chain.config, builtGenesis(chain), [[], [], [], []]).map(({ block }) => block.header)
+    const [last = expect.fail(), first = expect.fail(), next = expect.fail()] = headers.slice(1)
+    expect([first, next].map((header) => Object.keys(header).sort())).toEqual([Object.keys(last).sort(), Object.keys(last).sort()])
+    for (const header of [last, first, next]) {
+      expect(header).toMatchObject({ excessBlobGas: 0n, blobGasUsed: 0n, extraData: last.extraData, requestsHash: last.requestsHash })
+    }
+  })
+})
+
+/** A chain to build on, block by block. */
+async function openChain(): Promise<{ build: (number: number, transactions: readonly Uint8Array[]) => ReturnType<Engine['build']> }> {
+  const chain = smallChain(schedule)
+  const execution = openExecution(chain)
+  let head = (await execution.heads()).unsafe
+  return {
+    async build(number, transactions) {
+      while (head.number < number - 1) {
+        const made = await execution.build(head, attributesAt(schedule, head.number + 1))
+        head = made.kind === 'built' ? l2RefOf(chain.config, made.payload) : expect.fail(made.reason)
+      }
+      return execution.build(head, { ...attributesAt(schedule, number, transactions), gasLimit: 400_000_000n })
+    },
+  }
+}
+
+describe('Azul caps the gas of a transaction', () => {
+  const asking = (gasLimit: bigint): Uint8Array => signedBy('alice', { gasLimit })
+
+  it.each(around)('block %i: 16,777,216 gas may be asked for, one more only before', async (number) => {
+    const { build } = await openChain()
+    expect((await build(number, [asking(16_777_216n)])).kind).toBe('built')
+    const more = await build(number, [asking(16_777_217n)])
+    if (number < 3) expect(more.kind).toBe('built')
+    else expect(more).toEqual({ kind: 'invalid', reason: expect.stringContaining('transaction gas limit too high') })
+  })
+
+  it.each(around)('block %i: not that of a deposit', async (number) => {
+    const { build } = await openChain()
+    const deposit = encodeDeposit({
+      ...{ type: 0x7e, sourceHash: hashOf('deposit'), from: accountOf('bob'), to: testAddress(0x77), mint: 0n, value: 0n },
+      ...{ gasLimit: 20_000_000n, isSystemTransaction: false, data: new Uint8Array(0) },
+    })
+    expect(await build(number, [deposit])).toMatchObject({ kind: 'built', payload: { transactions: { length: 2 } } })
+  })
+
+  it.each(around)('block %i: eight MiB of transactions are none too many (no EIP-7934)', async (number) => {
+    const { build } = await openChain()
+    const data = new Uint8Array(1_440_000)
+    const big = Array.from({ length: 6 }, (_, nonce) =>
+      signedBy('alice', { nonce: BigInt(nonce), data, gasLimit: 16_000_000n, maxFeePerGas: 2_000n }),
+    )
+    const built = await build(number, big)
+    expect(built.kind === 'built' ? built.payload.transactions.length : built.reason).toBe(7)
+    expect(big.reduce((sum, raw) => sum + raw.length, 0)).toBeGreaterThan(8 * 2 ** 20)
+  })
+})
