@@ -1,7 +1,8 @@
 // ADDMOD and MULMOD: word.ts says what a word is.
 import { addTo, subFrom } from './wordAdd'
-import { below, copyWord, isZero } from './wordCompare'
+import { below, copyWord, equal, isZero } from './wordCompare'
 import { divideLimbs, lowBits, singleBit } from './wordDiv'
+import { isKnownModulus, multiplyKnown } from './wordFold'
 import { multiplyFull } from './wordMul'
 
 /** A sum of up to five limbs, a product of up to eight. */
@@ -26,8 +27,31 @@ export function addmod(sp: usize): void {
 /** (a × b) % n in full precision: a on top, the modulus third; 0 for a modulus of 0. */
 export function mulmod(sp: usize): void {
   const n = sp - 64
+  const n3 = load<u64>(n, 24)
+  if (n3 >= 0x1000000000000) {
+    if ((n3 & load<u64>(n, 16) & load<u64>(n, 8) & load<u64>(n)) == <u64>-1) return multiplyOnes(n, sp, sp - 32)
+    if (isKnownModulus(n)) return multiplyKnown(n, sp, sp - 32)
+  }
   if (isZero(n)) return
   multiplyFull(whole, sp, sp - 32)
   if (singleBit(n)) return lowBits(n, whole)
   divideLimbs(n, whole, 8, n)
+}
+
+/** to = a × b modulo 2^256 - 1, the modulus of full-precision multiplication in contracts; `to` holds 2^256 - 1. */
+function multiplyOnes(to: usize, a: usize, b: usize): void {
+  multiplyFull(whole, a, b)
+  const over = addTo(whole, whole + 32)
+  // One more for a sum that passed 2^256, and 2^256 - 1 itself is 0.
+  if (over || equal(whole, to)) increment(whole)
+  copyWord(to, whole)
+}
+
+/** Adds 1 modulo 2^256. */
+function increment(p: usize): void {
+  for (let at = p; at < p + 32; at += 8) {
+    const limb = load<u64>(at) + 1
+    store<u64>(at, limb)
+    if (limb != 0) return
+  }
 }
