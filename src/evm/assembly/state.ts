@@ -22,6 +22,7 @@ import { beginWalk, clearUndo, logsHighest, nextMarked, undoDestroyed, undoHighe
 export {
   accountAt,
   accountOf,
+  covers,
   create,
   credit,
   debit,

@@ -47,6 +47,7 @@ import {
   undoWarmAccount,
 } from './stateUndo'
 import { addTo, copyWord, isZero, subFrom } from './word'
+import { below } from './wordCompare'
 
 const firstBits: u32 = 10
 const maxBits: u32 = 20
@@ -267,6 +268,11 @@ export function credit(a: usize, word: usize): void {
   saveWord(undoBalance, a, a + accountBalance)
   addTo(a + accountBalance, word)
   changed(a)
+}
+
+/** Whether the account has that much wei. */
+export function covers(a: usize, word: usize): bool {
+  return !below(a + accountBalance, word)
 }
 
 /** Takes a word of wei that the caller knows to be there. */

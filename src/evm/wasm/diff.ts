@@ -1,0 +1,75 @@
+import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+import {
+  accountBalance,
+  accountBytes,
+  accountExistsFlag,
+  accountFlags,
+  accountKey,
+  accountNonce,
+  accountNumber,
+  accountWipedFlag,
+  slotAccount,
+  slotBytes,
+  slotKey,
+  slotValue,
+} from '../assembly/layout.ts'
+import type { Account } from '../ports.ts'
+import type { World } from './world.ts'
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
+
+/** What became of an account; undefined when it stands as the view has it and has not lost its slots. */
+function changeOf(before: Account | undefined, now: AccountChange | undefined, wiped: boolean): AccountChange | null | undefined {
+  if (!now) return before ? null : undefined
+  const isSame = !wiped && before && before.nonce === now.nonce && before.balance === now.balance && before.codeHash === now.codeHash
+  return isSame ? undefined : now
+}
+
+function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array>, world: World, entry: number): void {
+  const { memory } = world.instance
+  const flags = memory.number(entry + accountFlags)
+  const before = world.before[memory.number(entry + accountNumber)]
+  const exists = (flags & accountExistsFlag) !== 0
+  const wiped = (flags & accountWipedFlag) !== 0 && before !== undefined && (!exists || before.storageRoot !== emptyRoot)
+  const now = exists
+    ? {
+        nonce: memory.u64[(entry + accountNonce) >>> 3] as bigint,
+        balance: memory.word(entry + accountBalance),
+        codeHash: world.codeHashOf(entry),
+      }
+    : undefined
+  const change = changeOf(before, now, wiped)
+  if (change === undefined) return
+  parts.accounts.push({ key: memory.bytes(entry + accountKey, 32), change, wiped })
+  if (!change || change.codeHash === emptyCodeHash || change.codeHash === before?.codeHash) return
+  const code = world.newCodes.get(change.codeHash)
+  if (code) codes.set(change.codeHash, code)
+}
+
+function addSlots(parts: Writable<StateDiffParts>, world: World): void {
+  const { exports, memory } = world.instance
+  const addressKeys = new Map<number, Uint8Array>()
+  for (let slot = exports.nextChangedSlot(0); slot !== 0; slot = exports.nextChangedSlot(slot + slotBytes)) {
+    const account = memory.number(slot + slotAccount)
+    let addressKey = addressKeys.get(account)
+    if (!addressKey) {
+      addressKey = memory.bytes(account + accountKey, 32)
+      addressKeys.set(account, addressKey)
+    }
+    parts.slots.push({ addressKey, slotKey: memory.bytes(slot + slotKey, 32), value: memory.wordBytes(slot + slotValue) })
+  }
+}
+
+/** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */
+export function diffOf(world: World): StateDiff {
+  const { exports } = world.instance
+  const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
+  const codes = new Map<Hash, Uint8Array>()
+  for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry + accountBytes)) {
+    addAccount(parts, codes, world, entry)
+  }
+  addSlots(parts, world)
+  for (const [hash, code] of codes) parts.codes.push({ hash, code })
+  return createStateDiff(parts)
+}

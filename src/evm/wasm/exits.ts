@@ -1,0 +1,97 @@
+import { zeroHash } from '#types/ids'
+import {
+  accountCodeHash,
+  ctxExitEntry,
+  ctxExitFrom,
+  ctxExitId,
+  ctxExitSize,
+  ctxGas,
+  ctxReserve,
+  exitAccount,
+  exitBlockHash,
+  exitCode,
+  exitFuel,
+  exitNewCode,
+  exitPrecompile,
+  exitSlot,
+  exitTooLarge,
+  ioBase,
+  returnBase,
+  returnEnd,
+} from '../assembly/layout.ts'
+import { evmFault } from '../faults.ts'
+import type { Pace } from '../ports.ts'
+import type { RulesTable } from './rulesTable.ts'
+import type { World } from './world.ts'
+
+/** Gas between two exits for fuel. */
+export const sliceGas = 1_000_000
+
+function serveCode(world: World): void {
+  const { exports, memory } = world.instance
+  const at = memory.number(ctxExitEntry) + accountCodeHash
+  const code = world.code(memory.hash(at))
+  const to = exports.allocateCode(at, code.length)
+  memory.u8.set(code, to)
+  exports.finishCode()
+}
+
+function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined): void {
+  const { exports, memory } = world.instance
+  const precompile = table.precompiles.get(memory.number(ctxExitId))
+  if (!precompile) throw new RangeError(`no precompile at ${memory.number(ctxExitId)}`)
+  const from = memory.number(ctxExitFrom)
+  const input = memory.u8.subarray(from, from + memory.number(ctxExitSize))
+  const cost = precompile.gas(input)
+  if (cost > (memory.u64[ctxGas >>> 3] as bigint) + (memory.u64[ctxReserve >>> 3] as bigint)) {
+    exports.endPrecompile(0, 0, 0n)
+    return
+  }
+  pace?.(Number(cost))
+  const output = precompile.run(input)
+  if (output === undefined) {
+    exports.endPrecompile(0, 0, 0n)
+    return
+  }
+  if (output.length > returnEnd - returnBase) throw evmFault('EVM_TOO_LARGE', {})
+  memory.u8.set(output, returnBase)
+  exports.endPrecompile(1, output.length, cost)
+}
+
+/**
+ * Gives the interpreter what it has left `run` for.
+ * @throws what the view and `pace` throw: the exit can be served again
+ */
+export function serve(exit: number, world: World, table: RulesTable, pace: Pace | undefined): void {
+  const { exports, memory } = world.instance
+  switch (exit) {
+    case exitAccount:
+      world.loadAccount(memory.number(ctxExitEntry))
+      return
+    case exitSlot:
+      world.loadSlot(memory.number(ctxExitEntry))
+      return
+    case exitCode:
+      serveCode(world)
+      return
+    case exitPrecompile:
+      servePrecompile(world, table, pace)
+      return
+    case exitBlockHash:
+      memory.setHex(ioBase, world.blockHash(memory.number(ctxExitId)) ?? zeroHash)
+      exports.setBlockHash()
+      return
+    case exitFuel:
+      pace?.(sliceGas)
+      return
+    case exitNewCode: {
+      const entry = memory.number(ctxExitEntry)
+      world.newCodes.set(memory.hash(entry + accountCodeHash), memory.bytes(memory.number(ctxExitFrom), memory.number(ctxExitSize)))
+      return
+    }
+    case exitTooLarge:
+      throw evmFault('EVM_TOO_LARGE', {})
+    default:
+      throw new RangeError(`exit ${exit} of the interpreter`)
+  }
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { lazy } from '#lib/lazy'
+import {
+  codeBase,
+  ctxCodeSoftBytes,
+  ctxCodeTop,
+  ctxMemoryHigh,
+  ctxSeed,
+  ctxStacksHigh,
+  memoryBase,
+  stacksBase,
+} from '../assembly/layout.ts'
+import { type LinearMemory, WasmMemory } from './wasmMemory.ts'
+
+/** What is used of the global of this name, which the compiler's Node types leave out. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => WasmModule
+  Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown }
+  RuntimeError: new (message?: string) => Error
+}
+
+/** Compiled code. */
+export type WasmModule = object & { readonly [moduleBrand]: true }
+declare const moduleBrand: unique symbol
+
+/** What the module exports: pointers are numbers, words and hashes are passed by the address where they lie. */
+export type EvmExports = {
+  readonly memory: LinearMemory
+  openSession(): void
+  openCodes(): void
+  beginTransaction(): void
+  endTransaction(): void
+  checkpoint(): number
+  revertTo(checkpoint: number): void
+  accountAt(bytes: number): number
+  warm(account: number): void
+  hasNoCode(account: number): number
+  covers(account: number, word: number): number
+  credit(account: number, word: number): void
+  debit(account: number, word: number): void
+  setNonce(account: number, nonce: bigint): void
+  setCodeHash(account: number, bytes: number): void
+  nextChangedAccount(from: number): number
+  slotOf(account: number, number: number): number
+  warmSlot(slot: number): void
+  hashSlot(slot: number): void
+  loadSlot(slot: number, bytes: number): void
+  nextChangedSlot(from: number): number
+  stateBytesTouched(): number
+  begin(): number
+  run(): number
+  allocateCode(hashBytes: number, size: number): number
+  finishCode(): number
+  endPrecompile(ok: number, outputSize: number, cost: bigint): void
+  setBlockHash(): void
+}
+
+/** One copy of the interpreter with a memory of its own: it has one session at a time. */
+export type EvmInstance = {
+  readonly exports: EvmExports
+  readonly memory: WasmMemory
+  /** highest number of bytes of input and output since it was made */
+  ioHigh: number
+  /** a trap has left it in the middle of something */
+  isBroken: boolean
+}
+
+export type EvmBuild = 'plain' | 'traced'
+
+const files = { plain: './evm.wasm', traced: './evmTraced.wasm' } as const
+
+const compile = (build: EvmBuild): WasmModule => new WebAssembly.Module(readFileSync(new URL(files[build], import.meta.url)))
+/** Compiled at first use, once a thread. */
+const modules = { plain: lazy(() => compile('plain')), traced: lazy(() => compile('traced')) } as const
+
+const imports = {
+  env: {
+    abort(): never {
+      throw new WebAssembly.RuntimeError('abort')
+    },
+  },
+}
+
+/**
+ * A fresh instance, with secrets of its own for its hash tables.
+ * @param codeBytes soft bound of its code arena
+ */
+export function createInstance(codeBytes: number, build: EvmBuild): EvmInstance {
+  return instanceOf(modules[build](), codeBytes)
+}
+
+/** Whether a call into an instance has ended in a trap. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof WebAssembly.RuntimeError
+}
+
+/** As `createInstance`, of a module that is at hand. */
+export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
+  const exports = new WebAssembly.Instance(module, imports).exports as EvmExports
+  const memory = new WasmMemory(exports.memory)
+  memory.u8.set(randomBytes(16), ctxSeed)
+  memory.setNumber(ctxCodeSoftBytes, codeBytes)
+  return { exports, memory, ioHigh: 0, isBroken: false }
+}
+
+/** Bytes of memory that are resident, about: memory of WebAssembly never shrinks. */
+export function residentBytes({ exports, memory, ioHigh }: EvmInstance): number {
+  const above = (at: number, base: number): number => Math.max(0, memory.number(at) - base)
+  const code = above(ctxCodeTop, codeBase)
+  return exports.stateBytesTouched() + above(ctxStacksHigh, stacksBase) + above(ctxMemoryHigh, memoryBase) + code + ioHigh
+}

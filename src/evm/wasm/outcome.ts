@@ -1,0 +1,77 @@
+import { emptyBytes } from '#lib/bytes'
+import type { Log } from '#types/log'
+import {
+  ctxCreated,
+  ctxEnded,
+  ctxGas,
+  ctxLogsTop,
+  ctxMessageIsCreate,
+  ctxRefund,
+  ctxReserve,
+  ctxReturnSize,
+  endedRevert,
+  endedSuccess,
+  logAccount,
+  logDataBytes,
+  logHeadBytes,
+  logsBase,
+  logTopics,
+  returnBase,
+} from '../assembly/layout.ts'
+import type { HaltReason, Outcome } from '../ports.ts'
+import type { WasmMemory } from './wasmMemory.ts'
+import type { World } from './world.ts'
+
+/** In the order of `ended…`, from the first halt on. */
+const haltReasons: readonly HaltReason[] = [
+  'out of gas',
+  'stack underflow',
+  'stack overflow',
+  'invalid jump',
+  'invalid opcode',
+  'write protection',
+  'call depth',
+  'insufficient balance',
+  'address collision',
+  'invalid code',
+  'code size',
+  'initcode size',
+  'return data out of bounds',
+  'nonce overflow',
+  'precompile failure',
+]
+
+function readLogs(world: World): Log[] {
+  const { memory } = world.instance
+  const top = memory.number(ctxLogsTop)
+  const logs: Log[] = []
+  for (let at = logsBase; at < top; ) {
+    const topicCount = memory.number(at + logTopics)
+    const size = memory.number(at + logDataBytes)
+    const data = at + logHeadBytes + topicCount * 32
+    const topics = Array.from({ length: topicCount }, (_, i) => memory.hash(at + logHeadBytes + i * 32))
+    logs.push({ address: world.addressOf(memory.number(at + logAccount)), topics, data: memory.bytes(data, size) })
+    at = data + ((size + 7) & ~7)
+  }
+  return logs
+}
+
+const gasLeftOf = ({ u64 }: WasmMemory): bigint => (u64[ctxGas >>> 3] as bigint) + (u64[ctxReserve >>> 3] as bigint)
+
+/** How the message ended that has just come to its end. */
+export function outcomeOf(world: World): Outcome {
+  const { memory } = world.instance
+  const ended = memory.number(ctxEnded)
+  const gasLeft = gasLeftOf(memory)
+  if (ended > endedRevert) {
+    const reason = haltReasons[ended - endedRevert - 1] ?? 'invalid opcode'
+    return { kind: 'halt', reason, gasLeft, gasRefund: 0n, output: emptyBytes }
+  }
+  const size = memory.number(ctxReturnSize)
+  const output = size === 0 ? emptyBytes : memory.bytes(returnBase, size)
+  if (ended !== endedSuccess) return { kind: 'revert', gasLeft, gasRefund: 0n, output }
+  const gasRefund = BigInt.asIntN(64, memory.u64[ctxRefund >>> 3] as bigint)
+  const logs = readLogs(world)
+  if (memory.number(ctxMessageIsCreate) === 0) return { kind: 'success', gasLeft, gasRefund, output, logs }
+  return { kind: 'success', gasLeft, gasRefund, output, logs, created: world.addressOf(memory.number(ctxCreated)) }
+}

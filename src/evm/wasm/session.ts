@@ -1,0 +1,227 @@
+import type { EvmRules } from '#chain/evmRules'
+import type { Address, Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import {
+  accountAddress,
+  ctxBaseFee,
+  ctxBeneficiary,
+  ctxBlobBaseFee,
+  ctxBlobHashCount,
+  ctxBlobHashes,
+  ctxChainId,
+  ctxCreationOverStorage,
+  ctxFork,
+  ctxGasLimit,
+  ctxGasPrice,
+  ctxMessageCaller,
+  ctxMessageGas,
+  ctxMessageInputSize,
+  ctxMessageIsCreate,
+  ctxMessageTo,
+  ctxMessageValue,
+  ctxNumber,
+  ctxOrigin,
+  ctxPrecompiles,
+  ctxPrevRandao,
+  ctxReturnSize,
+  ctxTimestamp,
+  exitEnded,
+  inputBase,
+  inputEnd,
+  ioBase,
+  staticBase,
+} from '../assembly/layout.ts'
+import { evmFault } from '../faults.ts'
+import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
+import { diffOf } from './diff.ts'
+import { serve, sliceGas } from './exits.ts'
+import type { EvmInstance } from './instance.ts'
+import { outcomeOf } from './outcome.ts'
+import { type RulesTable, rulesTable } from './rulesTable.ts'
+import type { WasmMemory } from './wasmMemory.ts'
+import { World } from './world.ts'
+
+const maxBlobHashes = (staticBase - ctxBlobHashes) / 32
+const maxNonce = 2n ** 64n - 1n
+
+function writeBlock(memory: WasmMemory, block: BlockEnv): void {
+  memory.setWord(ctxChainId, block.chainId)
+  memory.setWord(ctxNumber, BigInt(block.number))
+  memory.setWord(ctxTimestamp, BigInt(block.timestamp))
+  memory.setHexWord(ctxBeneficiary, block.beneficiary)
+  memory.setHexWord(ctxPrevRandao, block.prevRandao)
+  memory.setWord(ctxGasLimit, block.gasLimit)
+  memory.setWord(ctxBaseFee, block.baseFee)
+  memory.setWord(ctxBlobBaseFee, block.blobBaseFee)
+}
+
+/** The address of an entry, as a word. */
+function copyAddress(memory: WasmMemory, to: number, entry: number): void {
+  const { u32 } = memory
+  const [i, j] = [to >>> 2, (entry + accountAddress) >>> 2]
+  for (let k = 0; k < 5; k++) u32[i + k] = u32[j + k] as number
+  u32[i + 5] = 0
+  u32[i + 6] = 0
+  u32[i + 7] = 0
+}
+
+/** The state of one block while it runs, on an instance of the interpreter that it has for itself until it is disposed. */
+export class WasmSession implements EvmSession {
+  readonly #world: World
+  readonly #table: RulesTable
+  readonly #giveBack: (instance: EvmInstance) => void
+  /** why the interpreter waits while a message is interrupted */
+  #exit: number = exitEnded
+  #pace: Pace | undefined
+
+  constructor(instance: EvmInstance, view: StateView, block: BlockEnv, rules: EvmRules, giveBack: (instance: EvmInstance) => void) {
+    const { exports, memory } = instance
+    this.#world = new World(view, instance)
+    this.#table = rulesTable(rules)
+    this.#giveBack = giveBack
+    memory.setNumber(ctxFork, this.#table.fork)
+    memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
+    memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
+    writeBlock(memory, block)
+    exports.openSession()
+    exports.openCodes()
+  }
+
+  account(address: Address): Account | undefined {
+    return this.#world.account(address)
+  }
+
+  slot(address: Address, slot: Hash): bigint {
+    return this.#world.slot(address, slot)
+  }
+
+  code(address: Address): Uint8Array {
+    return this.#world.code(this.#world.codeHashOf(this.#world.loaded(address)))
+  }
+
+  addBalance(address: Address, wei: bigint): void {
+    const entry = this.#world.loaded(address)
+    const { exports, memory } = this.#world.instance
+    memory.setWord(ioBase, wei)
+    this.#guarded(() => exports.credit(entry, ioBase))
+  }
+
+  subtractBalance(address: Address, wei: bigint): void {
+    const entry = this.#world.loaded(address)
+    const { exports, memory } = this.#world.instance
+    memory.setWord(ioBase, wei)
+    if (!exports.covers(entry, ioBase)) {
+      throw new RangeError(`${address} has ${this.account(address)?.balance ?? 0n} wei, not ${wei}`)
+    }
+    this.#guarded(() => exports.debit(entry, ioBase))
+  }
+
+  setNonce(address: Address, nonce: bigint): void {
+    if (nonce < 0n || nonce > maxNonce) throw new RangeError(`nonce ${nonce}`)
+    const entry = this.#world.loaded(address)
+    this.#guarded(() => this.#world.instance.exports.setNonce(entry, nonce))
+  }
+
+  setCode(address: Address, code: Uint8Array): void {
+    const entry = this.#world.loaded(address)
+    this.#world.keepCode(code)
+    this.#guarded(() => this.#world.instance.exports.setCodeHash(entry, ioBase))
+  }
+
+  /** What only a trap can stop: the undo log may be full. */
+  #guarded(change: () => void): void {
+    try {
+      change()
+    } catch (error) {
+      throw this.#world.faultOf(error)
+    }
+  }
+
+  checkpoint(): number {
+    return this.#world.instance.exports.checkpoint()
+  }
+
+  revertTo(checkpoint: number): void {
+    this.#world.instance.exports.revertTo(checkpoint)
+  }
+
+  beginTransaction(env: TransactionEnv): void {
+    const world = this.#world
+    const { exports, memory } = world.instance
+    if (env.blobHashes.length > maxBlobHashes) throw new RangeError(`${env.blobHashes.length} blob hashes`)
+    copyAddress(memory, ctxOrigin, world.entryOf(env.origin))
+    memory.setWord(ctxGasPrice, env.gasPrice)
+    memory.setNumber(ctxBlobHashCount, env.blobHashes.length)
+    for (const [i, hash] of env.blobHashes.entries()) memory.setHexWord(ctxBlobHashes + i * 32, hash)
+    this.#guarded(() => {
+      exports.beginTransaction()
+      for (const { address, slots } of env.warm) world.warm(address, slots)
+    })
+  }
+
+  run(message: Message, pace?: Pace): Outcome {
+    const { caller, to, value, data, gas } = message
+    const world = this.#world
+    const { exports, memory } = world.instance
+    if (data.length > inputEnd - inputBase) throw evmFault('EVM_TOO_LARGE', {})
+    copyAddress(memory, ctxMessageCaller, world.entryOf(caller))
+    if (to !== null) copyAddress(memory, ctxMessageTo, world.entryOf(to))
+    memory.setWord(ctxMessageValue, value)
+    memory.u64[ctxMessageGas >>> 3] = gas
+    memory.setNumber(ctxMessageInputSize, data.length)
+    memory.setNumber(ctxMessageIsCreate, to === null ? 1 : 0)
+    if (data.length > 0) memory.u8.set(data, inputBase)
+    world.instance.ioHigh = Math.max(world.instance.ioHigh, data.length)
+    this.#pace = pace
+    pace?.(gas < sliceGas ? Number(gas) : sliceGas)
+    return this.#goOn(exports.begin)
+  }
+
+  resume(): Outcome {
+    if (this.#exit === exitEnded) throw new RangeError('no message to resume')
+    return this.#serveAndRun()
+  }
+
+  #serveAndRun(): Outcome {
+    try {
+      serve(this.#exit, this.#world, this.#table, this.#pace)
+    } catch (error) {
+      throw this.#world.faultOf(error)
+    }
+    return this.#goOn(this.#world.instance.exports.run)
+  }
+
+  /** Lets the interpreter run, from `enter` on, and gives it what it wants until the message has ended. */
+  #goOn(enter: () => number): Outcome {
+    const world = this.#world
+    const { exports, memory } = world.instance
+    try {
+      let exit = enter()
+      for (;;) {
+        this.#exit = exit
+        memory.refresh()
+        if (exit === exitEnded) break
+        serve(exit, world, this.#table, this.#pace)
+        exit = exports.run()
+      }
+    } catch (error) {
+      throw world.faultOf(error)
+    }
+    this.#pace = undefined
+    world.instance.ioHigh = Math.max(world.instance.ioHigh, memory.number(ctxReturnSize))
+    return outcomeOf(world)
+  }
+
+  endTransaction(): void {
+    this.#world.instance.exports.endTransaction()
+  }
+
+  diff(): StateDiff {
+    return diffOf(this.#world)
+  }
+
+  [Symbol.dispose](): void {
+    const instance = this.#world.release()
+    if (instance) this.#giveBack(instance)
+  }
+}

@@ -1,0 +1,106 @@
+import { Buffer } from 'node:buffer'
+import type { Address, Hash } from '#types/ids'
+
+const limit64 = 1n << 64n
+
+function nibble(code: number): number {
+  return code < 58 ? code - 48 : (code | 32) - 87
+}
+
+export type LinearMemory = { readonly buffer: ArrayBuffer }
+
+/** Views of an instance's linear memory, made again when it has grown. Words are four u64 limbs, the least significant first. */
+export class WasmMemory {
+  readonly #memory: LinearMemory
+  u8: Uint8Array<ArrayBuffer>
+  u32: Uint32Array<ArrayBuffer>
+  u64: BigUint64Array<ArrayBuffer>
+  #text: Buffer
+
+  constructor(memory: LinearMemory) {
+    this.#memory = memory
+    const buffer = memory.buffer
+    this.u8 = new Uint8Array(buffer)
+    this.u32 = new Uint32Array(buffer)
+    this.u64 = new BigUint64Array(buffer)
+    this.#text = Buffer.from(buffer)
+  }
+
+  /** After each call that may have made the memory grow: an old buffer has no bytes. */
+  refresh(): void {
+    if (this.u8.length !== 0) return
+    const buffer = this.#memory.buffer
+    this.u8 = new Uint8Array(buffer)
+    this.u32 = new Uint32Array(buffer)
+    this.u64 = new BigUint64Array(buffer)
+    this.#text = Buffer.from(buffer)
+  }
+
+  /** The u32 at a multiple of four. */
+  number(at: number): number {
+    return this.u32[at >>> 2] as number
+  }
+
+  setNumber(at: number, value: number): void {
+    this.u32[at >>> 2] = value
+  }
+
+  word(at: number): bigint {
+    const { u32, u64 } = this
+    const [i, j] = [at >>> 2, at >>> 3]
+    const low = u64[j] as bigint
+    const isLow = ((u32[i + 2] as number) | (u32[i + 3] as number) | (u32[i + 4] as number) | (u32[i + 5] as number)) === 0
+    if (isLow && ((u32[i + 6] as number) | (u32[i + 7] as number)) === 0) return low
+    return low | ((u64[j + 1] as bigint) << 64n) | ((u64[j + 2] as bigint) << 128n) | ((u64[j + 3] as bigint) << 192n)
+  }
+
+  /** @param value below 2^256 */
+  setWord(at: number, value: bigint): void {
+    const { u64 } = this
+    const j = at >>> 3
+    u64[j] = value
+    if (value < limit64) {
+      u64[j + 1] = 0n
+      u64[j + 2] = 0n
+      u64[j + 3] = 0n
+      return
+    }
+    u64[j + 1] = value >> 64n
+    u64[j + 2] = value >> 128n
+    u64[j + 3] = value >> 192n
+  }
+
+  /** The digits of an address or a hash as bytes in order. */
+  setHex(at: number, hex: Address | Hash): void {
+    const { u8 } = this
+    for (let i = 2; i < hex.length; i += 2) u8[at++] = (nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1))
+  }
+
+  /** The digits of an address or a hash as a word. */
+  setHexWord(at: number, hex: Address | Hash): void {
+    const { u8 } = this
+    u8.fill(0, at, at + 32)
+    for (let i = hex.length - 2; i >= 2; i -= 2) u8[at++] = (nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1))
+  }
+
+  /** 32 bytes in order, as text. */
+  hash(at: number): Hash {
+    return `0x${this.#text.toString('hex', at, at + 32)}` as Hash
+  }
+
+  /** The address that lies as limbs in 20 bytes. */
+  address(at: number): Address {
+    const bytes = Buffer.from(this.u8.subarray(at, at + 20)).reverse()
+    return `0x${bytes.toString('hex')}` as Address
+  }
+
+  /** A copy. */
+  bytes(at: number, size: number): Uint8Array<ArrayBuffer> {
+    return this.u8.slice(at, at + size)
+  }
+
+  /** A word as 32 bytes in order. */
+  wordBytes(at: number): Uint8Array<ArrayBuffer> {
+    return this.u8.slice(at, at + 32).reverse()
+  }
+}

@@ -1,0 +1,197 @@
+import { emptyBytes } from '#lib/bytes'
+import { keccak256 } from '#lib/keccak'
+import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import {
+  accountAddress,
+  accountBalance,
+  accountBeforeFlag,
+  accountCodeHash,
+  accountExistsFlag,
+  accountFlags,
+  accountKey,
+  accountLoadedFlag,
+  accountNonce,
+  accountNumber,
+  accountStorageFlag,
+  accountWipedFlag,
+  ioBase,
+  slotAccount,
+  slotKey,
+  slotLoaded,
+  slotValue,
+} from '../assembly/layout.ts'
+import { evmFault } from '../faults.ts'
+import type { Account, StateView } from '../ports.ts'
+import { type EvmInstance, isTrap } from './instance.ts'
+
+const emptyCodeHashBytes = keccak256(emptyBytes)
+const loadedBit = 1
+
+/** Accounts, slots and codes of a session: what the instance has, filled from the view when it is wanted. */
+export class World {
+  readonly #view: StateView
+  #instance: EvmInstance | undefined
+  readonly #entries = new Map<Address, number>()
+  readonly #addresses = new Map<number, Address>()
+  /** by the number of the entry, as of the view */
+  readonly before: (Account | undefined)[] = []
+  /** codes that were set in this session */
+  readonly newCodes = new Map<Hash, Uint8Array>()
+
+  constructor(view: StateView, instance: EvmInstance) {
+    this.#view = view
+    this.#instance = instance
+  }
+
+  /** RangeError when the session is disposed: its instance may be another's by now. */
+  get instance(): EvmInstance {
+    if (!this.#instance) throw new RangeError('the session is disposed')
+    return this.#instance
+  }
+
+  /** Lets go of the instance; undefined when that was done before. */
+  release(): EvmInstance | undefined {
+    const instance = this.#instance
+    this.#instance = undefined
+    return instance
+  }
+
+  /** The instance's own failures are traps: a region is full. Everything else is the caller's. */
+  faultOf(error: unknown): unknown {
+    if (!isTrap(error)) return error
+    if (this.#instance) this.#instance.isBroken = true
+    return evmFault('EVM_TOO_LARGE', {}, error)
+  }
+
+  /** The entry of an address, loaded or not. */
+  entryOf(address: Address): number {
+    return this.#entries.get(address) ?? this.#makeEntry(address)
+  }
+
+  #makeEntry(address: Address): number {
+    const { exports, memory } = this.instance
+    memory.setHex(ioBase, address)
+    try {
+      const entry = exports.accountAt(ioBase)
+      this.#entries.set(address, entry)
+      return entry
+    } catch (error) {
+      throw this.faultOf(error)
+    }
+  }
+
+  /** The address of an entry. */
+  addressOf(entry: number): Address {
+    const known = this.#addresses.get(entry)
+    if (known !== undefined) return known
+    const address = this.instance.memory.address(entry + accountAddress)
+    this.#addresses.set(entry, address)
+    return address
+  }
+
+  /** The entry of an address, with what the view has. */
+  loaded(address: Address): number {
+    const entry = this.entryOf(address)
+    if ((this.instance.memory.number(entry + accountFlags) & accountLoadedFlag) === 0) this.loadAccount(entry)
+    return entry
+  }
+
+  loadAccount(entry: number): void {
+    const { memory } = this.instance
+    const before = this.#view.account(memory.bytes(entry + accountKey, 32))
+    this.before[memory.number(entry + accountNumber)] = before
+    if (!before || before.codeHash === emptyCodeHash) memory.u8.set(emptyCodeHashBytes, entry + accountCodeHash)
+    else memory.setHex(entry + accountCodeHash, before.codeHash)
+    let flags = accountLoadedFlag
+    if (before) {
+      memory.u64[(entry + accountNonce) >>> 3] = before.nonce
+      memory.setWord(entry + accountBalance, before.balance)
+      flags |= accountExistsFlag | accountBeforeFlag
+      if (before.storageRoot !== emptyRoot) flags |= accountStorageFlag
+    }
+    memory.setNumber(entry + accountFlags, memory.number(entry + accountFlags) | flags)
+  }
+
+  /** The account as it stands; undefined when it does not exist. */
+  account(address: Address): Account | undefined {
+    const entry = this.loaded(address)
+    const { memory } = this.instance
+    const flags = memory.number(entry + accountFlags)
+    if ((flags & accountExistsFlag) === 0) return undefined
+    const before = this.before[memory.number(entry + accountNumber)]
+    return {
+      nonce: memory.u64[(entry + accountNonce) >>> 3] as bigint,
+      balance: memory.word(entry + accountBalance),
+      codeHash: this.codeHashOf(entry),
+      storageRoot: before && (flags & accountWipedFlag) === 0 ? before.storageRoot : emptyRoot,
+    }
+  }
+
+  codeHashOf(entry: number): Hash {
+    const { exports, memory } = this.instance
+    return exports.hasNoCode(entry) ? emptyCodeHash : memory.hash(entry + accountCodeHash)
+  }
+
+  /** The slot's entry with what the view has, zero where nothing of the view counts. */
+  loadSlot(slot: number): void {
+    const { exports, memory } = this.instance
+    const account = memory.number(slot + slotAccount)
+    if ((memory.number(account + accountFlags) & (accountStorageFlag | accountWipedFlag)) !== accountStorageFlag) {
+      exports.loadSlot(slot, 0)
+      return
+    }
+    exports.hashSlot(slot)
+    const value = this.#view.slot(memory.bytes(account + accountKey, 32), memory.bytes(slot + slotKey, 32))
+    if (value === undefined) {
+      exports.loadSlot(slot, 0)
+      return
+    }
+    memory.u8.fill(0, ioBase, ioBase + 32)
+    memory.u8.set(value, ioBase + 32 - value.length)
+    exports.loadSlot(slot, ioBase)
+  }
+
+  slot(address: Address, number: Hash): bigint {
+    const account = this.loaded(address)
+    const { memory } = this.instance
+    memory.setHexWord(ioBase, number)
+    const slot = this.#slotOf(account)
+    if ((memory.number(slot + slotLoaded) & loadedBit) === 0) this.loadSlot(slot)
+    return memory.word(slot + slotValue)
+  }
+
+  #slotOf(account: number): number {
+    try {
+      return this.instance.exports.slotOf(account, ioBase)
+    } catch (error) {
+      throw this.faultOf(error)
+    }
+  }
+
+  /** Warm from the start of a transaction, without being asked of the view. */
+  warm(address: Address, slots: readonly Hash[]): void {
+    const account = this.entryOf(address)
+    const { exports, memory } = this.instance
+    exports.warm(account)
+    for (const number of slots) {
+      memory.setHexWord(ioBase, number)
+      exports.warmSlot(this.#slotOf(account))
+    }
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    if (codeHash === emptyCodeHash) return emptyBytes
+    return this.newCodes.get(codeHash) ?? this.#view.code(codeHash)
+  }
+
+  /** The code's hash lies at `ioBase` then. */
+  keepCode(code: Uint8Array): void {
+    const hash = keccak256(code)
+    this.newCodes.set(hashFromBytes(hash), code)
+    this.instance.memory.u8.set(hash, ioBase)
+  }
+
+  blockHash(number: number): Hash | undefined {
+    return this.#view.blockHash(number)
+  }
+}
