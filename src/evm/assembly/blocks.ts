@@ -1,0 +1,64 @@
+import { blockSize, maxStackBytes, opBlock } from './internal'
+import { gasOf, givesOf, takesOf } from './opcodes'
+
+/**
+ * The basic block that is being translated: what it costs, what it needs of the stack and by how much the stack grows in it, found out opcode by
+ * opcode and written into its head at its end. A block is left only at its end, or by a halt, which undoes all: so both can be checked at once.
+ */
+
+/** Address of the head; 0 between blocks. */
+export let blockAt: usize = 0
+let gas: u32 = 0
+let height: i32 = 0
+let need: i32 = 0
+let growth: i32 = 0
+/** operands that want the gas of the rest of the block */
+const rests: usize = memory.data(4 * 1024)
+let restCount: u32 = 0
+const maxRests: u32 = 1024
+
+export function beginBlock(at: usize): usize {
+  blockAt = at
+  gas = 0
+  height = 0
+  need = 0
+  growth = 0
+  restCount = 0
+  store<u16>(at, opBlock)
+  return at + blockSize
+}
+
+/** Counts an opcode by its row in the table. */
+export function countOpcode(row: u32): void {
+  gas += gasOf(row)
+  need = max(need, takesOf(row) - height)
+  height += givesOf(row) - takesOf(row)
+  growth = max(growth, height)
+}
+
+export function countGas(more: u32): void {
+  gas += more
+}
+
+/** The u32 at `operand` will be what the block costs after this point. */
+export function wantRest(operand: usize): void {
+  store<u32>(operand, gas)
+  store<u32>(rests + (<usize>(restCount++) << 2), <u32>operand)
+}
+
+/** Whether the block must end before another opcode that wants its rest. */
+export function hasRestsLeft(): bool {
+  return restCount < maxRests
+}
+
+export function endBlock(): void {
+  if (blockAt === 0) return
+  store<u16>(blockAt, <u16>min<i32>(need * 32, <i32>maxStackBytes + 32), 2)
+  store<u16>(blockAt, <u16>min<i32>(growth * 32, <i32>maxStackBytes + 32), 4)
+  store<u32>(blockAt, gas, 6)
+  for (let i: u32 = 0; i < restCount; i++) {
+    const operand = <usize>load<u32>(rests + (<usize>i << 2))
+    store<u32>(operand, gas - load<u32>(operand))
+  }
+  blockAt = 0
+}

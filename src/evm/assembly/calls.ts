@@ -1,0 +1,236 @@
+import { codeOf, delegateOf } from './code'
+import { addGas, enterCode, handGas, pushFrame } from './frames'
+import { charge, gasLeft } from './gas'
+import {
+  frameCaller,
+  frameCodeAccount,
+  frameEnds,
+  frameInput,
+  frameInputSize,
+  frameIp,
+  frameIsStatic,
+  frameMemory,
+  frameOutputSize,
+  frameOutputTo,
+  frameSelf,
+  frameSp,
+  frameValue,
+  gasCallStipend,
+  gasCallValue,
+  gasColdAccount,
+  gasNewAccount,
+  gasWarm,
+  goOn,
+  kindCall,
+  kindPrecompile,
+  maxDepth,
+  switched,
+} from './internal'
+import {
+  accountBalance,
+  ctxExitEntry,
+  ctxExitFrom,
+  ctxExitId,
+  ctxExitSize,
+  ctxFrames,
+  ctxPrecompiles,
+  ctxReturnSize,
+  endedInsufficientBalance,
+  endedOutOfGas,
+  endedWriteProtection,
+  exitAccount,
+  exitCode,
+  exitPrecompile,
+} from './layout'
+import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
+import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm } from './state'
+import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word'
+import { pushAddress } from './ends'
+
+const zeroWord: usize = memory.data(32)
+
+// @ts-ignore: decorator
+@inline
+export function accessCost(account: usize): u64 {
+  return isWarm(account) ? gasWarm : gasColdAccount
+}
+
+/** Leaves for the host: something about an account is wanted. */
+export function exitFor(exit: i32, entry: usize): i32 {
+  store<u32>(ctxExitEntry, <u32>entry)
+  return exit
+}
+
+/** Number of the precompile at the account's address; 0 when there is none. */
+function precompileAt(word: usize): u32 {
+  if ((load<u64>(word, 8) | <u64>load<u32>(word, 16)) !== 0) return 0
+  const low = load<u64>(word)
+  if (low >= 0x400) return 0
+  return load<u8>(<usize>ctxPrecompiles + <usize>(low >> 3)) & (1 << <u8>(low & 7)) ? <u32>low : 0
+}
+
+// what a call has found: good until the next exit
+let target: usize = 0
+/** entry of the code to run; 0: there is none */
+let code: usize = 0
+let delegate: usize = 0
+/** what the account's code costs beyond its access */
+let cost: u64 = 0
+
+/**
+ * The code that a call of `account` runs, its delegate's when it delegates (EIP-7702): sets `code`, and adds to `cost` what the delegate's access
+ * costs. Asks for nothing that cannot be paid. @returns `goOn` or an exit
+ */
+function findCode(account: usize, isPaid: bool): i32 {
+  code = 0
+  delegate = 0
+  if (hasNoCode(account)) return goOn
+  const own = codeOf(account)
+  if (own === 0) return exitFor(exitCode, account)
+  code = own
+  const bytes = delegateOf(own)
+  if (bytes === 0) return goOn
+  delegate = accountAt(bytes)
+  if (isPaid) {
+    cost += accessCost(delegate)
+    if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  }
+  if (!isLoaded(delegate)) return exitFor(exitAccount, delegate)
+  if (hasNoCode(delegate)) {
+    code = 0
+    return goOn
+  }
+  code = codeOf(delegate)
+  return code === 0 ? exitFor(exitCode, delegate) : goOn
+}
+
+export const callKindCall: u32 = 0
+export const callKindCallcode: u32 = 1
+export const callKindDelegate: u32 = 2
+export const callKindStatic: u32 = 3
+
+/** CALL and its kin. Nothing changes before all that is wanted is there, so that it can begin anew after an exit. */
+export function call(frame: usize, sp: usize, kind: u32, nextIp: usize): i32 {
+  const hasValue = kind <= callKindCallcode
+  const value = hasValue ? sp - 64 : zeroWord
+  const range = hasValue ? sp - 96 : sp - 64
+  const movesValue = hasValue && !isZero(value)
+  if (kind === callKindCall && movesValue && load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
+  const inputEnd = rangeEnd(range, range - 32)
+  const outputEnd = rangeEnd(range - 64, range - 96)
+  const end = max(inputEnd, outputEnd)
+  cost = memoryCost(frame, end)
+  if (cost >= unpayable) return frameEnds + endedOutOfGas
+  target = accountOf(sp - 32)
+  cost += accessCost(target) + (movesValue ? gasCallValue : 0)
+  if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  if (!isLoaded(target)) return exitFor(exitAccount, target)
+  if (kind === callKindCall && movesValue && isEmpty(target)) {
+    cost += gasNewAccount
+    if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  }
+  const found = findCode(target, true)
+  if (found !== goOn) return found
+  charge(cost)
+  expandMemory(frame, end)
+  warm(target)
+  if (delegate !== 0) warm(delegate)
+  return beginCall(frame, sp, kind, movesValue, value, range, nextIp)
+}
+
+/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150). */
+export function gasFor(wanted: usize): u64 {
+  const left = gasLeft()
+  const most = left - left / 64
+  const isSmall = (load<u64>(wanted, 8) | load<u64>(wanted, 16) | load<u64>(wanted, 24)) === 0
+  return isSmall ? min(load<u64>(wanted), most) : most
+}
+
+function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: usize, range: usize, nextIp: usize): i32 {
+  const given = gasFor(sp)
+  const self = <usize>load<u32>(frame, frameSelf)
+  // the words of the call go: the last one that it has read lies at range - 96
+  store<u32>(frame, <u32>(range - 128), frameSp)
+  store<u32>(frame, <u32>nextIp, frameIp)
+  const isRefused = load<u32>(ctxFrames) > maxDepth || (movesValue && compare(self + accountBalance, value) < 0)
+  if (isRefused || (code === 0 && precompileAt(target) === 0)) {
+    if (!isRefused && kind !== callKindDelegate) transfer(self, kind === callKindCallcode ? self : target, value)
+    endAtOnce(frame, range, isRefused, movesValue)
+    return switched
+  }
+  const saved = checkpoint()
+  if (kind !== callKindDelegate) transfer(self, kind === callKindCallcode ? self : target, value)
+  handGas(frame, given)
+  if (movesValue) addGas(gasCallStipend)
+  const precompile = precompileAt(target)
+  const next = pushFrame(frame, precompile !== 0 ? kindPrecompile : kindCall, saved)
+  const inputSize = toU32Clamped(range - 32)
+  const input = inputSize === 0 ? 0 : load<u32>(frame, frameMemory) + toU32Clamped(range)
+  store<u32>(next, input, frameInput)
+  store<u32>(next, inputSize, frameInputSize)
+  store<u32>(next, toU32Clamped(range - 64), frameOutputTo)
+  store<u32>(next, toU32Clamped(range - 96), frameOutputSize)
+  if (precompile !== 0) return exitToPrecompile(precompile, input, inputSize)
+  setRoles(next, frame, kind, self, value)
+  store<u32>(next, <u32>(delegate !== 0 ? delegate : target), frameCodeAccount)
+  enterCode(next, code)
+  return switched
+}
+
+/** In whose name the code runs: DELEGATECALL goes on in the caller's, CALLCODE on the caller's storage. */
+function setRoles(next: usize, frame: usize, kind: u32, self: usize, value: usize): void {
+  const isStatic = kind === callKindStatic ? 1 : load<u32>(frame, frameIsStatic)
+  store<u32>(next, isStatic, frameIsStatic)
+  if (kind === callKindDelegate) {
+    store<u32>(next, <u32>self, frameSelf)
+    copyWord(next + frameCaller, frame + frameCaller)
+    copyWord(next + frameValue, frame + frameValue)
+    return
+  }
+  store<u32>(next, <u32>(kind === callKindCallcode ? self : target), frameSelf)
+  pushAddress(next + frameCaller, self)
+  copyWord(next + frameValue, value)
+}
+
+/** A call that needs no frame: refused, which gives its gas back, or of an account without code. Its stipend is the caller's. */
+function endAtOnce(frame: usize, range: usize, isRefused: bool, movesValue: bool): void {
+  if (movesValue) addGas(gasCallStipend)
+  store<u32>(ctxReturnSize, 0)
+  const top = range - 96
+  setSmall(top, isRefused ? 0 : 1)
+  store<u32>(frame, <u32>top, frameSp)
+}
+
+export function exitToPrecompile(precompile: u32, input: u32, size: u32): i32 {
+  store<u32>(ctxExitId, precompile)
+  store<u32>(ctxExitFrom, input)
+  store<u32>(ctxExitSize, size)
+  return exitPrecompile
+}
+
+/** A message call from outside: at depth 0, paid for, its account warm. @returns an exit, or `switched` when a frame runs */
+export function beginMessageCall(caller: usize, to: usize, value: usize, input: usize, inputSize: u32): i32 {
+  target = accountOf(to)
+  const payer = accountOf(caller)
+  if (!isLoaded(payer)) return exitFor(exitAccount, payer)
+  if (!isLoaded(target)) return exitFor(exitAccount, target)
+  warm(target)
+  const found = findCode(target, false)
+  if (found !== goOn) return found
+  if (delegate !== 0) warm(delegate)
+  if (compare(payer + accountBalance, value) < 0) return frameEnds + endedInsufficientBalance
+  const saved = checkpoint()
+  transfer(payer, target, value)
+  const precompile = precompileAt(target)
+  if (code === 0 && precompile === 0) return frameEnds
+  const next = pushFrame(0, precompile !== 0 ? kindPrecompile : kindCall, saved)
+  store<u32>(next, <u32>input, frameInput)
+  store<u32>(next, inputSize, frameInputSize)
+  if (precompile !== 0) return exitToPrecompile(precompile, <u32>input, inputSize)
+  store<u32>(next, <u32>target, frameSelf)
+  copyWord(next + frameCaller, caller)
+  copyWord(next + frameValue, value)
+  store<u32>(next, <u32>(delegate !== 0 ? delegate : target), frameCodeAccount)
+  enterCode(next, code)
+  return switched
+}

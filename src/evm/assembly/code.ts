@@ -1,0 +1,220 @@
+import { forkPrague, frameBytes, frameCode, frameIp, frameJumps, frameKind, frameStream, kindPrecompile } from './internal'
+import {
+  accountCode,
+  accountCodeGeneration,
+  accountCodeHash,
+  codeBase,
+  codeEnd,
+  codeTableBase,
+  codeTableEnd,
+  ctxCodeSoftBytes,
+  ctxCodeTop,
+  ctxFork,
+  ctxFrames,
+  framesBase,
+} from './layout'
+import { jumpsOfLast, translate } from './translate'
+
+/** A code in the arena: the bytes, then the instruction stream and the jump table once it runs. Entries lie in the order of the arena. */
+const codeHash: usize = 0
+export const codeBytes: usize = 32
+export const codeSize: usize = 36
+export const codeStream: usize = 40
+export const codeJumps: usize = 44
+/** u32, end of all that belongs to it */
+const codeTop: usize = 48
+/** u32, 1: found by its hash; 2: a frame runs it (while the arena is swept) */
+const codeFlags: usize = 52
+/** u32, where it was before the arena was swept, minus where it is */
+const codeMoved: usize = 56
+const codeMovedTo: usize = 60
+const codeEntryBytes: usize = 64
+
+const hashedFlag: u32 = 1
+const liveFlag: u32 = 2
+
+const indexBytes: usize = 0x100000
+const indexMask: u32 = 0x3ffff
+const entriesBase: usize = <usize>codeTableBase + indexBytes
+/** Half of the index at most. */
+const maxEntries: u32 = min<u32>((codeTableEnd - <i32>entriesBase) / <i32>codeEntryBytes, 0x1ffff)
+/** The end of the region is the translator's scratch. */
+const arenaEnd: usize = codeEnd - 0x400000
+const delegationSize: u32 = 23
+
+let entryCount: u32 = 0
+let generation: u32 = 1
+let forkOfCodes: u32 = 0xffffffff
+let pending: usize = 0
+
+/** Drops what was translated for another fork. Before a session begins: no frame runs. */
+export function keepCodesOf(fork: u32): void {
+  if (fork === forkOfCodes && entryCount > 0) return
+  forkOfCodes = fork
+  store<u32>(ctxFrames, 0)
+  clear()
+}
+
+function clear(): void {
+  memory.fill(codeTableBase, 0, indexBytes)
+  entryCount = 0
+  generation++
+  store<u32>(ctxCodeTop, codeBase)
+}
+
+function cellAt(index: u32): usize {
+  return <usize>codeTableBase + (<usize>index << 2)
+}
+
+function indexOf(hash: usize): usize {
+  let at = load<u32>(hash) & indexMask
+  let cell = cellAt(at)
+  while (load<u32>(cell) !== 0 && !sameHash(<usize>load<u32>(cell), hash)) {
+    at = (at + 1) & indexMask
+    cell = cellAt(at)
+  }
+  return cell
+}
+
+function sameHash(a: usize, b: usize): bool {
+  return load<u64>(a) === load<u64>(b) && load<u64>(a, 8) === load<u64>(b, 8) && load<u64>(a, 16) === load<u64>(b, 16) && load<u64>(a, 24) === load<u64>(b, 24)
+}
+
+/** The entry of a code by its hash; 0 when the arena does not have it. */
+export function codeByHash(hash: usize): usize {
+  return <usize>load<u32>(indexOf(hash))
+}
+
+/** The entry of an account's code, which is not empty; 0 when the arena does not have it. */
+export function codeOf(account: usize): usize {
+  if (load<u32>(account, accountCodeGeneration) === generation) {
+    const known = <usize>load<u32>(account, accountCode)
+    if (known !== 0) return known
+  }
+  const entry = codeByHash(account + accountCodeHash)
+  if (entry !== 0) {
+    store<u32>(account, <u32>entry, accountCode)
+    store<u32>(account, generation, accountCodeGeneration)
+  }
+  return entry
+}
+
+/**
+ * Room for the bytes of a code; whoever asks writes them and calls `finishCode`. A hash of 0 is that of initcode, which is found by nobody.
+ * May sweep the arena: entries that no frame runs are gone after it.
+ */
+export function allocateCode(hash: usize, size: u32): usize {
+  const top = <usize>load<u32>(ctxCodeTop)
+  const soft = <usize>load<u32>(ctxCodeSoftBytes)
+  if (entryCount >= maxEntries || top + size > <usize>codeBase + max<usize>(soft, sweptBytes * 2)) sweep()
+  return newEntry(hash, size)
+}
+
+/** Bytes that were left by the last sweep. */
+let sweptBytes: usize = 0
+
+function newEntry(hash: usize, size: u32): usize {
+  if (entryCount >= maxEntries) unreachable()
+  const entry = entriesBase + <usize>(entryCount++) * codeEntryBytes
+  const bytes = <usize>load<u32>(ctxCodeTop)
+  // zeros behind the code: a PUSH at its end reads them
+  const top = (bytes + size + 40) & ~7
+  if (top > arenaEnd) unreachable()
+  memory.fill(entry, 0, codeEntryBytes)
+  memory.fill(bytes + size, 0, top - bytes - size)
+  store<u32>(entry, <u32>bytes, codeBytes)
+  store<u32>(entry, size, codeSize)
+  store<u32>(ctxCodeTop, <u32>top)
+  if (hash !== 0) {
+    memory.copy(entry, hash, 32)
+    store<u32>(entry, hashedFlag, codeFlags)
+  }
+  pending = entry
+  return bytes
+}
+
+/** The bytes of the last allocation are there: the code is made ready to run. */
+export function finishCode(): usize {
+  const entry = pending
+  const stream = <usize>load<u32>(ctxCodeTop)
+  const top = translate(<usize>load<u32>(entry, codeBytes), load<u32>(entry, codeSize), stream)
+  if (top > arenaEnd) unreachable()
+  store<u32>(entry, <u32>stream, codeStream)
+  store<u32>(entry, <u32>jumpsOfLast(), codeJumps)
+  store<u32>(entry, <u32>top, codeTop)
+  store<u32>(ctxCodeTop, <u32>top)
+  if (load<u32>(entry, codeFlags) & hashedFlag) store<u32>(indexOf(entry), <u32>entry)
+  return entry
+}
+
+/** The account that a code delegates to (EIP-7702): pointer to the 20 bytes; 0 when it does not. */
+export function delegateOf(entry: usize): usize {
+  if (load<u32>(ctxFork) < forkPrague || load<u32>(entry, codeSize) !== delegationSize) return 0
+  const bytes = <usize>load<u32>(entry, codeBytes)
+  return load<u8>(bytes) === 0xef && load<u8>(bytes, 1) === 1 && load<u8>(bytes, 2) === 0 ? bytes + 3 : 0
+}
+
+// ---- sweeping: what no frame runs goes, the rest moves together
+
+function sweep(): void {
+  const frames = load<u32>(ctxFrames)
+  for (let i: u32 = 0; i < frames; i++) {
+    const entry = codeOfFrame(i)
+    if (entry !== 0) store<u32>(entry, load<u32>(entry, codeFlags) | liveFlag, codeFlags)
+  }
+  const count = entryCount
+  planMoves(count)
+  for (let i: u32 = 0; i < frames; i++) follow(<usize>framesBase + <usize>i * frameBytes, codeOfFrame(i))
+  clear()
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = entriesBase + <usize>i * codeEntryBytes
+    if (load<u32>(entry, codeFlags) & liveFlag) move(entry)
+  }
+  sweptBytes = <usize>load<u32>(ctxCodeTop) - <usize>codeBase
+}
+
+/** Entry of the code that a frame runs; 0 for a precompile. */
+function codeOfFrame(depth: u32): usize {
+  const frame = <usize>framesBase + <usize>depth * frameBytes
+  return load<u32>(frame, frameKind) === kindPrecompile ? 0 : <usize>load<u32>(frame, frameCode)
+}
+
+/** Writes into each entry that stays where it will be, and by how much its bytes move down. */
+function planMoves(count: u32): void {
+  let to: usize = codeBase
+  let place = entriesBase
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = entriesBase + <usize>i * codeEntryBytes
+    if (!(load<u32>(entry, codeFlags) & liveFlag)) continue
+    const from = <usize>load<u32>(entry, codeBytes)
+    store<u32>(entry, <u32>(from - to), codeMoved)
+    store<u32>(entry, <u32>place, codeMovedTo)
+    to += <usize>load<u32>(entry, codeTop) - from
+    place += codeEntryBytes
+  }
+}
+
+function follow(frame: usize, entry: usize): void {
+  if (entry === 0) return
+  const moved = load<u32>(entry, codeMoved)
+  store<u32>(frame, load<u32>(entry, codeMovedTo), frameCode)
+  store<u32>(frame, load<u32>(frame, frameIp) - moved, frameIp)
+  store<u32>(frame, load<u32>(frame, frameStream) - moved, frameStream)
+  store<u32>(frame, load<u32>(frame, frameJumps) - moved, frameJumps)
+}
+
+/** Entries are moved in their order, so that nothing is written over what is still to be moved. */
+function move(old: usize): void {
+  const moved = load<u32>(old, codeMoved)
+  const from = <usize>load<u32>(old, codeBytes)
+  memory.copy(from - moved, from, <usize>load<u32>(old, codeTop) - from)
+  const entry = entriesBase + <usize>(entryCount++) * codeEntryBytes
+  memory.copy(entry, old, codeEntryBytes)
+  store<u32>(entry, load<u32>(entry, codeFlags) & ~liveFlag, codeFlags)
+  store<u32>(entry, <u32>(from - moved), codeBytes)
+  store<u32>(entry, load<u32>(entry, codeStream) - moved, codeStream)
+  store<u32>(entry, load<u32>(entry, codeJumps) - moved, codeJumps)
+  store<u32>(entry, load<u32>(entry, codeTop) - moved, codeTop)
+  store<u32>(ctxCodeTop, load<u32>(entry, codeTop))
+  if (load<u32>(entry, codeFlags) & hashedFlag) store<u32>(indexOf(entry), <u32>entry)
+}

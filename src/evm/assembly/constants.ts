@@ -1,0 +1,64 @@
+import { opPushLong, opPushShort, opPushWord } from './internal'
+import { copyWord } from './word'
+
+/**
+ * Words that the code pushes and that nothing has used yet while it is translated: known before it runs, so that they can be folded, be jumped to
+ * or become operands. They lie like a stack, the last one on top.
+ */
+const bottom: usize = memory.data(32 * 68)
+export const maxConstants: u32 = 64
+let count: u32 = 0
+
+export function clearConstants(): void {
+  count = 0
+}
+
+export function constantCount(): u32 {
+  return count
+}
+
+/** Pointer to the constant on top, in the form of a stack pointer. */
+export function topConstant(): usize {
+  return bottom + (<usize>count << 5)
+}
+
+/** Room for one more: the pointer to write it to. */
+export function pushConstant(): usize {
+  count++
+  return topConstant()
+}
+
+export function dropConstants(dropped: u32): void {
+  count -= dropped
+}
+
+/** Whether the constant on top is at most `most`, which fits 64 bits. */
+export function topIsAtMost(most: u64): bool {
+  const top = topConstant()
+  return count > 0 && (load<u64>(top, 8) | load<u64>(top, 16) | load<u64>(top, 24)) === 0 && load<u64>(top) <= most
+}
+
+/** Writes the instructions that push them all. @returns the end of the stream */
+export function writeConstants(to: usize): usize {
+  let out = to
+  for (let i: u32 = 1; i <= count; i++) out = writePush(out, bottom + (<usize>i << 5))
+  count = 0
+  return out
+}
+
+function writePush(out: usize, word: usize): usize {
+  if ((load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) !== 0) {
+    store<u16>(out, opPushWord)
+    copyWord(out + 2, word)
+    return out + 34
+  }
+  const value = load<u64>(word)
+  if (value <= 0xffff) {
+    store<u16>(out, opPushShort)
+    store<u16>(out, <u16>value, 2)
+    return out + 4
+  }
+  store<u16>(out, opPushLong)
+  store<u64>(out, value, 2)
+  return out + 10
+}

@@ -1,0 +1,77 @@
+import { accountAddress, ctxCreated, ctxEnded, ctxExitEntry, ctxExitFrom, ctxExitSize, ctxFrames, ctxGas, ctxRefund, ctxReserve, ctxReturnSize, endedCodeSize, endedInvalidCode, endedOutOfGas, endedRevert, endedSuccess, exitEnded, exitNewCode, returnBase } from './layout'
+import { frameAt, popFrame } from './frames'
+import { charge } from './gas'
+import { frameCheckpoint, frameKind, frameRefundBefore, frameSelf, frameSp, gasCodeByte, kindCreate, maxCodeSize, switched } from './internal'
+import { keccak256 } from './keccak'
+import { revertTo, setCodeHash } from './state'
+import { setSmall } from './word'
+
+const hash: usize = memory.data(32)
+
+/** Checks, pays for and keeps the code that initcode returned (EIP-170, EIP-3541). */
+function depositCode(frame: usize): i32 {
+  const size = load<u32>(ctxReturnSize)
+  if (size > maxCodeSize) return endedCodeSize
+  if (size > 0 && load<u8>(returnBase) === 0xef) return endedInvalidCode
+  if (!charge(gasCodeByte * <u64>size)) return endedOutOfGas
+  keccak256(returnBase, size, hash)
+  setCodeHash(<usize>load<u32>(frame, frameSelf), hash)
+  return endedSuccess
+}
+
+/** What failed is undone; a halt has taken all gas. */
+function undo(frame: usize, ended: i32): void {
+  if (ended !== endedRevert) {
+    store<u64>(ctxGas, 0)
+    store<u64>(ctxReserve, 0)
+    store<u32>(ctxReturnSize, 0)
+  }
+  revertTo(load<u32>(frame, frameCheckpoint))
+  store<i64>(ctxRefund, load<i64>(frame, frameRefundBefore))
+}
+
+/** The word that tells the caller of the end: 1 or 0 for a call, the address or 0 for a creation. */
+function pushEnd(parent: usize, frame: usize, isCreate: bool, ended: i32): void {
+  const sp = <usize>load<u32>(parent, frameSp) + 32
+  store<u32>(parent, <u32>sp, frameSp)
+  if (ended !== endedSuccess || !isCreate) setSmall(sp, ended === endedSuccess ? 1 : 0)
+  else pushAddress(sp, <usize>load<u32>(frame, frameSelf))
+}
+
+/** Writes the address of an account as a word. */
+export function pushAddress(sp: usize, account: usize): void {
+  store<u64>(sp, load<u64>(account, accountAddress))
+  store<u64>(sp, load<u64>(account, accountAddress + 8), 8)
+  store<u64>(sp, <u64>load<u32>(account, accountAddress + 16), 16)
+  store<u64>(sp, 0, 24)
+}
+
+/** The running frame ends as `ended` says, its output kept. @returns what `run` does next */
+export function endFrame(ended: i32): i32 {
+  const depth = load<u32>(ctxFrames) - 1
+  const frame = frameAt(depth)
+  const isCreate = load<u32>(frame, frameKind) === kindCreate
+  let next = switched
+  if (isCreate && ended === endedSuccess) {
+    const size = load<u32>(ctxReturnSize)
+    ended = depositCode(frame)
+    store<u32>(ctxReturnSize, 0)
+    if (ended === endedSuccess && size > 0) {
+      store<u32>(ctxExitEntry, load<u32>(frame, frameSelf))
+      store<u32>(ctxExitFrom, returnBase)
+      store<u32>(ctxExitSize, size)
+      next = exitNewCode
+    }
+  }
+  if (ended !== endedSuccess) undo(frame, ended)
+  store<u32>(ctxFrames, depth)
+  if (depth === 0) {
+    store<u32>(ctxEnded, ended)
+    store<u32>(ctxCreated, isCreate && ended === endedSuccess ? load<u32>(frame, frameSelf) : 0)
+    return next === switched ? exitEnded : next
+  }
+  const parent = frameAt(depth - 1)
+  popFrame(frame, parent, !isCreate)
+  pushEnd(parent, frame, isCreate, ended)
+  return next
+}

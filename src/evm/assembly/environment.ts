@@ -1,0 +1,189 @@
+import { accessCost, exitFor } from './calls'
+import { codeBytes, codeOf, codeSize } from './code'
+import { charge, gasLeft, perWord } from './gas'
+import { frameCode, frameEnds, frameInput, frameInputSize, frameMemory, gasCopyWord, goOn } from './internal'
+import {
+  accountBalance,
+  accountCodeHash,
+  ctxBlobHashCount,
+  ctxBlobHashes,
+  ctxExitId,
+  ctxNumber,
+  ctxReturnSize,
+  endedOutOfGas,
+  endedReturnDataBounds,
+  exitAccount,
+  exitBlockHash,
+  exitCode,
+  ioBase,
+  returnBase,
+} from './layout'
+import { copyPadded, expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
+import { accountOf, hasNoCode, isEmpty, isLoaded, isWarm, warm } from './state'
+import { copyWord, loadBig, setSmall, toU32Clamped, zero } from './word'
+
+/** Pays for an account, `extra` included, and makes sure that it is there. @returns its entry, or 0 and `accessed` says why not */
+let accessed: i32 = goOn
+
+function access(word: usize, extra: u64): usize {
+  const account = accountOf(word)
+  const cost = accessCost(account) + extra
+  accessed = goOn
+  if (cost > gasLeft()) accessed = frameEnds + endedOutOfGas
+  else if (!isLoaded(account)) accessed = exitFor(exitAccount, account)
+  return account
+}
+
+/** After all that was wanted is there. */
+function payAccess(account: usize, extra: u64): void {
+  charge(accessCost(account) + extra)
+  if (!isWarm(account)) warm(account)
+}
+
+export function balance(sp: usize): i32 {
+  const account = access(sp, 0)
+  if (accessed !== goOn) return accessed
+  payAccess(account, 0)
+  copyWord(sp, account + accountBalance)
+  return goOn
+}
+
+/** EIP-1052: zero for an account that is not there, or empty. */
+export function extcodehash(sp: usize): i32 {
+  const account = access(sp, 0)
+  if (accessed !== goOn) return accessed
+  payAccess(account, 0)
+  if (isEmpty(account)) zero(sp)
+  else loadBig(sp, account + accountCodeHash)
+  return goOn
+}
+
+export function extcodesize(sp: usize): i32 {
+  const account = access(sp, 0)
+  if (accessed !== goOn) return accessed
+  const code = hasNoCode(account) ? <usize>0 : codeOf(account)
+  if (code === 0 && !hasNoCode(account)) return exitFor(exitCode, account)
+  payAccess(account, 0)
+  setSmall(sp, code === 0 ? 0 : <u64>load<u32>(code, codeSize))
+  return goOn
+}
+
+export function extcodecopy(frame: usize, sp: usize): i32 {
+  const size = toU32Clamped(sp - 96)
+  const end = rangeEnd(sp - 32, sp - 96)
+  const memoryPrice = memoryCost(frame, end)
+  if (memoryPrice >= unpayable) return frameEnds + endedOutOfGas
+  const extra = memoryPrice + perWord(size, gasCopyWord)
+  const account = access(sp, extra)
+  if (accessed !== goOn) return accessed
+  const code = hasNoCode(account) ? <usize>0 : codeOf(account)
+  if (code === 0 && !hasNoCode(account)) return exitFor(exitCode, account)
+  payAccess(account, extra)
+  expandMemory(frame, end)
+  if (size === 0) return goOn
+  const to = <usize>load<u32>(frame, frameMemory) + toU32Clamped(sp - 32)
+  if (code === 0) memory.fill(to, 0, size)
+  else copyPadded(to, <usize>load<u32>(code, codeBytes), load<u32>(code, codeSize), toU32Clamped(sp - 64), size)
+  return goOn
+}
+
+/** Pays for a copy of words at sp (to), sp − 32 (from), sp − 64 (size), and for its memory. */
+function payCopy(frame: usize, sp: usize): bool {
+  const end = rangeEnd(sp, sp - 64)
+  const price = memoryCost(frame, end)
+  if (price >= unpayable || !charge(price + perWord(toU32Clamped(sp - 64), gasCopyWord))) return false
+  expandMemory(frame, end)
+  return true
+}
+
+function copyFrom(frame: usize, sp: usize, source: usize, length: u32): i32 {
+  if (!payCopy(frame, sp)) return frameEnds + endedOutOfGas
+  const size = toU32Clamped(sp - 64)
+  if (size > 0) copyPadded(<usize>load<u32>(frame, frameMemory) + toU32Clamped(sp), source, length, toU32Clamped(sp - 32), size)
+  return goOn
+}
+
+export function calldatacopy(frame: usize, sp: usize): i32 {
+  return copyFrom(frame, sp, <usize>load<u32>(frame, frameInput), load<u32>(frame, frameInputSize))
+}
+
+export function codecopy(frame: usize, sp: usize): i32 {
+  const code = <usize>load<u32>(frame, frameCode)
+  return copyFrom(frame, sp, <usize>load<u32>(code, codeBytes), load<u32>(code, codeSize))
+}
+
+/** EIP-211: the one copy that may not read past the end. */
+export function returndatacopy(frame: usize, sp: usize): i32 {
+  const size = load<u32>(ctxReturnSize)
+  if (<u64>toU32Clamped(sp - 32) + <u64>toU32Clamped(sp - 64) > <u64>size) return frameEnds + endedReturnDataBounds
+  return copyFrom(frame, sp, returnBase, size)
+}
+
+/** EIP-5656 */
+export function mcopy(frame: usize, sp: usize): i32 {
+  const size = toU32Clamped(sp - 64)
+  const end = max(rangeEnd(sp, sp - 64), rangeEnd(sp - 32, sp - 64))
+  const price = memoryCost(frame, end)
+  if (price >= unpayable || !charge(price + perWord(size, gasCopyWord))) return frameEnds + endedOutOfGas
+  expandMemory(frame, end)
+  const base = <usize>load<u32>(frame, frameMemory)
+  if (size > 0) memory.copy(base + toU32Clamped(sp), base + toU32Clamped(sp - 32), size)
+  return goOn
+}
+
+const scratch: usize = memory.data(32)
+
+export function calldataload(frame: usize, sp: usize): void {
+  const size = load<u32>(frame, frameInputSize)
+  const from = toU32Clamped(sp)
+  const input = <usize>load<u32>(frame, frameInput)
+  if (<u64>from + 32 <= <u64>size) {
+    loadBig(sp, input + from)
+    return
+  }
+  if (from >= size) {
+    zero(sp)
+    return
+  }
+  zero(scratch)
+  memory.copy(scratch, input + from, size - from)
+  loadBig(sp, scratch)
+}
+
+/** EIP-4844 */
+export function blobhash(sp: usize): void {
+  const index = toU32Clamped(sp)
+  if (index >= load<u32>(ctxBlobHashCount)) zero(sp)
+  else copyWord(sp, <usize>ctxBlobHashes + (<usize>index << 5))
+}
+
+/** number + 1 of the block whose hash the host has given last, and the hash; forgotten with the session */
+let hashedNumber: u64 = 0
+const blockHash: usize = memory.data(32)
+
+/** The hash at `ioBase` is that of the block that was wanted. */
+export function setBlockHash(): void {
+  hashedNumber = <u64>load<u32>(ctxExitId) + 1
+  memory.copy(blockHash, ioBase, 32)
+}
+
+export function forgetBlockHash(): void {
+  hashedNumber = 0
+}
+
+/** One of the 256 blocks before this one, else zero. */
+export function blockhash(sp: usize): i32 {
+  const current = load<u64>(ctxNumber)
+  const number = load<u64>(sp)
+  const isSmall = (load<u64>(sp, 8) | load<u64>(sp, 16) | load<u64>(sp, 24)) === 0
+  if (!isSmall || number >= current || current - number > 256) {
+    zero(sp)
+    return goOn
+  }
+  if (hashedNumber !== number + 1) {
+    store<u32>(ctxExitId, <u32>number)
+    return exitBlockHash
+  }
+  loadBig(sp, blockHash)
+  return goOn
+}

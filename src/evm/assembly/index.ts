@@ -1,0 +1,115 @@
+// What the host sees of the interpreter.
+import { beginMessageCall } from './calls'
+import { beginMessageCreate } from './create'
+import { endFrame } from './ends'
+import { charge } from './gas'
+import { frameEnds, sliceGas, switched } from './internal'
+import {
+  ctxCreated,
+  ctxEnded,
+  ctxFork,
+  ctxFrames,
+  ctxGas,
+  ctxMessageCaller,
+  ctxMessageGas,
+  ctxMessageInputSize,
+  ctxMessageIsCreate,
+  ctxMessageTo,
+  ctxMessageValue,
+  ctxReserve,
+  ctxReturnSize,
+  endedCollision,
+  endedOutOfGas,
+  endedPrecompileFailure,
+  endedSuccess,
+  exitAccount,
+  exitCode,
+  exitEnded,
+  inputBase,
+} from './layout'
+import { keepCodesOf } from './code'
+import { forgetBlockHash } from './environment'
+import { openOpcodes } from './opcodes'
+import { run as runFrames } from './run'
+
+export { allocateCode, finishCode } from './code'
+export { setBlockHash } from './environment'
+export { keccak256 } from './keccak'
+export {
+  accountAt,
+  beginTransaction,
+  checkpoint,
+  covers,
+  credit,
+  debit,
+  endTransaction,
+  hashSlot,
+  hasNoCode,
+  loadSlot,
+  nextChangedAccount,
+  nextChangedSlot,
+  openSession,
+  revertTo,
+  setCodeHash,
+  setNonce,
+  slotOf,
+  stateBytesTouched,
+  warm,
+  warmSlot,
+} from './state'
+
+/** Makes the rules of the session's fork the ones in force: opcodes, and what code was translated by them. */
+export function openCodes(): void {
+  openOpcodes(load<u32>(ctxFork))
+  keepCodesOf(load<u32>(ctxFork))
+  forgetBlockHash()
+}
+
+/** The message has not begun, since something was wanted first. */
+let isBeginning: bool = false
+
+/** Starts the message of the context. @returns an exit, as `run` does */
+export function begin(): i32 {
+  store<u32>(ctxFrames, 0)
+  isBeginning = true
+  return run()
+}
+
+function beginMessage(): i32 {
+  const gas = load<u64>(ctxMessageGas)
+  const slice = min(gas, sliceGas)
+  store<u64>(ctxGas, slice)
+  store<u64>(ctxReserve, gas - slice)
+  store<u32>(ctxReturnSize, 0)
+  store<u32>(ctxCreated, 0)
+  const size = load<u32>(ctxMessageInputSize)
+  return load<u32>(ctxMessageIsCreate) !== 0
+    ? beginMessageCreate(ctxMessageCaller, ctxMessageValue, inputBase, size)
+    : beginMessageCall(ctxMessageCaller, ctxMessageTo, ctxMessageValue, inputBase, size)
+}
+
+/** Goes on until the host is wanted. @returns one of `exit…` of layout.ts */
+export function run(): i32 {
+  if (!isBeginning) return runFrames()
+  const status = beginMessage()
+  if (status === exitAccount || status === exitCode) return status
+  isBeginning = false
+  if (status === switched) return runFrames()
+  if (status < frameEnds) return status
+  if (status === frameEnds + endedCollision) {
+    store<u64>(ctxGas, 0)
+    store<u64>(ctxReserve, 0)
+  }
+  store<u32>(ctxEnded, status - frameEnds)
+  return exitEnded
+}
+
+/**
+ * The end of the precompile that was wanted: its output is at `returnBase`. `run` goes on after it.
+ * @param ok 0: it failed, which takes all gas of the call
+ * @param cost gas
+ */
+export function endPrecompile(ok: u32, outputSize: u32, cost: u64): void {
+  store<u32>(ctxReturnSize, outputSize)
+  endFrame(ok === 0 ? endedPrecompileFailure : charge(cost) ? endedSuccess : endedOutOfGas)
+}

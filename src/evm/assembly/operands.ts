@@ -1,0 +1,66 @@
+import { codeSize } from './code'
+import { charge } from './gas'
+import { frameCode, frameJumps } from './internal'
+import { noTarget, targetOf } from './jumps'
+import { expandMemory, memoryCost } from './memory'
+import { addTo, toU32Clamped } from './word'
+import { setLimbs } from './wordCompare'
+
+/** Where the word at `sp` lets the frame jump to: address of a block; 0 when there is no JUMPDEST. */
+export function jumpTarget(frame: usize, stream: usize, sp: usize): usize {
+  const pc = toU32Clamped(sp)
+  if (pc >= load<u32>(<usize>load<u32>(frame, frameCode), codeSize)) return 0
+  const distance = targetOf(<usize>load<u32>(frame, frameJumps), pc)
+  return distance === noTarget ? 0 : stream + <usize>distance
+}
+
+/** Pays for memory of a few bytes at an offset, and makes it. */
+export function touchWord(frame: usize, offset: u32, size: u32): bool {
+  const end = <u64>offset + <u64>size
+  if (!charge(memoryCost(frame, end))) return false
+  expandMemory(frame, end)
+  return true
+}
+
+const small: usize = memory.data(32)
+
+/** Adds what fits 64 bits. */
+// @ts-ignore: decorator
+@inline
+export function addSmall(sp: usize, value: u64): void {
+  const low = load<u64>(sp) + value
+  if (low >= value) store<u64>(sp, low)
+  else {
+    store<u64>(small, value)
+    addTo(sp, small)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function limb(p: usize, index: i32): u64 {
+  return index < 0 || index > 3 ? 0 : load<u64>(p + (<usize>index << 3))
+}
+
+/** Shifts by less than 256 bits. */
+export function shlBy(p: usize, shift: u32): void {
+  const limbs = <i32>(shift >> 6)
+  const bits = <u64>(shift & 63)
+  const a = limb(p, 3 - limbs)
+  const b = limb(p, 2 - limbs)
+  const c = limb(p, 1 - limbs)
+  const d = limb(p, 0 - limbs)
+  if (bits === 0) setLimbs(p, d, c, b, a)
+  else setLimbs(p, d << bits, (c << bits) | (d >> (64 - bits)), (b << bits) | (c >> (64 - bits)), (a << bits) | (b >> (64 - bits)))
+}
+
+export function shrBy(p: usize, shift: u32): void {
+  const limbs = <i32>(shift >> 6)
+  const bits = <u64>(shift & 63)
+  const a = limb(p, limbs)
+  const b = limb(p, limbs + 1)
+  const c = limb(p, limbs + 2)
+  const d = limb(p, limbs + 3)
+  if (bits === 0) setLimbs(p, a, b, c, d)
+  else setLimbs(p, (a >> bits) | (b << (64 - bits)), (b >> bits) | (c << (64 - bits)), (c >> bits) | (d << (64 - bits)), d >> bits)
+}

@@ -1,0 +1,81 @@
+import { exitFor } from './calls'
+import { charge, gasLeft } from './gas'
+import {
+  frameEnds,
+  frameIsStatic,
+  frameSelf,
+  gasColdSlot,
+  gasStoreReset,
+  gasStoreSentry,
+  gasStoreSet,
+  gasWarm,
+  goOn,
+  refundStoreClear,
+} from './internal'
+import { ctxRefund, endedOutOfGas, endedWriteProtection, exitSlot, slotOriginal, slotValue } from './layout'
+import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot } from './state'
+import { copyWord, equal, isZero, zero } from './word'
+
+/** SLOAD: what is not paid for is not asked of the view. */
+export function sload(frame: usize, sp: usize): i32 {
+  const slot = slotOf(<usize>load<u32>(frame, frameSelf), sp)
+  const isWarm = isSlotWarm(slot)
+  const cost = isWarm ? gasWarm : gasColdSlot
+  if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  if (!isSlotLoaded(slot)) return exitFor(exitSlot, slot)
+  charge(cost)
+  if (!isWarm) warmSlot(slot)
+  copyWord(sp, slot + slotValue)
+  return goOn
+}
+
+/** EIP-2200 with the prices of EIP-2929: a slot that still has its first value costs, a dirty one hardly. */
+function storeCost(slot: usize, value: usize): u64 {
+  if (equal(value, slot + slotValue) || !equal(slot + slotValue, slot + slotOriginal)) return gasWarm
+  return isZero(slot + slotOriginal) ? gasStoreSet : gasStoreReset
+}
+
+/** EIP-3529 */
+function storeRefund(slot: usize, value: usize): i64 {
+  const current = slot + slotValue
+  const original = slot + slotOriginal
+  if (equal(value, current)) return 0
+  const hadValue = !isZero(original)
+  if (equal(current, original)) return hadValue && isZero(value) ? refundStoreClear : 0
+  let change: i64 = 0
+  if (hadValue && isZero(current)) change -= refundStoreClear
+  if (hadValue && isZero(value)) change += refundStoreClear
+  if (equal(value, original)) change += <i64>((hadValue ? gasStoreReset : gasStoreSet) - gasWarm)
+  return change
+}
+
+/** SSTORE. @param rest gas of what follows in the block, which is paid for and still counts as left */
+export function sstore(frame: usize, sp: usize, rest: u64): i32 {
+  if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
+  const left = gasLeft()
+  if (left + rest <= gasStoreSentry) return frameEnds + endedOutOfGas
+  const slot = slotOf(<usize>load<u32>(frame, frameSelf), sp)
+  const access = isSlotWarm(slot) ? 0 : gasColdSlot
+  if (access > left) return frameEnds + endedOutOfGas
+  if (!isSlotLoaded(slot)) return exitFor(exitSlot, slot)
+  freshen(slot)
+  const value = sp - 32
+  if (!charge(access + storeCost(slot, value))) return frameEnds + endedOutOfGas
+  if (access !== 0) warmSlot(slot)
+  store<i64>(ctxRefund, load<i64>(ctxRefund) + storeRefund(slot, value))
+  if (!equal(value, slot + slotValue)) setSlot(slot, value)
+  return goOn
+}
+
+/** EIP-1153 */
+export function tload(frame: usize, sp: usize): void {
+  const value = transientOf(<usize>load<u32>(frame, frameSelf), sp)
+  if (value === 0) zero(sp)
+  else copyWord(sp, value)
+}
+
+export function tstore(frame: usize, sp: usize): i32 {
+  if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
+  setTransient(<usize>load<u32>(frame, frameSelf), sp, sp - 32)
+  return goOn
+}

@@ -1,0 +1,361 @@
+import { beginBlock, blockAt, countGas, countOpcode, endBlock, hasRestsLeft, wantRest } from './blocks'
+import { clearConstants, constantCount, dropConstants, maxConstants, pushConstant, topConstant, topIsAtMost, writeConstants } from './constants'
+import { foldConstants } from './fold'
+import * as op from './internal'
+import { addFixup, addTarget, beginJumps, fixupAt, fixups, noTarget, placeJumps, targetOf } from './jumps'
+import { noOpcode, rowOf } from './opcodes'
+import { copyWord, readBytes, setSmall } from './word'
+
+/**
+ * Makes the instruction stream of a code: basic blocks that are paid for and checked at once, constants known, jumps to constants resolved, the
+ * commonest runs of opcodes as one instruction. What cannot be reached is left out. In the traced build each opcode is a block of its own, with a
+ * step before it, and nothing is joined.
+ */
+
+let start: usize = 0
+let out: usize = 0
+/** Instructions of this block that the next opcode may be joined with: the last and the one before; 0 when there are none. */
+let last: usize = 0
+let beforeLast: usize = 0
+let jumps: usize = 0
+
+/** The jump table of the code that was translated last. */
+export function jumpsOfLast(): usize {
+  return jumps
+}
+
+/** @returns end of stream and jump table */
+export function translate(code: usize, size: u32, to: usize): usize {
+  start = to
+  out = to
+  clearConstants()
+  beginJumps(size)
+  let isDead = false
+  for (let pc: u32 = 0; pc < size; pc++) {
+    const opcode = <u32>load<u8>(code + pc)
+    if (opcode === 0x5b) isDead = false
+    if (!isDead) isDead = translateOpcode(code, size, pc, opcode)
+    if (opcode >= 0x60 && opcode <= 0x7f) pc += opcode - 0x5f
+  }
+  if (!isDead) {
+    // the end of the code is a STOP that costs nothing
+    flush()
+    if (isDefined(TRACED)) emitWith32(op.opStep, size)
+    emit(0)
+  }
+  endBlock()
+  const nowhere = <u32>(out - start)
+  emit(op.opInvalidJump)
+  jumps = (out + 7) & ~7
+  const top = placeJumps(jumps)
+  resolveJumps(size, nowhere)
+  return top
+}
+
+/** @returns whether what follows cannot be reached but by a jump */
+function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
+  const row = rowOf(opcode)
+  if (opcode === 0x5b || isDefined(TRACED)) {
+    flush()
+    endBlock()
+    if (opcode === 0x5b) addTarget(pc, <u32>(out - start))
+    if (isDefined(TRACED)) {
+      emitWith32(op.opStep, pc)
+      forget()
+    }
+  }
+  if (blockAt === 0) {
+    out = beginBlock(out)
+    forget()
+  }
+  if (row === noOpcode) {
+    flush()
+    emit(0xfe)
+    endBlock()
+    return true
+  }
+  countOpcode(row)
+  if (opcode >= 0x5f && opcode <= 0x7f) {
+    readBytes(room(), code + pc + 1, opcode - 0x5f)
+    return false
+  }
+  if (opcode >= 0x80 && opcode <= 0x8f) duplicate(opcode - 0x7f)
+  else if (opcode >= 0x90 && opcode <= 0x9f) swap(opcode - 0x8f)
+  else return translateOther(size, pc, opcode)
+  return false
+}
+
+/** A place for another constant. */
+function room(): usize {
+  if (constantCount() === maxConstants || isDefined(TRACED)) flush()
+  return pushConstant()
+}
+
+function translateOther(size: u32, pc: u32, opcode: u32): bool {
+  switch (opcode) {
+    case 0x5b:
+      return false
+    case 0x58:
+      setSmall(room(), pc)
+      return false
+    case 0x38:
+      setSmall(room(), size)
+      return false
+    case 0x50:
+      pop()
+      return false
+    case 0x56:
+      jump()
+      return true
+    case 0x57:
+      jumpIf()
+      return false
+    case 0x5a:
+    case 0x55:
+      flush()
+      emit(opcode === 0x5a ? op.opGas : op.opStore)
+      wantRest(out)
+      out += 4
+      if (!hasRestsLeft()) endBlock()
+      return false
+  }
+  if (!isDefined(TRACED) && constantCount() > 0 && withConstant(opcode)) return false
+  flush()
+  if (isDefined(TRACED) || !joined(opcode)) emit(<u16>opcode)
+  return endsBlock(opcode)
+}
+
+/** Calls, creations and what ends a frame: gas left is what it should be after them. @returns whether the code ends here */
+function endsBlock(opcode: u32): bool {
+  const isEnd = opcode === 0x00 || opcode === 0xf3 || opcode === 0xfd || opcode === 0xff
+  if (isEnd || opcode >= 0xf0) endBlock()
+  return isEnd
+}
+
+// ---- writing
+
+function emit(instruction: u16): void {
+  beforeLast = last
+  last = out
+  store<u16>(out, instruction)
+  out += 2
+}
+
+function emitWith16(instruction: u16, operand: u32): void {
+  emit(instruction)
+  store<u16>(out, <u16>operand)
+  out += 2
+}
+
+function emitWith32(instruction: u16, operand: u32): void {
+  emit(instruction)
+  store<u32>(out, operand)
+  out += 4
+}
+
+function emitWith64(instruction: u16, operand: u64): void {
+  emit(instruction)
+  store<u64>(out, operand)
+  out += 8
+}
+
+function forget(): void {
+  last = 0
+  beforeLast = 0
+}
+
+/** Pushes the constants that wait: now they are words like others. */
+function flush(): void {
+  if (constantCount() === 0) return
+  out = writeConstants(out)
+  forget()
+}
+
+function lastIs(instruction: u32): bool {
+  return last !== 0 && <u32>load<u16>(last) === instruction
+}
+
+/** Takes back the last instruction. */
+function unwrite(): void {
+  out = last
+  last = beforeLast
+  beforeLast = 0
+}
+
+// ---- stack
+
+function duplicate(n: u32): void {
+  if (n <= constantCount() && !isDefined(TRACED)) {
+    const from = topConstant() - (<usize>(n - 1) << 5)
+    copyWord(room(), from)
+    return
+  }
+  flush()
+  emit(<u16>(0x7f + n))
+}
+
+function swap(n: u32): void {
+  flush()
+  emit(<u16>(0x8f + n))
+}
+
+function pop(): void {
+  if (constantCount() > 0) {
+    dropConstants(1)
+    return
+  }
+  if (!isDefined(TRACED)) {
+    if (lastIs(0x50)) {
+      unwrite()
+      emit(op.opPopTwo)
+      return
+    }
+    if (lastIs(0x90)) {
+      unwrite()
+      emit(op.opNip)
+      return
+    }
+  }
+  emit(0x50)
+}
+
+// ---- joining
+
+/** An opcode whose first operand is a constant. @returns whether it was dealt with */
+function withConstant(opcode: u32): bool {
+  if (foldConstants(opcode)) return true
+  const short = topIsAtMost(0xffff)
+  const value = load<u64>(topConstant())
+  switch (opcode) {
+    case 0x01:
+      return short && take(op.opAddShort, value, 2)
+    case 0x1b:
+      return topIsAtMost(255) && take(op.opShlShort, value, 2)
+    case 0x1c:
+      return topIsAtMost(255) && take(op.opShrShort, value, 2)
+    case 0x51:
+      return short && take(op.opLoadAt, value, 2)
+    case 0x52:
+      return short && take(op.opStoreAt, value, 2)
+    case 0x14:
+      return topIsAtMost(u64.MAX_VALUE) && take(op.opEqualLong, value, 8)
+    case 0x16:
+      if (isAddressMask(topConstant())) return take(op.opAndAddress, 0, 0)
+      return topIsAtMost(u64.MAX_VALUE) && take(op.opAndLong, value, 8)
+  }
+  return false
+}
+
+function take(instruction: u16, value: u64, operandBytes: u32): bool {
+  dropConstants(1)
+  flush()
+  if (operandBytes === 8) emitWith64(instruction, value)
+  else if (operandBytes === 2) emitWith16(instruction, <u32>value)
+  else emit(instruction)
+  return true
+}
+
+function isAddressMask(word: usize): bool {
+  return load<u64>(word) === u64.MAX_VALUE && load<u64>(word, 8) === u64.MAX_VALUE && load<u64>(word, 16) === 0xffffffff && load<u64>(word, 24) === 0
+}
+
+/** An opcode that goes with the instruction before it. @returns whether it was dealt with */
+function joined(opcode: u32): bool {
+  if (last === 0) return false
+  const previous = <u32>load<u16>(last)
+  if (previous === 0x90) return afterSwap(opcode)
+  if (opcode === 0x01 && previous >= 0x80 && previous <= 0x8f) {
+    unwrite()
+    emitWith16(op.opDupAdd, (previous - 0x7f) << 5)
+    return true
+  }
+  return false
+}
+
+function afterSwap(opcode: u32): bool {
+  switch (opcode) {
+    case 0x01:
+    case 0x02:
+    case 0x14:
+    case 0x16:
+    case 0x17:
+    case 0x18:
+      unwrite()
+      emit(<u16>opcode)
+      return true
+    case 0x10:
+    case 0x11:
+    case 0x12:
+    case 0x13:
+      unwrite()
+      emit(<u16>(opcode ^ 1))
+      return true
+    case 0x03:
+      unwrite()
+      emit(op.opSubSwapped)
+      return true
+  }
+  return false
+}
+
+// ---- jumps
+
+function jump(): void {
+  if (constantCount() > 0 && !isDefined(TRACED)) jumpTo(op.opJumpTo)
+  else {
+    flush()
+    emit(0x56)
+  }
+  endBlock()
+}
+
+function jumpTo(instruction: u16): void {
+  const target = topIsAtMost(0xffffff) ? load<u32>(topConstant()) : noTarget
+  dropConstants(1)
+  flush()
+  emitWith32(instruction, target)
+  addFixup(out - 4)
+}
+
+function jumpIf(): void {
+  if (constantCount() > 0 && !isDefined(TRACED)) {
+    // only what is left when the target is taken may be joined: with more constants the condition is one of them
+    jumpTo(constantCount() === 1 ? conditionalJump() : op.opJumpIfTo)
+  } else {
+    flush()
+    emit(0x57)
+  }
+  endBlock()
+}
+
+/** The jump that takes the compare before it along. */
+function conditionalJump(): u16 {
+  if (last === 0) return op.opJumpIfTo
+  const compare = <u32>load<u16>(last)
+  if (compare === 0x15) {
+    unwrite()
+    if (last === 0) return op.opJumpIfZeroTo
+    const inner = <u32>load<u16>(last)
+    if (inner === 0x15) {
+      unwrite()
+      return op.opJumpIfTo
+    }
+    if (inner !== 0x14 && inner !== 0x10 && inner !== 0x11) return op.opJumpIfZeroTo
+    unwrite()
+    return inner === 0x14 ? op.opJumpIfNotEqualTo : inner === 0x10 ? op.opJumpIfNotLessTo : op.opJumpIfNotGreaterTo
+  }
+  if (compare !== 0x14 && compare !== 0x10 && compare !== 0x11) return op.opJumpIfTo
+  unwrite()
+  return compare === 0x14 ? op.opJumpIfEqualTo : compare === 0x10 ? op.opJumpIfLessTo : op.opJumpIfGreaterTo
+}
+
+/** Writes the distances of the targets in the place of their pcs; where there is no JUMPDEST, that of the instruction that halts. */
+function resolveJumps(size: u32, nowhere: u32): void {
+  const count = fixups()
+  for (let i: u32 = 0; i < count; i++) {
+    const operand = fixupAt(i)
+    const pc = load<u32>(operand)
+    const target = pc < size ? targetOf(jumps, pc) : noTarget
+    store<u32>(operand, target === noTarget ? nowhere : target)
+  }
+}
