@@ -4,6 +4,7 @@ import type { StateTestAccount } from '#test/vectors/stateTestCases'
 import { type Address, parseAddress, zeroHash } from '#types/ids'
 
 export const paris: EvmRules = { fork: 'paris', precompileLimits: {} }
+export const shanghai: EvmRules = { fork: 'shanghai', precompileLimits: {} }
 export const cancun: EvmRules = { fork: 'cancun', precompileLimits: {} }
 export const prague: EvmRules = { fork: 'prague', precompileLimits: {} }
 

@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { runCase } from '#test/harness/evmCase'
+import { caseOfFile, type EvmCaseFile } from '#test/harness/evmCaseFile'
+import { interpreters } from '#test/harness/evmInterpreters'
+import { differenceFromOracle, differenceOfRuns } from '../fuzz/evm/compare.ts'
+
+/** What `npm run fuzz:evm` has found, minimised, and some that it must not forget to try. */
+const folder = resolve(import.meta.dirname, '../fixtures/evm-cases')
+const files = readdirSync(folder).sort()
+const evms = interpreters.map(({ name, create }) => ({ name, evm: create() }))
+
+it.each(files)('evm: every interpreter ends %s as @ethereumjs/evm does', async (name) => {
+  const file = JSON.parse(readFileSync(resolve(folder, name), 'utf8')) as EvmCaseFile
+  const given = caseOfFile(file)
+  const [first, ...others] = evms.map(({ evm }) => runCase(evm, given))
+  if (!first) throw new Error('there is no interpreter')
+  expect(await differenceFromOracle(given, first), file.about).toBeUndefined()
+  for (const other of others) expect(differenceOfRuns(given, first, other), file.about).toBeUndefined()
+})

@@ -1,0 +1,65 @@
+import { bytesFromBigint } from '#lib/bytes'
+
+/** A place in the code that may be named before it is there. */
+export type Label = number
+
+type Fixup = { readonly at: number; readonly label: Label; readonly turn: (place: number) => number }
+
+/** Puts code together: opcodes, pushes, places to jump to, and data behind the code. */
+export class Assembler {
+  readonly #bytes: number[] = []
+  readonly #places: number[] = []
+  readonly #fixups: Fixup[] = []
+  readonly #blobs: { readonly label: Label; readonly bytes: Uint8Array }[] = []
+
+  get size(): number {
+    return this.#bytes.length
+  }
+
+  op(...opcodes: readonly number[]): void {
+    this.#bytes.push(...opcodes)
+  }
+
+  /** The shortest PUSH from PUSH1 on, or one of `size` bytes. */
+  push(value: bigint | number, size?: number): void {
+    const word = BigInt(value)
+    const length = size ?? Math.max(1, Math.ceil(word.toString(16).length / 2))
+    this.#bytes.push(0x5f + length, ...bytesFromBigint(word, length))
+  }
+
+  label(): Label {
+    return this.#places.push(-1) - 1
+  }
+
+  /** A JUMPDEST. */
+  place(label: Label): void {
+    this.#places[label] = this.#bytes.length
+    this.#bytes.push(0x5b)
+  }
+
+  /** PUSH2 of a label's place, or of what `turn` makes of it. */
+  pushLabel(label: Label, turn: (place: number) => number = (place) => place): void {
+    this.#bytes.push(0x61, 0, 0)
+    this.#fixups.push({ at: this.#bytes.length - 2, label, turn })
+  }
+
+  /** Bytes that stand behind the code; the label is where they begin. */
+  data(bytes: Uint8Array): Label {
+    const label = this.label()
+    this.#blobs.push({ label, bytes })
+    return label
+  }
+
+  finish(): Uint8Array {
+    for (const { label, bytes } of this.#blobs) {
+      this.#places[label] = this.#bytes.length
+      this.#bytes.push(...bytes)
+    }
+    for (const { at, label, turn } of this.#fixups) {
+      const place = turn(this.#places[label] ?? 0) & 0xffff
+      this.#bytes[at] = place >> 8
+      this.#bytes[at + 1] = place & 0xff
+    }
+    return Uint8Array.from(this.#bytes)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Evm } from '#evm/ports'
+import type { EvmCase } from '#test/harness/evmCase'
+import { interpreters } from '#test/harness/evmInterpreters'
+import type { OracleWatch } from '#test/harness/evmOracle'
+import { type Difference, differenceFromOracle, differenceOfRuns, tryCase } from './compare.ts'
+
+/** Two that disagree about a case. */
+export type Disagreement = { readonly between: string; readonly difference: string }
+
+/** The first interpreter of ours is held against each other one and against the oracle. */
+export class Checker {
+  readonly #first: { readonly name: string; readonly evm: Evm }
+  readonly #others: readonly { readonly name: string; readonly evm: Evm }[]
+  /** what the oracle cannot do, by its own words */
+  readonly oracleFailures: Map<string, number> = new Map()
+
+  constructor() {
+    const [first, ...others] = interpreters.map(({ name, create }) => ({ name, evm: create() }))
+    if (!first) throw new Error('there is no interpreter')
+    this.#first = first
+    this.#others = others
+  }
+
+  /** How many of ours are held against the first. */
+  get others(): number {
+    return this.#others.length
+  }
+
+  /** What each message used, by the first interpreter; undefined when it throws. */
+  gasUsed(given: EvmCase): readonly bigint[] | undefined {
+    const run = tryCase(this.#first.evm, given)
+    return 'thrown' in run ? undefined : run.messages.map(({ gasUsed }) => gasUsed)
+  }
+
+  among(given: EvmCase): Disagreement | undefined {
+    const run = tryCase(this.#first.evm, given)
+    if ('thrown' in run) return { between: this.#first.name, difference: `throws ${run.thrown}` }
+    for (const { name, evm } of this.#others) {
+      const other = tryCase(evm, given)
+      const difference = 'thrown' in other ? `throws ${other.thrown}` : differenceOfRuns(given, run, other)
+      if (difference !== undefined) return { between: `${this.#first.name} and ${name}`, difference }
+    }
+    return undefined
+  }
+
+  /** Undefined too when the oracle fails by itself, which is counted. */
+  async withOracle(given: EvmCase, watch?: OracleWatch): Promise<Disagreement | undefined> {
+    const run = tryCase(this.#first.evm, given)
+    if ('thrown' in run) return { between: this.#first.name, difference: `throws ${run.thrown}` }
+    const difference = await this.#differenceFromOracle(given, run, watch)
+    return difference === undefined ? undefined : { between: `${this.#first.name} and the oracle`, difference }
+  }
+
+  async #differenceFromOracle(...args: Parameters<typeof differenceFromOracle>): Promise<Difference> {
+    try {
+      return await differenceFromOracle(...args)
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error)
+      this.oracleFailures.set(words, (this.oracleFailures.get(words) ?? 0) + 1)
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Evm } from '#evm/ports'
+import { equalBytes } from '#lib/bytes'
+import { type CaseRun, type EvmCase, type MessageEnd, runCase, type StateLines, stateAfter } from '#test/harness/evmCase'
+import { type OracleWatch, runOracle } from '#test/harness/evmOracle'
+
+/** What differs between two interpreters, for a person; undefined: nothing. */
+export type Difference = string | undefined
+
+const shown = 200
+const short = (text: string): string => (text.length > shown ? `${text.slice(0, shown)}… (${text.length})` : text)
+
+function fieldsOf({ kind, gasUsed, gasRefund, output, logs, created }: MessageEnd): Record<string, string> {
+  return { kind, gasUsed: `${gasUsed}`, gasRefund: `${gasRefund}`, output, created: created ?? '', logs: logs.join('; ') }
+}
+
+function differenceOfMessages(one: readonly MessageEnd[], other: readonly MessageEnd[]): Difference {
+  for (const [i, end] of one.entries()) {
+    const [a, b] = [fieldsOf(end), fieldsOf(other[i] as MessageEnd)]
+    const field = Object.keys(a).find((name) => a[name] !== b[name])
+    if (field) return `message ${i}: ${field} ${short(a[field] ?? '')} and ${short(b[field] ?? '')} (${end.kind} and ${other[i]?.kind})`
+  }
+  return undefined
+}
+
+export function differenceOfStates(one: StateLines, other: StateLines): Difference {
+  const [left, right] = [new Set(one), new Set(other)]
+  const lines = [
+    ...one.filter((line) => !right.has(line)).map((line) => `- ${line}`),
+    ...other.filter((line) => !left.has(line)).map((line) => `+ ${line}`),
+  ]
+  return lines.length === 0 ? undefined : `state: ${short(lines.join('\n'))}`
+}
+
+/** Two of our interpreters: outcomes, the diffs byte for byte, and what the sessions say. */
+export function differenceOfRuns(given: EvmCase, one: CaseRun, other: CaseRun): Difference {
+  const messages = differenceOfMessages(one.messages, other.messages)
+  if (messages !== undefined) return messages
+  if (!equalBytes(new Uint8Array(one.diff.bytes), new Uint8Array(other.diff.bytes))) {
+    const state = differenceOfStates(stateAfter(given.accounts, one.diff), stateAfter(given.accounts, other.diff))
+    return state ?? 'the diffs have different bytes for the same state'
+  }
+  const read = one.reads.find((line, i) => line !== other.reads[i])
+  return read === undefined ? undefined : `session reads: ${read} and ${other.reads[one.reads.indexOf(read)]}`
+}
+
+/** One of ours and the oracle. Rejects when the oracle itself fails. */
+export async function differenceFromOracle(given: EvmCase, run: CaseRun, watch?: OracleWatch): Promise<Difference> {
+  const oracle = await runOracle(given, watch)
+  return differenceOfMessages(run.messages, oracle.messages) ?? differenceOfStates(stateAfter(given.accounts, run.diff), oracle.state)
+}
+
+/** A run, or what was thrown. */
+export function tryCase(evm: Evm, given: EvmCase): CaseRun | { readonly thrown: string } {
+  try {
+    return runCase(evm, given)
+  } catch (error) {
+    return { thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { toHex } from '#lib/hex'
+import { keccak256Text } from '#lib/keccak'
+import type { EvmCase } from '#test/harness/evmCase'
+import { fileOfCase } from '#test/harness/evmCaseFile'
+import { Checker, type Disagreement } from './check.ts'
+import type { Corpus } from './corpus.ts'
+import { type Coverage, createCoverage } from './coverage.ts'
+import { minimised } from './minimise.ts'
+import { type Random, randomOf } from './random.ts'
+import { caseOf, isEdgeCase } from './world.ts'
+
+export type FuzzShare = {
+  readonly seed: number
+  /** which cases are this worker's: blocks of cases are dealt out in turn */
+  readonly worker: number
+  readonly workers: number
+  readonly endMs: number
+  /** only this case, on all interpreters and the oracle */
+  readonly only: number | undefined
+}
+
+export type FuzzCounts = {
+  /** worlds with their messages, and the same with other gas */
+  cases: number
+  variants: number
+  /** of both, those that the oracle ran too */
+  oracle: number
+  /** cases whose opcodes were counted, and those of them with at least 200 */
+  counted: number
+  long: number
+  found: number
+}
+
+const blockSize = 16
+const variantsPerCase = 3
+const longSteps = 200
+const minimiseMs = 60_000
+const mostFound = 10
+const casesDir = resolve(import.meta.dirname, '../../fixtures/evm-cases')
+
+/** The same case with a message that has less gas than it used, just too little, or just enough. */
+function gasVariants(random: Random, given: EvmCase, used: readonly bigint[]): EvmCase[] {
+  const at = random.below(given.messages.length)
+  const message = given.messages[at]
+  const spent = used[at]
+  if (!message || spent === undefined || spent === 0n) return []
+  const amounts = [spent - 1n, spent, BigInt(random.below(Number(spent < 2n ** 32n ? spent : 2n ** 32n)))]
+  return amounts.slice(0, variantsPerCase).map((gas) => ({ ...given, messages: given.messages.with(at, { ...message, gas }) }))
+}
+
+/** One worker's part of a fuzzing run. */
+export class FuzzLoop {
+  readonly counts: FuzzCounts = { cases: 0, variants: 0, oracle: 0, counted: 0, long: 0, found: 0 }
+  readonly coverage: Coverage = createCoverage()
+  readonly checker: Checker = new Checker()
+  readonly #share: FuzzShare
+  readonly #corpus: Corpus
+  readonly #onFound: (line: string) => void
+  #ownMs = 0
+  #oracleMs = 0
+
+  constructor(share: FuzzShare, corpus: Corpus, onFound: (line: string) => void) {
+    this.#share = share
+    this.#corpus = corpus
+    this.#onFound = onFound
+  }
+
+  /** Goes through cases until the time is over, and calls `pause` between them. */
+  async run(pause: () => Promise<void>): Promise<void> {
+    const { worker, workers, endMs, only } = this.#share
+    if (only !== undefined) return this.#runCase(only, true)
+    for (let i = 0; performance.now() < endMs && this.counts.found < mostFound; i++) {
+      const index = (Math.floor(i / blockSize) * workers + worker) * blockSize + (i % blockSize)
+      await this.#runCase(index, isEdgeCase(index) || this.#isOracleDue())
+      if (i % blockSize === 0) await pause()
+    }
+  }
+
+  /** The oracle gets as much time as all else together; everything when there is nothing else to hold against. */
+  #isOracleDue(): boolean {
+    return this.checker.others === 0 || this.#oracleMs <= this.#ownMs
+  }
+
+  async #runCase(index: number, withOracle: boolean): Promise<void> {
+    const startMs = performance.now()
+    const { seed } = this.#share
+    const given = caseOf(seed, index, this.#corpus)
+    this.counts.cases++
+    const variants = gasVariants(randomOf(index), given, this.checker.gasUsed(given) ?? [])
+    await this.#check(index, given, withOracle)
+    for (const variant of variants) {
+      this.counts.variants++
+      await this.#check(index, variant, this.#share.only !== undefined || (withOracle && this.checker.others === 0))
+    }
+    if (!withOracle) this.#ownMs += performance.now() - startMs
+  }
+
+  async #check(index: number, given: EvmCase, withOracle: boolean): Promise<void> {
+    let disagreement = this.checker.among(given)
+    if (!disagreement && withOracle) {
+      const startMs = performance.now()
+      this.counts.oracle++
+      disagreement = await this.checker.withOracle(given, this.coverage.watch)
+      this.#countSteps()
+      this.#oracleMs += performance.now() - startMs
+    }
+    if (disagreement) await this.#keep(index, given, disagreement)
+  }
+
+  #countSteps(): void {
+    this.counts.counted++
+    if (this.coverage.takeSteps() >= longSteps) this.counts.long++
+  }
+
+  async #keep(index: number, given: EvmCase, { between, difference }: Disagreement): Promise<void> {
+    this.counts.found++
+    const again = async (candidate: EvmCase): Promise<Disagreement | undefined> =>
+      this.checker.among(candidate) ?? (between.endsWith('oracle') ? await this.checker.withOracle(candidate) : undefined)
+    const small = await minimised(given, async (candidate) => (await again(candidate))?.between === between, minimiseMs)
+    const said = (await again(small))?.difference ?? difference
+    const about = `${between}: ${said} (seed ${this.#share.seed}, case ${index})`
+    const text = `${JSON.stringify(fileOfCase(about, small), null, 2)}\n`
+    const name = `${given.fork}-${toHex(keccak256Text(text)).slice(2, 10)}.json`
+    mkdirSync(casesDir, { recursive: true })
+    writeFileSync(resolve(casesDir, name), text)
+    this.#onFound(`case ${index}: ${between}: ${difference}\n  minimised: ${said}\n  kept as test/fixtures/evm-cases/${name}`)
+  }
+}

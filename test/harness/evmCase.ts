@@ -1,0 +1,167 @@
+import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { Account, Evm, EvmSession, Outcome, StateView } from '#evm/ports'
+import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
+import { fromHex, type Hex, toHex } from '#lib/hex'
+import { keccak256, keccak256Text } from '#lib/keccak'
+import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { cancun, osaka, paris, prague, shanghai, testBlock } from './evm.ts'
+
+export type CaseAccount = {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly code: Uint8Array
+  readonly storage: ReadonlyMap<bigint, bigint>
+}
+
+export type CaseMessage = {
+  readonly from: Address
+  readonly to: Address | null
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly gas: bigint
+  /** code that is set before the message runs, as authorizations do (EIP-7702) */
+  readonly setCode?: { readonly of: Address; readonly code: Uint8Array }
+}
+
+/** A state and the messages that run on it in one session, a transaction each. */
+export type EvmCase = {
+  readonly fork: EvmFork
+  readonly accounts: ReadonlyMap<Address, CaseAccount>
+  readonly messages: readonly CaseMessage[]
+}
+
+/** What all interpreters must agree on for one message. Why one halted is not part of it: any halt takes all and undoes all. */
+export type MessageEnd = {
+  readonly kind: Outcome['kind']
+  readonly gasUsed: bigint
+  readonly gasRefund: bigint
+  readonly output: Hex
+  /** address, topics, data of each, as text */
+  readonly logs: readonly string[]
+  readonly created?: Address
+}
+
+/** The state after all messages: a line for each account and each slot that is not zero, by hashed keys, sorted. */
+export type StateLines = readonly string[]
+export type CaseEnd = { readonly messages: readonly MessageEnd[]; readonly state: StateLines }
+
+const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, prague, osaka }
+export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
+
+const keys = new Map<Address, Hex>()
+
+/** keccak of the address. */
+export function addressKeyOf(address: Address): Hex {
+  const known = keys.get(address)
+  if (known) return known
+  const key = toHex(keccak256(fromHex(address)))
+  if (keys.size > 10_000) keys.clear()
+  keys.set(address, key)
+  return key
+}
+
+/** keccak of the slot's 32-byte number. */
+export const slotKeyOf = (slot: bigint): Hex => toHex(keccak256(bytesFromBigint(slot, 32)))
+
+/** Stands for any root that is not the empty one. */
+const someRoot = `0x${'5a'.repeat(32)}` as Hash
+
+export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text(`${number}`))
+
+export function viewOf(accounts: EvmCase['accounts']): StateView {
+  const byKey = new Map<string, { readonly account: Account; readonly slots: ReadonlyMap<string, Uint8Array> }>()
+  const codes = new Map<Hash, Uint8Array>()
+  for (const [address, { nonce, balance, code, storage }] of accounts) {
+    const codeHash = code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code))
+    codes.set(codeHash, code)
+    const slots = new Map([...storage].map(([slot, value]) => [slotKeyOf(slot), bytesFromBigint(value, 32)] as const))
+    const account = { nonce, balance, codeHash, storageRoot: slots.size === 0 ? emptyRoot : someRoot }
+    byKey.set(addressKeyOf(address), { account, slots })
+  }
+  return {
+    account: (key) => byKey.get(toHex(key))?.account,
+    slot: (addressKey, slotKey) => byKey.get(toHex(addressKey))?.slots.get(toHex(slotKey)),
+    code(codeHash): Uint8Array {
+      const code = codes.get(codeHash)
+      if (!code) throw new Error(`the case has no code ${codeHash}`)
+      return code
+    },
+    blockHash: blockHashOf,
+  }
+}
+
+function endOf(outcome: Outcome, gas: bigint): MessageEnd {
+  return {
+    kind: outcome.kind,
+    gasUsed: gas - outcome.gasLeft,
+    gasRefund: outcome.gasRefund,
+    output: toHex(outcome.output),
+    logs:
+      outcome.kind === 'success' ? outcome.logs.map(({ address, topics, data }) => `${address} ${topics.join(' ')} ${toHex(data)}`) : [],
+    ...(outcome.kind === 'success' && outcome.created !== undefined && { created: outcome.created }),
+  }
+}
+
+/** Sends one message as a transaction without fees. */
+function send(session: EvmSession, { from, to, value, data, gas, setCode }: CaseMessage): MessageEnd {
+  session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes: [], warm: [] })
+  if (setCode) session.setCode(setCode.of, setCode.code)
+  const end = endOf(session.run({ caller: from, to, value, data, gas }), gas)
+  session.endTransaction()
+  return end
+}
+
+export type CaseRun = {
+  readonly messages: readonly MessageEnd[]
+  readonly diff: StateDiff
+  /** what the session itself says of the case's accounts in the end */
+  readonly reads: readonly string[]
+}
+
+/** Runs a case on an interpreter of ours. */
+export function runCase(evm: Evm, { fork, accounts, messages }: EvmCase): CaseRun {
+  using session = evm.open(viewOf(accounts), testBlock, rulesOf(fork))
+  const ends = messages.map((message) => send(session, message))
+  const reads = [...accounts.keys()].map((address) => {
+    const account = session.account(address)
+    const code = account ? session.code(address).length : 0
+    return account ? `${address} ${account.nonce} ${account.balance} ${account.codeHash} ${code}` : `${address} none`
+  })
+  return { messages: ends, diff: session.diff(), reads }
+}
+
+const accountLine = (key: string, { nonce, balance, codeHash }: { nonce: bigint; balance: bigint; codeHash: Hash }): string =>
+  `${key} nonce ${nonce} balance ${balance} code ${codeHash}`
+
+/** The state that a diff makes of the case's accounts. */
+export function stateAfter(accounts: EvmCase['accounts'], diff: StateDiff): StateLines {
+  const lines = new Map<string, string>()
+  for (const [address, { nonce, balance, code, storage }] of accounts) {
+    const key = addressKeyOf(address)
+    const codeHash = code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code))
+    if (diff.account(fromHex(key)) !== null) lines.set(key, accountLine(key, { nonce, balance, codeHash }))
+    if (diff.isWiped(fromHex(key))) continue
+    for (const [slot, value] of storage) setSlotLine(lines, key, slotKeyOf(slot), value)
+  }
+  for (const { key, change } of diff.accounts()) if (change) lines.set(toHex(key), accountLine(toHex(key), change))
+  for (const { addressKey, slotKey, value } of diff.slots()) setSlotLine(lines, toHex(addressKey), toHex(slotKey), bigintFromBytes(value))
+  return [...lines.values()].sort()
+}
+
+function setSlotLine(lines: Map<string, string>, key: string, slotKey: string, value: bigint): void {
+  const name = `${key} slot ${slotKey}`
+  if (value === 0n) lines.delete(name)
+  else lines.set(name, `${name} = ${value}`)
+}
+
+/** The lines of a state given by address, for an interpreter that is not ours. */
+export function linesOf(
+  accounts: Iterable<readonly [Address, { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hash }]>,
+  slots: Iterable<readonly [Address, bigint, bigint]>,
+): StateLines {
+  const lines = new Map<string, string>()
+  for (const [address, account] of accounts) lines.set(addressKeyOf(address), accountLine(addressKeyOf(address), account))
+  for (const [address, slot, value] of slots) setSlotLine(lines, addressKeyOf(address), slotKeyOf(slot), value)
+  return [...lines.values()].sort()
+}
