@@ -36,11 +36,15 @@ it('devnet/devnetChain: it begins with its L1, its accounts have 10,000 ETH, blo
   expect(balances.get(options.batcher)).toBeUndefined()
 })
 
-it('devnet/devnetChain: what is written to files is read back as the same chain', () => {
-  const read = parseChainFiles(JSON.parse(JSON.stringify(toChainFiles(chain))))
-  expect(read.config).toEqual(chain.config)
-  expect(read.genesis()).toEqual(chain.genesis())
-  expect(genesisBlock(read.genesis(), read.config.schedule).hash).toBe(chain.config.genesis.l2.hash)
+it.each([
+  ['up to Jovian', chain],
+  ['up to Azul', makeDevnetChain({ ...options, forks: forksUpTo('azul', 2) }, origin)],
+])('devnet/devnetChain: what is written to files is read back as the same chain, with the forks %s', (_what, made) => {
+  const read = parseChainFiles(JSON.parse(JSON.stringify(toChainFiles(made))))
+  expect(read.config).toEqual(made.config)
+  expect(read.genesis()).toEqual(made.genesis())
+  expect(read.genesis().chain?.schedule).toEqual(made.config.schedule)
+  expect(genesisBlock(read.genesis(), read.config.schedule).hash).toBe(made.config.genesis.l2.hash)
 })
 
 it('devnet/devnetChain: a chain without Ecotone at first begins with the scalar of before', () => {

@@ -74,9 +74,11 @@ const scheduleOf = ({ forks }: DevnetChainOptions, genesisTimeSec: number): Fork
 
 /** As `--genesis` reads it: Base's predeploys, the accounts, the forks. */
 function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unknown {
-  const times = Object.entries(options.forks).map(([fork, offsetSec]) => [`${fork}Time`, genesisTimeSec + offsetSec])
+  const { azul, ...ordinary } = options.forks
+  const times = Object.entries(ordinary).map(([fork, offsetSec]) => [`${fork}Time`, genesisTimeSec + offsetSec])
+  const base = azul !== undefined && { base: { azul: genesisTimeSec + azul } }
   return {
-    config: { chainId: options.chainId, bedrockBlock: 0, regolithTime: 0, ...Object.fromEntries(times), optimism: eip1559 },
+    config: { chainId: options.chainId, bedrockBlock: 0, regolithTime: 0, ...Object.fromEntries(times), ...base, optimism: eip1559 },
     genesisTimestamp: genesisTimeSec,
     extraAlloc: Object.fromEntries(options.accounts.map((address) => [address, { balance: toQuantity(startBalance) }])),
   }
