@@ -79,7 +79,8 @@ export function parseConfig<T extends z.ZodType>(schema: T, json: unknown, what:
 /** A time of activation is no detail: without it the node would follow another chain from that time on. */
 function refuseUnknownFork(json: unknown, path: readonly PropertyKey[], key: string, what: string): void {
   const value = found(json, [...path, key])
-  if (!/(?:_time|Time)$/.test(key) || value === 'null') return
+  const isTime = /(?:_time|Time)$/.test(key) || path.at(-1) === 'base' // Base's own forks stand there by name
+  if (!isTime || value === 'null') return
   throw chainFault('INVALID_CONFIG', {
     what,
     key: keyOf([...path, key]),

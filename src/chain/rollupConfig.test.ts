@@ -82,12 +82,22 @@ describe('chain/rollupConfig', () => {
 
   it('the time of a fork that is not known is refused, not passed over (INVALID_CONFIG)', () => {
     expect(() => parseRollupConfig({ ...json, karst_time: 5_000 })).toThrow('karst_time is 5000, expected absent')
+    expect(() => parseRollupConfig({ ...json, base: { v1: 5_000 } })).toThrow('base.v1 is 5000, expected absent')
+    expect(parseRollupConfig({ ...json, base: { v1: null } }).config.schedule).toEqual(parseRollupConfig(json).config.schedule)
   })
 
   it('a later fork implies the earlier ones, with a warning', () => {
     const { config, warnings } = parseRollupConfig({ ...json, fjord_time: 1_020 })
     expect(config.schedule).toEqual({ bedrock: 0, regolith: 0, canyon: 1_010, delta: 1_020, ecotone: 1_020, fjord: 1_020 })
     expect(warnings).toHaveLength(2)
+  })
+
+  it('Azul is read where Base has it; it implies nothing, and Jovian must be there before it (INVALID_CONFIG)', () => {
+    const read = parseRollupConfig({ ...json, jovian_time: 1_030, base: { azul: 1_040 } }).config
+    expect(read.schedule).toMatchObject({ isthmus: 1_030, jovian: 1_030, azul: 1_040 })
+    expect(toRollupJson(read)).toMatchObject({ jovian_time: 1_030, base: { azul: 1_040 } })
+    expect(() => parseRollupConfig({ ...json, base: { azul: 1_040 } })).toThrow('jovian_time is missing, expected a time, at most 1040')
+    expect(() => parseRollupConfig({ ...json, jovian_time: 1_041, base: { azul: 1_040 } })).toThrow(/at most 1040, the time of base.azul/)
   })
 
   it("Base's own forks imply nothing", () => {

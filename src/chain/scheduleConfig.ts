@@ -8,7 +8,7 @@ const lastCascading = forks.indexOf('jovian')
  * A schedule from configured times, `null` or nothing for a fork that is not planned. An earlier fork that is missing is active with the next
  * later one (cascade, up to Jovian) and is named in the warnings.
  * @param keyOf the file's key for a fork
- * @throws Fault INVALID_CONFIG (fatal) when a fork precedes an earlier one
+ * @throws Fault INVALID_CONFIG (fatal) when a fork precedes an earlier one, or Azul is there and Jovian, which it builds on, is not
  */
 export function scheduleOf(
   times: Readonly<Partial<Record<Fork, number | null | undefined>>>,
@@ -33,6 +33,11 @@ export function scheduleOf(
     }
     schedule[fork] = time
     later = { fork, time }
+  }
+  const { azul, jovian } = schedule
+  if (azul !== undefined && jovian === undefined) {
+    const expected = `a time, at most ${azul}: ${keyOf('azul')} builds on it`
+    throw chainFault('INVALID_CONFIG', { what, key: keyOf('jovian'), expected, found: 'missing' })
   }
   return { schedule, warnings }
 }
