@@ -9,7 +9,7 @@ export const evmFault = defineFaults({
   UNSUPPORTED: {
     severity: 'fatal',
     says: (d: { tracer: string }) => `there is no tracer ${d.tracer}`,
-    fix: 'take one of the built-in tracers (docs/reference has their names); tracers in JavaScript are not run',
+    fix: 'take callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, or none for struct logs; tracers in JavaScript are not run',
   },
   INVALID_TRACER_CONFIG: {
     severity: 'fatal',
@@ -19,6 +19,6 @@ export const evmFault = defineFaults({
   TRACE_TOO_LARGE: {
     severity: 'fatal',
     says: (d: { tracer: string; maxBytes: number }) => `the result of ${d.tracer} is larger than ${d.maxBytes} bytes`,
-    fix: 'ask for less: one transaction, "limit", "disableStack", "disableStorage", no "enableMemory" for struct logs; "onlyTopCall", "disableCode" for others',
+    fix: 'ask for less: of struct logs "limit", "disableStack", "disableStorage", no "enableMemory"; "onlyTopCall" of callTracer, "disableCode" of prestateTracer',
   },
 })

@@ -1,0 +1,36 @@
+import { evmFault } from '../faults.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+function optionsOf(tracer: string, config: unknown): Options {
+  if (config === undefined || config === null) return {}
+  if (typeof config !== 'object' || Array.isArray(config)) {
+    throw evmFault('INVALID_TRACER_CONFIG', { tracer, reason: 'an object is needed' })
+  }
+  return config as Options
+}
+
+/** Named options of a tracer that are on or off, off when absent; others are passed over, as clients do. @throws Fault INVALID_TRACER_CONFIG */
+export function switchesOf<Name extends string>(tracer: string, config: unknown, names: readonly Name[]): Readonly<Record<Name, boolean>> {
+  const options = optionsOf(tracer, config)
+  const entries = names.map((name) => {
+    const value = options[name] ?? false
+    if (typeof value !== 'boolean') throw evmFault('INVALID_TRACER_CONFIG', { tracer, reason: `"${name}" is true or false` })
+    return [name, value]
+  })
+  return Object.fromEntries(entries) as Record<Name, boolean>
+}
+
+/** A count among the options; 0 when absent. @throws Fault INVALID_TRACER_CONFIG */
+export function countOf(tracer: string, config: unknown, name: string): number {
+  const value = optionsOf(tracer, config)[name] ?? 0
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw evmFault('INVALID_TRACER_CONFIG', { tracer, reason: `"${name}" is a whole number` })
+  }
+  return value
+}
+
+/** The configs of the tracers that a muxTracer runs, by name. @throws Fault INVALID_TRACER_CONFIG */
+export function configsOf(tracer: string, config: unknown): readonly (readonly [string, unknown])[] {
+  return Object.entries(optionsOf(tracer, config))
+}

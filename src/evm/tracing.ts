@@ -1,0 +1,59 @@
+import { evmFault } from './faults.ts'
+import type { Tracer } from './traceEvents.ts'
+import { type Budget, createBudget } from './tracers/budget.ts'
+import { createCallTracer } from './tracers/callTracer.ts'
+import { createFlatCallTracer } from './tracers/flatCallTracer.ts'
+import { createFourByteTracer } from './tracers/fourByteTracer.ts'
+import { createMuxTracer } from './tracers/muxTracer.ts'
+import { createNoopTracer } from './tracers/noopTracer.ts'
+import { createPrestateTracer } from './tracers/prestateTracer.ts'
+import { createStructLogTracer } from './tracers/structLogTracer.ts'
+import { configsOf } from './tracers/tracerConfig.ts'
+
+/** What a request asks of `debug_trace*`: the fields of its last parameter that a tracer reads. */
+export type TraceRequest = {
+  /** absent: struct logs, whose options stand beside it */
+  readonly tracer?: string
+  readonly tracerConfig?: unknown
+  readonly [option: string]: unknown
+}
+
+/** Bytes of JSON that the result for one transaction may have, about. */
+export const defaultMaxTraceBytes: number = 64 * 1024 * 1024
+
+/** How deep tracers that run tracers may stand in each other. */
+const maxNested = 4
+
+type Make = (config: unknown, budget: Budget, nested: number) => Tracer
+
+const tracers: Readonly<Record<string, Make>> = {
+  callTracer: createCallTracer,
+  prestateTracer: createPrestateTracer,
+  '4byteTracer': createFourByteTracer,
+  flatCallTracer: createFlatCallTracer,
+  muxTracer: (config, budget, nested) => {
+    if (nested === maxNested) throw evmFault('INVALID_TRACER_CONFIG', { tracer: 'muxTracer', reason: 'too many in each other' })
+    return createMuxTracer(configsOf('muxTracer', config).map(([name, own]) => [name, makeNamed(name, own, budget, nested + 1)] as const))
+  },
+  noopTracer: createNoopTracer,
+}
+
+/** Names that a request may give as `tracer`. */
+export const tracerNames: readonly string[] = Object.keys(tracers)
+
+function makeNamed(name: string, config: unknown, budget: Budget, nested: number): Tracer {
+  const make = Object.hasOwn(tracers, name) ? tracers[name] : undefined
+  if (make === undefined) throw evmFault('UNSUPPORTED', { tracer: name.length > 60 ? `${name.slice(0, 60)}…` : name })
+  return make(config, budget, nested)
+}
+
+/**
+ * A tracer for one transaction.
+ * @param maxBytes of the result as JSON, about; struct logs and large calls can be endless
+ * @throws Fault UNSUPPORTED for any other name, code in JavaScript too; INVALID_TRACER_CONFIG. While it runs: TRACE_TOO_LARGE
+ */
+export function createTracer(request: TraceRequest, maxBytes: number = defaultMaxTraceBytes): Tracer {
+  const name = request.tracer ?? ''
+  const budget = createBudget(name === '' ? 'struct logs' : name, maxBytes)
+  return name === '' ? createStructLogTracer(request, budget) : makeNamed(name, request.tracerConfig, budget, 0)
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import type { Address } from '#types/ids'
+import { stepsBase } from '../assembly/layout.ts'
+import type { TraceStep } from '../traceEvents.ts'
+import { createTracer } from '../tracing.ts'
+import { frameEndAt, frameStartAt, StepRecords, traceSettings } from './stepRecords.ts'
+
+const none = { memory: () => new Uint8Array(0), returnData: () => new Uint8Array(0) }
+
+/** Linear memory that is only as long as a test needs it: offsets are those of the whole. */
+function memoryUpTo(end: number): DataView {
+  return new DataView(new ArrayBuffer(end))
+}
+
+/** Writes a record as the layout describes it, number by number. @returns where the next begins */
+function putStep(memory: DataView, at: number, { pc, op, words }: { pc: number; op: number; words: readonly bigint[] }): number {
+  memory.setUint32(at, pc, true)
+  memory.setUint16(at + 4, op, true)
+  memory.setUint16(at + 6, 3, true)
+  memory.setBigUint64(at + 8, 5_000_000_000n, true)
+  memory.setBigInt64(at + 16, -4_800n, true)
+  memory.setUint32(at + 24, 1_000, true)
+  memory.setUint32(at + 28, 64, true)
+  memory.setUint32(at + 32, 3, true)
+  memory.setUint32(at + 36, words.length, true)
+  for (const [i, word] of words.entries()) {
+    for (let limb = 0; limb < 4; limb++) {
+      memory.setBigUint64(at + 40 + 32 * i + 8 * limb, (word >> BigInt(64 * limb)) & 0xffff_ffff_ffff_ffffn, true)
+    }
+  }
+  return at + 40 + 32 * words.length
+}
+
+describe('evm/wasm/stepRecords', () => {
+  const big = 0x1111_2222_3333_4444_5555_6666_7777_8888_9999_aaaa_bbbb_cccc_dddd_eeee_ffff_0001n
+
+  it('tells each record in its order, with the words that it holds', () => {
+    const memory = memoryUpTo(stepsBase + 0x1000)
+    const second = putStep(memory, stepsBase, { pc: 7, op: 0x01, words: [big, 2n] })
+    const top = putStep(memory, second, { pc: 8, op: 0x00, words: [] })
+    const told: unknown[] = []
+    const onStep = (step: TraceStep): void => {
+      const { pc, op, depth, gas, refund, stackSize, staticCost } = step
+      told.push({ pc, op, depth, gas, refund, stackSize, staticCost, words: pc === 7 ? [step.stack(0), step.stack(1)] : [] })
+    }
+    new StepRecords(none).drain(memory, top, { onStep })
+    const common = { depth: 3, gas: 5_000_000_000, refund: -4_800, stackSize: 1_000, staticCost: 3 }
+    expect(told).toEqual([
+      { pc: 7, op: 1, ...common, words: [big, 2n] },
+      { pc: 8, op: 0, ...common, words: [] },
+    ])
+  })
+
+  it.each([-1, 1])('word %i of a step that holds one is a mistake of the tracer', (below) => {
+    const memory = memoryUpTo(stepsBase + 0x100)
+    const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
+    expect(() => new StepRecords(none).drain(memory, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
+  })
+
+  it('records that are cut off are a mistake of the interpreter, and are not told', () => {
+    const memory = memoryUpTo(stepsBase + 0x100)
+    const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
+    const onStep = (): void => {
+      throw new Error('told')
+    }
+    expect(() => new StepRecords(none).drain(memory, top - 32, { onStep })).toThrow('cut off')
+  })
+
+  it('memory is read with the size that the record says', () => {
+    const memory = memoryUpTo(stepsBase + 0x100)
+    const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [] })
+    const records = new StepRecords({ memory: (size) => new Uint8Array(size), returnData: () => Uint8Array.of(9) })
+    const onStep = (step: TraceStep): void => {
+      expect([step.memory().length, step.returnData()]).toEqual([64, Uint8Array.of(9)])
+    }
+    records.drain(memory, top, { onStep })
+    expect.assertions(1)
+  })
+
+  it('reads what a frame begins and ends with', () => {
+    const memory = memoryUpTo(0x400)
+    const put = (at: number, word: bigint): void => memory.setBigUint64(at, word, true)
+    memory.setUint32(0x100, 5, true)
+    memory.setUint32(0x104, 2, true)
+    put(0x108, 77n)
+    for (const [at, address] of [[0x110, 0xaan], [0x130, 0xbbn], [0x150, 0xbbn], [0x170, 9n]] as const) put(at, address) // biome-ignore format: a table
+    memory.setUint32(0x190, 0x300, true)
+    memory.setUint32(0x194, 2, true)
+    memory.setUint16(0x300, 0x6000)
+    const address = (byte: string): Address => `0x${byte.padStart(40, '0')}` as Address
+    expect(frameStartAt(memory, 0x100, () => true)).toEqual({
+      ...{ kind: 'CREATE2', depth: 2, from: address('aa'), to: address('bb'), self: address('bb'), value: 9n, gas: 77 },
+      ...{ input: Uint8Array.of(0x60, 0x00), isPrecompile: false },
+    })
+    memory.setUint32(0x100, 3, true)
+    expect(frameStartAt(memory, 0x100, () => true)).toMatchObject({ kind: 'STATICCALL', value: undefined, isPrecompile: true })
+    memory.setUint32(0x100, 7, true)
+    expect(() => frameStartAt(memory, 0x100, () => true)).toThrow(RangeError)
+
+    memory.setUint32(0x200, 6, true)
+    memory.setUint32(0x204, 1, true)
+    put(0x208, 500n)
+    memory.setUint32(0x210, 0x300, true)
+    memory.setUint32(0x214, 1, true)
+    memory.setUint32(0x218, 0xff, true)
+    const end = frameEndAt(memory, 0x200, (ended) => (ended === 6 ? 'invalid opcode' : 'success'))
+    expect(end).toEqual({ depth: 1, gasUsed: 500, output: Uint8Array.of(0x60), end: 'invalid opcode', opcode: 0xfe })
+  })
+
+  it.each([
+    ['callTracer', { tracer: 'callTracer' }, { mode: 2, words: 0, ops: 0 }],
+    ['noopTracer', { tracer: 'noopTracer' }, { mode: 0, words: 0, ops: 0 }],
+    ['struct logs', {}, { mode: 3, words: 1_024, ops: 256 }],
+    ['struct logs with memory', { enableMemory: true, disableStack: true }, { mode: 7, words: 2, ops: 256 }],
+    ['prestateTracer', { tracer: 'prestateTracer' }, { mode: 3, words: 2, ops: 11 }],
+  ])('%s asks for no more than it needs', (_name, request, expected) => {
+    const { mode, words, ops } = traceSettings(createTracer(request).needs)
+    const count = [...ops].reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0)
+    expect({ mode, words, ops: count }).toEqual(expected)
+  })
+
+  it('the opcodes of a bitmap are those that were asked for', () => {
+    const steps = { ops: [0x54, 0xff], stackWords: 1, memory: false, returnData: false }
+    const { ops } = traceSettings({ frames: true, logs: false, accounts: false, steps })
+    expect([ops[0x54 >> 3], ops[0xff >> 3]]).toEqual([1 << 4, 1 << 7])
+  })
+})

@@ -1,0 +1,157 @@
+import type { Address } from '#types/ids'
+import { stepsBase } from '../assembly/layout.ts'
+import type { HaltReason } from '../ports.ts'
+import type { FrameEnd, FrameKind, FrameStart, TraceEvents, TraceNeeds, TraceStep } from '../traceEvents.ts'
+import * as layout from './traceLayout.ts'
+
+const wordBytes = 32
+
+/** What steps cannot hold: read where it lies while the interpreter stands at the step. */
+export type StepSurroundings = {
+  /** @param size bytes in use */
+  memory(size: number): Uint8Array
+  returnData(): Uint8Array
+}
+
+/** The word at an offset: four limbs, least significant first. */
+function wordAt(bytes: DataView, at: number): bigint {
+  const low = bytes.getBigUint64(at, true) | (bytes.getBigUint64(at + 8, true) << 64n)
+  return low | (bytes.getBigUint64(at + 16, true) << 128n) | (bytes.getBigUint64(at + 24, true) << 192n)
+}
+
+const addressMask = (1n << 160n) - 1n
+const addressAt = (bytes: DataView, at: number): Address =>
+  `0x${(wordAt(bytes, at) & addressMask).toString(16).padStart(40, '0')}` as Address
+
+/** The step records in linear memory, one after another: itself the step that it stands at, so that none costs an object. */
+export class StepRecords implements TraceStep {
+  readonly #surroundings: StepSurroundings
+  #bytes: DataView = new DataView(new ArrayBuffer(0))
+  #at = 0
+
+  constructor(surroundings: StepSurroundings) {
+    this.#surroundings = surroundings
+  }
+
+  /**
+   * Tells all records, oldest first. What a callback reads of a step is good until it returns.
+   * @param memory whole linear memory; a new view when it has grown
+   * @param top `ctxStepsTop`; the caller sets it back to `stepsBase`
+   * @throws RangeError when the records end within one: interpreter and host do not fit together
+   */
+  drain(memory: DataView, top: number, events: Pick<TraceEvents, 'onStep'>): void {
+    this.#bytes = memory
+    for (let at = stepsBase; at < top; ) {
+      this.#at = at
+      at += layout.stepHeadBytes + wordBytes * memory.getUint32(at + layout.stepWords, true)
+      if (at > top) throw new RangeError('a step record is cut off')
+      events.onStep(this)
+    }
+  }
+
+  get pc(): number {
+    return this.#bytes.getUint32(this.#at + layout.stepPc, true)
+  }
+
+  get op(): number {
+    return this.#bytes.getUint16(this.#at + layout.stepOp, true)
+  }
+
+  get depth(): number {
+    return this.#bytes.getUint16(this.#at + layout.stepDepth, true)
+  }
+
+  get gas(): number {
+    return Number(this.#bytes.getBigUint64(this.#at + layout.stepGas, true))
+  }
+
+  get staticCost(): number {
+    return this.#bytes.getUint32(this.#at + layout.stepStaticCost, true)
+  }
+
+  get refund(): number {
+    return Number(this.#bytes.getBigInt64(this.#at + layout.stepRefund, true))
+  }
+
+  get stackSize(): number {
+    return this.#bytes.getUint32(this.#at + layout.stepStackSize, true)
+  }
+
+  stack(below: number): bigint {
+    const words = this.#bytes.getUint32(this.#at + layout.stepWords, true)
+    if (below < 0 || below >= words) throw new RangeError(`word ${below} of the stack was not recorded, ${words} were`)
+    return wordAt(this.#bytes, this.#at + layout.stepHeadBytes + wordBytes * below)
+  }
+
+  memory(): Uint8Array {
+    return this.#surroundings.memory(this.#bytes.getUint32(this.#at + layout.stepMemorySize, true))
+  }
+
+  returnData(): Uint8Array {
+    return this.#surroundings.returnData()
+  }
+}
+
+/** In the order of `kind…` */
+const kinds: readonly FrameKind[] = ['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']
+
+const bytesAt = (memory: DataView, at: number, size: number): Uint8Array => new Uint8Array(memory.buffer, at, size)
+
+/**
+ * What `exitEnter` says. Its input is a view.
+ * @param at where the record lies
+ * @param isPrecompile of the address of `to`
+ * @throws RangeError for a kind that there is none of
+ */
+export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Address) => boolean): FrameStart {
+  const kind = kinds[memory.getUint32(at + layout.enterKind, true)]
+  if (kind === undefined) throw new RangeError('a frame of no kind')
+  const to = addressAt(memory, at + layout.enterTo)
+  const isCall = kind !== 'CREATE' && kind !== 'CREATE2' && kind !== 'SELFDESTRUCT'
+  return {
+    ...{ kind, to },
+    depth: memory.getUint32(at + layout.enterDepth, true),
+    from: addressAt(memory, at + layout.enterFrom),
+    self: addressAt(memory, at + layout.enterSelf),
+    value: kind === 'STATICCALL' ? undefined : wordAt(memory, at + layout.enterValue),
+    gas: Number(memory.getBigUint64(at + layout.enterGas, true)),
+    input: bytesAt(memory, memory.getUint32(at + layout.enterInput, true), memory.getUint32(at + layout.enterInputSize, true)),
+    isPrecompile: isCall && isPrecompile(to),
+  }
+}
+
+/**
+ * What `exitLeave` says. Its output is a view.
+ * @param endOf how `ended…` numbers are called
+ */
+export function frameEndAt(memory: DataView, at: number, endOf: (ended: number) => 'success' | 'revert' | HaltReason): FrameEnd {
+  const opcode = memory.getUint32(at + layout.leaveOpcode, true)
+  return {
+    depth: memory.getUint32(at + layout.leaveDepth, true),
+    gasUsed: Number(memory.getBigUint64(at + layout.leaveGasUsed, true)),
+    output: bytesAt(memory, memory.getUint32(at + layout.leaveOutput, true), memory.getUint32(at + layout.leaveOutputSize, true)),
+    end: endOf(memory.getUint32(at + layout.leaveEnded, true)),
+    opcode: opcode === 0 ? undefined : opcode - 1,
+  }
+}
+
+/** What the context is to hold so that the interpreter tells what a tracer needs. */
+export type TraceSettings = {
+  /** `ctxTraceMode` */
+  readonly mode: number
+  /** `ctxTraceWords` */
+  readonly words: number
+  /** `ctxTraceOps`: 32 bytes, bit n of byte m for opcode 8 m + n */
+  readonly ops: Uint8Array
+}
+
+const allOps = Array.from({ length: 256 }, (_, op) => op)
+
+/** Frames are told whenever steps are: a step does not say whose it is. */
+export function traceSettings({ frames, steps }: TraceNeeds): TraceSettings {
+  const ops = new Uint8Array(32)
+  if (steps === undefined) return { mode: frames ? layout.traceFrames : 0, words: 0, ops }
+  for (const op of steps.ops === 'all' ? allOps : steps.ops) ops[op >> 3] = (ops[op >> 3] ?? 0) | (1 << (op & 7))
+  const stops = steps.memory || steps.returnData ? layout.traceStops : 0
+  return { mode: layout.traceSteps | layout.traceFrames | stops, words: steps.stackWords, ops }
+}
