@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { toHex } from '#lib/hex'
 import { type BenchAnvil, startBenchAnvil } from '../../bench/evmAnvil.ts'
 import { callData, meter, type Workload, workloads } from '../../bench/evmWorkloads.ts'
@@ -17,7 +18,10 @@ const fewRounds: Readonly<Record<string, number>> = {
 }
 const small = workloads.map((workload): Workload => ({ ...workload, rounds: fewRounds[workload.contract] ?? 70 }))
 
-const interpreters = [['reference', createReferenceEvm()]] as const
+const interpreters = [
+  ['reference', createReferenceEvm()],
+  ['wasm', createWasmEvm()],
+] as const
 const view = benchView(slots)
 let anvil: BenchAnvil
 
