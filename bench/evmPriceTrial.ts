@@ -1,0 +1,100 @@
+// What a gas of one thing costs in time: a program that repeats it, run by an interpreter over a state in memory.
+import type { EvmRules } from '#chain/evmRules'
+import type { BlockEnv, Evm, StateView } from '#evm/ports'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { type Address, emptyRoot, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
+import { createStateDiff } from '#types/stateDiff'
+
+/** One input of one precompile, or one program of one opcode. */
+export type Trial = {
+  /** what is special about it */
+  readonly label: string
+  readonly rules: EvmRules
+  readonly view: StateView
+  readonly to: Address
+  /** call data that makes the program do it so often */
+  readonly dataFor: (repetitions: number) => Uint8Array
+  /** how often it may be repeated; default: as often as wanted */
+  readonly mostRepetitions?: number
+}
+
+export type PricedAccount = {
+  readonly address: Address
+  readonly code?: Uint8Array
+  readonly balance?: bigint
+  readonly slots?: Iterable<readonly [slot: Uint8Array, value: Uint8Array]>
+}
+
+export const priceCaller = zeroAddress
+const callGas = 2n ** 44n
+const block: BlockEnv = {
+  chainId: 901n,
+  number: 300,
+  timestamp: 1_700_000_000,
+  beneficiary: zeroAddress,
+  prevRandao: zeroHash,
+  gasLimit: callGas,
+  baseFee: 0n,
+  blobBaseFee: 1n,
+}
+
+export function priceView(accounts: readonly PricedAccount[]): StateView {
+  const none = new Uint8Array(0)
+  const keys = accounts.map(({ address }) => keccak256(fromHex(address)))
+  const hashOf = (code: Uint8Array) => hashFromBytes(keccak256(code))
+  const diff = createStateDiff({
+    accounts: accounts.map(({ code = none, balance = 0n }, i) => ({
+      key: keys[i] ?? none,
+      change: { nonce: 1n, balance, codeHash: hashOf(code) },
+      wiped: false,
+    })),
+    slots: accounts.flatMap(({ slots = [] }, i) =>
+      Array.from(slots, ([slot, value]) => ({ addressKey: keys[i] ?? none, slotKey: keccak256(slot), value })),
+    ),
+    codes: accounts.flatMap(({ code }) => (code ? [{ hash: hashOf(code), code }] : [])),
+  })
+  return {
+    account(key) {
+      const change = diff.account(key)
+      return change ? { ...change, storageRoot: emptyRoot } : undefined
+    },
+    slot: (addressKey, slotKey) => diff.slot(addressKey, slotKey),
+    code: (codeHash) => diff.code(codeHash) ?? none,
+    blockHash: () => zeroHash,
+  }
+}
+
+export type Cost = { readonly ns: number; readonly gas: number }
+
+/** Time of this thread on a core: what else runs on the machine does not count. */
+const cpuNs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) * 1_000
+}
+
+/** One message. @throws Error when it does not succeed: then the program is wrong, for what it calls may fail */
+export function runTrial(evm: Evm, trial: Trial, repetitions: number): Cost {
+  const data = trial.dataFor(repetitions)
+  const gas = callGas
+  using session = evm.open(trial.view, block, trial.rules)
+  session.beginTransaction({ origin: priceCaller, gasPrice: 0n, blobHashes: [zeroHash], warm: [] })
+  const startNs = cpuNs()
+  const outcome = session.run({ caller: priceCaller, to: trial.to, value: 0n, data, gas })
+  const ns = cpuNs() - startNs
+  if (outcome.kind !== 'success') throw new Error(`${trial.label}: ${outcome.kind}${outcome.kind === 'halt' ? ` ${outcome.reason}` : ''}`)
+  return { ns, gas: Number(gas - outcome.gasLeft) }
+}
+
+/** As many repetitions as take some time, one at least. */
+export function repetitionsFor(evm: Evm, trial: Trial, ns: number): number {
+  const most = trial.mostRepetitions ?? 2 ** 22
+  let repetitions = 1
+  for (;;) {
+    const taken = Math.max(1_000, runTrial(evm, trial, repetitions).ns)
+    if (taken >= ns / 2 || repetitions >= most) return Math.max(1, Math.min(most, Math.ceil((repetitions * ns) / taken)))
+    repetitions = Math.min(most, Math.ceil(repetitions * Math.min(8, Math.max(2, ns / taken))))
+  }
+}
+
+export const nsPerGas = ({ ns, gas }: Cost): number => ns / gas
