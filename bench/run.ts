@@ -13,6 +13,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   devnet: () => import('./devnet.ts'),
   devnetStart: () => import('./devnetStart.ts'),
   evm: () => import('./evm.ts'),
+  evmPrice: () => import('./evmPrice.ts'),
   evmStart: () => import('./evmStart.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
