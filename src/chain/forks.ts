@@ -17,6 +17,9 @@ export const forks = [
 ] as const
 export type Fork = (typeof forks)[number]
 
+/** Those that Base alone has: configurations keep them apart. */
+export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies readonly Fork[]
+
 /** The first fork whose rules this version does not have: a block at or after its activation is refused (UNSUPPORTED_FORK). */
 export const firstUnsupportedFork: Fork = 'beryl'
 

@@ -17,6 +17,8 @@ const forkTimes = {
   shanghaiTime: 1_795_254_957,
   cancunTime: 1_795_254_959,
 }
+/** Jovian with all before it, and Azul. */
+const azulAt = (azul: number) => ({ jovianTime: 1_795_255_000, pragueTime: 1_795_255_000, base: { azul } })
 const optimism = { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 }
 const geth = {
   config: { chainId: 90_002, londonBlock: 0, bedrockBlock: 0, terminalTotalDifficulty: 0, ...forkTimes, optimism },
@@ -106,6 +108,14 @@ describe('chain/genesis', () => {
     expect(genesisHeader(genesis, {}, roots).withdrawalsRoot).toBeUndefined()
   })
 
+  it('Azul is read where Base has it, and Osaka may stand beside it', () => {
+    const { genesis } = parseGethGenesis({ ...geth, config: { ...geth.config, ...azulAt(1_795_255_010), osakaTime: 1_795_255_010 } })
+    expect(genesis.chain?.schedule).toMatchObject({ isthmus: 1_795_255_000, jovian: 1_795_255_000, azul: 1_795_255_010 })
+    const times = { isthmus_time: 1_795_255_000, jovian_time: 1_795_255_000, fjord_time: 1_795_255_000 }
+    const other = { ...rollup, ...times, granite_time: 1_795_255_000, holocene_time: 1_795_255_000, base: { azul: 1_795_255_011 } }
+    expect(() => agreeWithGenesis(parseRollupConfig(other), genesis)).toThrow(/config.base.azul is 1795255010/)
+  })
+
   it('unknown keys have no effect and are named', () => {
     const { warnings } = parseGethGenesis({ ...geth, motd: 'hello', config: { ...geth.config, clique: {} } })
     expect(warnings.join()).toMatch(/config\.clique .*motd |motd .*config\.clique /)
@@ -116,6 +126,10 @@ describe('chain/genesis', () => {
     ['config.optimism', { ...geth, config: { ...geth.config, optimism: undefined } }],
     ['config.cancunTime', { ...geth, config: { ...geth.config, cancunTime: 5 } }],
     ['config.londonBlock', { ...geth, config: { ...geth.config, londonBlock: 5 } }],
+    ['config.osakaTime', { ...geth, config: { ...geth.config, ...azulAt(1_795_255_000), osakaTime: 1_795_255_001 } }],
+    ['config.jovianTime', { ...geth, config: { ...geth.config, ...azulAt(1_795_254_999) } }],
+    ['config.jovianTime', { ...geth, config: { ...geth.config, base: { azul: 1_795_255_000 } } }],
+    ['config.base.v1', { ...geth, config: { ...geth.config, base: { v1: 1_795_255_000 } } }],
     ['config.amsterdamTime', { ...geth, config: { ...geth.config, amsterdamTime: 5 } }],
     ['gasLimit', { ...geth, gasLimit: 'much' }],
     ['timestamp', { ...geth, timestamp: undefined }],

@@ -5,7 +5,7 @@ import { type Address, emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash,
 import { bloomBytes } from '#types/log'
 import type { Eip1559Params } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
-import { type ForkSchedule, forks, isActive } from './forks.ts'
+import { baseForks, type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
 import type { ParsedRollupConfig, RollupConfig } from './rollupConfig.ts'
 
 export type GenesisAccount = {
@@ -81,6 +81,10 @@ function refuse(key: string, expected: unknown, found: unknown): never {
   throw chainFault('INVALID_CONFIG', { what: 'genesis', key, expected: `${expected}, as in the rollup config`, found: String(found) })
 }
 
+/** Where a genesis file has the time of a fork. */
+export const genesisForkKey = (fork: Fork): string =>
+  (baseForks as readonly Fork[]).includes(fork) ? `config.base.${fork}` : `config.${fork}Time`
+
 /**
  * A rollup config and a genesis file of one chain, held against each other.
  * @returns the config, with the base-fee parameters of the genesis file where rollup.json has none
@@ -95,7 +99,7 @@ export function agreeWithGenesis({ config, hasEip1559 }: ParsedRollupConfig, { h
     if (fork === 'bedrock' || fork === 'delta') continue
     const [expected, found] = [config.schedule[fork], chain.schedule[fork]]
     if (expected !== found && !isActiveFromGenesis(config, expected, found)) {
-      refuse(`config.${fork}Time`, expected ?? 'absent', found ?? 'absent')
+      refuse(genesisForkKey(fork), expected ?? 'absent', found ?? 'absent')
     }
   }
   if (chain.eip1559 === undefined) return config

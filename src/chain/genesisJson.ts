@@ -5,7 +5,14 @@ import { address, bytes, count, hash, optionalCount, parseConfig, quantity, smal
 import { eip1559From, eip1559Schema } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
 import type { Fork } from './forks.ts'
-import { type Genesis, type GenesisAccount, type GenesisChain, type GenesisHeaderFields, genesisAccount } from './genesis.ts'
+import {
+  type Genesis,
+  type GenesisAccount,
+  type GenesisChain,
+  type GenesisHeaderFields,
+  genesisAccount,
+  genesisForkKey,
+} from './genesis.ts'
 import { scheduleOf } from './scheduleConfig.ts'
 
 const what = 'genesis'
@@ -149,7 +156,7 @@ function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; war
   for (const fork of timedForks) times[fork] = json[`${fork}Time`]
   // execution clients do not know Delta: without it nothing is missing
   times.delta ??= times.ecotone
-  const { schedule, warnings } = scheduleOf(times, what, (fork) => `config.${fork}Time`)
+  const { schedule, warnings } = scheduleOf(times, what, genesisForkKey)
   for (const [key, fork] of pairs) {
     const found = json[key]
     if (found == null || found === schedule[fork]) continue

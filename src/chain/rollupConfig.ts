@@ -6,7 +6,7 @@ import { type Address, zeroAddress } from '#types/ids'
 import { address, bytes8, count, hash, optionalCount, parseConfig, word } from './configJson.ts'
 import { type Eip1559Params, eip1559From, eip1559Schema } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
-import type { Fork, ForkSchedule } from './forks.ts'
+import { baseForks, type Fork, type ForkSchedule } from './forks.ts'
 import { scheduleOf } from './scheduleConfig.ts'
 import type { SystemConfig } from './systemConfig.ts'
 
@@ -59,7 +59,6 @@ const systemConfigSchema = z.strictObject({
 })
 
 const ordinaryForks = ['regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
-const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const
 
 const schema = z.strictObject({
   genesis: z.strictObject({ l1: blockId, l2: blockId, l2_time: count, system_config: systemConfigSchema }),
