@@ -5,10 +5,11 @@ import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
 import { blocksOf } from '../../test/independent/blocks.ts'
 import { type Carried, type InboxContents, readInbox } from '../../test/independent/inbox.ts'
 import { compileLab } from '../flows/lab.ts'
+import { type AzulDeeds, azulDeeds, checkCalls, checkConfig } from './azul.ts'
 import { checkBlock, forkAt, isActive, type L1Story, l1StoryOf, operatorFeeOf, placeOf, systemSender } from './checks.ts'
 import { type Cast, cast, kinds } from './deeds.ts'
 import { type Block, type BlockWithReceipts, type Receipt, readBlobs, readBlocks, rpcOf } from './reader.ts'
-import { forkNames, type Rollup } from './rules.ts'
+import { forkNames, type Rollup, rollupOf } from './rules.ts'
 
 /** seconds between two forks, and more before the first, for what has to be deployed */
 const [everySec, headStartSec] = [14, 10]
@@ -26,6 +27,7 @@ const deposited = new Map<Phase, ReadonlyMap<string, Hex>>()
 /** one payment a phase, of an account that does nothing else */
 const payments = new Map<Phase, Hex>()
 const withdrawals: Hex[] = []
+let ofAzul: AzulDeeds
 
 let sequenced: readonly BlockWithReceipts[]
 let derived: readonly BlockWithReceipts[]
@@ -115,6 +117,7 @@ async function act(phase: Phase): Promise<void> {
   const { fees } = actors
   payments.set(phase, await actors.walletOnL2(5).sendTransaction({ to: beneficiary, value: 10n ** 15n, gas: 21_000n, ...fees }))
   const call = { address: messagePasser, abi: passerAbi, functionName: 'initiateWithdrawal', args: [beneficiary, 100_000n, '0x'] } as const
+  if (phase === 'jovian' || phase === 'azul') await ofAzul.act(phase)
   withdrawals.push(await actors.walletOnL2(6).writeContract({ ...call, value: 3n, gas: 300_000n, ...fees }))
 }
 
@@ -136,10 +139,11 @@ beforeAll(async () => {
   const compiled = compileLab() // takes seconds: before the clock of the forks runs
   devnet = await startDevnet({ blockTimeSec: 1, fork: forkOffsets, dataAvailability: 'auto' })
   void devnet.ended.then((end) => console.error('the devnet has ended', end))
-  rollup = await rpcOf(devnet.urls.rollup)<Rollup>('optimism_rollupConfig')
+  rollup = rollupOf(await rpcOf(devnet.urls.rollup)<Parameters<typeof rollupOf>[0]>('optimism_rollupConfig'))
   actors = cast(devnet, compiled)
   lab = await actors.deployLab()
   await actors.deployDepositor()
+  ofAzul = await azulDeeds(actors)
   const stop = new AbortController()
   const sending = keepSending(stop.signal)
   sending.catch(() => stop.abort())
@@ -175,7 +179,7 @@ const receiptOf = (hash: Hex): { receipt: Receipt; at: BlockWithReceipts } | und
   return undefined
 }
 
-describe('a devnet crosses every fork from Bedrock to Jovian', () => {
+describe('a devnet crosses every fork from Bedrock to Azul', () => {
   it('the sequencer and the verifier, which derived them, have the same blocks and receipts', () => {
     expect(devnet.status().agreement.kind).toBe('agrees')
     expect(derived.length).toBe(sequenced.length)
@@ -258,14 +262,38 @@ describe('a devnet crosses every fork from Bedrock to Jovian', () => {
   })
 
   it('an operator fee was paid in Isthmus and in Jovian', () => {
-    for (const phase of ['isthmus', 'jovian'] as const) {
+    for (const phase of ['isthmus', 'jovian', 'azul'] as const) {
       const receipts = blocksIn(phase).flatMap((one) => one.receipts)
       expect(receipts.some(({ operatorFeeScalar }) => operatorFeeScalar !== undefined && operatorFeeScalar !== '0x0')).toBe(true)
     }
   })
 
+  it('Azul on the last block before, the first one, the one after, on both nodes: CLZ, the prices of precompiles', async () => {
+    const first = sequenced.findIndex(({ block }) => Number(block.timestamp) >= rollup.azul_time)
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkCalls(rpcOf(url), ofAzul, first)
+  })
+
+  it('Azul gives transactions CLZ, and no more than 16,777,216 gas', () => {
+    ofAzul.checkTransactions((hash) => receiptOf(hash)?.receipt)
+    const most = (['jovian', 'azul'] as const).map((phase) =>
+      Math.max(...blocksIn(phase).flatMap(({ block }) => block.transactions.map(({ gas }) => Number(gas)))),
+    )
+    expect(most).toEqual([16_777_217, 16_777_216])
+  })
+
+  it('the first block under Azul has no upgrade transactions and may have those of users', () => {
+    const [first] = blocksIn('azul')
+    const [info, ...rest] = first?.block.transactions ?? []
+    expect(info?.input.slice(0, 10)).toBe('0x3db6be2b')
+    expect(rest.length).toBeGreaterThan(0)
+  })
+
+  it('eth_config tells of Azul, and of no fork after it', async () => {
+    for (const url of [devnet.urls.rpc, devnet.urls.verifier]) await checkConfig(rpcOf(url), rollup.azul_time)
+  })
+
   it('from Isthmus on the header has the root of withdrawals that both nodes prove', async () => {
-    const blocks = [...blocksIn('isthmus'), ...blocksIn('jovian')]
+    const blocks = [...blocksIn('isthmus'), ...blocksIn('jovian'), ...blocksIn('azul')]
     expect(new Set(blocks.map(({ block }) => block.withdrawalsRoot)).size).toBeGreaterThanOrEqual(2)
     for (const { block } of blocks) {
       for (const url of [devnet.urls.rpc, devnet.urls.verifier]) {

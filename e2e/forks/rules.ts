@@ -2,7 +2,7 @@ import { concatHex, type Hex, keccak256, numberToHex, pad, toRlp } from 'viem'
 import type { Block, Log, Tx } from './reader.ts'
 
 /** In the order in which they come; before the first there is Bedrock with Regolith. */
-export const forkNames = ['canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
+export const forkNames = ['canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian', 'azul'] as const
 export type Fork = (typeof forkNames)[number]
 
 /** The part of op-node's rollup.json that is needed here. */
@@ -61,6 +61,12 @@ export const configOfGenesis = ({
   minBaseFee: jovian <= time + step ? BigInt(given.minBaseFee ?? 0) : 0n,
   daFootprintGasScalar: jovian <= time + step ? (given.daFootprintGasScalar ?? 0) : 0,
 })
+
+/** The config as the node gives it, which has Base's own forks in a place of their own. */
+export function rollupOf(given: Omit<Rollup, 'azul_time'> & { readonly base?: { readonly azul?: number } }): Rollup {
+  if (given.base?.azul === undefined) throw new Error('the config has no Azul')
+  return { ...given, azul_time: given.base.azul } as Rollup
+}
 
 export const configUpdateTopic = '0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be'
 export const depositTopic = '0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32'
