@@ -1,6 +1,7 @@
-// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table]: ever new programs on all interpreters of ours, every k-th on
+// npm run fuzz:evm -- [--seconds N] [--seed S] [--workers W] [--case I] [--table] [--into DIR]: ever new programs on all interpreters of ours, every k-th on
 // @ethereumjs/evm too, k such that both have the same time. Exit 1 when two disagree: the case is minimised and kept in test/fixtures/evm-cases.
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { interpreters } from '../harness/evmInterpreters.ts'
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     workers: { type: 'string', default: `${Math.min(2, availableParallelism())}` },
     case: { type: 'string' },
+    into: { type: 'string', default: resolve(import.meta.dirname, '../fixtures/evm-cases') },
     table: { type: 'boolean' },
   },
 })
@@ -57,7 +59,7 @@ function take(worker: number, report: FuzzReport): void {
 }
 
 function runWorker(worker: number): Promise<void> {
-  const share: Omit<FuzzShare, 'endMs'> & { seconds: number } = { seed, worker, workers, seconds, only }
+  const share: Omit<FuzzShare, 'endMs'> & { seconds: number } = { seed, worker, workers, seconds, only, into: resolve(values.into) }
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL('./evm/worker.ts', import.meta.url), { workerData: share })
     thread.on('message', (report: FuzzReport) => take(worker, report))

@@ -1,11 +1,14 @@
 import type { Evm } from '#evm/ports'
-import type { EvmCase } from '#test/harness/evmCase'
+import type { CaseRun, EvmCase } from '#test/harness/evmCase'
 import { interpreters } from '#test/harness/evmInterpreters'
 import type { OracleWatch } from '#test/harness/evmOracle'
 import { type Difference, differenceFromOracle, differenceOfRuns, tryCase } from './compare.ts'
 
 /** Two that disagree about a case. */
 export type Disagreement = { readonly between: string; readonly difference: string }
+
+/** `run`: that of the first interpreter, unless it throws. */
+export type Checked = { readonly run: CaseRun | undefined; readonly disagreement: Disagreement | undefined }
 
 /** The first interpreter of ours is held against each other one and against the oracle. */
 export class Checker {
@@ -26,27 +29,20 @@ export class Checker {
     return this.#others.length
   }
 
-  /** What each message used, by the first interpreter; undefined when it throws. */
-  gasUsed(given: EvmCase): readonly bigint[] | undefined {
+  /** Runs a case on all of ours. */
+  among(given: EvmCase): Checked {
     const run = tryCase(this.#first.evm, given)
-    return 'thrown' in run ? undefined : run.messages.map(({ gasUsed }) => gasUsed)
-  }
-
-  among(given: EvmCase): Disagreement | undefined {
-    const run = tryCase(this.#first.evm, given)
-    if ('thrown' in run) return { between: this.#first.name, difference: `throws ${run.thrown}` }
+    if ('thrown' in run) return { run: undefined, disagreement: { between: this.#first.name, difference: `throws ${run.thrown}` } }
     for (const { name, evm } of this.#others) {
       const other = tryCase(evm, given)
       const difference = 'thrown' in other ? `throws ${other.thrown}` : differenceOfRuns(given, run, other)
-      if (difference !== undefined) return { between: `${this.#first.name} and ${name}`, difference }
+      if (difference !== undefined) return { run, disagreement: { between: `${this.#first.name} and ${name}`, difference } }
     }
-    return undefined
+    return { run, disagreement: undefined }
   }
 
   /** Undefined too when the oracle fails by itself, which is counted. */
-  async withOracle(given: EvmCase, watch?: OracleWatch): Promise<Disagreement | undefined> {
-    const run = tryCase(this.#first.evm, given)
-    if ('thrown' in run) return { between: this.#first.name, difference: `throws ${run.thrown}` }
+  async withOracle(given: EvmCase, run: CaseRun, watch?: OracleWatch): Promise<Disagreement | undefined> {
     const difference = await this.#differenceFromOracle(given, run, watch)
     return difference === undefined ? undefined : { between: `${this.#first.name} and the oracle`, difference }
   }

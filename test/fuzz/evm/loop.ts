@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
-import type { EvmCase } from '#test/harness/evmCase'
+import type { CaseRun, EvmCase } from '#test/harness/evmCase'
 import { fileOfCase } from '#test/harness/evmCaseFile'
 import { Checker, type Disagreement } from './check.ts'
 import type { Corpus } from './corpus.ts'
@@ -19,6 +19,8 @@ export type FuzzShare = {
   readonly endMs: number
   /** only this case, on all interpreters and the oracle */
   readonly only: number | undefined
+  /** where what is found is kept */
+  readonly into: string
 }
 
 export type FuzzCounts = {
@@ -34,20 +36,18 @@ export type FuzzCounts = {
 }
 
 const blockSize = 16
-const variantsPerCase = 3
 const longSteps = 200
 const minimiseMs = 60_000
 const mostFound = 10
-const casesDir = resolve(import.meta.dirname, '../../fixtures/evm-cases')
 
 /** The same case with a message that has less gas than it used, just too little, or just enough. */
-function gasVariants(random: Random, given: EvmCase, used: readonly bigint[]): EvmCase[] {
+function gasVariants(random: Random, given: EvmCase, { messages }: CaseRun): EvmCase[] {
   const at = random.below(given.messages.length)
   const message = given.messages[at]
-  const spent = used[at]
+  const spent = messages[at]?.gasUsed
   if (!message || spent === undefined || spent === 0n) return []
   const amounts = [spent - 1n, spent, BigInt(random.below(Number(spent < 2n ** 32n ? spent : 2n ** 32n)))]
-  return amounts.slice(0, variantsPerCase).map((gas) => ({ ...given, messages: given.messages.with(at, { ...message, gas }) }))
+  return amounts.map((gas) => ({ ...given, messages: given.messages.with(at, { ...message, gas }) }))
 }
 
 /** One worker's part of a fuzzing run. */
@@ -85,28 +85,32 @@ export class FuzzLoop {
 
   async #runCase(index: number, withOracle: boolean): Promise<void> {
     const startMs = performance.now()
-    const { seed } = this.#share
-    const given = caseOf(seed, index, this.#corpus)
+    const oracleMs = this.#oracleMs
+    const given = caseOf(this.#share.seed, index, this.#corpus)
     this.counts.cases++
-    const variants = gasVariants(randomOf(index), given, this.checker.gasUsed(given) ?? [])
-    await this.#check(index, given, withOracle)
-    for (const variant of variants) {
+    const run = await this.#check(index, given, withOracle)
+    const isWithOracleToo = this.#share.only !== undefined || (withOracle && this.checker.others === 0)
+    for (const variant of run ? gasVariants(randomOf(index), given, run) : []) {
       this.counts.variants++
-      await this.#check(index, variant, this.#share.only !== undefined || (withOracle && this.checker.others === 0))
+      await this.#check(index, variant, isWithOracleToo)
     }
-    if (!withOracle) this.#ownMs += performance.now() - startMs
+    this.#ownMs += performance.now() - startMs - (this.#oracleMs - oracleMs)
   }
 
-  async #check(index: number, given: EvmCase, withOracle: boolean): Promise<void> {
-    let disagreement = this.checker.among(given)
-    if (!disagreement && withOracle) {
+  /** Undefined when there is a disagreement, which is kept. */
+  async #check(index: number, given: EvmCase, withOracle: boolean): Promise<CaseRun | undefined> {
+    const checked = this.checker.among(given)
+    const { run } = checked
+    let { disagreement } = checked
+    if (!disagreement && run && withOracle) {
       const startMs = performance.now()
       this.counts.oracle++
-      disagreement = await this.checker.withOracle(given, this.coverage.watch)
+      disagreement = await this.checker.withOracle(given, run, this.coverage.watch)
       this.#countSteps()
       this.#oracleMs += performance.now() - startMs
     }
     if (disagreement) await this.#keep(index, given, disagreement)
+    return disagreement ? undefined : run
   }
 
   #countSteps(): void {
@@ -116,15 +120,18 @@ export class FuzzLoop {
 
   async #keep(index: number, given: EvmCase, { between, difference }: Disagreement): Promise<void> {
     this.counts.found++
-    const again = async (candidate: EvmCase): Promise<Disagreement | undefined> =>
-      this.checker.among(candidate) ?? (between.endsWith('oracle') ? await this.checker.withOracle(candidate) : undefined)
+    const again = async (candidate: EvmCase): Promise<Disagreement | undefined> => {
+      const { run, disagreement } = this.checker.among(candidate)
+      return disagreement ?? (run && between.endsWith('oracle') ? await this.checker.withOracle(candidate, run) : undefined)
+    }
     const small = await minimised(given, async (candidate) => (await again(candidate))?.between === between, minimiseMs)
     const said = (await again(small))?.difference ?? difference
     const about = `${between}: ${said} (seed ${this.#share.seed}, case ${index})`
     const text = `${JSON.stringify(fileOfCase(about, small), null, 2)}\n`
     const name = `${given.fork}-${toHex(keccak256Text(text)).slice(2, 10)}.json`
-    mkdirSync(casesDir, { recursive: true })
-    writeFileSync(resolve(casesDir, name), text)
-    this.#onFound(`case ${index}: ${between}: ${difference}\n  minimised: ${said}\n  kept as test/fixtures/evm-cases/${name}`)
+    const path = resolve(this.#share.into, name)
+    mkdirSync(this.#share.into, { recursive: true })
+    writeFileSync(path, text)
+    this.#onFound(`case ${index}: ${between}: ${difference}\n  minimised: ${said}\n  kept as ${path}`)
   }
 }
