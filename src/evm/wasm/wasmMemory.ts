@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Address, Hash } from '#types/ids'
 
 const limit64 = 1n << 64n
+const maxWord = 2n ** 256n - 1n
 
 function nibble(code: number): number {
   return code < 58 ? code - 48 : (code | 32) - 87
@@ -54,8 +55,9 @@ export class WasmMemory {
     return low | ((u64[j + 1] as bigint) << 64n) | ((u64[j + 2] as bigint) << 128n) | ((u64[j + 3] as bigint) << 192n)
   }
 
-  /** @param value below 2^256 */
+  /** RangeError unless the value is one of 256 bits. */
   setWord(at: number, value: bigint): void {
+    if (value < 0n || value > maxWord) throw new RangeError(`${value} is no word`)
     const { u64 } = this
     const j = at >>> 3
     u64[j] = value
