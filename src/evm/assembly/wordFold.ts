@@ -10,8 +10,8 @@ const mask: u64 = 0x1fffffff
 const modulus: usize = memory.data(32, 16)
 /** Its nine digits. */
 const digits: usize = memory.data(72, 16)
-/** 2^(261 + 29 j) modulo n, nine digits each, for j from 0 to 8. */
-const powers: usize = memory.data(648, 16)
+/** 2^(261 + 29 j) modulo n, for j from 0 to 8: nine digits of 32 bits and twelve unused bytes each. */
+const powers: usize = memory.data(432, 16)
 /** A little less than 2^232 / n, as f64. */
 const inverse: usize = memory.data(8, 16)
 
@@ -40,7 +40,8 @@ export function isKnownModulus(n: usize): bool {
 function makeTables(n: usize): void {
   copyWord(modulus, n)
   copyWord(power, n)
-  storeDigits(digits)
+  store<u64>(power, 0, 32)
+  for (let k: u32 = 0; k < 9; k++) store<u64>(digits + (k << 3), digit(k))
   const approximate = f64(load<u64>(n, 24)) * 18446744073709551616.0 + f64(load<u64>(n, 16))
   // 2^(232 - 128), and a part in 2^50 less.
   store<f64>(inverse, (20282409603651670423947251286016.0 / approximate) * (1.0 - 1.0 / 1125899906842624.0))
@@ -49,9 +50,10 @@ function makeTables(n: usize): void {
   store<u64>(power, 0, 16)
   store<u64>(power, 0, 24)
   store<u64>(power, 1 << 5, 32)
-  for (let row = powers; row < powers + 648; row += 72) {
+  for (let row = powers; row < powers + 432; row += 48) {
     divideLimbs(power, power, 5, n)
-    storeDigits(row)
+    store<u64>(power, 0, 32)
+    for (let k: u32 = 0; k < 9; k++) store<u32>(row + (k << 2), u32(digit(k)))
     let carried: u64 = 0
     for (let at = power; at < power + 32; at += 8) {
       const limb = load<u64>(at)
@@ -62,15 +64,13 @@ function makeTables(n: usize): void {
   }
 }
 
-/** Stores the nine digits of the word at `power`. */
-function storeDigits(to: usize): void {
-  store<u64>(power, 0, 32)
-  for (let bit: u32 = 0; bit < 261; bit += 29, to += 8) {
-    const at = power + ((bit >>> 6) << 3)
-    const shift = u64(bit & 63)
-    const above = shift > 35 ? load<u64>(at, 8) << (64 - shift) : 0
-    store<u64>(to, ((load<u64>(at) >>> shift) | above) & mask)
-  }
+/** Digit k, 0 to 8, of the word at `power`, whose fifth limb is 0. */
+function digit(k: u32): u64 {
+  const bit = k * 29
+  const at = power + ((bit >>> 6) << 3)
+  const shift = u64(bit & 63)
+  const above = shift > 35 ? load<u64>(at, 8) << (64 - shift) : 0
+  return ((load<u64>(at) >>> shift) | above) & mask
 }
 
 /** to = a × b modulo the known modulus; `to` may be either. */
@@ -102,55 +102,113 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const b7 = (bw3 >>> 11) & mask
   const b8 = bw3 >>> 40
 
-  // The product's columns from the eighth on, and the digits of what is above 2^261.
-  let column = a0 * b8 + a1 * b7 + a2 * b6 + a3 * b5 + a4 * b4 + a5 * b3 + a6 * b2 + a7 * b1 + a8 * b0
+  // Columns of the product by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, sums of a_i b_i.
+  const d0 = a0 * b0
+  const d1 = a1 * b1
+  const d2 = a2 * b2
+  const d3 = a3 * b3
+  const d4 = a4 * b4
+  const d5 = a5 * b5
+  const d6 = a6 * b6
+  const d7 = a7 * b7
+  const d8 = a8 * b8
+  const t01 = d0 + d1
+  const t02 = t01 + d2
+  const t03 = t02 + d3
+  const t04 = t03 + d4
+  const t05 = t04 + d5
+  const t06 = t05 + d6
+  const t07 = t06 + d7
+  const t08 = t07 + d8
+  const t18 = t08 - d0
+  const t28 = t18 - d1
+  const t38 = t28 - d2
+  const t48 = t38 - d3
+  const t58 = t48 - d4
+  const t68 = t58 - d5
+  const t78 = t68 - d6
+
+  // The columns from the eighth on, and the digits of what is above 2^261.
+  let column = t08 + (a0 - a8) * (b8 - b0) + (a1 - a7) * (b7 - b1) + (a2 - a6) * (b6 - b2) + (a3 - a5) * (b5 - b3)
   const low8 = column & mask
-  column = (column >>> 29) + a1 * b8 + a2 * b7 + a3 * b6 + a4 * b5 + a5 * b4 + a6 * b3 + a7 * b2 + a8 * b1
+  column = t18 + (a1 - a8) * (b8 - b1) + (a2 - a7) * (b7 - b2) + (a3 - a6) * (b6 - b3) + (a4 - a5) * (b5 - b4) + (column >>> 29)
   const h0 = column & mask
-  column = (column >>> 29) + a2 * b8 + a3 * b7 + a4 * b6 + a5 * b5 + a6 * b4 + a7 * b3 + a8 * b2
+  column = t28 + (a2 - a8) * (b8 - b2) + (a3 - a7) * (b7 - b3) + (a4 - a6) * (b6 - b4) + (column >>> 29)
   const h1 = column & mask
-  column = (column >>> 29) + a3 * b8 + a4 * b7 + a5 * b6 + a6 * b5 + a7 * b4 + a8 * b3
+  column = t38 + (a3 - a8) * (b8 - b3) + (a4 - a7) * (b7 - b4) + (a5 - a6) * (b6 - b5) + (column >>> 29)
   const h2 = column & mask
-  column = (column >>> 29) + a4 * b8 + a5 * b7 + a6 * b6 + a7 * b5 + a8 * b4
+  column = t48 + (a4 - a8) * (b8 - b4) + (a5 - a7) * (b7 - b5) + (column >>> 29)
   const h3 = column & mask
-  column = (column >>> 29) + a5 * b8 + a6 * b7 + a7 * b6 + a8 * b5
+  column = t58 + (a5 - a8) * (b8 - b5) + (a6 - a7) * (b7 - b6) + (column >>> 29)
   const h4 = column & mask
-  column = (column >>> 29) + a6 * b8 + a7 * b7 + a8 * b6
+  column = t68 + (a6 - a8) * (b8 - b6) + (column >>> 29)
   const h5 = column & mask
-  column = (column >>> 29) + a7 * b8 + a8 * b7
+  column = t78 + (a7 - a8) * (b8 - b7) + (column >>> 29)
   const h6 = column & mask
-  column = (column >>> 29) + a8 * b8
+  column = d8 + (column >>> 29)
   const h7 = column & mask
   const h8 = column >>> 29
 
-  // The lower columns, and with them each of those digits times its power of two modulo n: less than 2^63 each.
-  const s0 = a0 * b0 + h0 * load<u64>(powers) + h1 * load<u64>(powers, 72) + h2 * load<u64>(powers, 144) + h3 * load<u64>(powers, 216) +
-    h4 * load<u64>(powers, 288) + h5 * load<u64>(powers, 360) + h6 * load<u64>(powers, 432) + h7 * load<u64>(powers, 504) +
-    h8 * load<u64>(powers, 576)
-  const s1 = a0 * b1 + a1 * b0 + h0 * load<u64>(powers, 8) + h1 * load<u64>(powers, 80) + h2 * load<u64>(powers, 152) +
-    h3 * load<u64>(powers, 224) + h4 * load<u64>(powers, 296) + h5 * load<u64>(powers, 368) + h6 * load<u64>(powers, 440) +
-    h7 * load<u64>(powers, 512) + h8 * load<u64>(powers, 584)
-  const s2 = a0 * b2 + a1 * b1 + a2 * b0 + h0 * load<u64>(powers, 16) + h1 * load<u64>(powers, 88) + h2 * load<u64>(powers, 160) +
-    h3 * load<u64>(powers, 232) + h4 * load<u64>(powers, 304) + h5 * load<u64>(powers, 376) + h6 * load<u64>(powers, 448) +
-    h7 * load<u64>(powers, 520) + h8 * load<u64>(powers, 592)
-  const s3 = a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0 + h0 * load<u64>(powers, 24) + h1 * load<u64>(powers, 96) + h2 * load<u64>(powers, 168) +
-    h3 * load<u64>(powers, 240) + h4 * load<u64>(powers, 312) + h5 * load<u64>(powers, 384) + h6 * load<u64>(powers, 456) +
-    h7 * load<u64>(powers, 528) + h8 * load<u64>(powers, 600)
-  const s4 = a0 * b4 + a1 * b3 + a2 * b2 + a3 * b1 + a4 * b0 + h0 * load<u64>(powers, 32) + h1 * load<u64>(powers, 104) +
-    h2 * load<u64>(powers, 176) + h3 * load<u64>(powers, 248) + h4 * load<u64>(powers, 320) + h5 * load<u64>(powers, 392) +
-    h6 * load<u64>(powers, 464) + h7 * load<u64>(powers, 536) + h8 * load<u64>(powers, 608)
-  const s5 = a0 * b5 + a1 * b4 + a2 * b3 + a3 * b2 + a4 * b1 + a5 * b0 + h0 * load<u64>(powers, 40) + h1 * load<u64>(powers, 112) +
-    h2 * load<u64>(powers, 184) + h3 * load<u64>(powers, 256) + h4 * load<u64>(powers, 328) + h5 * load<u64>(powers, 400) +
-    h6 * load<u64>(powers, 472) + h7 * load<u64>(powers, 544) + h8 * load<u64>(powers, 616)
-  const s6 = a0 * b6 + a1 * b5 + a2 * b4 + a3 * b3 + a4 * b2 + a5 * b1 + a6 * b0 + h0 * load<u64>(powers, 48) +
-    h1 * load<u64>(powers, 120) + h2 * load<u64>(powers, 192) + h3 * load<u64>(powers, 264) + h4 * load<u64>(powers, 336) +
-    h5 * load<u64>(powers, 408) + h6 * load<u64>(powers, 480) + h7 * load<u64>(powers, 552) + h8 * load<u64>(powers, 624)
-  const s7 = a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4 + a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0 + h0 * load<u64>(powers, 56) +
-    h1 * load<u64>(powers, 128) + h2 * load<u64>(powers, 200) + h3 * load<u64>(powers, 272) + h4 * load<u64>(powers, 344) +
-    h5 * load<u64>(powers, 416) + h6 * load<u64>(powers, 488) + h7 * load<u64>(powers, 560) + h8 * load<u64>(powers, 632)
-  const s8 = low8 + h0 * load<u64>(powers, 64) + h1 * load<u64>(powers, 136) + h2 * load<u64>(powers, 208) + h3 * load<u64>(powers, 280) +
-    h4 * load<u64>(powers, 352) + h5 * load<u64>(powers, 424) + h6 * load<u64>(powers, 496) + h7 * load<u64>(powers, 568) +
-    h8 * load<u64>(powers, 640)
+  // Each of those digits times its power of two modulo n, by pairs of columns.
+  const v0 = i32x4.splat(i32(h0))
+  const v1 = i32x4.splat(i32(h1))
+  const v2 = i32x4.splat(i32(h2))
+  const v3 = i32x4.splat(i32(h3))
+  const v4 = i32x4.splat(i32(h4))
+  const v5 = i32x4.splat(i32(h5))
+  const v6 = i32x4.splat(i32(h6))
+  const v7 = i32x4.splat(i32(h7))
+  const v8 = i32x4.splat(i32(h8))
+  let fold01 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v1, v128.load(powers, 48)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 96)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v3, v128.load(powers, 144)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 192)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v5, v128.load(powers, 240)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 288)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v7, v128.load(powers, 336)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 384)))
+  let fold23 = i64x2.extmul_high_i32x4_u(v0, v128.load(powers))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 48)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v2, v128.load(powers, 96)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 144)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v4, v128.load(powers, 192)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 240)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v6, v128.load(powers, 288)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 336)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v8, v128.load(powers, 384)))
+  let fold45 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers, 16))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v1, v128.load(powers, 64)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 112)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v3, v128.load(powers, 160)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 208)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v5, v128.load(powers, 256)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 304)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v7, v128.load(powers, 352)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 400)))
+  let fold67 = i64x2.extmul_high_i32x4_u(v0, v128.load(powers, 16))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 64)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v2, v128.load(powers, 112)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 160)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v4, v128.load(powers, 208)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 256)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v6, v128.load(powers, 304)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 352)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v8, v128.load(powers, 400)))
+
+  // With the lower columns: less than 2^63 each.
+  const s0 = d0 + u64(i64x2.extract_lane(fold01, 0))
+  const s1 = t01 + (a0 - a1) * (b1 - b0) + u64(i64x2.extract_lane(fold01, 1))
+  const s2 = t02 + (a0 - a2) * (b2 - b0) + u64(i64x2.extract_lane(fold23, 0))
+  const s3 = t03 + (a0 - a3) * (b3 - b0) + (a1 - a2) * (b2 - b1) + u64(i64x2.extract_lane(fold23, 1))
+  const s4 = t04 + (a0 - a4) * (b4 - b0) + (a1 - a3) * (b3 - b1) + u64(i64x2.extract_lane(fold45, 0))
+  const s5 = t05 + (a0 - a5) * (b5 - b0) + (a1 - a4) * (b4 - b1) + (a2 - a3) * (b3 - b2) + u64(i64x2.extract_lane(fold45, 1))
+  const s6 = t06 + (a0 - a6) * (b6 - b0) + (a1 - a5) * (b5 - b1) + (a2 - a4) * (b4 - b2) + u64(i64x2.extract_lane(fold67, 0))
+  const s7 = t07 + (a0 - a7) * (b7 - b0) + (a1 - a6) * (b6 - b1) + (a2 - a5) * (b5 - b2) + (a3 - a4) * (b4 - b3) +
+    u64(i64x2.extract_lane(fold67, 1))
+  const s8 = low8 + h0 * u64(load<u32>(powers, 32)) + h1 * u64(load<u32>(powers, 80)) + h2 * u64(load<u32>(powers, 128)) +
+    h3 * u64(load<u32>(powers, 176)) + h4 * u64(load<u32>(powers, 224)) + h5 * u64(load<u32>(powers, 272)) +
+    h6 * u64(load<u32>(powers, 320)) + h7 * u64(load<u32>(powers, 368)) + h8 * u64(load<u32>(powers, 416))
 
   // What is left is below 2^33 n: the quotient by the upper columns, as f64, is right or one too small.
   const q = u64(i64(f64(i64(s8 + (s7 >>> 29))) * load<f64>(inverse)))
