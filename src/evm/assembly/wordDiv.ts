@@ -17,7 +17,7 @@ function significant(x: usize, limbs: i32): i32 {
   return limbs
 }
 
-/** x / divisor for one limb other than 0. The remainder is returned. */
+/** x, of at least two limbs, / divisor for one limb other than 0. The remainder is returned. */
 function divideByOne(x: usize, limbs: i32, divisor: u64): u64 {
   const bits = i64.clz(divisor)
   const d = divisor << bits
@@ -26,6 +26,15 @@ function divideByOne(x: usize, limbs: i32, divisor: u64): u64 {
   let to = quotients + ((limbs - 1) << 3)
   let above = load<u64>(at)
   let rest = joinLeft(0, above, bits)
+  if (above < divisor) {
+    // The first digit is 0.
+    store<u64>(to, 0)
+    at -= 8
+    to -= 8
+    const next = load<u64>(at)
+    rest = joinLeft(above, next, bits)
+    above = next
+  }
   for (; at >= x; at -= 8, to -= 8) {
     const next = at > x ? load<u64>(at - 8) : 0
     const limb = joinLeft(above, next, bits)
@@ -56,6 +65,16 @@ function divideByTwo(r: usize, x: usize, limbs: i32, divisor1: u64, divisor0: u6
   let above = load<u64>(at)
   let r1 = joinLeft(0, load<u64>(at, 8), bits)
   let r0 = joinLeft(load<u64>(at, 8), above, bits)
+  if (at > x && r1 == 0 && r0 < d1) {
+    // The first digit is 0.
+    store<u64>(to, 0)
+    at -= 8
+    to -= 8
+    const next = load<u64>(at)
+    r1 = r0
+    r0 = joinLeft(above, next, bits)
+    above = next
+  }
   for (; at >= x; at -= 8, to -= 8) {
     const next = at > x ? load<u64>(at - 8) : 0
     const limb = joinLeft(above, next, bits)
@@ -127,6 +146,16 @@ function divideByMany(r: usize, x: usize, limbs: i32, n: usize): void {
   let r1 = load<u64>(at - 16)
   let r0 = load<u64>(at - 24)
   let to = quotients + ((limbs - 4) << 3)
+  if (r3 == 0 && (r2 < n3 || (r2 == n3 && r1 < n2)) && limbs > 4) {
+    // The first digit is 0.
+    store<u64>(to, 0)
+    to -= 8
+    at -= 8
+    r3 = r2
+    r2 = r1
+    r1 = r0
+    r0 = load<u64>(at - 24)
+  }
   for (at -= 32; at >= shifted; at -= 8, to -= 8) {
     const limb = load<u64>(at)
     if (r3 == n3 && r2 == n2) {

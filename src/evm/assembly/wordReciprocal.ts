@@ -8,25 +8,18 @@ const twoKey: usize = memory.data(24, 16)
 
 /** floor((2^128 - 1) / d) - 2^64, for d with its highest bit set. */
 function reciprocal(d: u64): u64 {
-  const high = f64(i64(d >>> 11))
-  // 2^115 / (d / 2^11) is a quarter of the wanted 2^128 / d, at most 2^63 and good to 52 bits.
-  const inverse = min<f64>(41538374868278621028243970633760768.0 / high, 9223372036854774784.0)
-  let v = u64(i64(inverse)) << 2
-  // What is left: 2^128 - 1 - (2^64 + v) × d, a signed number of less than 80 bits.
-  let restHigh = ~(mulHigh(v, d) + d)
-  let rest = ~(v * d)
-  // 2^53 / d, times what is left; less one, so that it is short by 0 to 2 and what is left then is from 0 up.
-  const step = i64(Math.floor((f64(i64((restHigh << 11) | (rest >>> 53))) * 4398046511104.0) / high)) - 1
-  v += u64(step)
-  const taken = u64(step) * d
-  restHigh -= mulHigh(u64(step), d) - (u64(step >> 63) & d) + u64(rest < taken)
-  rest -= taken
-  while (restHigh != 0 || rest >= d) {
-    v++
-    restHigh -= u64(rest < d)
-    rest -= d
-  }
-  return v
+  if (d >= 0xffffffffffff0000) return 0 - d
+  // 2^115 / (d / 2^11) is a quarter of the wanted 2^128 / d, at most 2^63 and good to 51 bits: made too small by less than 2^16.
+  const quarter = u64(i64(min<f64>(41538374868278621028243970633760768.0 / f64(i64(d >>> 11)), 9223372036854774784.0)))
+  const v = (quarter << 2) - 0x8000
+  // What is left, 2^128 - 1 - (2^64 + v) × d, below 2^80, holds d a few ten thousand times: the first 32 bits tell how often, or once less.
+  const restHigh = ~(mulHigh(v, d) + d)
+  const rest = ~(v * d)
+  const step = (((restHigh << 16) | (rest >>> 48)) * ((v >>> 33) | 0x80000000)) >>> 47
+  const taken = step * d
+  const left = rest - taken
+  const leftHigh = restHigh - ((step * (d >>> 32) + ((step * (d & 0xffffffff)) >>> 32)) >>> 32) - u64(rest < taken)
+  return v + step + u64(u64(leftHigh != 0) | u64(left >= d))
 }
 
 /** The reciprocal of a divisor of one limb whose highest bit is set. */
