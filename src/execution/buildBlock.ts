@@ -21,7 +21,7 @@ export type Taken = 'dry' | 'full' | 'over'
  * A block that is built out of attributes and then of a pool, with breaks: the state below is given anew each time, and is always that after the
  * same parent. Nothing is stored.
  */
-export class BlockBuild {
+export class BlockBuild implements Disposable {
   readonly #block: OpenBlock
   readonly #below: CurrentState
   /** gas */
@@ -58,9 +58,14 @@ export class BlockBuild {
     })
   }
 
-  /** State root, header, hash. @param on the parent */
+  /** State root, header, hash; the build is disposed of. @param on the parent */
   seal(on: ParentBlock): ExecutedBlock {
-    return this.#below.during(on.state, () => this.#block.seal())
+    using block = this.#block
+    return this.#below.during(on.state, () => block.seal())
+  }
+
+  [Symbol.dispose](): void {
+    this.#block[Symbol.dispose]()
   }
 
   #isFull({ maxBlockBytes }: DataLimits): boolean {
@@ -102,8 +107,17 @@ export function beginBuild(
   return below.during(on.state, () => {
     const opened = openBlock(deps, { ...on, state: below }, inputOfAttributes(deps.config, attributes))
     if (opened.kind === 'invalid') return opened
-    return opened.block.takeAll() ?? { kind: 'begun', build: new BlockBuild(opened.block, below) }
+    return takenAll(opened.block) ?? { kind: 'begun', build: new BlockBuild(opened.block, below) }
   })
+}
+
+/** Takes all transactions of the input. A block that cannot have them, or in which a fault comes up, is given up. */
+function takenAll(block: OpenBlock): InvalidBlock | undefined {
+  using abandoned = new DisposableStack()
+  abandoned.use(block)
+  const refusal = block.takeAll()
+  if (refusal === undefined) abandoned.move()
+  return refusal
 }
 
 /**

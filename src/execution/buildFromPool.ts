@@ -37,8 +37,9 @@ export async function buildFromPool(
   const { pool, clock, limits, during } = deps
   const begun = during((on) => beginBuild(deps.block, on, attributes))
   if (begun.kind === 'invalid') return begun
+  using abandoned = new DisposableStack()
+  const build = abandoned.use(begun.build)
   onSound?.()
-  const { build } = begun
   using wait = waitForMore(pool, seal)
   const cursor = pool.best(build.baseFee)
   while (!seal?.aborted) {
@@ -48,6 +49,7 @@ export async function buildFromPool(
     if (taken === 'dry') await wait.more()
     await nextTurn()
   }
+  abandoned.move()
   return begun
 }
 

@@ -30,8 +30,8 @@ export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedB
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
-/** A block that takes transactions until it is sealed. */
-export class OpenBlock {
+/** A block that takes transactions until it is sealed; then, or when it is given up, it is disposed of. */
+export class OpenBlock implements Disposable {
   readonly run: TransactionRun
   readonly env: BlockEnv
   readonly rules: EvmRules
@@ -106,6 +106,10 @@ export class OpenBlock {
     }
     return { header, hash: hashHeader(header), transactions, executed, diff, trie }
   }
+
+  [Symbol.dispose](): void {
+    this.#run.session[Symbol.dispose]()
+  }
 }
 
 /** Storage root of the message passer after the block. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
@@ -142,8 +146,14 @@ export function openBlock(
     blobBaseFee: 1n,
   }
   const session = deps.evm.open(parent.state.view, env, rules)
-  applySystemCalls(session, schedule, { hash: parent.hash, timestamp: parent.header.timestamp }, input)
-  return { kind: 'open', block: new OpenBlock({ session, env, rules, config, senders }, parent, input) }
+  const block = new OpenBlock({ session, env, rules, config, senders }, parent, input)
+  try {
+    applySystemCalls(session, schedule, { hash: parent.hash, timestamp: parent.header.timestamp }, input)
+  } catch (error) {
+    block[Symbol.dispose]()
+    throw error
+  }
+  return { kind: 'open', block }
 }
 
 /**
@@ -154,5 +164,6 @@ export function openBlock(
 export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
   const opened = openBlock(deps, parent, input)
   if (opened.kind === 'invalid') return opened
-  return opened.block.takeAll() ?? { kind: 'executed', block: opened.block.seal() }
+  using block = opened.block
+  return block.takeAll() ?? { kind: 'executed', block: block.seal() }
 }

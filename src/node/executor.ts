@@ -30,7 +30,7 @@ export function measureCall(deps: Deps, at: ParentBlock, message: CallMessage): 
   if (message.gasLimit < needed) return refused({ kind: 'intrinsic-gas', needed })
 
   const env = blockEnv(deps.config, at)
-  const session = deps.evm.open(at.state.view, env, rules)
+  using session = deps.evm.open(at.state.view, env, rules)
   const { from, to, value, data, gasLimit, gasPrice, accessList, authorizationList } = message
   const { balance = 0n, nonce = 0n } = session.account(from) ?? {}
   const want = gasLimit * gasPrice + value

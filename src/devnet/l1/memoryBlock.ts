@@ -125,7 +125,7 @@ export function buildMemoryBlock(
   const { evm, pool, view, chainId } = deps
   const open = nextHeader(parent, plan)
   const env = envOf(chainId, open)
-  const session = evm.open(view, env, memoryRules)
+  using session = evm.open(view, env, memoryRules)
   const nonceOf = (sender: Address): bigint => session.account(sender)?.nonce ?? 0n
   const passedOver = new Set<Address>()
   const mined: Mined[] = []

@@ -20,7 +20,7 @@ export type Tried = { readonly kind: 'ran'; readonly outcome: Outcome; readonly 
 
 function run(chain: MemoryChain, number: number, call: TriedCall, gasLimit: bigint): Tried {
   const block = chain.block(number) ?? chain.head
-  const session = chain.evm.open(chain.view(number), envOf(chain.options.chainId, block.header), memoryRules)
+  using session = chain.evm.open(chain.view(number), envOf(chain.options.chainId, block.header), memoryRules)
   const { from, to, value, data, accessList = [] } = call
   if ((session.account(from)?.balance ?? 0n) < value) return { kind: 'unpaid' }
   const intrinsic = intrinsicGas(memoryRules, { to, data, gasLimit, accessList })

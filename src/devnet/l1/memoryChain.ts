@@ -188,7 +188,7 @@ export class MemoryChain {
     if (tx.nonce < nonce) return `nonce too low: next nonce ${nonce}, tx nonce ${tx.nonce}`
     const header = this.pending()
     const block = { ...envOf(this.options.chainId, header), baseFee: 0n, blobBaseFee: 0n }
-    const session = this.evm.open(view, block, memoryRules)
+    using session = this.evm.open(view, block, memoryRules)
     const { maxBlobs } = ethereumFees
     const inTurn = { ...tx, nonce }
     return refuseTransaction({
