@@ -189,3 +189,12 @@ it('node/executor: gas is what a transaction of the message pays for, and what i
   expect(measure({ to: halts })).toMatchObject({ gasUsed: 1_000_000n, gasRefunded: 0n })
   expect(measure({ to: nobody, gasLimit: 1n })).toMatchObject({ gasUsed: 0n, outcome: { kind: 'refused' } })
 })
+
+it.each([
+  ['before Azul', 1_900_000_001],
+  ['under Azul', 1_900_000_000],
+])('node/executor: %s a call may have more gas than a transaction (EIP-7825 caps those alone)', (_what, azul) => {
+  const planned = { ...config, schedule: { ...config.schedule, azul } }
+  const outcome = runCall({ evm: createReferenceEvm(), config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
+  expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
+})

@@ -41,6 +41,7 @@ export function genesisNote(): { config: Record<string, unknown>; genesisTimesta
       canyonTime: genesisTimeSec,
       deltaTime: genesisTimeSec,
       ...times,
+      base: { azul: first },
       optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
     },
     genesisTimestamp: genesisTimeSec,

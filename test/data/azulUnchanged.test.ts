@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { agreeWithGenesis } from '#chain/genesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { parseRollupConfig } from '#chain/rollupConfig'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createExecution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { createSenders } from '#execution/senders'
+import { verifyPayload } from '#execution/verifyPayload'
+import { systemClock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { readSharedJson } from '#test/harness/sharedData'
+import { decodeBlock } from '#types/block'
+
+/** Gas that the calls in these blocks cost more: 6,900 − 3,450, and 16 · 255 − 16 · 255 / 3 for 32 bytes to the power of 32 bytes. */
+const [p256More, modexpMore] = [3_450, 2_720]
+
+type Recorded = { readonly blocks: readonly { readonly raw: string }[] }
+
+/**
+ * Jovian blocks that another client made, each executed once more as if it followed Azul: fees, headers, deposits, system calls and roots are the
+ * same, but for the few blocks that call P256VERIFY or MODEXP, whose gas is another.
+ */
+it.each([
+  ['chains/op-ecotone-to-jovian', 79, 5],
+  ['flashblocks', 44, 1],
+])('execution: %s: of its blocks under Jovian, %i have the same hash under Azul', async (folder, same, other) => {
+  const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
+  const { genesis } = parseBaseGenesisNote(recorded)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
+  const { jovian = expect.fail('no Jovian') } = config.schedule
+  const evm = createReferenceEvm()
+  const underAzul = {
+    evm,
+    config: { ...config, schedule: { ...config.schedule, azul: jovian } },
+    senders: createSenders({ maxBytes: 100_000 }),
+  }
+  const execution = createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const results: string[] = []
+  for (const { raw } of recorded.blocks.slice(1)) {
+    const payload = payloadOfBlock(decodeBlock(fromHex(raw)))
+    if (payload.timestamp >= jovian) {
+      using view = execution.view()
+      const parent = view.parent(payload.parentHash) ?? expect.fail('no parent')
+      const result = verifyPayload(underAzul, parent, payload)
+      results.push(result.kind === 'executed' ? 'same' : result.reason)
+    }
+    expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  const different = results.filter((result) => result !== 'same')
+  expect([results.length - different.length, different.length]).toEqual([same, other])
+  for (const reason of different) {
+    const [, without = 0, under = 0] = /^gasUsed is (\d+), (\d+) expected$/.exec(reason) ?? []
+    expect([p256More, modexpMore]).toContain(Number(under) - Number(without))
+  }
+})
