@@ -3,7 +3,7 @@ import { addTo, subFrom } from './wordAdd'
 import { below, copyWord, equal, isZero } from './wordCompare'
 import { divideLimbs, lowBits, singleBit } from './wordDiv'
 import { isKnownModulus, multiplyKnown } from './wordFold'
-import { multiplyFull } from './wordMul'
+import { multiplyFull } from './wordMulFull'
 
 /** A sum of up to five limbs, a product of up to eight. */
 const whole: usize = memory.data(64, 16)
