@@ -108,6 +108,7 @@ function complaints(all: readonly Compared[], mean: number): readonly string[] {
 /** Compares every workload. Ratios are of the best times of both, on the machine as it is: compare them when it is quiet. */
 export async function run({ evm: name = 'wasm', rounds = defaultRounds, only = '', judge = false }: EvmOptions): Promise<readonly Row[]> {
   const chosen = workloads.filter((each) => each.name.includes(only))
+  if (chosen.length === 0) throw new Error(`no workload has ${JSON.stringify(only)} in its name`)
   const slotCount = Math.max(0, ...chosen.filter(({ contract }) => contract === 'ColdSlots').map((each) => each.rounds))
   const [evm, view] = [await chosenEvm(name), benchView(slotCount)]
   await using anvil = await startBenchAnvil(slotCount)
