@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import type { Tracer } from '#evm/traceEvents'
+import { createTracer, type TraceRequest } from '#evm/tracing'
+import { fromHex } from '#lib/hex'
+import type { CallMessage } from '#rpc/ports'
+import type { Dialect } from '#test/harness/rpcDialects'
+import type { Json } from '#test/harness/rpcJson'
+import { comparableTraces, isFailedDeposit } from '#test/harness/traceDialects'
+import { TracedChain } from '#test/harness/tracedChain'
+import { recordedExchanges } from '#test/harness/tracedRecordings'
+import { type Hash, parseAddress } from '#types/ids'
+
+/** How many answers of each tracer there are. */
+type Counts = Readonly<Record<string, number>>
+type Recording = {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly transactions: Counts
+  readonly blocks: { readonly callTracer: number }
+}
+
+const recordings: readonly Recording[] = [
+  {
+    name: 'op-bedrock-to-holocene',
+    dialect: 'op-geth',
+    transactions: { callTracer: 73, 'failed deposit': 1, prestateTracer: 148, 'struct logs': 12 },
+    blocks: { callTracer: 22 },
+  },
+  {
+    name: 'op-ecotone-to-jovian',
+    dialect: 'reth',
+    transactions: { callTracer: 91, 'failed deposit': 2, prestateTracer: 186, 'struct logs': 12 },
+    blocks: { callTracer: 19 },
+  },
+]
+
+type CallJson = { readonly from: string; readonly to: string; readonly data: string }
+type StructLog = { readonly op: string; readonly gasCost: number }
+type TreeCall = Readonly<Record<'type' | 'from' | 'gas' | 'gasUsed' | 'input', string>> & {
+  readonly to?: string
+  readonly output?: string
+  readonly value?: string
+  readonly error?: string
+  readonly calls?: readonly TreeCall[]
+}
+type FlatCall = {
+  readonly type: string
+  readonly action: Readonly<Record<string, string>>
+  readonly result?: Readonly<Record<string, string>>
+  readonly error?: string
+  readonly subtraces: number
+  readonly traceAddress: readonly number[]
+}
+
+/** The gas that a call has when it names none. */
+const gasCap = 50_000_000n
+
+const messageOf = ({ from, to, data }: CallJson): CallMessage => ({
+  ...{ from: parseAddress(from), to: parseAddress(to), data: fromHex(data), value: 0n, gasLimit: gasCap, gasPrice: 0n },
+  ...{ accessList: [], authorizationList: [] },
+})
+
+/** What a call is, whichever of the two formats says it. */
+type Short = Readonly<Record<string, unknown>>
+
+function shortOfFlat({ type, action, result, error, subtraces, traceAddress }: FlatCall): Short {
+  const kind = type === 'suicide' ? 'SELFDESTRUCT' : (action['callType'] ?? action['creationMethod'])?.toUpperCase()
+  return {
+    ...{ kind, error, subtraces, traceAddress },
+    from: action['from'] ?? action['address'],
+    to: action['to'] ?? action['refundAddress'] ?? result?.['address'],
+    value: action['value'] ?? action['balance'],
+    input: action['input'] ?? action['init'] ?? '0x',
+    output: result?.['output'] ?? result?.['code'] ?? '0x',
+    gas: action['gas'] ?? '0x0',
+    gasUsed: result?.['gasUsed'],
+  }
+}
+
+function shortOfTree(call: TreeCall, traceAddress: readonly number[], dialect: Dialect): readonly Short[] {
+  const { type, from, to, gas, gasUsed, input, output = '0x', value = '0x0', error, calls = [] } = call
+  const told = dialect === 'op-geth' && error === 'invalid input length' ? 'precompiled failed' : error
+  const hasResult = type !== 'SELFDESTRUCT' && (error === undefined || error === 'execution reverted')
+  return [
+    {
+      ...{ kind: type, from, to, value, input, output, gas, error: told, subtraces: calls.length, traceAddress },
+      gasUsed: hasResult ? gasUsed : undefined,
+    },
+    ...calls.flatMap((inner, i) => shortOfTree(inner, [...traceAddress, i], dialect)),
+  ]
+}
+
+const answerOf = (tracer: Tracer): Json => JSON.parse(JSON.stringify(tracer.result())) as Json
+
+describe.each(recordings)('evm/tracing: $name', ({ name, dialect, transactions, blocks }) => {
+  const chain = new TracedChain(`chains/${name}`)
+
+  async function traced(number: number, index: number, request: TraceRequest): Promise<Json> {
+    const tracer = createTracer(request)
+    await chain.trace(number, index, tracer)
+    return answerOf(tracer)
+  }
+
+  it('every recorded trace of a transaction', async () => {
+    const compared: Record<string, number> = {}
+    for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
+      if (!('result' in outcome)) continue
+      const [hash, request] = params as unknown as [Hash, TraceRequest]
+      const { number, index } = chain.find(hash)
+      const ours = await traced(number, index, request)
+      const isFailed = request.tracer === 'callTracer' && isFailedDeposit(dialect, outcome.result)
+      const kind = isFailed ? 'failed deposit' : (request.tracer ?? 'struct logs')
+      compared[kind] = (compared[kind] ?? 0) + 1
+      if (isFailed) {
+        expect(ours).toMatchObject({ type: 'CALL', error: 'failed deposit transaction' })
+        continue
+      }
+      const pair = comparableTraces(dialect, request, { theirs: outcome.result, ours })
+      expect(pair.ours, `${hash} ${JSON.stringify(request)}`).toEqual(pair.theirs)
+    }
+    expect(compared).toEqual(transactions)
+  })
+
+  it('every recorded trace of a block', async () => {
+    let compared = 0
+    for (const { params, outcome } of recordedExchanges(name, 'debug_traceBlockByNumber')) {
+      if (!('result' in outcome)) continue
+      const [number, request] = params as unknown as [string, TraceRequest]
+      const theirs = outcome.result as unknown as readonly { readonly txHash: Hash; readonly result: Json }[]
+      expect(theirs.map(({ txHash }) => txHash)).toEqual(chain.transactions(Number(number)))
+      for (const [index, { result }] of theirs.entries()) {
+        if (isFailedDeposit(dialect, result)) continue
+        const pair = comparableTraces(dialect, request, { theirs: result, ours: await traced(Number(number), index, request) })
+        expect(pair.ours, `${number} ${index}`).toEqual(pair.theirs)
+      }
+      compared++
+    }
+    expect(compared).toBe(blocks.callTracer)
+  })
+
+  it('every recorded trace of a call', async () => {
+    const compared: string[] = []
+    for (const { params, outcome } of recordedExchanges(name, 'debug_traceCall')) {
+      const [call, number, request] = params as unknown as [CallJson, string, TraceRequest]
+      const tracer = createTracer(request)
+      await chain.traceCall(Number(number), messageOf(call), tracer)
+      compared.push(request.tracer ?? 'struct logs')
+      if ('result' in outcome) expect(answerOf(tracer)).toEqual(outcome.result)
+      else expect([request.tracer, dialect]).toEqual(['muxTracer', 'reth']) // it takes no empty config for the 4byteTracer; go-ethereum's words count
+    }
+    expect(compared).toEqual(['callTracer', '4byteTracer', 'muxTracer'])
+  })
+
+  it('what a muxTracer says is what its tracers say alone', async () => {
+    for (const [number, index] of [
+      [20, 1],
+      [21, 2],
+      [36, 2],
+    ] as const) {
+      // biome-ignore format: a table
+      const names = ['callTracer', 'flatCallTracer', '4byteTracer', 'prestateTracer', 'noopTracer']
+      const alone = await Promise.all(names.map(async (tracer) => [tracer, await traced(number, index, { tracer })] as const))
+      const tracerConfig = Object.fromEntries(names.map((tracer) => [tracer, {}]))
+      expect(await traced(number, index, { tracer: 'muxTracer', tracerConfig })).toEqual(Object.fromEntries(alone))
+    }
+  })
+
+  it('the flat list of calls is the tree of the recorded answers, flattened', async () => {
+    let calls = 0
+    for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
+      const [hash, request] = params as unknown as [Hash, TraceRequest | undefined]
+      if (!('result' in outcome) || request?.tracer !== 'callTracer' || isFailedDeposit(dialect, outcome.result)) continue
+      const { number, index } = chain.find(hash)
+      const flat = await traced(number, index, { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } })
+      const found = (flat as unknown as readonly FlatCall[]).map(shortOfFlat)
+      expect(found, hash).toEqual(shortOfTree(outcome.result as unknown as TreeCall, [], dialect))
+      calls += found.length
+    }
+    expect(calls).toBeGreaterThan(100)
+  })
+
+  it('the prices of struct logs, found from one step to the next, are those that the interpreter puts on its opcodes', async () => {
+    let steps = 0
+    for (const { params, outcome } of recordedExchanges(name, 'debug_traceTransaction')) {
+      const [hash, request] = params as unknown as [Hash, TraceRequest | undefined]
+      if (!('result' in outcome) || request?.tracer !== 'callTracer') continue
+      const { number, index } = chain.find(hash)
+      const tracer = createTracer({ disableStack: true, disableStorage: true })
+      const prices = await chain.trace(number, index, tracer)
+      const { structLogs } = tracer.result() as unknown as { readonly structLogs: readonly StructLog[] }
+      // What a call gives away is no price in its words.
+      const compared = structLogs.map(({ op, gasCost }, i) => (/CALL$|CALLCODE/.test(op) ? prices[i] : gasCost))
+      expect(compared, hash).toEqual(prices)
+      steps += structLogs.length
+    }
+    expect(steps).toBeGreaterThan(10_000)
+  })
+})
