@@ -12,6 +12,7 @@ import { oracleCall } from '#test/harness/osakaOracle'
 import { testAccount, testAddress } from '#test/harness/sessions'
 import { encodeDeposit } from '#types/deposit'
 import { type Hash, parseHash } from '#types/ids'
+import { decodeTransaction, encodeTransaction, type FeeMarketTransaction } from '#types/transaction'
 
 /** Azul begins with block 3: the last block before, the first one, the one after. */
 const around = [2, 3, 4] as const
@@ -129,7 +130,7 @@ async function openChain(): Promise<{ build: (number: number, transactions: read
   }
 }
 
-describe('Azul caps the gas of a transaction', () => {
+describe('Azul: which transactions may be in a block', () => {
   const asking = (gasLimit: bigint): Uint8Array => signedBy('alice', { gasLimit })
 
   it.each(around)('block %i: 16,777,216 gas may be asked for, one more only before', async (number) => {
@@ -147,6 +148,19 @@ describe('Azul caps the gas of a transaction', () => {
       ...{ gasLimit: 20_000_000n, isSystemTransaction: false, data: new Uint8Array(0) },
     })
     expect(await build(number, [deposit])).toMatchObject({ kind: 'built', payload: { transactions: { length: 2 } } })
+  })
+
+  it.each(around)('block %i: there are no blob transactions, for all that Osaka is', async (number) => {
+    const { build } = await openChain()
+    const tx = decodeTransaction(asking(100_000n)) as FeeMarketTransaction
+    const blob = encodeTransaction({
+      ...tx,
+      type: 3,
+      to: contract,
+      maxFeePerBlobGas: 1n,
+      blobVersionedHashes: [`0x01${'00'.repeat(31)}` as Hash],
+    })
+    expect(await build(number, [blob])).toEqual({ kind: 'invalid', reason: 'transaction type not supported: 3' })
   })
 
   it.each(around)('block %i: eight MiB of transactions are none too many (no EIP-7934)', async (number) => {
