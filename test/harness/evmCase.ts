@@ -61,19 +61,40 @@ export function addressKeyOf(address: Address): Hex {
   return key
 }
 
+const slotKeys = new Map<bigint, Hex>()
+
 /** keccak of the slot's 32-byte number. */
-export const slotKeyOf = (slot: bigint): Hex => toHex(keccak256(bytesFromBigint(slot, 32)))
+export function slotKeyOf(slot: bigint): Hex {
+  const known = slotKeys.get(slot)
+  if (known) return known
+  const key = toHex(keccak256(bytesFromBigint(slot, 32)))
+  if (slotKeys.size < 1_000) slotKeys.set(slot, key)
+  return key
+}
+
+const codeHashOf = (code: Uint8Array): Hash => (code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code)))
 
 /** Stands for any root that is not the empty one. */
 const someRoot = `0x${'5a'.repeat(32)}` as Hash
 
 export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text(`${number}`))
 
-export function viewOf(accounts: EvmCase['accounts']): StateView {
+const views = new WeakMap<EvmCase['accounts'], StateView>()
+
+/** The state before a case; the same view for the same map. */
+function viewOf(accounts: EvmCase['accounts']): StateView {
+  const known = views.get(accounts)
+  if (known) return known
+  const view = createView(accounts)
+  views.set(accounts, view)
+  return view
+}
+
+function createView(accounts: EvmCase['accounts']): StateView {
   const byKey = new Map<string, { readonly account: Account; readonly slots: ReadonlyMap<string, Uint8Array> }>()
   const codes = new Map<Hash, Uint8Array>()
   for (const [address, { nonce, balance, code, storage }] of accounts) {
-    const codeHash = code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code))
+    const codeHash = codeHashOf(code)
     codes.set(codeHash, code)
     const slots = new Map([...storage].map(([slot, value]) => [slotKeyOf(slot), bytesFromBigint(value, 32)] as const))
     const account = { nonce, balance, codeHash, storageRoot: slots.size === 0 ? emptyRoot : someRoot }
@@ -139,7 +160,7 @@ export function stateAfter(accounts: EvmCase['accounts'], diff: StateDiff): Stat
   const lines = new Map<string, string>()
   for (const [address, { nonce, balance, code, storage }] of accounts) {
     const key = addressKeyOf(address)
-    const codeHash = code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code))
+    const codeHash = codeHashOf(code)
     if (diff.account(fromHex(key)) !== null) lines.set(key, accountLine(key, { nonce, balance, codeHash }))
     if (diff.isWiped(fromHex(key))) continue
     for (const [slot, value] of storage) setSlotLine(lines, key, slotKeyOf(slot), value)

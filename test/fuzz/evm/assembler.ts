@@ -1,5 +1,3 @@
-import { bytesFromBigint } from '#lib/bytes'
-
 /** A place in the code that may be named before it is there. */
 export type Label = number
 
@@ -22,9 +20,11 @@ export class Assembler {
 
   /** The shortest PUSH from PUSH1 on, or one of `size` bytes. */
   push(value: bigint | number, size?: number): void {
-    const word = BigInt(value)
-    const length = size ?? Math.max(1, Math.ceil(word.toString(16).length / 2))
-    this.#bytes.push(0x5f + length, ...bytesFromBigint(word, length))
+    const digits = value.toString(16)
+    const length = size ?? Math.max(1, (digits.length + 1) >> 1)
+    const padded = digits.padStart(length * 2, '0')
+    this.#bytes.push(0x5f + length)
+    for (let at = 0; at < padded.length; at += 2) this.#bytes.push(Number.parseInt(padded.slice(at, at + 2), 16))
   }
 
   label(): Label {
