@@ -19,17 +19,25 @@ type Output = {
 
 /** Everything that the bytes depend on, besides the sources and the compiler's version. */
 const settings = {
-  optimizer: { enabled: true, runs: 200 },
   evmVersion: 'cancun',
   metadata: { bytecodeHash: 'none', appendCBOR: false },
   outputSelection: { '*': { '*': ['abi', 'evm.deployedBytecode.object', 'storageLayout'] } },
 } as const
 
-function compile(folder: string): Output {
+type Product = {
+  readonly folder: string
+  readonly target: string
+  /** how often the optimizer takes code to run: the price of its bytes against that of its steps */
+  readonly runs: number
+  readonly kept: (contract: Compiled) => unknown
+}
+
+function compile({ folder, runs }: Product): Output {
   const solc: typeof Solc = createRequire(import.meta.url)('solc')
-  const names = readdirSync(folder).filter((name) => name.endsWith('.sol'))
-  const sources = Object.fromEntries(names.sort().map((name) => [name, { content: readFileSync(join(folder, name), 'utf8') }]))
-  return JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources, settings }))) as Output
+  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.sol'))
+  const sources = Object.fromEntries(names.sort().map((name) => [name, { content: readFileSync(join(root, folder, name), 'utf8') }]))
+  const input = { language: 'Solidity', sources, settings: { ...settings, optimizer: { enabled: true, runs } } }
+  return JSON.parse(solc.compile(JSON.stringify(input))) as Output
 }
 
 /** What the devnet needs of a contract: its interface, its code, and where it keeps what. */
@@ -47,19 +55,19 @@ const codeOf = ({ evm }: Compiled): unknown => `0x${evm.deployedBytecode.object}
 /** Interfaces have no code; libraries whose functions all went into their callers have no calls. */
 const isDeployed = ({ abi, evm }: Compiled): boolean => evm.deployedBytecode.object !== '' && abi.length > 0
 
-type Product = { readonly folder: string; readonly target: string; readonly kept: (contract: Compiled) => unknown }
-
 const products: readonly Product[] = [
-  { folder: 'contracts', target: 'src/devnet/data/contracts.json', kept: facts },
-  { folder: 'contracts/bench', target: 'bench/data/contracts.json', kept: codeOf },
+  { folder: 'contracts', target: 'src/devnet/data/contracts.json', runs: 200, kept: facts },
+  { folder: 'contracts/bench', target: 'bench/data/contracts.json', runs: 3_000, kept: codeOf },
 ]
 
 /** @throws Error with what the compiler says, warnings too */
-function built({ folder, kept }: Product): unknown {
-  const { errors = [], contracts = {} } = compile(join(root, folder))
+function built(product: Product): unknown {
+  const { errors = [], contracts = {} } = compile(product)
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
   const compiled = Object.values(contracts).flatMap((file) => Object.entries(file))
-  return Object.fromEntries(compiled.filter(([, contract]) => isDeployed(contract)).map(([name, contract]) => [name, kept(contract)]))
+  return Object.fromEntries(
+    compiled.filter(([, contract]) => isDeployed(contract)).map(([name, contract]) => [name, product.kept(contract)]),
+  )
 }
 
 /** @returns exit code */
