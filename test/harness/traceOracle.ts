@@ -119,7 +119,11 @@ async function oracleFor(run: OracleRun): Promise<EVM> {
       const price = precompile?.gas(data) ?? 0n
       const output = price > gasLimit ? undefined : precompile?.run(data)
       if (output !== undefined) return { executionGasUsed: price, returnValue: output }
-      return { executionGasUsed: gasLimit, returnValue: new Uint8Array(0), exceptionError: { error: 'precompile', errorType: 'EVMError' } }
+      return {
+        executionGasUsed: gasLimit,
+        returnValue: new Uint8Array(0),
+        exceptionError: { error: price > gasLimit ? 'out of gas' : 'precompile', errorType: 'EVMError' },
+      }
     },
   }))
   const evm = await createEVM({
@@ -157,7 +161,8 @@ const haltReasons: Readonly<Record<string, HaltReason>> = {
 
 function endOf(error: string | undefined): FrameEnd['end'] {
   if (error === undefined) return 'success'
-  const end = error === 'revert' ? 'revert' : haltReasons[error]
+  // a jump is named with its place
+  const end = error === 'revert' ? 'revert' : haltReasons[error.replace(/ at .*/, '')]
   if (end === undefined) throw new Error(`the oracle ends with "${error}"`)
   return end
 }
