@@ -43,17 +43,11 @@ import {
   exitPrecompile,
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm } from './state'
+import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm, warmAccountOf } from './state'
 import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word'
 import { pushAddress } from './ends'
 
 const zeroWord: usize = memory.data(32)
-
-// @ts-ignore: decorator
-@inline
-export function accessCost(account: usize): u64 {
-  return isWarm(account) ? gasWarm : gasColdAccount
-}
 
 /** Leaves for the host: something about an account is wanted. */
 export function exitFor(exit: i32, entry: usize): i32 {
@@ -92,7 +86,7 @@ function findCode(account: usize, isPaid: bool): i32 {
   if (bytes === 0) return goOn
   delegate = accountAt(bytes)
   if (isPaid) {
-    cost += accessCost(delegate)
+    cost += isWarm(delegate) ? gasWarm : gasColdAccount
     if (cost > gasLeft()) return frameEnds + endedOutOfGas
   }
   if (!isLoaded(delegate)) return exitFor(exitAccount, delegate)
@@ -121,9 +115,10 @@ export function call(frame: usize, sp: usize, kind: u32, nextIp: usize): i32 {
   const end = max(inputEnd, outputEnd)
   cost = memoryCost(frame, end)
   if (cost >= unpayable) return frameEnds + endedOutOfGas
-  target = accountOf(sp - 32)
-  cost += accessCost(target) + (movesValue ? gasCallValue : 0)
+  const known = warmAccountOf(sp - 32)
+  cost += (known !== 0 ? gasWarm : gasColdAccount) + (movesValue ? gasCallValue : 0)
   if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  target = known !== 0 ? known : accountOf(sp - 32)
   if (!isLoaded(target)) return exitFor(exitAccount, target)
   if (kind === callKindCall && movesValue && isEmpty(target)) {
     cost += gasNewAccount

@@ -1,4 +1,4 @@
-import { accessCost, exitFor } from './calls'
+import { exitFor } from './calls'
 import { charge, gasLeft, perWord } from './gas'
 import { forkCancun, frameEnds, frameIsStatic, frameMemory, frameSelf, gasColdAccount, gasKeccakWord, gasLogByte, gasNewAccount, goOn } from './internal'
 import { keepOutput } from './frames'
@@ -14,7 +14,7 @@ import {
   exitAccount,
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, isWarm, setBalance, transfer, warm } from './state'
+import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, setBalance, transfer, warm, warmAccountOf } from './state'
 import { copyWord, isZero, toU32Clamped } from './word'
 
 /** Makes and pays for the memory range of two words, and `extra`. */
@@ -71,9 +71,10 @@ const nothing: usize = memory.data(32)
 export function selfdestruct(frame: usize, sp: usize): i32 {
   if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
   const self = <usize>load<u32>(frame, frameSelf)
-  const heir = accountOf(sp)
-  let cost: u64 = isWarm(heir) ? 0 : gasColdAccount
+  const known = warmAccountOf(sp)
+  let cost: u64 = known !== 0 ? 0 : gasColdAccount
   if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  const heir = known !== 0 ? known : accountOf(sp)
   if (!isLoaded(heir)) return exitFor(exitAccount, heir)
   if (!isZero(self + accountBalance) && isEmpty(heir)) cost += gasNewAccount
   if (!charge(cost)) return frameEnds + endedOutOfGas

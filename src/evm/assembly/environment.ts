@@ -1,7 +1,7 @@
-import { accessCost, exitFor } from './calls'
+import { exitFor } from './calls'
 import { codeBytes, codeOf, codeSize } from './code'
 import { charge, gasLeft, perWord } from './gas'
-import { frameCode, frameEnds, frameInput, frameInputSize, frameMemory, gasCopyWord, goOn } from './internal'
+import { frameCode, frameEnds, frameInput, frameInputSize, frameMemory, gasColdAccount, gasCopyWord, gasWarm, goOn } from './internal'
 import {
   accountBalance,
   accountCodeHash,
@@ -19,31 +19,36 @@ import {
   returnBase,
 } from './layout'
 import { copyPadded, expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountOf, hasNoCode, isEmpty, isLoaded, isWarm, warm } from './state'
+import { accountOf, hasNoCode, isEmpty, isLoaded, warm, warmAccountOf } from './state'
 import { copyWord, loadBig, setSmall, toU32Clamped, zero } from './word'
 
-/** Pays for an account, `extra` included, and makes sure that it is there. @returns its entry, or 0 and `accessed` says why not */
 let accessed: i32 = goOn
+let accessPrice: u64 = 0
 
+/**
+ * The entry of an account that can be paid for, `extra` included, and is there: then `accessed` is `goOn`, else what to answer. What cannot be paid
+ * for leaves no entry.
+ */
 function access(word: usize, extra: u64): usize {
-  const account = accountOf(word)
-  const cost = accessCost(account) + extra
-  accessed = goOn
-  if (cost > gasLeft()) accessed = frameEnds + endedOutOfGas
-  else if (!isLoaded(account)) accessed = exitFor(exitAccount, account)
+  const known = warmAccountOf(word)
+  accessPrice = (known !== 0 ? gasWarm : gasColdAccount) + extra
+  accessed = frameEnds + endedOutOfGas
+  if (accessPrice > gasLeft()) return 0
+  const account = known !== 0 ? known : accountOf(word)
+  accessed = isLoaded(account) ? goOn : exitFor(exitAccount, account)
   return account
 }
 
 /** After all that was wanted is there. */
-function payAccess(account: usize, extra: u64): void {
-  charge(accessCost(account) + extra)
-  if (!isWarm(account)) warm(account)
+function payAccess(account: usize): void {
+  charge(accessPrice)
+  warm(account)
 }
 
 export function balance(sp: usize): i32 {
   const account = access(sp, 0)
   if (accessed !== goOn) return accessed
-  payAccess(account, 0)
+  payAccess(account)
   copyWord(sp, account + accountBalance)
   return goOn
 }
@@ -52,7 +57,7 @@ export function balance(sp: usize): i32 {
 export function extcodehash(sp: usize): i32 {
   const account = access(sp, 0)
   if (accessed !== goOn) return accessed
-  payAccess(account, 0)
+  payAccess(account)
   if (isEmpty(account)) zero(sp)
   else loadBig(sp, account + accountCodeHash)
   return goOn
@@ -63,7 +68,7 @@ export function extcodesize(sp: usize): i32 {
   if (accessed !== goOn) return accessed
   const code = hasNoCode(account) ? <usize>0 : codeOf(account)
   if (code === 0 && !hasNoCode(account)) return exitFor(exitCode, account)
-  payAccess(account, 0)
+  payAccess(account)
   setSmall(sp, code === 0 ? 0 : <u64>load<u32>(code, codeSize))
   return goOn
 }
@@ -78,7 +83,7 @@ export function extcodecopy(frame: usize, sp: usize): i32 {
   if (accessed !== goOn) return accessed
   const code = hasNoCode(account) ? <usize>0 : codeOf(account)
   if (code === 0 && !hasNoCode(account)) return exitFor(exitCode, account)
-  payAccess(account, extra)
+  payAccess(account)
   expandMemory(frame, end)
   if (size === 0) return goOn
   const to = <usize>load<u32>(frame, frameMemory) + toU32Clamped(sp - 32)

@@ -321,7 +321,8 @@ function runFrame(frame: usize): i32 {
       default:
         status = op.frameEnds + at.endedInvalidOpcode
     }
-    if (status === op.switched) return status
+    // the frame waits already: it has been told where it goes on
+    if (status === op.switched || status === at.exitPrecompile) return status
     store<u64>(at.ctxGas, gas)
     store<u32>(frame, <u32>ip, op.frameIp)
     store<u32>(frame, <u32>sp, op.frameSp)

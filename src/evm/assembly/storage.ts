@@ -13,18 +13,19 @@ import {
   refundStoreClear,
 } from './internal'
 import { ctxRefund, endedOutOfGas, endedWriteProtection, exitSlot, slotOriginal, slotValue } from './layout'
-import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot } from './state'
+import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot, warmSlotOf } from './state'
 import { copyWord, equal, isZero, zero } from './word'
 
 /** SLOAD: what is not paid for is not asked of the view. */
 export function sload(frame: usize, sp: usize): i32 {
-  const slot = slotOf(<usize>load<u32>(frame, frameSelf), sp)
-  const isWarm = isSlotWarm(slot)
-  const cost = isWarm ? gasWarm : gasColdSlot
+  const self = <usize>load<u32>(frame, frameSelf)
+  const warm = warmSlotOf(self, sp)
+  const cost = warm !== 0 ? gasWarm : gasColdSlot
   if (cost > gasLeft()) return frameEnds + endedOutOfGas
+  const slot = warm !== 0 ? warm : slotOf(self, sp)
   if (!isSlotLoaded(slot)) return exitFor(exitSlot, slot)
   charge(cost)
-  if (!isWarm) warmSlot(slot)
+  if (warm === 0) warmSlot(slot)
   copyWord(sp, slot + slotValue)
   return goOn
 }
