@@ -273,8 +273,20 @@ export function lowBits(n: usize, x: usize): void {
   )
 }
 
+/** Whether both words are below 2^64. */
+// @ts-ignore: decorator
+@inline
+function areSmall(p: usize, q: usize): bool {
+  return ((load<u64>(p, 8) | load<u64>(q, 8)) | (load<u64>(p, 16) | load<u64>(q, 16)) | (load<u64>(p, 24) | load<u64>(q, 24))) == 0
+}
+
 export function div(sp: usize): void {
   const p = sp - 32
+  if (areSmall(sp, p)) {
+    const divisor = load<u64>(p)
+    if (divisor != 0) store<u64>(p, load<u64>(sp) / divisor)
+    return
+  }
   if (isZero(p)) return
   if (below(sp, p)) return zero(p)
   if (singleBit(p)) {
@@ -289,6 +301,11 @@ export function div(sp: usize): void {
 
 export function mod(sp: usize): void {
   const p = sp - 32
+  if (areSmall(sp, p)) {
+    const divisor = load<u64>(p)
+    if (divisor != 0) store<u64>(p, load<u64>(sp) % divisor)
+    return
+  }
   if (isZero(p)) return
   if (below(sp, p)) return copyWord(p, sp)
   if (singleBit(p)) return lowBits(p, sp)

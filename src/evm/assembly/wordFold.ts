@@ -10,8 +10,11 @@ const mask: u64 = 0x1fffffff
 const modulus: usize = memory.data(32, 16)
 /** Its nine digits. */
 const digits: usize = memory.data(72, 16)
-/** 2^(261 + 29 j) modulo n, for j from 0 to 8: nine digits of 32 bits and twelve unused bytes each. */
-const powers: usize = memory.data(432, 16)
+/**
+ * 2^(261 + 29 j) modulo n, for j from 0 to 8: row j, nine digits of 32 bits. First the digits 0 and 1 of all rows, row after row, then the
+ * digits 2 and 3, 4 and 5, 6 and 7, 80 bytes each; digits 8 last.
+ */
+const powers: usize = memory.data(368, 16)
 /** A little less than 2^232 / n, as f64. */
 const inverse: usize = memory.data(8, 16)
 
@@ -50,10 +53,11 @@ function makeTables(n: usize): void {
   store<u64>(power, 0, 16)
   store<u64>(power, 0, 24)
   store<u64>(power, 1 << 5, 32)
-  for (let row = powers; row < powers + 432; row += 48) {
+  for (let row: u32 = 0; row < 9; row++) {
     divideLimbs(power, power, 5, n)
     store<u64>(power, 0, 32)
-    for (let k: u32 = 0; k < 9; k++) store<u32>(row + (k << 2), u32(digit(k)))
+    for (let k: u32 = 0; k < 8; k++) store<u32>(powers + (k >>> 1) * 80 + (row << 3) + ((k & 1) << 2), u32(digit(k)))
+    store<u32>(powers + 320 + (row << 2), u32(digit(8)))
     let carried: u64 = 0
     for (let at = power; at < power + 32; at += 8) {
       const limb = load<u64>(at)
@@ -160,41 +164,41 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const v7 = i32x4.splat(i32(h7))
   const v8 = i32x4.splat(i32(h8))
   let fold01 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v1, v128.load(powers, 48)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 96)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v3, v128.load(powers, 144)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 192)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v5, v128.load(powers, 240)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 288)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v7, v128.load(powers, 336)))
-  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 384)))
-  let fold23 = i64x2.extmul_high_i32x4_u(v0, v128.load(powers))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 48)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v2, v128.load(powers, 96)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 144)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v4, v128.load(powers, 192)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 240)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v6, v128.load(powers, 288)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 336)))
-  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v8, v128.load(powers, 384)))
-  let fold45 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers, 16))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v1, v128.load(powers, 64)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 112)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v3, v128.load(powers, 160)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 208)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v5, v128.load(powers, 256)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 304)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v7, v128.load(powers, 352)))
-  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 400)))
-  let fold67 = i64x2.extmul_high_i32x4_u(v0, v128.load(powers, 16))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 64)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v2, v128.load(powers, 112)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 160)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v4, v128.load(powers, 208)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 256)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v6, v128.load(powers, 304)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 352)))
-  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v8, v128.load(powers, 400)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_high_i32x4_u(v1, v128.load(powers)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 16)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 16)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 32)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 32)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 48)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 48)))
+  fold01 = i64x2.add(fold01, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 64)))
+  let fold23 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers, 80))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 80)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 96)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 96)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 112)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 112)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 128)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 128)))
+  fold23 = i64x2.add(fold23, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 144)))
+  let fold45 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers, 160))
+  fold45 = i64x2.add(fold45, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 160)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 176)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 176)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 192)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 192)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 208)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 208)))
+  fold45 = i64x2.add(fold45, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 224)))
+  let fold67 = i64x2.extmul_low_i32x4_u(v0, v128.load(powers, 240))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v1, v128.load(powers, 240)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v2, v128.load(powers, 256)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v3, v128.load(powers, 256)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v4, v128.load(powers, 272)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v5, v128.load(powers, 272)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v6, v128.load(powers, 288)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 288)))
+  fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 304)))
 
   // With the lower columns: less than 2^63 each.
   const s0 = d0 + u64(i64x2.extract_lane(fold01, 0))
@@ -206,11 +210,17 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const s6 = t06 + (a0 - a6) * (b6 - b0) + (a1 - a5) * (b5 - b1) + (a2 - a4) * (b4 - b2) + u64(i64x2.extract_lane(fold67, 0))
   const s7 = t07 + (a0 - a7) * (b7 - b0) + (a1 - a6) * (b6 - b1) + (a2 - a5) * (b5 - b2) + (a3 - a4) * (b4 - b3) +
     u64(i64x2.extract_lane(fold67, 1))
-  const s8 = low8 + h0 * u64(load<u32>(powers, 32)) + h1 * u64(load<u32>(powers, 80)) + h2 * u64(load<u32>(powers, 128)) +
-    h3 * u64(load<u32>(powers, 176)) + h4 * u64(load<u32>(powers, 224)) + h5 * u64(load<u32>(powers, 272)) +
-    h6 * u64(load<u32>(powers, 320)) + h7 * u64(load<u32>(powers, 368)) + h8 * u64(load<u32>(powers, 416))
+  const s8 = low8 + h0 * u64(load<u32>(powers, 320)) + h1 * u64(load<u32>(powers, 324)) + h2 * u64(load<u32>(powers, 328)) +
+    h3 * u64(load<u32>(powers, 332)) + h4 * u64(load<u32>(powers, 336)) + h5 * u64(load<u32>(powers, 340)) +
+    h6 * u64(load<u32>(powers, 344)) + h7 * u64(load<u32>(powers, 348)) + h8 * u64(load<u32>(powers, 352))
+  finish(to, s0, s1, s2, s3, s4, s5, s6, s7, s8)
+}
 
-  // What is left is below 2^33 n: the quotient by the upper columns, as f64, is right or one too small.
+/** to = the number of nine columns, each below 2^63, modulo the known modulus, which it holds less than 2^33 times. */
+// @ts-ignore: decorator
+@inline
+function finish(to: usize, s0: u64, s1: u64, s2: u64, s3: u64, s4: u64, s5: u64, s6: u64, s7: u64, s8: u64): void {
+  // The quotient by the upper columns, as f64, is right or one too small.
   const q = u64(i64(f64(i64(s8 + (s7 >>> 29))) * load<f64>(inverse)))
   let rest = i64(s0 - q * load<u64>(digits))
   const r0 = u64(rest) & mask
@@ -239,4 +249,24 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   if (over != 0 || w3 >= load<u64>(modulus, 24)) {
     if (over != 0 || !below(to, modulus)) subFrom(to, modulus)
   }
+}
+
+/** to = a × b modulo the known modulus, for b below 2^16; `to` may be a. */
+export function multiplyKnownSmall(to: usize, a: usize, b: u64): void {
+  const w0 = load<u64>(a)
+  const w1 = load<u64>(a, 8)
+  const w2 = load<u64>(a, 16)
+  const w3 = load<u64>(a, 24)
+  finish(
+    to,
+    (w0 & mask) * b,
+    ((w0 >>> 29) & mask) * b,
+    (((w0 >>> 58) | (w1 << 6)) & mask) * b,
+    ((w1 >>> 23) & mask) * b,
+    (((w1 >>> 52) | (w2 << 12)) & mask) * b,
+    ((w2 >>> 17) & mask) * b,
+    (((w2 >>> 46) | (w3 << 18)) & mask) * b,
+    ((w3 >>> 11) & mask) * b,
+    (w3 >>> 40) * b,
+  )
 }

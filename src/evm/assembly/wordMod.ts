@@ -2,7 +2,7 @@
 import { addTo, subFrom } from './wordAdd'
 import { below, copyWord, equal, isZero } from './wordCompare'
 import { divideLimbs, lowBits, singleBit } from './wordDiv'
-import { isKnownModulus, multiplyKnown } from './wordFold'
+import { isKnownModulus, multiplyKnown, multiplyKnownSmall } from './wordFold'
 import { multiplyFull } from './wordMulFull'
 
 /** A sum of up to five limbs, a product of up to eight. */
@@ -24,13 +24,24 @@ export function addmod(sp: usize): void {
   divideLimbs(n, whole, 5, n)
 }
 
+/** Whether a word is below 2^16. */
+// @ts-ignore: decorator
+@inline
+function below16(p: usize): bool {
+  return ((load<u64>(p) >>> 16) | load<u64>(p, 8) | load<u64>(p, 16) | load<u64>(p, 24)) == 0
+}
+
 /** (a × b) % n in full precision: a on top, the modulus third; 0 for a modulus of 0. */
 export function mulmod(sp: usize): void {
   const n = sp - 64
   const n3 = load<u64>(n, 24)
   if (n3 >= 0x1000000000000) {
     if ((n3 & load<u64>(n, 16) & load<u64>(n, 8) & load<u64>(n)) == <u64>-1) return multiplyOnes(n, sp, sp - 32)
-    if (isKnownModulus(n)) return multiplyKnown(n, sp, sp - 32)
+    if (isKnownModulus(n)) {
+      if (below16(sp)) return multiplyKnownSmall(n, sp - 32, load<u64>(sp))
+      if (below16(sp - 32)) return multiplyKnownSmall(n, sp, load<u64>(sp - 32))
+      return multiplyKnown(n, sp, sp - 32)
+    }
   }
   if (isZero(n)) return
   multiplyFull(whole, sp, sp - 32)

@@ -2,8 +2,11 @@
 // Source: N. Möller, T. Granlund, "Improved division by invariant integers", 2011. The first approximation here is by floating point.
 import { carry, mulHigh } from './wordMul'
 
-/** Last divisors (the highest limbs, normalised) and their reciprocals: programs divide by the same number again and again. */
-const oneKey: usize = memory.data(16, 16)
+/**
+ * Divisors (the highest limbs, normalised) and their reciprocals, as programs divide by the same numbers again and again: one divisor and its
+ * reciprocal in each of 16 places, found by the bits below the divisor's highest; and the last one of two limbs.
+ */
+const ones: usize = memory.data(256, 16)
 const twoKey: usize = memory.data(24, 16)
 
 /** floor((2^128 - 1) / d) - 2^64, for d with its highest bit set. */
@@ -24,10 +27,11 @@ function reciprocal(d: u64): u64 {
 
 /** The reciprocal of a divisor of one limb whose highest bit is set. */
 export function reciprocalOf(d: u64): u64 {
-  if (load<u64>(oneKey) == d) return load<u64>(oneKey, 8)
+  const place = ones + (usize(d >>> 55) & 0xf0)
+  if (load<u64>(place) == d) return load<u64>(place, 8)
   const v = reciprocal(d)
-  store<u64>(oneKey, d)
-  store<u64>(oneKey, v, 8)
+  store<u64>(place, d)
+  store<u64>(place, v, 8)
   return v
 }
 
