@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest'
+import { fromHex } from '#lib/hex'
+import { addressOf, callTo, cancun, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { createWorld } from '#test/vectors/stateTestWorld'
+import type { Hash } from '#types/ids'
+import type { Message, Outcome, StateView } from './ports.ts'
+import { createInstance, type EvmInstance, residentBytes } from './wasm/instance.ts'
+import { WasmSession } from './wasm/session.ts'
+import { createWasmEvm } from './wasmEvm.ts'
+
+const sender = addressOf(0x11)
+const contract = addressOf(0x22)
+const other = addressOf(0x33)
+const mebibyte = 2 ** 20
+
+const slotOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '0')}` as Hash
+const viewOf = (code: string, code2 = ''): StateView =>
+  createWorld({ [contract]: testAccount({ code: `0x${code}` }), [other]: testAccount({ code: `0x${code2}` }) }).view
+
+const message = (gas: bigint, data = new Uint8Array(0)): Message => ({ caller: sender, to: contract, value: 0n, data, gas })
+
+/** Runs a code on the instance, the second one being that of another account. */
+function runOn(instance: EvmInstance, code: string, gas: bigint, code2 = ''): Outcome {
+  using session = new WasmSession(instance, viewOf(code, code2), testBlock, cancun, () => {})
+  session.beginTransaction(testTransaction(sender))
+  return session.run(message(gas))
+}
+
+it('evm/wasmEvm: what an instance holds resident counts what its messages have touched', () => {
+  const instance = createInstance(mebibyte, 'plain')
+  expect(runOn(instance, '00', 100_000n).kind).toBe('success')
+  const idle = residentBytes(instance)
+  expect(idle).toBeLessThan(mebibyte)
+  expect(runOn(instance, `${push(1)}${push(8 * mebibyte)}5200`, 10n ** 9n).kind).toBe('success')
+  expect(residentBytes(instance)).toBeGreaterThan(8 * mebibyte)
+  expect(residentBytes(instance)).toBeLessThan(10 * mebibyte)
+  // a slot for each turn of the loop, until the gas is gone
+  expect(runOn(instance, `5b5a5450600056`, 20_000_000n).kind).toBe('halt')
+  expect(residentBytes(instance)).toBeGreaterThan(9 * mebibyte)
+})
+
+it.each([
+  ['a slot', '54'],
+  ['a balance', '31'],
+  ['a code', '3b'],
+  ['a call', `${push(0).repeat(5)}85${push(0)}f1`],
+])('evm/wasmEvm: frames that cannot pay for %s that is cold leave no entry of it', (_what, access) => {
+  const instance = createInstance(mebibyte, 'plain')
+  runOn(instance, '00', 100_000n)
+  const before = residentBytes(instance)
+  // each turn calls the other with its gas as a word of input, which is ever another; that one looks at what the word names
+  const turn = `5a${push(0)}52${push(0).repeat(2)}${push(32)}${push(0)}${push(0)}${push(other)}${push(80)}f150`
+  const outcome = runOn(instance, `5b${turn}${push(0)}56`, 3_000_000n, `${push(0)}35${access}00`)
+  expect(outcome.kind).toBe('halt')
+  // some 14,000 turns, of at least 160 bytes each if there were entries
+  expect(residentBytes(instance) - before).toBeLessThan(200_000)
+})
+
+it('evm/wasmEvm: a message that needs more than a region has is a fault, and the next session is sound (EVM_TOO_LARGE)', () => {
+  const evm = createWasmEvm()
+  const tooLarge = expect.objectContaining({ code: 'EVM_TOO_LARGE' })
+  {
+    using session = evm.open(viewOf(`${push(0x8000000)}${push(0)}a000`), testBlock, cancun)
+    session.beginTransaction(testTransaction(sender))
+    expect(() => session.run(message(2n ** 62n))).toThrowError(tooLarge)
+  }
+  {
+    using session = evm.open(viewOf('00'), testBlock, cancun)
+    expect(() => session.run(message(2n ** 62n, new Uint8Array(65 * mebibyte)))).toThrowError(tooLarge)
+  }
+  using session = evm.open(viewOf(`${push(7)}${storeIn(1)}${callTo(sender)}00`), testBlock, cancun)
+  session.beginTransaction(testTransaction(sender))
+  expect(session.run(message(1_000_000n, fromHex('0x01'))).kind).toBe('success')
+  expect(session.slot(contract, slotOf(1))).toBe(7n)
+})
+
+it('evm/wasmEvm: a session that is disposed of answers nothing more', () => {
+  const session = createWasmEvm().open(viewOf('00'), testBlock, cancun)
+  session.addBalance(sender, 1n)
+  session[Symbol.dispose]()
+  expect(() => session.account(sender)).toThrowError(RangeError)
+  expect(() => session.run(message(1n))).toThrowError(RangeError)
+  expect(() => session.diff()).toThrowError(RangeError)
+  expect(() => session.checkpoint()).toThrowError(RangeError)
+})
+
+it('evm/wasmEvm: wei, nonces and blob hashes that do not fit are refused', () => {
+  using session = createWasmEvm().open(viewOf('00'), testBlock, cancun)
+  expect(() => session.addBalance(sender, 2n ** 256n)).toThrowError(RangeError)
+  expect(() => session.addBalance(sender, -1n)).toThrowError(RangeError)
+  expect(() => session.setNonce(sender, 2n ** 64n)).toThrowError(RangeError)
+  const blobHashes = new Array<Hash>(1_000).fill(slotOf(1))
+  expect(() => session.beginTransaction({ ...testTransaction(sender), blobHashes })).toThrowError(RangeError)
+  expect(session.account(sender)).toBeUndefined()
+})
