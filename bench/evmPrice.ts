@@ -3,7 +3,9 @@
 // only ever make things slower.
 import { hash } from 'node:crypto'
 import type { Evm } from '#evm/ports'
+import { opcodeSubjects } from './evmPriceOpcodes.ts'
 import { ecrecoverSubject, precompileSubjects, type Subject } from './evmPricePrecompiles.ts'
+import { stateSubjects } from './evmPriceState.ts'
 import { nsPerGas, repetitionsFor, runTrial, type Trial } from './evmPriceTrial.ts'
 import { chosenEvm, type EvmOptions } from './evmWorld.ts'
 import type { Row } from './format.ts'
@@ -11,10 +13,10 @@ import type { Row } from './format.ts'
 /** Of a judged run: time per gas over ecrecover's. */
 const mostRatio = 5
 const screenedNs = 400_000
-const measuredNs = 15_000_000
+const measuredNs = 4_000_000
 const warmUpMs = 300
 const finalists = 4
-const defaultRounds = 7
+const defaultRounds = 15
 
 type Screened = { readonly trial: Trial; readonly ns: number }
 type Measured = { readonly trial: Trial; readonly ns: readonly number[]; readonly reference: readonly number[] }
@@ -28,11 +30,13 @@ function warmUp(evm: Evm, { trials }: Subject): void {
   }
 }
 
+const repeat = <T>(times: number, run: () => T): T[] => Array.from({ length: times }, run)
+
 function screen(evm: Evm, { trials }: Subject): readonly Screened[] {
   const screened: Screened[] = []
   for (const trial of trials()) {
     const repetitions = repetitionsFor(evm, trial, screenedNs)
-    const costs = [runTrial(evm, trial, repetitions), runTrial(evm, trial, repetitions)]
+    const costs = repeat(repetitions > 1 ? 2 : 1, () => runTrial(evm, trial, repetitions))
     screened.push({ trial, ns: Math.min(...costs.map(nsPerGas)) })
   }
   return screened
@@ -89,7 +93,8 @@ export async function run({ evm: name, rounds = defaultRounds, only = '', judge 
   const evm = await chosenEvm(name)
   const reference = referenceTrial(evm)
   const rows: Row[] = []
-  for (const subject of precompileSubjects().filter((each) => each.name.includes(only))) {
+  const subjects = [...precompileSubjects(), ...opcodeSubjects(), ...stateSubjects()]
+  for (const subject of subjects.filter((each) => each.name.includes(only))) {
     const row = search(evm, subject, reference, rounds)
     rows.push(row)
     const { ratio = 0, searched = 0, worst: label = '' } = row.facts ?? {}

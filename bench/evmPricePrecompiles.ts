@@ -49,7 +49,7 @@ function* trialsOf(fork: Fork, number: number, inputs: Iterable<PricedInput>): G
     const gas = precompile.gas(input)
     const dataFor = (given: bigint) => (repetitions: number) => concatBytes(word(repetitions), word(number), word(given), input)
     const trial = { rules, view, to: programAt }
-    if (isFirst) yield { ...trial, label: `${label}, not paid for`, dataFor: dataFor(gas - 1n) }
+    if (isFirst && gas > 0n) yield { ...trial, label: `${label}, not paid for`, dataFor: dataFor(gas - 1n) }
     isFirst = false
     yield { ...trial, label, dataFor: dataFor(gas) }
   }

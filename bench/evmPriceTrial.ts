@@ -1,7 +1,7 @@
 // What a gas of one thing costs in time: a program that repeats it, run by an interpreter over a state in memory.
 import type { EvmRules } from '#chain/evmRules'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
-import { fromHex } from '#lib/hex'
+import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type Address, emptyRoot, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
 import { createStateDiff } from '#types/stateDiff'
@@ -42,6 +42,7 @@ const block: BlockEnv = {
 export function priceView(accounts: readonly PricedAccount[]): StateView {
   const none = new Uint8Array(0)
   const keys = accounts.map(({ address }) => keccak256(fromHex(address)))
+  const storing = new Set(accounts.flatMap(({ slots }, i) => (slots ? [toHex(keys[i] ?? none)] : [])))
   const hashOf = (code: Uint8Array) => hashFromBytes(keccak256(code))
   const diff = createStateDiff({
     accounts: accounts.map(({ code = none, balance = 0n }, i) => ({
@@ -52,12 +53,12 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
     slots: accounts.flatMap(({ slots = [] }, i) =>
       Array.from(slots, ([slot, value]) => ({ addressKey: keys[i] ?? none, slotKey: keccak256(slot), value })),
     ),
-    codes: accounts.flatMap(({ code }) => (code ? [{ hash: hashOf(code), code }] : [])),
+    codes: Array.from(new Map(accounts.flatMap(({ code }) => (code ? [[hashOf(code), code]] : []))), ([hash, code]) => ({ hash, code })),
   })
   return {
     account(key) {
       const change = diff.account(key)
-      return change ? { ...change, storageRoot: emptyRoot } : undefined
+      return change ? { ...change, storageRoot: storing.has(toHex(key)) ? zeroHash : emptyRoot } : undefined
     },
     slot: (addressKey, slotKey) => diff.slot(addressKey, slotKey),
     code: (codeHash) => diff.code(codeHash) ?? none,
@@ -67,21 +68,15 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
 
 export type Cost = { readonly ns: number; readonly gas: number }
 
-/** Time of this thread on a core: what else runs on the machine does not count. */
-const cpuNs = (): number => {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) * 1_000
-}
-
 /** One message. @throws Error when it does not succeed: then the program is wrong, for what it calls may fail */
 export function runTrial(evm: Evm, trial: Trial, repetitions: number): Cost {
   const data = trial.dataFor(repetitions)
   const gas = callGas
   using session = evm.open(trial.view, block, trial.rules)
   session.beginTransaction({ origin: priceCaller, gasPrice: 0n, blobHashes: [zeroHash], warm: [] })
-  const startNs = cpuNs()
+  const startMs = performance.now()
   const outcome = session.run({ caller: priceCaller, to: trial.to, value: 0n, data, gas })
-  const ns = cpuNs() - startNs
+  const ns = (performance.now() - startMs) * 1e6
   if (outcome.kind !== 'success') throw new Error(`${trial.label}: ${outcome.kind}${outcome.kind === 'halt' ? ` ${outcome.reason}` : ''}`)
   return { ns, gas: Number(gas - outcome.gasLeft) }
 }
