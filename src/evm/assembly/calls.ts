@@ -86,7 +86,8 @@ function findCode(account: usize, isPaid: bool): i32 {
   if (bytes === 0) return goOn
   delegate = accountAt(bytes)
   if (isPaid) {
-    cost += isWarm(delegate) ? gasWarm : gasColdAccount
+    // an account that delegates to itself is warm by its own access
+    cost += delegate === account || isWarm(delegate) ? gasWarm : gasColdAccount
     if (cost > gasLeft()) return frameEnds + endedOutOfGas
   }
   if (!isLoaded(delegate)) return exitFor(exitAccount, delegate)

@@ -193,6 +193,8 @@ export class ReferenceSession implements EvmSession {
     if (!this.#running) throw new RangeError('no message to resume')
     const { message, pace, checkpoint } = this.#running
     this.#journal.revertTo(checkpoint)
+    // those of the frames that were left are not clean
+    this.#machine.memories.length = 0
     return this.#begin(message, pace)
   }
 
