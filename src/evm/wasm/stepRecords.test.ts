@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Address } from '#types/ids'
-import { stepsBase } from '../assembly/layout.ts'
+import { ctxReturnSize, returnBase, stepsBase } from '../assembly/layout.ts'
 import type { TraceStep } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'
 import { frameEndAt, frameStartAt, StepRecords, traceSettings } from './stepRecords.ts'
-
-const none = { memory: () => new Uint8Array(0), returnData: () => new Uint8Array(0) }
 
 /** Linear memory that is only as long as a test needs it: offsets are those of the whole. */
 function memoryUpTo(end: number): DataView {
@@ -23,12 +21,13 @@ function putStep(memory: DataView, at: number, { pc, op, words }: { pc: number; 
   memory.setUint32(at + 28, 64, true)
   memory.setUint32(at + 32, 3, true)
   memory.setUint32(at + 36, words.length, true)
+  memory.setUint32(at + 40, 0x400, true)
   for (const [i, word] of words.entries()) {
     for (let limb = 0; limb < 4; limb++) {
-      memory.setBigUint64(at + 40 + 32 * i + 8 * limb, (word >> BigInt(64 * limb)) & 0xffff_ffff_ffff_ffffn, true)
+      memory.setBigUint64(at + 48 + 32 * i + 8 * limb, (word >> BigInt(64 * limb)) & 0xffff_ffff_ffff_ffffn, true)
     }
   }
-  return at + 40 + 32 * words.length
+  return at + 48 + 32 * words.length
 }
 
 describe('evm/wasm/stepRecords', () => {
@@ -43,7 +42,7 @@ describe('evm/wasm/stepRecords', () => {
       const { pc, op, depth, gas, refund, stackSize, staticCost } = step
       told.push({ pc, op, depth, gas, refund, stackSize, staticCost, words: pc === 7 ? [step.stack(0), step.stack(1)] : [] })
     }
-    new StepRecords(none).drain(memory, top, { onStep })
+    new StepRecords().drain(memory, top, { onStep })
     const common = { depth: 3, gas: 5_000_000_000, refund: -4_800, stackSize: 1_000, staticCost: 3 }
     expect(told).toEqual([
       { pc: 7, op: 1, ...common, words: [big, 2n] },
@@ -54,7 +53,7 @@ describe('evm/wasm/stepRecords', () => {
   it.each([-1, 1])('word %i of a step that holds one is a mistake of the tracer', (below) => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
-    expect(() => new StepRecords(none).drain(memory, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
+    expect(() => new StepRecords().drain(memory, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
   })
 
   it('records that are cut off are a mistake of the interpreter, and are not told', () => {
@@ -63,17 +62,20 @@ describe('evm/wasm/stepRecords', () => {
     const onStep = (): void => {
       throw new Error('told')
     }
-    expect(() => new StepRecords(none).drain(memory, top - 32, { onStep })).toThrow('cut off')
+    expect(() => new StepRecords().drain(memory, top - 32, { onStep })).toThrow('cut off')
   })
 
-  it('memory is read with the size that the record says', () => {
+  it('memory and return data are read where they lie', () => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [] })
-    const records = new StepRecords({ memory: (size) => new Uint8Array(size), returnData: () => Uint8Array.of(9) })
+    memory.setUint8(0x400 + 63, 5)
+    memory.setUint32(ctxReturnSize, 2, true)
+    memory.setUint16(returnBase, 0x0708)
     const onStep = (step: TraceStep): void => {
-      expect([step.memory().length, step.returnData()]).toEqual([64, Uint8Array.of(9)])
+      const found = step.memory()
+      expect([found.length, found[63], step.returnData()]).toEqual([64, 5, Uint8Array.of(7, 8)])
     }
-    records.drain(memory, top, { onStep })
+    new StepRecords().drain(memory, top, { onStep })
     expect.assertions(1)
   })
 

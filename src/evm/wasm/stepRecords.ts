@@ -1,17 +1,10 @@
 import type { Address } from '#types/ids'
-import { stepsBase } from '../assembly/layout.ts'
+import { ctxReturnSize, returnBase, stepsBase } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
 import type { FrameEnd, FrameKind, FrameStart, TraceEvents, TraceNeeds, TraceStep } from '../traceEvents.ts'
 import * as layout from './traceLayout.ts'
 
 const wordBytes = 32
-
-/** What steps cannot hold: read where it lies while the interpreter stands at the step. */
-export type StepSurroundings = {
-  /** @param size bytes in use */
-  memory(size: number): Uint8Array
-  returnData(): Uint8Array
-}
 
 /** The word at an offset: four limbs, least significant first. */
 function wordAt(bytes: DataView, at: number): bigint {
@@ -23,15 +16,12 @@ const addressMask = (1n << 160n) - 1n
 const addressAt = (bytes: DataView, at: number): Address =>
   `0x${(wordAt(bytes, at) & addressMask).toString(16).padStart(40, '0')}` as Address
 
+const bytesAt = (memory: DataView, at: number, size: number): Uint8Array => new Uint8Array(memory.buffer, at, size)
+
 /** The step records in linear memory, one after another: itself the step that it stands at, so that none costs an object. */
 export class StepRecords implements TraceStep {
-  readonly #surroundings: StepSurroundings
   #bytes: DataView = new DataView(new ArrayBuffer(0))
   #at = 0
-
-  constructor(surroundings: StepSurroundings) {
-    this.#surroundings = surroundings
-  }
 
   /**
    * Tells all records, oldest first. What a callback reads of a step is good until it returns.
@@ -83,19 +73,20 @@ export class StepRecords implements TraceStep {
     return wordAt(this.#bytes, this.#at + layout.stepHeadBytes + wordBytes * below)
   }
 
+  /** A view, good while the interpreter stands at the step: with `traceStops`. */
   memory(): Uint8Array {
-    return this.#surroundings.memory(this.#bytes.getUint32(this.#at + layout.stepMemorySize, true))
+    const size = this.#bytes.getUint32(this.#at + layout.stepMemorySize, true)
+    return bytesAt(this.#bytes, this.#bytes.getUint32(this.#at + layout.stepMemory, true), size)
   }
 
+  /** As `memory`. */
   returnData(): Uint8Array {
-    return this.#surroundings.returnData()
+    return bytesAt(this.#bytes, returnBase, this.#bytes.getUint32(ctxReturnSize, true))
   }
 }
 
 /** In the order of `kind…` */
 const kinds: readonly FrameKind[] = ['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']
-
-const bytesAt = (memory: DataView, at: number, size: number): Uint8Array => new Uint8Array(memory.buffer, at, size)
 
 /**
  * What `exitEnter` says. Its input is a view.

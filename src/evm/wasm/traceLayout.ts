@@ -40,7 +40,10 @@ export const stepMemorySize = 28
 export const stepStaticCost = 32
 /** u32, words that follow */
 export const stepWords = 36
-export const stepHeadBytes = 40
+/** u32, where the frame's memory lies */
+export const stepMemory = 40
+/** a multiple of eight: four bytes are left over */
+export const stepHeadBytes = 48
 
 // ---- record of `exitEnter`, at `ioBase`
 /** u32, one of `kind…` */
