@@ -17,11 +17,11 @@ const slotOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '
 const viewOf = (code: string, code2 = ''): StateView =>
   createWorld({ [contract]: testAccount({ code: `0x${code}` }), [other]: testAccount({ code: `0x${code2}` }) }).view
 
-const message = (gas: bigint, data = new Uint8Array(0)): Message => ({ caller: sender, to: contract, value: 0n, data, gas })
+const message = (gas: bigint, data: Uint8Array = new Uint8Array(0)): Message => ({ caller: sender, to: contract, value: 0n, data, gas })
 
 /** Runs a code on the instance, the second one being that of another account. */
 function runOn(instance: EvmInstance, code: string, gas: bigint, code2 = ''): Outcome {
-  using session = new WasmSession(instance, viewOf(code, code2), testBlock, cancun, () => {})
+  using session = new WasmSession({ instance, giveBack: () => {} }, viewOf(code, code2), testBlock, cancun)
   session.beginTransaction(testTransaction(sender))
   return session.run(message(gas))
 }

@@ -1,6 +1,10 @@
-import type { Evm } from './ports.ts'
-import { createInstance, type EvmInstance, residentBytes } from './wasm/instance.ts'
-import { WasmSession } from './wasm/session.ts'
+import type { EvmRules } from '#chain/evmRules'
+import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
+import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
+import { createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
+import { endOf, logsFrom } from './wasm/outcome.ts'
+import { type SessionPlace, WasmSession } from './wasm/session.ts'
+import { TraceHost } from './wasm/traceHost.ts'
 
 export type WasmEvmOptions = {
   /** soft bound of the code that an instance keeps ready to run, in bytes */
@@ -11,18 +15,45 @@ const defaultCodeBytes = 8 * 2 ** 20
 const maxIdle = 2
 const maxIdleBytes = 64 * 2 ** 20
 
-/**
- * The interpreter that runs: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. A session has an instance of its own
- * while it is open: dispose of it, or the next one makes another. The module is compiled at first use.
- */
-export function createWasmEvm({ codeBytes = defaultCodeBytes }: WasmEvmOptions = {}): Evm {
+/** Instances that wait for a session: to make one costs milliseconds. */
+function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): () => SessionPlace {
   const idle: EvmInstance[] = []
   const giveBack = (instance: EvmInstance): void => {
     if (!instance.isBroken && idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) idle.push(instance)
   }
+  return () => ({ instance: idle.pop() ?? createInstance(codeBytes, build), giveBack })
+}
+
+/**
+ * The interpreter that runs: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. A session has an instance of its own
+ * while it is open: dispose of it, or the next one makes another. The module is compiled at first use.
+ */
+export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
+  const place = createPool('plain', options)
+  return { open: (view, block, rules): WasmSession => new WasmSession(place(), view, block, rules) }
+}
+
+/** As `Evm`, with somebody who listens to every message of the session. */
+export interface TracedEvm {
+  open(view: StateView, block: BlockEnv, rules: EvmRules, listener: TraceEvents & { readonly needs: TraceNeeds }): EvmSession
+}
+
+/** The same interpreter as a build that tells each step and each frame, and is slower for it. */
+export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
+  const place = createPool('traced', options)
   return {
-    open(view, block, rules): WasmSession {
-      return new WasmSession(idle.pop() ?? createInstance(codeBytes, 'plain'), view, block, rules, giveBack)
+    open(view, block, rules, listener): WasmSession {
+      const watch: SessionPlace['watch'] = (world, { precompiles }) =>
+        new TraceHost(
+          {
+            memory: world.instance.memory,
+            isPrecompile: (address) => precompiles.has(Number(address)),
+            endOf,
+            logsFrom: (from) => logsFrom(world, from),
+          },
+          listener,
+        )
+      return new WasmSession({ ...place(), watch }, view, block, rules)
     },
   }
 }

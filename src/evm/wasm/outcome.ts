@@ -41,11 +41,18 @@ const haltReasons: readonly HaltReason[] = [
   'precompile failure',
 ]
 
-function readLogs(world: World): Log[] {
+/** How a message or a frame ended, by its number. */
+export function endOf(ended: number): 'success' | 'revert' | HaltReason {
+  if (ended === endedSuccess) return 'success'
+  return ended === endedRevert ? 'revert' : (haltReasons[ended - endedRevert - 1] ?? 'invalid opcode')
+}
+
+/** The log records from an address on, which is the end of one or the beginning of all. */
+export function logsFrom(world: World, from: number): Log[] {
   const { memory } = world.instance
   const top = memory.number(ctxLogsTop)
   const logs: Log[] = []
-  for (let at = logsBase; at < top; ) {
+  for (let at = from; at < top; ) {
     const topicCount = memory.number(at + logTopics)
     const size = memory.number(at + logDataBytes)
     const data = at + logHeadBytes + topicCount * 32
@@ -63,15 +70,13 @@ export function outcomeOf(world: World): Outcome {
   const { memory } = world.instance
   const ended = memory.number(ctxEnded)
   const gasLeft = gasLeftOf(memory)
-  if (ended > endedRevert) {
-    const reason = haltReasons[ended - endedRevert - 1] ?? 'invalid opcode'
-    return { kind: 'halt', reason, gasLeft, gasRefund: 0n, output: emptyBytes }
-  }
+  const end = endOf(ended)
+  if (end !== 'success' && end !== 'revert') return { kind: 'halt', reason: end, gasLeft, gasRefund: 0n, output: emptyBytes }
   const size = memory.number(ctxReturnSize)
   const output = size === 0 ? emptyBytes : memory.bytes(returnBase, size)
-  if (ended !== endedSuccess) return { kind: 'revert', gasLeft, gasRefund: 0n, output }
+  if (end === 'revert') return { kind: 'revert', gasLeft, gasRefund: 0n, output }
   const gasRefund = BigInt.asIntN(64, memory.u64[ctxRefund >>> 3] as bigint)
-  const logs = readLogs(world)
+  const logs = logsFrom(world, logsBase)
   if (memory.number(ctxMessageIsCreate) === 0) return { kind: 'success', gasLeft, gasRefund, output, logs }
   return { kind: 'success', gasLeft, gasRefund, output, logs, created: world.addressOf(memory.number(ctxCreated)) }
 }

@@ -65,20 +65,40 @@ function copyAddress(memory: WasmMemory, to: number, entry: number): void {
   u32[i + 7] = 0
 }
 
+/** Who is told what happens at each exit of the traced build: see TraceHost. */
+export type ExitWatch = {
+  /** Before a message begins. */
+  begin(): void
+  /** @returns whether the exit wanted nothing else */
+  take(exit: number): boolean
+  /** After the message. */
+  end(): void
+}
+
+/** Where a session comes from and goes to. */
+export type SessionPlace = {
+  readonly instance: EvmInstance
+  giveBack(instance: EvmInstance): void
+  /** of an instance of the traced build */
+  readonly watch?: (world: World, table: RulesTable) => ExitWatch
+}
+
 /** The state of one block while it runs, on an instance of the interpreter that it has for itself until it is disposed. */
 export class WasmSession implements EvmSession {
   readonly #world: World
   readonly #table: RulesTable
-  readonly #giveBack: (instance: EvmInstance) => void
+  readonly #place: SessionPlace
+  readonly #watch: ExitWatch | undefined
   /** why the interpreter waits while a message is interrupted */
   #exit: number = exitEnded
   #pace: Pace | undefined
 
-  constructor(instance: EvmInstance, view: StateView, block: BlockEnv, rules: EvmRules, giveBack: (instance: EvmInstance) => void) {
-    const { exports, memory } = instance
-    this.#world = new World(view, instance)
+  constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules) {
+    const { exports, memory } = place.instance
+    this.#world = new World(view, place.instance)
     this.#table = rulesTable(rules)
-    this.#giveBack = giveBack
+    this.#place = place
+    this.#watch = place.watch?.(this.#world, this.#table)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
@@ -172,6 +192,7 @@ export class WasmSession implements EvmSession {
     memory.setNumber(ctxMessageIsCreate, to === null ? 1 : 0)
     if (data.length > 0) memory.u8.set(data, inputBase)
     world.instance.ioHigh = Math.max(world.instance.ioHigh, data.length)
+    this.#watch?.begin()
     this.#pace = pace
     pace?.(gas < sliceGas ? Number(gas) : sliceGas)
     return this.#goOn(exports.begin)
@@ -200,14 +221,16 @@ export class WasmSession implements EvmSession {
       for (;;) {
         this.#exit = exit
         memory.refresh()
+        const isTold = this.#watch?.take(exit) === true
         if (exit === exitEnded) break
-        serve(exit, world, this.#table, this.#pace)
+        if (!isTold) serve(exit, world, this.#table, this.#pace)
         exit = exports.run()
       }
     } catch (error) {
       throw world.faultOf(error)
     }
     this.#pace = undefined
+    this.#watch?.end()
     world.instance.ioHigh = Math.max(world.instance.ioHigh, memory.number(ctxReturnSize))
     return outcomeOf(world)
   }
@@ -222,6 +245,6 @@ export class WasmSession implements EvmSession {
 
   [Symbol.dispose](): void {
     const instance = this.#world.release()
-    if (instance) this.#giveBack(instance)
+    if (instance) this.#place.giveBack(instance)
   }
 }
