@@ -3,6 +3,7 @@
 import { subFrom } from './wordAdd'
 import { below, copyWord, equal } from './wordCompare'
 import { divideLimbs } from './wordDiv'
+import { mulHigh } from './wordMul'
 
 const mask: u64 = 0x1fffffff
 
@@ -15,7 +16,7 @@ const digits: usize = memory.data(72, 16)
  * digits 2 and 3, 4 and 5, 6 and 7, 80 bytes each; digits 8 last.
  */
 const powers: usize = memory.data(368, 16)
-/** A little less than 2^232 / n, as f64. */
+/** 2^296 / n, or a little less. */
 const inverse: usize = memory.data(8, 16)
 
 /** The last modulus that was not the one above, and how often it came: the tables cost as much as some ten multiplications. */
@@ -46,8 +47,8 @@ function makeTables(n: usize): void {
   store<u64>(power, 0, 32)
   for (let k: u32 = 0; k < 9; k++) store<u64>(digits + (k << 3), digit(k))
   const approximate = f64(load<u64>(n, 24)) * 18446744073709551616.0 + f64(load<u64>(n, 16))
-  // 2^(232 - 128), and a part in 2^50 less.
-  store<f64>(inverse, (20282409603651670423947251286016.0 / approximate) * (1.0 - 1.0 / 1125899906842624.0))
+  // 2^(296 - 128), and a part in 2^50 less.
+  store<u64>(inverse, u64((374144419156711147060143317175368453031918731001856.0 / approximate) * (1.0 - 1.0 / 1125899906842624.0)))
   store<u64>(power, 0)
   store<u64>(power, 0, 8)
   store<u64>(power, 0, 16)
@@ -77,16 +78,15 @@ function digit(k: u32): u64 {
   return ((load<u64>(at) >>> shift) | above) & mask
 }
 
-/** to = a × b modulo the known modulus; `to` may be either. */
+/**
+ * to = a × b modulo the known modulus; `to` may be either.
+ * Columns by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, a_i b_i, and t, sums of neighbouring d.
+ */
 export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const aw0 = load<u64>(a)
   const aw1 = load<u64>(a, 8)
   const aw2 = load<u64>(a, 16)
   const aw3 = load<u64>(a, 24)
-  const bw0 = load<u64>(b)
-  const bw1 = load<u64>(b, 8)
-  const bw2 = load<u64>(b, 16)
-  const bw3 = load<u64>(b, 24)
   const a0 = aw0 & mask
   const a1 = (aw0 >>> 29) & mask
   const a2 = ((aw0 >>> 58) | (aw1 << 6)) & mask
@@ -96,6 +96,10 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const a6 = ((aw2 >>> 46) | (aw3 << 18)) & mask
   const a7 = (aw3 >>> 11) & mask
   const a8 = aw3 >>> 40
+  const bw0 = load<u64>(b)
+  const bw1 = load<u64>(b, 8)
+  const bw2 = load<u64>(b, 16)
+  const bw3 = load<u64>(b, 24)
   const b0 = bw0 & mask
   const b1 = (bw0 >>> 29) & mask
   const b2 = ((bw0 >>> 58) | (bw1 << 6)) & mask
@@ -105,8 +109,6 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const b6 = ((bw2 >>> 46) | (bw3 << 18)) & mask
   const b7 = (bw3 >>> 11) & mask
   const b8 = bw3 >>> 40
-
-  // Columns of the product by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, sums of a_i b_i.
   const d0 = a0 * b0
   const d1 = a1 * b1
   const d2 = a2 * b2
@@ -131,25 +133,110 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const t58 = t48 - d4
   const t68 = t58 - d5
   const t78 = t68 - d6
+  const c0 = d0
+  const c1 = t01 + (a0 - a1) * (b1 - b0)
+  const c2 = t02 + (a0 - a2) * (b2 - b0)
+  const c3 = t03 + (a0 - a3) * (b3 - b0) + (a1 - a2) * (b2 - b1)
+  const c4 = t04 + (a0 - a4) * (b4 - b0) + (a1 - a3) * (b3 - b1)
+  const c5 = t05 + (a0 - a5) * (b5 - b0) + (a1 - a4) * (b4 - b1) + (a2 - a3) * (b3 - b2)
+  const c6 = t06 + (a0 - a6) * (b6 - b0) + (a1 - a5) * (b5 - b1) + (a2 - a4) * (b4 - b2)
+  const c7 = t07 + (a0 - a7) * (b7 - b0) + (a1 - a6) * (b6 - b1) + (a2 - a5) * (b5 - b2) + (a3 - a4) * (b4 - b3)
+  const c8 = t08 + (a0 - a8) * (b8 - b0) + (a1 - a7) * (b7 - b1) + (a2 - a6) * (b6 - b2) + (a3 - a5) * (b5 - b3)
+  const c9 = t18 + (a1 - a8) * (b8 - b1) + (a2 - a7) * (b7 - b2) + (a3 - a6) * (b6 - b3) + (a4 - a5) * (b5 - b4)
+  const c10 = t28 + (a2 - a8) * (b8 - b2) + (a3 - a7) * (b7 - b3) + (a4 - a6) * (b6 - b4)
+  const c11 = t38 + (a3 - a8) * (b8 - b3) + (a4 - a7) * (b7 - b4) + (a5 - a6) * (b6 - b5)
+  const c12 = t48 + (a4 - a8) * (b8 - b4) + (a5 - a7) * (b7 - b5)
+  const c13 = t58 + (a5 - a8) * (b8 - b5) + (a6 - a7) * (b7 - b6)
+  const c14 = t68 + (a6 - a8) * (b8 - b6)
+  const c15 = t78 + (a7 - a8) * (b8 - b7)
+  const c16 = d8
+  foldColumns(to, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16)
+}
 
-  // The columns from the eighth on, and the digits of what is above 2^261.
-  let column = t08 + (a0 - a8) * (b8 - b0) + (a1 - a7) * (b7 - b1) + (a2 - a6) * (b6 - b2) + (a3 - a5) * (b5 - b3)
+/** to = a × a modulo the known modulus; `to` may be a. */
+export function squareKnown(to: usize, a: usize): void {
+  const w0 = load<u64>(a)
+  const w1 = load<u64>(a, 8)
+  const w2 = load<u64>(a, 16)
+  const w3 = load<u64>(a, 24)
+  const a0 = w0 & mask
+  const a1 = (w0 >>> 29) & mask
+  const a2 = ((w0 >>> 58) | (w1 << 6)) & mask
+  const a3 = (w1 >>> 23) & mask
+  const a4 = ((w1 >>> 52) | (w2 << 12)) & mask
+  const a5 = (w2 >>> 17) & mask
+  const a6 = ((w2 >>> 46) | (w3 << 18)) & mask
+  const a7 = (w3 >>> 11) & mask
+  const a8 = w3 >>> 40
+  const b1 = a1 << 1
+  const b2 = a2 << 1
+  const b3 = a3 << 1
+  const b4 = a4 << 1
+  const b5 = a5 << 1
+  const b6 = a6 << 1
+  const b7 = a7 << 1
+  const b8 = a8 << 1
+  const c0 = a0 * a0
+  const c1 = a0 * b1
+  const c2 = a0 * b2 + a1 * a1
+  const c3 = a0 * b3 + a1 * b2
+  const c4 = a0 * b4 + a1 * b3 + a2 * a2
+  const c5 = a0 * b5 + a1 * b4 + a2 * b3
+  const c6 = a0 * b6 + a1 * b5 + a2 * b4 + a3 * a3
+  const c7 = a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4
+  const c8 = a0 * b8 + a1 * b7 + a2 * b6 + a3 * b5 + a4 * a4
+  const c9 = a1 * b8 + a2 * b7 + a3 * b6 + a4 * b5
+  const c10 = a2 * b8 + a3 * b7 + a4 * b6 + a5 * a5
+  const c11 = a3 * b8 + a4 * b7 + a5 * b6
+  const c12 = a4 * b8 + a5 * b7 + a6 * a6
+  const c13 = a5 * b8 + a6 * b7
+  const c14 = a6 * b8 + a7 * a7
+  const c15 = a7 * b8
+  const c16 = a8 * a8
+  foldColumns(to, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16)
+}
+
+/** to = the product of these columns, modulo the known modulus. */
+// @ts-ignore: decorator
+@inline
+function foldColumns(
+  to: usize,
+  c0: u64,
+  c1: u64,
+  c2: u64,
+  c3: u64,
+  c4: u64,
+  c5: u64,
+  c6: u64,
+  c7: u64,
+  c8: u64,
+  c9: u64,
+  c10: u64,
+  c11: u64,
+  c12: u64,
+  c13: u64,
+  c14: u64,
+  c15: u64,
+  c16: u64,
+): void {
+  // The digits of what is above 2^261.
+  let column = c8
   const low8 = column & mask
-  column = t18 + (a1 - a8) * (b8 - b1) + (a2 - a7) * (b7 - b2) + (a3 - a6) * (b6 - b3) + (a4 - a5) * (b5 - b4) + (column >>> 29)
+  column = c9 + (column >>> 29)
   const h0 = column & mask
-  column = t28 + (a2 - a8) * (b8 - b2) + (a3 - a7) * (b7 - b3) + (a4 - a6) * (b6 - b4) + (column >>> 29)
+  column = c10 + (column >>> 29)
   const h1 = column & mask
-  column = t38 + (a3 - a8) * (b8 - b3) + (a4 - a7) * (b7 - b4) + (a5 - a6) * (b6 - b5) + (column >>> 29)
+  column = c11 + (column >>> 29)
   const h2 = column & mask
-  column = t48 + (a4 - a8) * (b8 - b4) + (a5 - a7) * (b7 - b5) + (column >>> 29)
+  column = c12 + (column >>> 29)
   const h3 = column & mask
-  column = t58 + (a5 - a8) * (b8 - b5) + (a6 - a7) * (b7 - b6) + (column >>> 29)
+  column = c13 + (column >>> 29)
   const h4 = column & mask
-  column = t68 + (a6 - a8) * (b8 - b6) + (column >>> 29)
+  column = c14 + (column >>> 29)
   const h5 = column & mask
-  column = t78 + (a7 - a8) * (b8 - b7) + (column >>> 29)
+  column = c15 + (column >>> 29)
   const h6 = column & mask
-  column = d8 + (column >>> 29)
+  column = c16 + (column >>> 29)
   const h7 = column & mask
   const h8 = column >>> 29
 
@@ -201,15 +288,14 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
   fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 304)))
 
   // With the lower columns: less than 2^63 each.
-  const s0 = d0 + u64(i64x2.extract_lane(fold01, 0))
-  const s1 = t01 + (a0 - a1) * (b1 - b0) + u64(i64x2.extract_lane(fold01, 1))
-  const s2 = t02 + (a0 - a2) * (b2 - b0) + u64(i64x2.extract_lane(fold23, 0))
-  const s3 = t03 + (a0 - a3) * (b3 - b0) + (a1 - a2) * (b2 - b1) + u64(i64x2.extract_lane(fold23, 1))
-  const s4 = t04 + (a0 - a4) * (b4 - b0) + (a1 - a3) * (b3 - b1) + u64(i64x2.extract_lane(fold45, 0))
-  const s5 = t05 + (a0 - a5) * (b5 - b0) + (a1 - a4) * (b4 - b1) + (a2 - a3) * (b3 - b2) + u64(i64x2.extract_lane(fold45, 1))
-  const s6 = t06 + (a0 - a6) * (b6 - b0) + (a1 - a5) * (b5 - b1) + (a2 - a4) * (b4 - b2) + u64(i64x2.extract_lane(fold67, 0))
-  const s7 = t07 + (a0 - a7) * (b7 - b0) + (a1 - a6) * (b6 - b1) + (a2 - a5) * (b5 - b2) + (a3 - a4) * (b4 - b3) +
-    u64(i64x2.extract_lane(fold67, 1))
+  const s0 = c0 + u64(i64x2.extract_lane(fold01, 0))
+  const s1 = c1 + u64(i64x2.extract_lane(fold01, 1))
+  const s2 = c2 + u64(i64x2.extract_lane(fold23, 0))
+  const s3 = c3 + u64(i64x2.extract_lane(fold23, 1))
+  const s4 = c4 + u64(i64x2.extract_lane(fold45, 0))
+  const s5 = c5 + u64(i64x2.extract_lane(fold45, 1))
+  const s6 = c6 + u64(i64x2.extract_lane(fold67, 0))
+  const s7 = c7 + u64(i64x2.extract_lane(fold67, 1))
   const s8 = low8 + h0 * u64(load<u32>(powers, 320)) + h1 * u64(load<u32>(powers, 324)) + h2 * u64(load<u32>(powers, 328)) +
     h3 * u64(load<u32>(powers, 332)) + h4 * u64(load<u32>(powers, 336)) + h5 * u64(load<u32>(powers, 340)) +
     h6 * u64(load<u32>(powers, 344)) + h7 * u64(load<u32>(powers, 348)) + h8 * u64(load<u32>(powers, 352))
@@ -220,8 +306,8 @@ export function multiplyKnown(to: usize, a: usize, b: usize): void {
 // @ts-ignore: decorator
 @inline
 function finish(to: usize, s0: u64, s1: u64, s2: u64, s3: u64, s4: u64, s5: u64, s6: u64, s7: u64, s8: u64): void {
-  // The quotient by the upper columns, as f64, is right or one too small.
-  const q = u64(i64(f64(i64(s8 + (s7 >>> 29))) * load<f64>(inverse)))
+  // The quotient by the upper columns is right or one too small.
+  const q = mulHigh(s8 + (s7 >>> 29), load<u64>(inverse))
   let rest = i64(s0 - q * load<u64>(digits))
   const r0 = u64(rest) & mask
   rest = (rest >> 29) + i64(s1 - q * load<u64>(digits, 8))

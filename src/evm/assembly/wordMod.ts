@@ -2,7 +2,7 @@
 import { addTo, subFrom } from './wordAdd'
 import { below, copyWord, equal, isZero } from './wordCompare'
 import { divideLimbs, lowBits, singleBit } from './wordDiv'
-import { isKnownModulus, multiplyKnown, multiplyKnownSmall } from './wordFold'
+import { isKnownModulus, multiplyKnown, multiplyKnownSmall, squareKnown } from './wordFold'
 import { multiplyFull } from './wordMulFull'
 
 /** A sum of up to five limbs, a product of up to eight. */
@@ -40,7 +40,7 @@ export function mulmod(sp: usize): void {
     if (isKnownModulus(n)) {
       if (below16(sp)) return multiplyKnownSmall(n, sp - 32, load<u64>(sp))
       if (below16(sp - 32)) return multiplyKnownSmall(n, sp, load<u64>(sp - 32))
-      return multiplyKnown(n, sp, sp - 32)
+      return equal(sp, sp - 32) ? squareKnown(n, sp) : multiplyKnown(n, sp, sp - 32)
     }
   }
   if (isZero(n)) return
