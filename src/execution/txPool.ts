@@ -1,3 +1,5 @@
+import { transactionGasCap } from '#chain/evmRules'
+import { plannedEvmRules } from '#chain/opRules'
 import type { Clock } from '#lib/clock'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -102,6 +104,8 @@ class LocalTxPool implements TxPool {
   #head: { readonly number: number; readonly hash: Hash } | undefined
   /** of the head; undefined until something asks */
   #facts: HeadFacts | undefined
+  /** of a transaction's gas, by the rules after the head */
+  #gasCap: bigint | undefined
   /** made when room is short */
   #victims: Victims | undefined
   #arrivals = 0
@@ -184,6 +188,7 @@ class LocalTxPool implements TxPool {
     this.#change((reader) => {
       if (blocks) this.#advance(reader, blocks)
       else this.#rebase(reader, before?.hash)
+      this.#keepToCap(unsafe.timestamp)
       this.#expire()
     })
     this.#compact()
@@ -352,6 +357,14 @@ class LocalTxPool implements TxPool {
     if ('kind' in decoded) return false
     const hash = hashTransaction(raw)
     return !this.#byHash.has(hash) && this.#admit(reader, raw, hash, decoded.tx, () => sender) === undefined
+  }
+
+  /** A fork that caps the gas of a transaction: what asks for more leaves, no block will take it. */
+  #keepToCap(headSec: number): void {
+    const cap = transactionGasCap(plannedEvmRules(this.#deps.config.schedule, headSec + 1))
+    if (cap === this.#gasCap) return
+    this.#gasCap = cap
+    for (const entry of [...this.#byHash.values()]) if (cap !== undefined && entry.tx.gasLimit > cap) this.#remove(entry, 'unusable')
   }
 
   #expire(): void {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
+import { scheduleTo } from '#test/harness/chainBlocks'
 import { drain, nameOf, PoolChain, poolAccount, poolTransaction } from '#test/harness/poolChain'
 import type { TxPool } from '../txPool.ts'
 
@@ -101,4 +102,18 @@ it('execution/txpool: a sender with thousands of transactions is no dearer at th
   }
   time(nonces)
   expect(time([...nonces].reverse())).toBeLessThan(10 * time(nonces))
+})
+
+it('execution/txpool: with the first head under Azul, and not before, what asks for more gas than a transaction may have leaves', () => {
+  const { timestamp } = new PoolChain().head.header
+  const chain = new PoolChain({ ...scheduleTo('jovian'), azul: timestamp + 4 })
+  const pool = chain.pool()
+  pool.add([poolTransaction(1, { gasLimit: 16_777_217n }), ...transactions(1, 1), poolTransaction(2, { gasLimit: 16_777_216n })])
+  pool.onPublished(chain.include([]))
+  expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '2/0 pending'])
+  pool.onPublished(chain.include([]))
+  expect(names(pool)).toEqual(['1/1 queued', '2/0 pending'])
+  expect(pool.facts().removals).toEqual({ unusable: 1 })
+  pool.onPublished(chain.include([]))
+  expect(pool.size()).toEqual({ pending: 1, queued: 1 })
 })
