@@ -11,11 +11,12 @@ const folder = resolve(import.meta.dirname, '../fixtures/evm-cases')
 const files = readdirSync(folder).sort()
 const evms = interpreters.map(({ name, create }) => ({ name, evm: create() }))
 
-it.each(files)('evm: every interpreter ends %s as @ethereumjs/evm does', async (name) => {
+it.each(files)('evm: every interpreter ends %s as @ethereumjs/evm does, interrupted or not', async (name) => {
   const file = JSON.parse(readFileSync(resolve(folder, name), 'utf8')) as EvmCaseFile
   const given = caseOfFile(file)
   const [first, ...others] = evms.map(({ evm }) => runCase(evm, given))
   if (!first) throw new Error('there is no interpreter')
   expect(await differenceFromOracle(given, first), file.about).toBeUndefined()
-  for (const other of others) expect(differenceOfRuns(given, first, other), file.about).toBeUndefined()
+  const interrupted = evms.map(({ evm }) => runCase(evm, given, 'missing'))
+  for (const other of [...others, ...interrupted]) expect(differenceOfRuns(given, first, other), file.about).toBeUndefined()
 })

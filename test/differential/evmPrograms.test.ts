@@ -38,14 +38,14 @@ describe('evm: random programs end as with another interpreter', () => {
     const [first] = evms
     if (!first) throw new Error('there is no interpreter')
     let [long, good] = [0, 0]
-    const sample = worlds.slice(0, 100)
+    const sample = worlds.slice(0, 60)
     for (const { given } of sample) {
       const run = runCase(first.evm, given)
       await differenceFromOracle(given, run, coverage.watch)
       if (coverage.takeSteps() >= 200) long++
       if (run.messages.some(({ kind }) => kind === 'success')) good++
     }
-    expect(long).toBeGreaterThanOrEqual(50)
-    expect(good).toBeGreaterThanOrEqual(50)
+    expect(long).toBeGreaterThanOrEqual(30)
+    expect(good).toBeGreaterThanOrEqual(30)
   }, 60_000)
 })

@@ -1,5 +1,14 @@
 import type { EvmFork, EvmRules } from '#chain/evmRules'
-import type { Account, Evm, EvmSession, Outcome, StateView } from '#evm/ports'
+import {
+  type Account,
+  type Evm,
+  type EvmSession,
+  type Message,
+  MissingState,
+  type Outcome,
+  type StateView,
+  type WantedState,
+} from '#evm/ports'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { keccak256, keccak256Text } from '#lib/keccak'
@@ -20,6 +29,9 @@ export type CaseMessage = {
   readonly value: bigint
   readonly data: Uint8Array
   readonly gas: bigint
+  /** what the access list names (EIP-2930) */
+  readonly warm?: readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
+  readonly blobHashes?: readonly Hash[]
   /** code that is set before the message runs, as authorizations do (EIP-7702) */
   readonly setCode?: { readonly of: Address; readonly code: Uint8Array }
 }
@@ -124,12 +136,39 @@ function endOf(outcome: Outcome, gas: bigint): MessageEnd {
   }
 }
 
+/** How whatever may ask the view is called: as it is, or again and again until the view has what is wanted. */
+type Patience = { at<T>(ask: () => T): T; run(session: EvmSession, message: Message): Outcome }
+
+const sure: Patience = { at: (ask) => ask(), run: (session, message) => session.run(message) }
+
+/** For a view that has nothing at first, and what was wanted from then on. */
+const patient: Patience = {
+  at(ask) {
+    for (;;) {
+      try {
+        return ask()
+      } catch (error) {
+        if (!(error instanceof MissingState)) throw error
+      }
+    }
+  },
+  run(session, message) {
+    let isBegun = false
+    return patient.at(() => {
+      if (isBegun) return session.resume()
+      isBegun = true
+      return session.run(message)
+    })
+  },
+}
+
 /** Sends one message as a transaction without fees. */
-function send(session: EvmSession, { from, to, value, data, gas, setCode }: CaseMessage): MessageEnd {
-  session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes: [], warm: [] })
-  if (setCode) session.setCode(setCode.of, setCode.code)
-  const end = endOf(session.run({ caller: from, to, value, data, gas }), gas)
-  session.endTransaction()
+function send(session: EvmSession, patience: Patience, message: CaseMessage): MessageEnd {
+  const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = message
+  patience.at(() => session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes, warm }))
+  if (setCode) patience.at(() => session.setCode(setCode.of, setCode.code))
+  const end = endOf(patience.run(session, { caller: from, to, value, data, gas }), gas)
+  patience.at(() => session.endTransaction())
   return end
 }
 
@@ -140,16 +179,49 @@ export type CaseRun = {
   readonly reads: readonly string[]
 }
 
-/** Runs a case on an interpreter of ours. */
-export function runCase(evm: Evm, { fork, accounts, messages }: EvmCase): CaseRun {
-  using session = evm.open(viewOf(accounts), testBlock, rulesOf(fork))
-  const ends = messages.map((message) => send(session, message))
+/** A view that lacks each thing when it is first asked for it. */
+function forgetful(view: StateView): StateView {
+  const told = new Set<string>()
+  const tell = (name: string, wanted: WantedState): void => {
+    if (told.has(name)) return
+    told.add(name)
+    throw new MissingState(wanted)
+  }
+  return {
+    account(addressKey) {
+      tell(toHex(addressKey), { kind: 'account', addressKey })
+      return view.account(addressKey)
+    },
+    slot(addressKey, slotKey) {
+      tell(toHex(addressKey) + toHex(slotKey), { kind: 'slot', addressKey, slotKey })
+      return view.slot(addressKey, slotKey)
+    },
+    code(codeHash) {
+      tell(`code ${codeHash}`, { kind: 'code', codeHash })
+      return view.code(codeHash)
+    },
+    blockHash(number) {
+      tell(`${number}`, { kind: 'blockHash', number })
+      return view.blockHash(number)
+    },
+  }
+}
+
+/**
+ * Runs a case on an interpreter of ours.
+ * @param state `missing`: the view has nothing at first, each message is interrupted for all that it touches, and goes on
+ */
+export function runCase(evm: Evm, { fork, accounts, messages }: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
+  const view = viewOf(accounts)
+  const patience = state === 'there' ? sure : patient
+  using session = evm.open(state === 'there' ? view : forgetful(view), testBlock, rulesOf(fork))
+  const ends = messages.map((message) => send(session, patience, message))
   const reads = [...accounts.keys()].map((address) => {
-    const account = session.account(address)
-    const code = account ? session.code(address).length : 0
+    const account = patience.at(() => session.account(address))
+    const code = account ? patience.at(() => session.code(address)).length : 0
     return account ? `${address} ${account.nonce} ${account.balance} ${account.codeHash} ${code}` : `${address} none`
   })
-  return { messages: ends, diff: session.diff(), reads }
+  return { messages: ends, diff: patience.at(() => session.diff()), reads }
 }
 
 const accountLine = (key: string, { nonce, balance, codeHash }: { nonce: bigint; balance: bigint; codeHash: Hash }): string =>

@@ -1,6 +1,6 @@
 import { type EvmFork, evmForks } from '#chain/evmRules'
 import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
-import { parseAddress } from '#types/ids'
+import { parseAddress, parseHash } from '#types/ids'
 import type { CaseMessage, EvmCase } from './evmCase.ts'
 
 /** A case as it is kept; quantities and bytes in hex, slots by number. */
@@ -17,6 +17,8 @@ export type EvmCaseFile = {
     readonly value: Hex
     readonly data: Hex
     readonly gas: Hex
+    readonly warm?: readonly { readonly address: string; readonly slots: readonly string[] }[]
+    readonly blobHashes?: readonly string[]
     readonly setCode?: { readonly of: string; readonly code: Hex }
   }[]
 }
@@ -36,12 +38,14 @@ export function fileOfCase(about: string, { fork, accounts, messages }: EvmCase)
         },
       ]),
     ),
-    messages: messages.map(({ from, to, value, data, gas, setCode }) => ({
+    messages: messages.map(({ from, to, value, data, gas, warm, blobHashes, setCode }) => ({
       from,
       to,
       value: toQuantity(value),
       data: toHex(data),
       gas: toQuantity(gas),
+      ...(warm && { warm }),
+      ...(blobHashes && { blobHashes }),
       ...(setCode && { setCode: { of: setCode.of, code: toHex(setCode.code) } }),
     })),
   }
@@ -63,12 +67,14 @@ export function caseOfFile({ fork, accounts, messages }: EvmCaseFile): EvmCase {
       ]),
     ),
     messages: messages.map(
-      ({ from, to, value, data, gas, setCode }): CaseMessage => ({
+      ({ from, to, value, data, gas, warm, blobHashes, setCode }): CaseMessage => ({
         from: parseAddress(from),
         to: to === null ? null : parseAddress(to),
         value: BigInt(value),
         data: fromHex(data),
         gas: BigInt(gas),
+        ...(warm && { warm: warm.map(({ address, slots }) => ({ address: parseAddress(address), slots: slots.map(parseHash) })) }),
+        ...(blobHashes && { blobHashes: blobHashes.map(parseHash) }),
         ...(setCode && { setCode: { of: parseAddress(setCode.of), code: fromHex(setCode.code) } }),
       }),
     ),

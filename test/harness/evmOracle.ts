@@ -83,10 +83,14 @@ function shortest(value: bigint): Uint8Array {
 }
 
 /** What a transaction has warm from the start (EIP-2929, EIP-3651). */
-function warmUp(evm: EVM, fork: EvmFork, { from, to }: CaseMessage): void {
+function warmUp(evm: EVM, fork: EvmFork, { from, to, warm: listed = [] }: CaseMessage): void {
   const warm = [from, ...(to === null ? [] : [to]), ...precompileAddresses(rulesOf(fork))]
   if (fork !== 'paris') warm.push(testBlock.beneficiary)
   for (const address of warm) evm.journal.addAlwaysWarmAddress(address, true)
+  for (const { address, slots } of listed) {
+    evm.journal.addAlwaysWarmAddress(address, true)
+    for (const slot of slots) evm.journal.addAlwaysWarmSlot(address, slot, true)
+  }
 }
 
 /** Removes the code and storage of an account that is gone: the oracle's state leaves them, so that a new account there would have them. */
@@ -125,7 +129,7 @@ function endOf({ execResult, createdAddress }: OracleResult): MessageEnd {
 }
 
 async function send(evm: EVM, fork: EvmFork, message: CaseMessage): Promise<MessageEnd> {
-  const { from, to, value, data, gas, setCode } = message
+  const { from, to, value, data, gas, blobHashes = [], setCode } = message
   warmUp(evm, fork, message)
   if (setCode) await evm.stateManager.putCode(createAddressFromString(setCode.of), setCode.code)
   const caller = createAddressFromString(from)
@@ -137,6 +141,7 @@ async function send(evm: EVM, fork: EvmFork, message: CaseMessage): Promise<Mess
     gasLimit: gas,
     data,
     value,
+    blobVersionedHashes: [...blobHashes],
     skipNonceIncrement: to !== null,
     ...(to !== null && { to: createAddressFromString(to) }),
   })

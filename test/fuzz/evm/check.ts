@@ -29,16 +29,24 @@ export class Checker {
     return this.#others.length
   }
 
-  /** Runs a case on all of ours. */
-  among(given: EvmCase): Checked {
+  /** Runs a case on all of ours, each twice when `state` is `missing`: then once more on a view that has nothing at first. */
+  among(given: EvmCase, state: 'there' | 'missing'): Checked {
     const run = tryCase(this.#first.evm, given)
     if ('thrown' in run) return { run: undefined, disagreement: { between: this.#first.name, difference: `throws ${run.thrown}` } }
     for (const { name, evm } of this.#others) {
-      const other = tryCase(evm, given)
-      const difference = 'thrown' in other ? `throws ${other.thrown}` : differenceOfRuns(given, run, other)
-      if (difference !== undefined) return { run, disagreement: { between: `${this.#first.name} and ${name}`, difference } }
+      const disagreement = this.#differs(given, run, name, tryCase(evm, given))
+      if (disagreement) return { run, disagreement }
+    }
+    for (const { name, evm } of state === 'missing' ? [this.#first, ...this.#others] : []) {
+      const disagreement = this.#differs(given, run, `${name} that is interrupted`, tryCase(evm, given, 'missing'))
+      if (disagreement) return { run, disagreement }
     }
     return { run, disagreement: undefined }
+  }
+
+  #differs(given: EvmCase, run: CaseRun, name: string, other: ReturnType<typeof tryCase>): Disagreement | undefined {
+    const difference = 'thrown' in other ? `throws ${other.thrown}` : differenceOfRuns(given, run, other)
+    return difference === undefined ? undefined : { between: `${this.#first.name} and ${name}`, difference }
   }
 
   /** Undefined too when the oracle fails by itself, which is counted. */

@@ -50,9 +50,9 @@ export async function differenceFromOracle(given: EvmCase, run: CaseRun, watch?:
 }
 
 /** A run, or what was thrown. */
-export function tryCase(evm: Evm, given: EvmCase): CaseRun | { readonly thrown: string } {
+export function tryCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun | { readonly thrown: string } {
   try {
-    return runCase(evm, given)
+    return runCase(evm, given, state)
   } catch (error) {
     return { thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }

@@ -37,6 +37,8 @@ export type FuzzCounts = {
 
 const blockSize = 16
 const longSteps = 200
+/** Cases that run on a view without anything too. */
+const interruptedEvery = 4
 const minimiseMs = 60_000
 const mostFound = 10
 
@@ -99,7 +101,7 @@ export class FuzzLoop {
 
   /** Undefined when there is a disagreement, which is kept. */
   async #check(index: number, given: EvmCase, withOracle: boolean): Promise<CaseRun | undefined> {
-    const checked = this.checker.among(given)
+    const checked = this.checker.among(given, index % interruptedEvery === 1 ? 'missing' : 'there')
     const { run } = checked
     let { disagreement } = checked
     if (!disagreement && run && withOracle) {
@@ -121,7 +123,7 @@ export class FuzzLoop {
   async #keep(index: number, given: EvmCase, { between, difference }: Disagreement): Promise<void> {
     this.counts.found++
     const again = async (candidate: EvmCase): Promise<Disagreement | undefined> => {
-      const { run, disagreement } = this.checker.among(candidate)
+      const { run, disagreement } = this.checker.among(candidate, between.endsWith('interrupted') ? 'missing' : 'there')
       return disagreement ?? (run && between.endsWith('oracle') ? await this.checker.withOracle(candidate, run) : undefined)
     }
     const small = await minimised(given, async (candidate) => (await again(candidate))?.between === between, minimiseMs)

@@ -2,17 +2,17 @@
 import type { Statement } from './statements.ts'
 import type { Writer } from './writer.ts'
 
-/** The gas of a call: all, a constant, part of what is there, none, too much. */
+/** The gas of a call: a constant, part of what is there, seldom all, none or too much: who halts takes with it what it was given. */
 function callGas(writer: Writer): void {
   const { random } = writer
-  const kind = random.below(10)
+  const kind = random.below(20)
   if (kind < 2) writer.op(0x5a, 0, 1)
-  else if (kind < 6) writer.push(random.pick([100, 700, 2_300, 3_000, 10_000, 25_000, 40_000, random.below(30_000)]))
-  else if (kind < 8) {
-    writer.push(random.between(1, 3))
+  else if (kind < 13) writer.push(random.pick([100, 700, 2_300, 3_000, 10_000, 25_000, 40_000, random.below(30_000)]))
+  else if (kind < 18) {
+    writer.push(random.between(2, 4))
     writer.op(0x5a, 0, 1)
     writer.op(0x1c, 2, 1)
-  } else if (kind < 9) {
+  } else if (kind < 19) {
     writer.push(random.below(5_000))
     writer.op(0x5a, 0, 1)
     writer.op(0x03, 2, 1)

@@ -17,7 +17,7 @@ const cheap: Table = [
   [5, log],
   [4, reveal],
   [6, branch(body)],
-  [10, loop(body)],
+  [13, loop(body)],
   [4, computedJump],
   [2, untakenJump],
   [4, subroutine(body)],
@@ -70,8 +70,9 @@ function start(writer: Writer): void {
 
 /** A contract that changes whatever it likes. */
 export function contract(random: Random, around: Surroundings): Uint8Array {
-  const writer = new Writer(random, around, { isReader: false, budget: random.between(8, 80) })
+  const writer = new Writer(random, around, { isReader: false, budget: random.between(12, 80) })
   start(writer)
+  if (random.percent(60)) loop(body)(writer)
   body(writer, writer.budget)
   end(writer)
   return writer.asm.finish()

@@ -1,9 +1,9 @@
 import { type EvmFork, evmForks } from '#chain/evmRules'
-import { concatBytes, emptyBytes } from '#lib/bytes'
+import { bytesFromBigint, concatBytes, emptyBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { addressOf, testBlock } from '#test/harness/evm'
 import { type CaseAccount, type CaseMessage, type EvmCase, rulesOf } from '#test/harness/evmCase'
-import { type Address, parseAddress } from '#types/ids'
+import { type Address, hashFromBytes, parseAddress } from '#types/ids'
 import { precompileAddresses } from '../../../src/evm/precompiles/precompileAt.ts'
 import type { Corpus } from './corpus.ts'
 import { edgeContract, edgeDriver, edgesOf } from './edges.ts'
@@ -82,15 +82,27 @@ function gasOf(random: Random): bigint {
     random.weighted([
       [1, random.below(5_000)],
       [1, random.between(5_000, 40_000)],
-      [3, random.between(40_000, 200_000)],
-      [12, random.between(300_000, 1_500_000)],
+      [2, random.between(40_000, 200_000)],
+      [16, random.between(400_000, 3_000_000)],
     ]),
   )
 }
 
+/** Of the accounts that are called, mostly, and of slots that they use. */
+function accessList(random: Random, around: Surroundings): NonNullable<CaseMessage['warm']> {
+  return Array.from({ length: random.between(1, 4) }, () => ({
+    address: random.pick(random.percent(80) ? around.contracts : around.others),
+    slots: Array.from({ length: random.below(4) }, () => hashFromBytes(bytesFromBigint(BigInt(random.below(10)), 32))),
+  }))
+}
+
 function messageOf(random: Random, around: Surroundings, accounts: EvmCase['accounts']): CaseMessage {
   const value = random.percent(70) ? 0n : BigInt(random.below(1_000))
-  const common = { from: sender, value, gas: gasOf(random) }
+  const listed = random.percent(20) ? { warm: accessList(random, around) } : {}
+  const blobs = random.percent(10)
+    ? { blobHashes: Array.from({ length: random.between(1, 3) }, () => hashFromBytes(random.bytes(32))) }
+    : {}
+  const common = { from: sender, value, gas: gasOf(random), ...listed, ...blobs }
   const canDelegate = around.fork === 'prague' || around.fork === 'osaka'
   const setCode =
     canDelegate && random.percent(10)
@@ -106,8 +118,8 @@ function messageOf(random: Random, around: Surroundings, accounts: EvmCase['acco
     return { ...common, ...setCode, to: null, data }
   }
   const to = random.weighted([
-    [12, plain[0] ?? sender],
-    [7, random.pick(around.contracts)],
+    [15, plain[0] ?? sender],
+    [5, random.pick(around.contracts)],
     [1, random.pick(around.others)],
   ])
   return { ...common, ...setCode, to, data: inputFor(random, accounts.get(to)?.code ?? emptyBytes) }
