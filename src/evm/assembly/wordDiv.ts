@@ -6,8 +6,6 @@ import { below, copyWord, isZero, setLimbs, setSmall, zero } from './wordCompare
 import { carry, mulHigh } from './wordMul'
 import { reciprocalOf, reciprocalOfTwo } from './wordReciprocal'
 
-/** What is divided, shifted: at most 8 limbs, one from the shift, one for a divisor of three limbs. */
-const shifted: usize = memory.data(80, 16)
 /** Quotient of the last division; limbs above its highest digit are not written. */
 const quotients: usize = memory.data(64, 16)
 
@@ -102,62 +100,117 @@ function divideByTwo(r: usize, x: usize, limbs: i32, divisor1: u64, divisor0: u6
   setLimbs(r, joinRight(r1, r0, bits), r1 >>> bits, 0, 0)
 }
 
-/** Shifts `limbs` limbs of x to the left by 0 to 63 bits; there is one more at `to`. */
-// @ts-ignore: decorator
-@inline
-function shiftInto(to: usize, x: usize, limbs: i32, bits: u64): void {
-  let low: u64 = 0
-  const end = x + (limbs << 3)
-  for (; x < end; x += 8, to += 8) {
-    const limb = load<u64>(x)
-    store<u64>(to, joinLeft(limb, low, bits))
-    low = limb
-  }
-  store<u64>(to, joinLeft(0, low, bits))
-}
-
-/** x / n for a divisor of three or four limbs; x has at least as many. The remainder goes to r. */
-function divideByMany(r: usize, x: usize, limbs: i32, n: usize): void {
-  let n0 = load<u64>(n)
-  let n1 = load<u64>(n, 8)
-  let n2 = load<u64>(n, 16)
-  let n3 = load<u64>(n, 24)
-  const three = n3 == 0
-  const bits = i64.clz(three ? n2 : n3)
-  n3 = joinLeft(n3, n2, bits)
-  n2 = joinLeft(n2, n1, bits)
-  n1 = joinLeft(n1, n0, bits)
-  n0 = n0 << bits
-  if (three) {
-    n3 = n2
-    n2 = n1
-    n1 = n0
-    n0 = 0
-    store<u64>(shifted, 0)
-    shiftInto(shifted + 8, x, limbs, bits)
-    limbs++
-  } else {
-    shiftInto(shifted, x, limbs, bits)
-  }
-  const v = reciprocalOfTwo(n3, n2)
-  let at = shifted + (limbs << 3)
-  let r3 = load<u64>(at)
-  let r2 = load<u64>(at - 8)
-  let r1 = load<u64>(at - 16)
-  let r0 = load<u64>(at - 24)
-  let to = quotients + ((limbs - 4) << 3)
-  if (r3 == 0 && (r2 < n3 || (r2 == n3 && r1 < n2)) && limbs > 4) {
+/** x, of at least three limbs, / a divisor of three. The remainder goes to r. */
+function divideByThree(r: usize, x: usize, limbs: i32, n: usize): void {
+  const low0 = load<u64>(n)
+  const low1 = load<u64>(n, 8)
+  const bits = i64.clz(load<u64>(n, 16))
+  const n2 = joinLeft(load<u64>(n, 16), low1, bits)
+  const n1 = joinLeft(low1, low0, bits)
+  const n0 = low0 << bits
+  const v = reciprocalOfTwo(n2, n1)
+  let at = x + ((limbs - 3) << 3)
+  let to = quotients + ((limbs - 3) << 3)
+  let above = load<u64>(at)
+  let r2 = joinLeft(0, load<u64>(at, 16), bits)
+  let r1 = joinLeft(load<u64>(at, 16), load<u64>(at, 8), bits)
+  let r0 = joinLeft(load<u64>(at, 8), above, bits)
+  if (at > x && r2 == 0 && r1 < n2) {
     // The first digit is 0.
     store<u64>(to, 0)
-    to -= 8
     at -= 8
+    to -= 8
+    const next = load<u64>(at)
+    r2 = r1
+    r1 = r0
+    r0 = joinLeft(above, next, bits)
+    above = next
+  }
+  for (; at >= x; at -= 8, to -= 8) {
+    const next = at > x ? load<u64>(at - 8) : 0
+    const limb = joinLeft(above, next, bits)
+    above = next
+    if (r2 == n2 && r1 == n1) {
+      // The digit is 2^64 - 1, and what is left n + limb - 2^64 × (n - rest), where n - rest has one limb.
+      store<u64>(to, <u64>-1)
+      const e = n0 - r0
+      r0 = n0 + limb
+      const up = carry(r0, limb)
+      r1 = n1 - e + up
+      r2 = n2 - u64(n1 < e) + carry(r1, up)
+      continue
+    }
+    const low = v * r2 + r1
+    let digit = mulHigh(v, r2) + r2 + carry(low, r1)
+    const taken = n1 * digit
+    let s0 = r0 - taken
+    let s1 = r1 - digit * n2 - mulHigh(n1, digit) - u64(r0 < taken) - n2 - u64(s0 < n1)
+    s0 -= n1
+    digit++
+    const over = 0 - u64(s1 >= low)
+    digit += over
+    s0 += over & n1
+    s1 += (over & n2) + carry(s0, over & n1)
+    if (s1 > n2 || (s1 == n2 && s0 >= n1)) {
+      digit++
+      s1 -= n2 + u64(s0 < n1)
+      s0 -= n1
+    }
+    const p0 = digit * n0
+    const p1 = mulHigh(digit, n0)
+    const t1 = s0 - p1
+    const borrow0 = u64(limb < p0)
+    const borrow1 = u64(s0 < p1) | u64(t1 < borrow0)
+    r0 = limb - p0
+    r1 = t1 - borrow0
+    r2 = s1 - borrow1
+    if (s1 < borrow1) {
+      digit--
+      r0 += n0
+      const c0 = carry(r0, n0)
+      const u1 = r1 + n1
+      r1 = u1 + c0
+      r2 += n2 + (carry(u1, n1) | carry(r1, c0))
+    }
+    store<u64>(to, digit)
+  }
+  setLimbs(r, joinRight(r1, r0, bits), joinRight(r2, r1, bits), r2 >>> bits, 0)
+}
+
+/** x, of at least four limbs, / a divisor of four. The remainder goes to r. */
+function divideByFour(r: usize, x: usize, limbs: i32, n: usize): void {
+  const low0 = load<u64>(n)
+  const low1 = load<u64>(n, 8)
+  const low2 = load<u64>(n, 16)
+  const bits = i64.clz(load<u64>(n, 24))
+  const n3 = joinLeft(load<u64>(n, 24), low2, bits)
+  const n2 = joinLeft(low2, low1, bits)
+  const n1 = joinLeft(low1, low0, bits)
+  const n0 = low0 << bits
+  const v = reciprocalOfTwo(n3, n2)
+  let at = x + ((limbs - 4) << 3)
+  let to = quotients + ((limbs - 4) << 3)
+  let above = load<u64>(at)
+  let r3 = joinLeft(0, load<u64>(at, 24), bits)
+  let r2 = joinLeft(load<u64>(at, 24), load<u64>(at, 16), bits)
+  let r1 = joinLeft(load<u64>(at, 16), load<u64>(at, 8), bits)
+  let r0 = joinLeft(load<u64>(at, 8), above, bits)
+  if (at > x && r3 == 0 && r2 < n3) {
+    // The first digit is 0.
+    store<u64>(to, 0)
+    at -= 8
+    to -= 8
+    const next = load<u64>(at)
     r3 = r2
     r2 = r1
     r1 = r0
-    r0 = load<u64>(at - 24)
+    r0 = joinLeft(above, next, bits)
+    above = next
   }
-  for (at -= 32; at >= shifted; at -= 8, to -= 8) {
-    const limb = load<u64>(at)
+  for (; at >= x; at -= 8, to -= 8) {
+    const next = at > x ? load<u64>(at - 8) : 0
+    const limb = joinLeft(above, next, bits)
+    above = next
     if (r3 == n3 && r2 == n2) {
       // The digit is 2^64 - 1, and what is left n + limb - 2^64 × (n - rest), where n - rest has two limbs.
       store<u64>(to, <u64>-1)
@@ -217,8 +270,7 @@ function divideByMany(r: usize, x: usize, limbs: i32, n: usize): void {
     }
     store<u64>(to, digit)
   }
-  if (three) setLimbs(r, joinRight(r2, r1, bits), joinRight(r3, r2, bits), r3 >>> bits, 0)
-  else setLimbs(r, joinRight(r1, r0, bits), joinRight(r2, r1, bits), joinRight(r3, r2, bits), r3 >>> bits)
+  setLimbs(r, joinRight(r1, r0, bits), joinRight(r2, r1, bits), joinRight(r3, r2, bits), r3 >>> bits)
 }
 
 /** Divides `limbs` limbs at x, 4 to 8, by a word n other than 0: the remainder goes to the word r, which may be n; the quotient is left. */
@@ -227,8 +279,8 @@ export function divideLimbs(r: usize, x: usize, limbs: i32, n: usize): void {
   const n0 = load<u64>(n)
   const n1 = load<u64>(n, 8)
   if ((load<u64>(n, 16) | load<u64>(n, 24)) != 0) {
-    if (used < 3 || (used == 3 && load<u64>(n, 24) != 0)) return copyWord(r, x)
-    return divideByMany(r, x, used, n)
+    if (load<u64>(n, 24) == 0) return used < 3 ? copyWord(r, x) : divideByThree(r, x, used, n)
+    return used < 4 ? copyWord(r, x) : divideByFour(r, x, used, n)
   }
   if (n1 != 0) return used < 2 ? copyWord(r, x) : divideByTwo(r, x, used, n1, n0)
   if (used > 1) return setSmall(r, divideByOne(x, used, n0))
