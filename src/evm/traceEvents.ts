@@ -1,3 +1,4 @@
+import type { Hex } from '#lib/hex'
 import type { Address, Hash } from '#types/ids'
 import type { Account, HaltReason } from './ports.ts'
 
@@ -64,6 +65,8 @@ export interface TraceStep {
   readonly stackSize: number
   /** The word so many below the top, 0 being the top; RangeError beyond what was recorded (`StepNeeds.stackWords`). */
   stack(below: number): bigint
+  /** The same as hex without leading zeros: cheaper, when text is all that is wanted. */
+  stackHex(below: number): Hex
   /** The frame's memory, a multiple of 32 bytes; only with `StepNeeds.memory`. */
   memory(): Uint8Array
   /** What the last call of the frame has returned; only with `StepNeeds.returnData`. */

@@ -4,7 +4,7 @@ import type { EvmRules } from '#chain/evmRules'
 import type { BlockEnv, HaltReason, Message, TransactionEnv } from '#evm/ports'
 import type { FrameEnd, FrameKind, StateReader, TraceEvents, TraceStep } from '#evm/traceEvents'
 import { bytesFromBigint, trimLeft } from '#lib/bytes'
-import { fromHex, toHex } from '#lib/hex'
+import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, zeroHash } from '#types/ids'
 import { precompileAddresses, precompileAt } from '../../src/evm/precompiles/precompileAt.ts'
 
@@ -195,6 +195,9 @@ function stepOf(step: OracleStep, returned: Uint8Array): TraceStep {
       const word = stack.at(-1 - below)
       if (word === undefined) throw new RangeError(`no word ${below}`)
       return word
+    },
+    stackHex(below): Hex {
+      return toQuantity(this.stack(below))
     },
     memory: () => memory,
     returnData: () => returned,

@@ -1,5 +1,6 @@
 import type { FrameEnd, FrameStart, StateReader, TracedTransaction, Tracer, TraceStep } from '#evm/traceEvents'
 import { emptyBytes } from '#lib/bytes'
+import { type Hex, toQuantity } from '#lib/hex'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { addressOf } from './evm.ts'
 
@@ -55,6 +56,9 @@ export function step({ words = [], memory = emptyBytes, returned = emptyBytes, .
       const word = words.at(-1 - below)
       if (word === undefined) throw new RangeError(`no word ${below}`)
       return word
+    },
+    stackHex(below): Hex {
+      return toQuantity(this.stack(below))
     },
     memory: () => memory,
     returnData: () => returned,

@@ -58,9 +58,8 @@ function wordsOf(memory: Uint8Array): readonly string[] {
 }
 
 function stackOf(step: TraceStep): readonly string[] {
-  const words: string[] = []
-  for (let below = step.stackSize - 1; below >= 0; below--) words.push(`0x${step.stack(below).toString(16)}`)
-  return words
+  const size = step.stackSize
+  return Array.from({ length: size }, (_, i) => step.stackHex(size - 1 - i))
 }
 
 /** A creation's price of its code is not the price of its last opcode. */

@@ -50,6 +50,19 @@ describe('evm/wasm/stepRecords', () => {
     ])
   })
 
+  it.each([0n, 1n, 0x3ffn, 0x400n, 0xffff_ffffn, 0x1_0000_0000n, 0x1_0000_0001n, 2n ** 64n, big, 2n ** 255n, 2n ** 256n - 1n, 10n ** 40n])(
+    'the word %s is the same as a number and as hex',
+    (word) => {
+      const memory = memoryUpTo(stepsBase + 0x100)
+      const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [word] })
+      const onStep = (step: TraceStep): void => {
+        expect([step.stack(0), step.stackHex(0)]).toEqual([word, `0x${word.toString(16)}`])
+      }
+      new StepRecords().drain(memory, top, { onStep })
+      expect.assertions(1)
+    },
+  )
+
   it.each([-1, 1])('word %i of a step that holds one is a mistake of the tracer', (below) => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+import { type Hex, toQuantity } from '#lib/hex'
 import type { Address } from '#types/ids'
 import { ctxReturnSize, returnBase, stepsBase } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
@@ -10,6 +12,28 @@ const wordBytes = 32
 function wordAt(bytes: DataView, at: number): bigint {
   const low = bytes.getBigUint64(at, true) | (bytes.getBigUint64(at + 8, true) << 64n)
   return low | (bytes.getBigUint64(at + 16, true) << 128n) | (bytes.getBigUint64(at + 24, true) << 192n)
+}
+
+/** Most words are small: these are one string each, however many steps show them. */
+const smallWords: readonly Hex[] = Array.from({ length: 1_024 }, (_, value) => toQuantity(value))
+const scratch = Buffer.alloc(wordBytes)
+
+/** `wordAt` as hex without leading zeros, and without a bigint. */
+function wordHexAt(bytes: DataView, at: number): Hex {
+  let limb = 7
+  while (limb > 0 && bytes.getUint32(at + 4 * limb, true) === 0) limb--
+  const highest = bytes.getUint32(at + 4 * limb, true)
+  if (limb === 0) return smallWords[highest] ?? toQuantity(highest)
+  const head = highest.toString(16)
+  for (let i = limb - 1; i >= 0; i--) scratch.writeUInt32BE(bytes.getUint32(at + 4 * i, true), 4 * (limb - 1 - i))
+  return `0x${head}${scratch.toString('hex', 0, 4 * limb)}`
+}
+
+const high = 2 ** 32
+
+/** Exact below 2^53, which is what gas is. */
+function u64At(bytes: DataView, at: number): number {
+  return bytes.getUint32(at + 4, true) * high + bytes.getUint32(at, true)
 }
 
 const addressMask = (1n << 160n) - 1n
@@ -52,7 +76,7 @@ export class StepRecords implements TraceStep {
   }
 
   get gas(): number {
-    return Number(this.#bytes.getBigUint64(this.#at + layout.stepGas, true))
+    return u64At(this.#bytes, this.#at + layout.stepGas)
   }
 
   get staticCost(): number {
@@ -60,7 +84,8 @@ export class StepRecords implements TraceStep {
   }
 
   get refund(): number {
-    return Number(this.#bytes.getBigInt64(this.#at + layout.stepRefund, true))
+    const at = this.#at + layout.stepRefund
+    return this.#bytes.getInt32(at + 4, true) * high + this.#bytes.getUint32(at, true)
   }
 
   get stackSize(): number {
@@ -68,9 +93,17 @@ export class StepRecords implements TraceStep {
   }
 
   stack(below: number): bigint {
+    return wordAt(this.#bytes, this.#wordAt(below))
+  }
+
+  stackHex(below: number): Hex {
+    return wordHexAt(this.#bytes, this.#wordAt(below))
+  }
+
+  #wordAt(below: number): number {
     const words = this.#bytes.getUint32(this.#at + layout.stepWords, true)
     if (below < 0 || below >= words) throw new RangeError(`word ${below} of the stack was not recorded, ${words} were`)
-    return wordAt(this.#bytes, this.#at + layout.stepHeadBytes + wordBytes * below)
+    return this.#at + layout.stepHeadBytes + wordBytes * below
   }
 
   /** A view, good while the interpreter stands at the step: with `traceStops`. */
@@ -105,7 +138,7 @@ export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Ad
     from: addressAt(memory, at + layout.enterFrom),
     self: addressAt(memory, at + layout.enterSelf),
     value: kind === 'STATICCALL' ? undefined : wordAt(memory, at + layout.enterValue),
-    gas: Number(memory.getBigUint64(at + layout.enterGas, true)),
+    gas: u64At(memory, at + layout.enterGas),
     input: bytesAt(memory, memory.getUint32(at + layout.enterInput, true), memory.getUint32(at + layout.enterInputSize, true)),
     isPrecompile: isCall && isPrecompile(to),
   }
@@ -119,7 +152,7 @@ export function frameEndAt(memory: DataView, at: number, endOf: (ended: number) 
   const opcode = memory.getUint32(at + layout.leaveOpcode, true)
   return {
     depth: memory.getUint32(at + layout.leaveDepth, true),
-    gasUsed: Number(memory.getBigUint64(at + layout.leaveGasUsed, true)),
+    gasUsed: u64At(memory, at + layout.leaveGasUsed),
     output: bytesAt(memory, memory.getUint32(at + layout.leaveOutput, true), memory.getUint32(at + layout.leaveOutputSize, true)),
     end: endOf(memory.getUint32(at + layout.leaveEnded, true)),
     opcode: opcode === 0 ? undefined : opcode - 1,
