@@ -11,13 +11,12 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: unknown }
 }
 
-export type MclCurve = 'bn254' | 'bls12-381' | 'p256'
+export type MclCurve = 'bn254' | 'bls12-381'
 
 /** The library's numbers for its curves, the size of a base field element on the wire, and how elements are mapped to points. */
 const curves = {
   bn254: { id: 4, fpBytes: 32 },
   'bls12-381': { id: 5, fpBytes: 48 },
-  p256: { id: 107, fpBytes: 32 },
 } as const
 
 /** The library refuses to start for a caller that was built for other sizes: 10 × words of a scalar + words of a base field element. */
@@ -33,10 +32,7 @@ export type MclFunctions = {
   mclBnFp_setInt32(at: number, value: number): void
   mclBnFp_mapToG1(g1: number, fp: number): number
   mclBnFp2_mapToG2(g2: number, fp2: number): number
-  mclBnFr_isZero(at: number): number
   mclBnFr_isEqual(a: number, b: number): number
-  mclBnFr_inv(to: number, a: number): void
-  mclBnFr_mul(to: number, a: number, b: number): void
   mclBnG1_clear(at: number): void
   mclBnG1_isZero(at: number): number
   mclBnG1_isValid(at: number): number
@@ -45,7 +41,6 @@ export type MclFunctions = {
   mclBnG1_add(to: number, a: number, b: number): void
   mclBnG1_mul(to: number, point: number, scalar: number): void
   mclBnG1_mulVec(to: number, points: number, scalars: number, count: number): void
-  mclBnG1_getBasePoint(to: number): void
   mclBnG2_clear(at: number): void
   mclBnG2_isZero(at: number): number
   mclBnG2_isValid(at: number): number
@@ -68,7 +63,6 @@ type MclExports = MclFunctions & {
   mclBn_verifyOrderG2(on: number): void
   mclBnFp_deserialize(at: number, from: number, size: number): number
   mclBnFp_serialize(to: number, size: number, at: number): number
-  mclBnFr_deserialize(at: number, from: number, size: number): number
   mclBnFr_setBigEndianMod(at: number, from: number, size: number): number
 }
 
@@ -84,8 +78,6 @@ export type Mcl = {
   fpBytes(at: number): Uint8Array
   /** The number modulo the group's order. */
   setFrMod(at: number, bigEndian: Uint8Array): void
-  /** False unless the number, of 32 bytes, is below the group's order. */
-  setFr(at: number, bigEndian: Uint8Array): boolean
 }
 
 const require = createRequire(import.meta.url)
@@ -102,7 +94,7 @@ const compiled = lazy((): object => {
 })
 
 /**
- * Opens one curve: 1 ms, P-256 14 ms. On-curve checks (`isValid`) leave the subgroup alone; `isValidOrder` looks at nothing else.
+ * Opens one curve: 1 ms. On-curve checks (`isValid`) leave the subgroup alone; `isValidOrder` looks at nothing else.
  * @throws Error when the installed package is not the one this was written for
  */
 export function createMcl(curve: MclCurve): Mcl {
@@ -146,10 +138,6 @@ export function createMcl(curve: MclCurve): Mcl {
     setFrMod(at, bigEndian): void {
       put(bigEndian)
       wasm.mclBnFr_setBigEndianMod(at, io, bigEndian.length)
-    },
-    setFr(at, bigEndian): boolean {
-      put(bigEndian.toReversed())
-      return wasm.mclBnFr_deserialize(at, io, mclSizes.fr) === mclSizes.fr
     },
   }
 }

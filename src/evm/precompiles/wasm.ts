@@ -10,6 +10,10 @@ declare const WebAssembly: {
 /** Functions of `src/evm/assembly/precompiles`, where what they take and give is said. Addresses are in the module's memory. */
 export type PrecompileWasm = {
   readonly memory: { readonly buffer: ArrayBuffer }
+  blake2Input(): number
+  blake2Begin(isFinal: number): void
+  blake2Rounds(count: number): void
+  blake2Finish(): void
   modexpPieceBytes(): number
   modexpPiece(): number
   modexpReserve(baseBytes: number, modulusBytes: number): number
