@@ -2,7 +2,7 @@
 // one or two limbs (Möller and Granlund, 2011); the divisor is shifted so that its highest bit is set, and what is divided with it.
 import { negate } from './wordAdd'
 import { joinLeft, joinRight, shiftRight } from './wordBits'
-import { below, copyWord, isZero, setLimbs, setSmall, zero } from './wordCompare'
+import { below, copyWord, setLimbs, setSmall, zero } from './wordCompare'
 import { carry, mulHigh } from './wordMul'
 import { reciprocalOf, reciprocalOfTwo } from './wordReciprocal'
 
@@ -15,13 +15,13 @@ function significant(x: usize, limbs: i32): i32 {
   return limbs
 }
 
-/** x, of at least two limbs, / divisor for one limb other than 0. The remainder is returned. */
-function divideByOne(x: usize, limbs: i32, divisor: u64): u64 {
+/** x, of at least two limbs, / divisor for one limb other than 0. The remainder is returned; as many limbs of the quotient go to q, not x. */
+function divideByOne(q: usize, x: usize, limbs: i32, divisor: u64): u64 {
   const bits = i64.clz(divisor)
   const d = divisor << bits
   const v = reciprocalOf(d)
   let at = x + ((limbs - 1) << 3)
-  let to = quotients + ((limbs - 1) << 3)
+  let to = q + ((limbs - 1) << 3)
   let above = load<u64>(at)
   let rest = joinLeft(0, above, bits)
   if (above < divisor) {
@@ -283,7 +283,7 @@ export function divideLimbs(r: usize, x: usize, limbs: i32, n: usize): void {
     return used < 4 ? copyWord(r, x) : divideByFour(r, x, used, n)
   }
   if (n1 != 0) return used < 2 ? copyWord(r, x) : divideByTwo(r, x, used, n1, n0)
-  if (used > 1) return setSmall(r, divideByOne(x, used, n0))
+  if (used > 1) return setSmall(r, divideByOne(quotients, x, used, n0))
   const limb = load<u64>(x)
   store<u64>(quotients, limb / n0)
   setSmall(r, limb % n0)
@@ -325,21 +325,28 @@ export function lowBits(n: usize, x: usize): void {
   )
 }
 
-/** Whether both words are below 2^64. */
+/** Limbs of x above the first are 0. */
 // @ts-ignore: decorator
 @inline
-function areSmall(p: usize, q: usize): bool {
-  return ((load<u64>(p, 8) | load<u64>(q, 8)) | (load<u64>(p, 16) | load<u64>(q, 16)) | (load<u64>(p, 24) | load<u64>(q, 24))) == 0
+function isOneLimb(x: usize): bool {
+  return (load<u64>(x, 8) | load<u64>(x, 16) | load<u64>(x, 24)) == 0
+}
+
+/** The word at p, a divisor of one limb, becomes x / divisor. */
+function divideWord(p: usize, x: usize, divisor: u64): void {
+  if (divisor == 0) return
+  if (isOneLimb(x)) return store<u64>(p, load<u64>(x) / divisor)
+  if ((divisor & (divisor - 1)) == 0) {
+    copyWord(p, x)
+    return shiftRight(p, i64.ctz(divisor), 0)
+  }
+  zero(p)
+  divideByOne(p, x, significant(x, 4), divisor)
 }
 
 export function div(sp: usize): void {
   const p = sp - 32
-  if (areSmall(sp, p)) {
-    const divisor = load<u64>(p)
-    if (divisor != 0) store<u64>(p, load<u64>(sp) / divisor)
-    return
-  }
-  if (isZero(p)) return
+  if (isOneLimb(p)) return divideWord(p, sp, load<u64>(p))
   if (below(sp, p)) return zero(p)
   if (singleBit(p)) {
     const bit = lowestBit(p)
@@ -353,12 +360,14 @@ export function div(sp: usize): void {
 
 export function mod(sp: usize): void {
   const p = sp - 32
-  if (areSmall(sp, p)) {
+  if (isOneLimb(p)) {
     const divisor = load<u64>(p)
-    if (divisor != 0) store<u64>(p, load<u64>(sp) % divisor)
-    return
+    if (divisor == 0) return
+    const low = load<u64>(sp)
+    if (isOneLimb(sp)) return store<u64>(p, low % divisor)
+    if ((divisor & (divisor - 1)) == 0) return store<u64>(p, low & (divisor - 1))
+    return store<u64>(p, divideByOne(quotients, sp, significant(sp, 4), divisor))
   }
-  if (isZero(p)) return
   if (below(sp, p)) return copyWord(p, sp)
   if (singleBit(p)) return lowBits(p, sp)
   divideLimbs(p, sp, 4, p)
