@@ -101,6 +101,9 @@ export type TraceNeeds = {
   readonly steps: StepNeeds | undefined
 }
 
+/** Who listens, and to what; what it needs may differ from one message to the next. */
+export type TraceListener = TraceEvents & { readonly needs: TraceNeeds }
+
 /** State before or after a transaction. An `EvmSession` is one. */
 export interface StateReader {
   account(address: Address): Account | undefined
@@ -134,8 +137,7 @@ export type TracedEnd = {
 export type TraceJson = string | number | boolean | null | readonly TraceJson[] | { readonly [key: string]: TraceJson }
 
 /** One tracer for one transaction: `begin`, the events of its message, `end`, `result`. */
-export interface Tracer extends TraceEvents {
-  readonly needs: TraceNeeds
+export type Tracer = TraceListener & {
   begin(transaction: TracedTransaction): void
   /**
    * @param before state that the transaction began on

@@ -2,13 +2,10 @@ import type { Address } from '#types/ids'
 import type { Log } from '#types/log'
 import { ctxLogsTop, ctxStepsTop, ctxTraceMode, exitEnter, exitLeave, exitSteps, ioBase, logsBase, stepsBase } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
-import type { TraceEvents, TraceNeeds } from '../traceEvents.ts'
-import { frameEndAt, frameStartAt, StepRecords, type TraceSettings, traceSettings } from './stepRecords.ts'
+import type { TraceListener } from '../traceEvents.ts'
+import { frameEndAt, frameStartAt, StepRecords, traceSettings } from './stepRecords.ts'
 import { ctxTraceOps, ctxTraceWords } from './traceLayout.ts'
 import type { WasmMemory } from './wasmMemory.ts'
-
-/** Who listens, and to what. */
-export type TraceListener = TraceEvents & { readonly needs: TraceNeeds }
 
 /** What of a session tracing needs to know. */
 export type TracedParts = {
@@ -24,7 +21,6 @@ export type TracedParts = {
 export class TraceHost {
   readonly #parts: TracedParts
   readonly #listener: TraceListener
-  readonly #settings: TraceSettings
   readonly #records = new StepRecords()
   /** logs below are told */
   #logsTold = logsBase
@@ -32,13 +28,12 @@ export class TraceHost {
   constructor(parts: TracedParts, listener: TraceListener) {
     this.#parts = parts
     this.#listener = listener
-    this.#settings = traceSettings(listener.needs)
   }
 
-  /** Before the message begins. */
+  /** Before the message begins: what the listener needs is asked now. */
   begin(): void {
     const { memory } = this.#parts
-    const { mode, words, ops } = this.#settings
+    const { mode, words, ops } = traceSettings(this.#listener.needs)
     memory.setNumber(ctxTraceMode, mode)
     memory.setNumber(ctxTraceWords, words)
     memory.setNumber(ctxStepsTop, stepsBase)
