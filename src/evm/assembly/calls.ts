@@ -5,6 +5,7 @@ import {
   frameCaller,
   frameCodeAccount,
   frameEnds,
+  frameGasGiven,
   frameInput,
   frameInputSize,
   frameIp,
@@ -35,8 +36,10 @@ import {
   ctxFrames,
   ctxPrecompiles,
   ctxReturnSize,
+  endedCallDepth,
   endedInsufficientBalance,
   endedOutOfGas,
+  endedSuccess,
   endedWriteProtection,
   exitAccount,
   exitCode,
@@ -44,8 +47,9 @@ import {
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
 import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm, warmAccountOf } from './state'
+import { queueEnter, queueLeave } from './trace'
 import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word'
-import { pushAddress } from './ends'
+import { pushAddress } from './addresses'
 
 const zeroWord: usize = memory.data(32)
 
@@ -150,6 +154,11 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   store<u32>(frame, <u32>nextIp, frameIp)
   const isRefused = load<u32>(ctxFrames) > maxDepth || (movesValue && compare(self + accountBalance, value) < 0)
   if (isRefused || (code === 0 && precompileAt(target) === 0)) {
+    if (isDefined(TRACED)) {
+      const stipend = movesValue ? gasCallStipend : 0
+      tellEnter(frame, kind, load<u32>(ctxFrames), given + stipend, range)
+      queueLeave(refusedOr(isRefused), load<u32>(ctxFrames), 0, 0, 0)
+    }
     if (!isRefused && kind !== callKindDelegate) transfer(self, kind === callKindCallcode ? self : target, value)
     endAtOnce(frame, range, isRefused, movesValue)
     return switched
@@ -166,7 +175,8 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   store<u32>(next, inputSize, frameInputSize)
   store<u32>(next, toU32Clamped(range - 64), frameOutputTo)
   store<u32>(next, toU32Clamped(range - 96), frameOutputSize)
-  if (precompile !== 0) return exitToPrecompile(precompile, input, inputSize)
+  if (isDefined(TRACED)) tellEnter(frame, kind, load<u32>(ctxFrames) - 1, load<u64>(next, frameGasGiven), range)
+  if (precompile !== 0) return waitForPrecompile(next, precompile)
   setRoles(next, frame, kind, self, value)
   store<u32>(next, <u32>(delegate !== 0 ? delegate : target), frameCodeAccount)
   enterCode(next, code)
@@ -197,11 +207,34 @@ function endAtOnce(frame: usize, range: usize, isRefused: bool, movesValue: bool
   store<u32>(frame, <u32>top, frameSp)
 }
 
-export function exitToPrecompile(precompile: u32, input: u32, size: u32): i32 {
-  store<u32>(ctxExitId, precompile)
-  store<u32>(ctxExitFrom, input)
-  store<u32>(ctxExitSize, size)
+/** A frame of kind `kindPrecompile` waits for the host; in the traced build its beginning is told first. */
+function waitForPrecompile(frame: usize, precompile: u32): i32 {
+  store<u32>(frame, precompile, frameCodeAccount)
+  store<u32>(frame, <u32>target, frameSelf)
+  if (isDefined(TRACED)) return switched
+  return exitToPrecompile(frame)
+}
+
+export function exitToPrecompile(frame: usize): i32 {
+  store<u32>(ctxExitId, load<u32>(frame, frameCodeAccount))
+  store<u32>(ctxExitFrom, load<u32>(frame, frameInput))
+  store<u32>(ctxExitSize, load<u32>(frame, frameInputSize))
   return exitPrecompile
+}
+
+/** Tells that a call of the frame begins (traced build). @param range stack pointer of the offset of its input */
+function tellEnter(frame: usize, kind: u32, depth: u32, gas: u64, range: usize): void {
+  const self = <usize>load<u32>(frame, frameSelf)
+  const isForSelf = kind === callKindDelegate || kind === callKindCallcode
+  const value = kind === callKindDelegate ? frame + frameValue : kind === callKindStatic ? zeroWord : range + 32
+  const size = toU32Clamped(range - 32)
+  const input = size === 0 ? 0 : load<u32>(frame, frameMemory) + toU32Clamped(range)
+  queueEnter(kind, depth, gas, self, target, isForSelf ? self : target, value, input, size)
+}
+
+function refusedOr(isRefused: bool): i32 {
+  if (!isRefused) return endedSuccess
+  return load<u32>(ctxFrames) > maxDepth ? endedCallDepth : endedInsufficientBalance
 }
 
 /** A message call from outside: at depth 0, paid for, its account warm. @returns an exit, or `switched` when a frame runs */
@@ -214,6 +247,7 @@ export function beginMessageCall(caller: usize, to: usize, value: usize, input: 
   const found = findCode(target, false)
   if (found !== goOn) return found
   if (delegate !== 0) warm(delegate)
+  if (isDefined(TRACED)) queueEnter(callKindCall, 0, gasLeft(), payer, target, target, value, <u32>input, inputSize)
   if (compare(payer + accountBalance, value) < 0) return frameEnds + endedInsufficientBalance
   const saved = checkpoint()
   transfer(payer, target, value)
@@ -222,7 +256,7 @@ export function beginMessageCall(caller: usize, to: usize, value: usize, input: 
   const next = pushFrame(0, precompile !== 0 ? kindPrecompile : kindCall, saved)
   store<u32>(next, <u32>input, frameInput)
   store<u32>(next, inputSize, frameInputSize)
-  if (precompile !== 0) return exitToPrecompile(precompile, <u32>input, inputSize)
+  if (precompile !== 0) return waitForPrecompile(next, precompile)
   store<u32>(next, <u32>target, frameSelf)
   copyWord(next + frameCaller, caller)
   copyWord(next + frameValue, value)

@@ -2,7 +2,7 @@ import { allocateCode, codeByHash, finishCode } from './code'
 import { exitFor } from './calls'
 import { enterCode, handGas, pushFrame } from './frames'
 import { charge, gasLeft, perWord } from './gas'
-import { pushAddress } from './ends'
+import { pushAddress } from './addresses'
 import {
   forkShanghai,
   frameCaller,
@@ -42,7 +42,12 @@ import {
 import { keccak256 } from './keccak'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
 import { accountAt, accountOf, checkpoint, create as createAccount, hasNoCode, hasOldStorage, isLoaded, setNonce, transfer, warm } from './state'
+import { queueEnter, queueLeave } from './trace'
 import { compare, copyWord, setSmall, storeBig, toU32Clamped } from './word'
+
+/** Kinds of frames as the host is told of them: ../wasm/traceLayout.ts */
+const kindOfCreate: u32 = 4
+const kindOfCreate2: u32 = 5
 
 /** 0xff ‖ address ‖ salt ‖ hash of the initcode, or the RLP of address and nonce */
 const preimage: usize = memory.data(96)
@@ -117,6 +122,7 @@ export function create(frame: usize, sp: usize, isSalted: bool, nextIp: usize): 
     if (!isLoaded(created)) return exitFor(exitAccount, created)
   }
   charge(wordPrice)
+  if (isDefined(TRACED)) tellCreate(frame, creator, sp, created, initcode, size, isSalted)
   const top = isSalted ? sp - 96 : sp - 64
   store<u32>(ctxReturnSize, 0)
   store<u32>(frame, <u32>nextIp, frameIp)
@@ -128,6 +134,16 @@ export function create(frame: usize, sp: usize, isSalted: bool, nextIp: usize): 
   return switched
 }
 
+/** Tells that a creation begins, and ends at once when it is refused (traced build). */
+function tellCreate(frame: usize, creator: usize, sp: usize, created: usize, initcode: usize, size: u32, isSalted: bool): void {
+  const left = gasLeft()
+  const depth = load<u32>(ctxFrames)
+  const refused = refusal(depth, creator, sp)
+  const place = created !== 0 ? created : isSalted ? addressBySalt(creator, sp - 96, initcode, size) : addressByNonce(creator, load<u64>(creator, accountNonce))
+  queueEnter(isSalted ? kindOfCreate2 : kindOfCreate, depth, left - left / 64, creator, place, place, sp, <u32>initcode, size)
+  if (refused !== goOn) queueLeave(refused - frameEnds, depth, 0, 0, 0)
+}
+
 /** @returns whether a frame runs; a collision takes its gas */
 function begin(frame: usize, creator: usize, created: usize, value: usize, initcode: usize, size: u32, isSalted: bool): bool {
   const left = gasLeft()
@@ -136,6 +152,7 @@ function begin(frame: usize, creator: usize, created: usize, value: usize, initc
   warm(created)
   if (isTaken(created)) {
     charge(given)
+    if (isDefined(TRACED)) queueLeave(endedCollision, load<u32>(ctxFrames), given, 0, 0)
     return false
   }
   const saved = checkpoint()
@@ -170,6 +187,7 @@ export function beginMessageCreate(caller: usize, value: usize, initcode: usize,
   if (refused !== goOn) return refused
   const created = addressByNonce(creator, load<u64>(creator, accountNonce))
   if (!isLoaded(created)) return exitFor(exitAccount, created)
+  if (isDefined(TRACED)) queueEnter(kindOfCreate, 0, gasLeft(), creator, created, created, value, <u32>initcode, size)
   setNonce(creator, load<u64>(creator, accountNonce) + 1)
   warm(created)
   if (isTaken(created)) return frameEnds + endedCollision

@@ -6,6 +6,7 @@ import { keccak256Word } from './keccak'
 import {
   accountBalance,
   ctxFork,
+  ctxFrames,
   ctxReturnSize,
   endedOutOfGas,
   endedRevert,
@@ -15,6 +16,7 @@ import {
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
 import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, setBalance, transfer, warm, warmAccountOf } from './state'
+import { queueEnter, queueLeave } from './trace'
 import { copyWord, isZero, toU32Clamped } from './word'
 
 /** Makes and pays for the memory range of two words, and `extra`. */
@@ -61,6 +63,9 @@ export function stop(): i32 {
   return frameEnds + endedSuccess
 }
 
+/** As the host is told of it: ../wasm/traceLayout.ts */
+const kindOfSelfdestruct: u32 = 6
+
 const balance: usize = memory.data(32)
 const nothing: usize = memory.data(32)
 
@@ -79,11 +84,15 @@ export function selfdestruct(frame: usize, sp: usize): i32 {
   if (!isZero(self + accountBalance) && isEmpty(heir)) cost += gasNewAccount
   if (!charge(cost)) return frameEnds + endedOutOfGas
   warm(heir)
+  if (isDefined(TRACED)) {
+    queueEnter(kindOfSelfdestruct, load<u32>(ctxFrames), 0, self, heir, self, self + accountBalance, 0, 0)
+    queueLeave(endedSuccess, load<u32>(ctxFrames), 0, 0, 0)
+  }
   const goes = load<u32>(ctxFork) < forkCancun || isCreatedNow(self)
   if (heir !== self) {
     copyWord(balance, self + accountBalance)
     transfer(self, heir, balance)
   } else if (goes) setBalance(self, nothing)
   if (goes) destroy(self)
-  return stop()
+  return goOn
 }

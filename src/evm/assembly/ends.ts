@@ -1,7 +1,9 @@
-import { accountAddress, ctxCreated, ctxEnded, ctxExitEntry, ctxExitFrom, ctxExitSize, ctxFrames, ctxGas, ctxRefund, ctxReserve, ctxReturnSize, endedCodeSize, endedInvalidCode, endedOutOfGas, endedRevert, endedSuccess, exitEnded, exitNewCode, returnBase } from './layout'
+import { pushAddress } from './addresses'
+import { ctxCreated, ctxEnded, ctxExitEntry, ctxExitFrom, ctxExitSize, ctxFrames, ctxGas, ctxRefund, ctxReserve, ctxReturnSize, endedCodeSize, endedInvalidCode, endedOutOfGas, endedRevert, endedSuccess, exitNewCode, returnBase } from './layout'
 import { frameAt, popFrame } from './frames'
-import { charge } from './gas'
-import { frameCheckpoint, frameKind, frameRefundBefore, frameSelf, frameSp, gasCodeByte, kindCreate, maxCodeSize, switched } from './internal'
+import { charge, gasLeft } from './gas'
+import { queueLeave } from './trace'
+import { frameCheckpoint, frameGasGiven, frameKind, frameRefundBefore, frameSelf, frameSp, gasCodeByte, kindCreate, maxCodeSize, switched } from './internal'
 import { keccak256 } from './keccak'
 import { revertTo, setCodeHash } from './state'
 import { setSmall } from './word'
@@ -38,22 +40,15 @@ function pushEnd(parent: usize, frame: usize, isCreate: bool, ended: i32): void 
   else pushAddress(sp, <usize>load<u32>(frame, frameSelf))
 }
 
-/** Writes the address of an account as a word. */
-export function pushAddress(sp: usize, account: usize): void {
-  store<u64>(sp, load<u64>(account, accountAddress))
-  store<u64>(sp, load<u64>(account, accountAddress + 8), 8)
-  store<u64>(sp, <u64>load<u32>(account, accountAddress + 16), 16)
-  store<u64>(sp, 0, 24)
-}
-
 /** The running frame ends as `ended` says, its output kept. @returns what `run` does next */
 export function endFrame(ended: i32): i32 {
   const depth = load<u32>(ctxFrames) - 1
   const frame = frameAt(depth)
   const isCreate = load<u32>(frame, frameKind) === kindCreate
   let next = switched
+  const outputSize = load<u32>(ctxReturnSize)
   if (isCreate && ended === endedSuccess) {
-    const size = load<u32>(ctxReturnSize)
+    const size = outputSize
     ended = depositCode(frame)
     store<u32>(ctxReturnSize, 0)
     if (ended === endedSuccess && size > 0) {
@@ -64,11 +59,16 @@ export function endFrame(ended: i32): i32 {
     }
   }
   if (ended !== endedSuccess) undo(frame, ended)
+  if (isDefined(TRACED)) {
+    // deployed code still lies where the output was, a halt has none
+    const shown = ended === endedSuccess ? outputSize : load<u32>(ctxReturnSize)
+    queueLeave(ended, depth, load<u64>(frame, frameGasGiven) - gasLeft(), returnBase, shown)
+  }
   store<u32>(ctxFrames, depth)
   if (depth === 0) {
     store<u32>(ctxEnded, ended)
     store<u32>(ctxCreated, isCreate && ended === endedSuccess ? load<u32>(frame, frameSelf) : 0)
-    return next === switched ? exitEnded : next
+    return next
   }
   const parent = frameAt(depth - 1)
   popFrame(frame, parent, !isCreate)

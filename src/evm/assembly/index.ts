@@ -2,7 +2,7 @@
 import { beginMessageCall } from './calls'
 import { beginMessageCreate } from './create'
 import { endFrame } from './ends'
-import { charge } from './gas'
+import { charge, gasLeft } from './gas'
 import { frameEnds, sliceGas, switched } from './internal'
 import {
   ctxCreated,
@@ -31,6 +31,7 @@ import { keepCodesOf } from './code'
 import { forgetBlockHash } from './environment'
 import { openOpcodes } from './opcodes'
 import { run as runFrames } from './run'
+import { forgetTrace, queueLeave } from './trace'
 
 export { allocateCode, finishCode } from './code'
 export { setBlockHash } from './environment'
@@ -71,6 +72,7 @@ let isBeginning: bool = false
 /** Starts the message of the context. @returns an exit, as `run` does */
 export function begin(): i32 {
   store<u32>(ctxFrames, 0)
+  if (isDefined(TRACED)) forgetTrace()
   isBeginning = true
   return run()
 }
@@ -101,7 +103,9 @@ export function run(): i32 {
     store<u64>(ctxReserve, 0)
   }
   store<u32>(ctxEnded, status - frameEnds)
-  return exitEnded
+  if (!isDefined(TRACED)) return exitEnded
+  queueLeave(status - frameEnds, 0, load<u64>(ctxMessageGas) - gasLeft(), 0, 0)
+  return runFrames()
 }
 
 /**

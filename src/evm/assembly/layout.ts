@@ -56,6 +56,8 @@ export const ctxFork = 0x400
 export const ctxCreationOverStorage = 0x404
 /** u32, number of the transaction in the session, from 1 */
 export const ctxTransaction = 0x408
+/** u32, how many frames there are: those below the running one wait */
+export const ctxFrames = 0x40c
 /** i64, EIP-3529's counter */
 export const ctxRefund = 0x410
 /** u64, gas of the running slice; and what is beyond it */
@@ -93,8 +95,6 @@ export const ctxCodeSoftBytes = 0x478
 export const ctxTraceMode = 0x47c
 /** u32, end of the step records */
 export const ctxStepsTop = 0x480
-/** u32, how many frames there are: those below the running one wait */
-export const ctxFrames = 0x484
 /** bitmap of 0x400 bits: precompiles at addresses 0 … 0x3ff */
 export const ctxPrecompiles = 0x500
 /** words */

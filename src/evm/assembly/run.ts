@@ -1,6 +1,7 @@
-import { call, callKindCall, callKindCallcode, callKindDelegate, callKindStatic } from './calls'
+import { call, exitToPrecompile, callKindCall, callKindCallcode, callKindDelegate, callKindStatic } from './calls'
 import { create } from './create'
-import { endFrame, pushAddress } from './ends'
+import { pushAddress } from './addresses'
+import { endFrame } from './ends'
 import * as effects from './effects'
 import * as environment from './environment'
 import { running } from './frames'
@@ -10,6 +11,7 @@ import * as at from './layout'
 import * as operands from './operands'
 import { droppedBy, operate } from './slow'
 import * as storage from './storage'
+import { step, stopsAtSteps, takeQueued } from './trace'
 import * as word from './word'
 import { subtract } from './wordAdd'
 import { below } from './wordCompare'
@@ -30,13 +32,22 @@ function isSliceOver(): bool {
 
 /** Runs the innermost frame and those that it calls until the host is wanted. @returns one of `exit…` */
 export function run(): i32 {
-  while (load<u32>(at.ctxFrames) !== 0) {
-    const frame = running()
-    const status = runFrame(frame)
-    const next = status >= op.frameEnds && status < op.switched ? endFrame(status - op.frameEnds) : status
-    if (next !== op.switched) return next
+  let next = op.switched
+  while (next === op.switched) next = advance()
+  return next
+}
+
+/** Lets the innermost frame run until another one is. */
+function advance(): i32 {
+  if (isDefined(TRACED)) {
+    const told = takeQueued()
+    if (told !== op.goOn) return told
   }
-  return at.exitEnded
+  if (load<u32>(at.ctxFrames) === 0) return at.exitEnded
+  const frame = running()
+  if (isDefined(TRACED) && load<u32>(frame, op.frameKind) === op.kindPrecompile) return exitToPrecompile(frame)
+  const status = runFrame(frame)
+  return status >= op.frameEnds && status < op.switched ? endFrame(status - op.frameEnds) : status
 }
 
 /** @returns `switched`, how the frame ends, or an exit, after which it goes on at the instruction in `frameIp` */
@@ -220,7 +231,7 @@ function runFrame(frame: usize): i32 {
       case 0xf5: store<u64>(at.ctxGas, gas); status = create(frame, sp, true, ip + 2); gas = load<u64>(at.ctxGas); break
       case 0xf3: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedSuccess); gas = load<u64>(at.ctxGas); break
       case 0xfd: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedRevert); gas = load<u64>(at.ctxGas); break
-      case 0xff: store<u64>(at.ctxGas, gas); status = effects.selfdestruct(frame, sp); gas = load<u64>(at.ctxGas); break
+      case 0xff: store<u64>(at.ctxGas, gas); status = effects.selfdestruct(frame, sp); gas = load<u64>(at.ctxGas); if (status !== op.goOn) break; ip += 2; if (!isDefined(TRACED)) continue; status = at.exitSteps; break
       case op.opBlock: {
         const cost = <u64>load<u32>(ip, 6)
         const depth = <u32>(sp - floor)
@@ -318,6 +329,16 @@ function runFrame(frame: usize): i32 {
         break
       }
       case op.opPopTwo: sp -= 64; ip += 2; continue
+      case op.opStep:
+        if (isDefined(TRACED)) {
+          const told = load<u32>(at.ctxStepsTop)
+          status = step(frame, sp, load<u32>(ip, 2), gas)
+          if (status !== op.goOn) break
+          ip += 6
+          if (!stopsAtSteps() || load<u32>(at.ctxStepsTop) === told) continue
+          status = at.exitSteps
+          break
+        }
       default:
         status = op.frameEnds + at.endedInvalidOpcode
     }

@@ -122,6 +122,8 @@ function translateOther(size: u32, pc: u32, opcode: u32): bool {
   if (!isDefined(TRACED) && constantCount() > 0 && withConstant(opcode)) return false
   flush()
   if (isDefined(TRACED) || !joined(opcode)) emit(<u16>opcode)
+  // the STOP that SELFDESTRUCT is, beside what it does
+  if (opcode === 0xff) emit(0)
   return endsBlock(opcode)
 }
 
