@@ -267,7 +267,7 @@ function absorb(from: usize, size: u32): void {
   store<u64>(state, load<u64>(state, 128) ^ padEnd, 128)
 }
 
-/** Leaves the digest in the first four lanes. The lengths of an address, a word and two words, which are most of what is hashed, go directly. */
+/** Leaves the digest in the first four lanes. An address, a word and two words, which are most of what is hashed, go directly. */
 function hash(from: usize, size: u32): void {
   if (size == 64) {
     setLower(load<u64>(from), load<u64>(from, 8), load<u64>(from, 16), load<u64>(from, 24))

@@ -3,7 +3,24 @@
 export { add, sub, addTo, subFrom, negate } from './wordAdd'
 export { and, byte, clz, not, or, sar, shl, shr, signextend, xor } from './wordBits'
 export { loadBig, readBytes, storeBig } from './wordBytes'
-export { compare, copyWord, eq, equal, exponentBytes, fitsU32, gt, isZero, iszero, lt, setSmall, sgt, slt, swapWords, toU32Clamped, zero } from './wordCompare'
+export {
+  compare,
+  copyWord,
+  eq,
+  equal,
+  exponentBytes,
+  fitsU32,
+  gt,
+  isZero,
+  iszero,
+  lt,
+  setSmall,
+  sgt,
+  slt,
+  swapWords,
+  toU32Clamped,
+  zero,
+} from './wordCompare'
 export { div, mod, sdiv, smod } from './wordDiv'
 export { exp } from './wordExp'
 export { addmod, mulmod } from './wordMod'

@@ -15,7 +15,7 @@ function significant(x: usize, limbs: i32): i32 {
   return limbs
 }
 
-/** x, of at least two limbs, / divisor for one limb other than 0. The remainder is returned; as many limbs of the quotient go to q, not x. */
+/** x, of at least two limbs, / a divisor of one, not 0. The remainder is returned; as many limbs of the quotient go to q, not x. */
 function divideByOne(q: usize, x: usize, limbs: i32, divisor: u64): u64 {
   const bits = i64.clz(divisor)
   const d = divisor << bits

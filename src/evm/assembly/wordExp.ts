@@ -1,6 +1,6 @@
 // EXP by squaring and multiplying: word.ts says what a word is.
 import { copyWord, isZero, setLimbs, zero } from './wordCompare'
-import { multiply } from './wordMul'
+import { multiply, square } from './wordMul'
 
 /** The base, kept while its place takes the result. */
 const kept: usize = memory.data(32, 16)
@@ -40,7 +40,7 @@ export function exp(sp: usize): void {
 function power(p: usize, base: usize): void {
   copyWord(kept, base)
   for (let bit = highestBit(p) - 1; bit >= 0; bit--) {
-    multiply(kept, kept, kept)
+    square(kept, kept)
     if (((load<u64>(p + ((bit >>> 6) << 3)) >>> u64(bit & 63)) & 1) != 0) multiply(kept, kept, base)
   }
   copyWord(p, kept)

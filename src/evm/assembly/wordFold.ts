@@ -80,7 +80,7 @@ function digit(k: u32): u64 {
 
 /**
  * to = a × b modulo the known modulus; `to` may be either.
- * Columns by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, a_i b_i, and t, sums of neighbouring d.
+ * Columns by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, a_i b_i, and t, sums of them.
  */
 export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const aw0 = load<u64>(a)

@@ -72,6 +72,31 @@ export function multiply(to: usize, a: usize, b: usize): void {
   store<u64>(to, column3, 24)
 }
 
+/** to = a × a modulo 2^256; `to` may be a. */
+export function square(to: usize, a: usize): void {
+  const a0 = load<u64>(a)
+  const a1 = load<u64>(a, 8)
+  const a2 = load<u64>(a, 16)
+  const a3 = load<u64>(a, 24)
+  if ((a1 | a2 | a3) == 0) return setLimbs(to, a0 * a0, mulHigh(a0, a0), 0, 0)
+  const low01 = a0 * a1
+  let twice = low01 << 1
+  const column1 = mulHigh(a0, a0) + twice
+  let column2 = carry(column1, twice) + (low01 >>> 63)
+  const high01 = mulHigh(a0, a1)
+  twice = high01 << 1
+  column2 += twice
+  let column3 = carry(column2, twice) + (high01 >>> 63)
+  const low02 = a0 * a2
+  twice = low02 << 1
+  column2 += twice
+  column3 += carry(column2, twice) + (low02 >>> 63)
+  const low11 = a1 * a1
+  column2 += low11
+  column3 += carry(column2, low11) + mulHigh(a1, a1) + ((mulHigh(a0, a2) + a0 * a3 + a1 * a2) << 1)
+  setLimbs(to, a0 * a0, column1, column2, column3)
+}
+
 // @ts-ignore: decorator
 @inline
 export function mul(sp: usize): void {

@@ -3,8 +3,8 @@
 import { carry, mulHigh } from './wordMul'
 
 /**
- * Divisors (the highest limbs, normalised) and their reciprocals, as programs divide by the same numbers again and again: one divisor and its
- * reciprocal in each of 16 places, found by the bits below the divisor's highest; and the last one of two limbs.
+ * Divisors (the highest limbs, normalised) and their reciprocals, as programs divide by the same numbers again and again: one and its reciprocal
+ * in each of 16 places, found by the bits below the divisor's highest; and the last one of two limbs.
  */
 const ones: usize = memory.data(256, 16)
 const twoKey: usize = memory.data(24, 16)
