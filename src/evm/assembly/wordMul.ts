@@ -21,6 +21,16 @@ export function carry(sum: u64, addend: u64): u64 {
   return u64(sum < addend)
 }
 
+/** to = a × b modulo 2^256 for b of one limb. */
+function multiplyByLimb(to: usize, a0: u64, a1: u64, a2: u64, a3: u64, b: u64): void {
+  const low1 = a1 * b
+  const column1 = mulHigh(a0, b) + low1
+  const low2 = a2 * b
+  const above1 = mulHigh(a1, b) + carry(column1, low1)
+  const column2 = above1 + low2
+  setLimbs(to, a0 * b, column1, column2, mulHigh(a2, b) + a3 * b + carry(column2, low2))
+}
+
 /** to = a × b modulo 2^256; `to` may be either. */
 export function multiply(to: usize, a: usize, b: usize): void {
   const a0 = load<u64>(a)
@@ -31,7 +41,11 @@ export function multiply(to: usize, a: usize, b: usize): void {
   const a3 = load<u64>(a, 24)
   const b2 = load<u64>(b, 16)
   const b3 = load<u64>(b, 24)
-  if ((a1 | b1 | a2 | a3 | b2 | b3) == 0) return setLimbs(to, a0 * b0, mulHigh(a0, b0), 0, 0)
+  if ((a1 | a2 | a3) == 0) {
+    if ((b1 | b2 | b3) == 0) return setLimbs(to, a0 * b0, mulHigh(a0, b0), 0, 0)
+    return multiplyByLimb(to, b0, b1, b2, b3, a0)
+  }
+  if ((b1 | b2 | b3) == 0) return multiplyByLimb(to, a0, a1, a2, a3, b0)
   let low = a0 * b1
   let column1 = mulHigh(a0, b0) + low
   let column2 = carry(column1, low)
@@ -49,16 +63,16 @@ export function multiply(to: usize, a: usize, b: usize): void {
   term = a1 * b1
   column2 += term
   column3 += carry(column2, term) + mulHigh(a1, b1)
-  if (((a2 ^ a3) | (b2 ^ b3)) == 0 && a2 + 1 < 2 && b2 + 1 < 2) {
-    // Both are below 2^128, or negative and not below -2^128: then the other one times 2^128 is too much.
-    if ((a2 | b2) != 0) {
-      term = b0 & a2
-      column3 -= (b1 & a2) + u64(column2 < term)
-      column2 -= term
-      term = a0 & b2
-      column3 -= (a1 & b2) + u64(column2 < term)
-      column2 -= term
-    }
+  if ((a2 | a3 | b2 | b3) == 0) {
+    // Both are below 2^128: that was all.
+  } else if (((a2 ^ a3) | (b2 ^ b3)) == 0 && a2 + 1 < 2 && b2 + 1 < 2) {
+    // Of what is negative, but not below -2^128, the upper limbs are all ones: the other one times 2^128 is too much.
+    term = b0 & a2
+    column3 -= (b1 & a2) + u64(column2 < term)
+    column2 -= term
+    term = a0 & b2
+    column3 -= (a1 & b2) + u64(column2 < term)
+    column2 -= term
   } else {
     term = a0 * b2
     column2 += term
