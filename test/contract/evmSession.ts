@@ -326,4 +326,41 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     second.addBalance(other, 20n)
     expect([first.account(other)?.balance, second.account(other)?.balance]).toEqual([11n, 22n])
   })
+
+  const revertAtEnd = `${push(0)}${push(0)}fd`
+
+  it(`evm ${name}: what a revert has undone can be done again: a contract that goes, warmth, a log`, () => {
+    const heir = addressOf(0x77)
+    const cold = addressOf(0x78)
+    // the first frame is undone with all that it called; then the same for good
+    const once = `${callTo(third)}50${push(cold)}3150${push(0)}${push(0)}a0`
+    const price = `5a${push(cold)}31505a9003`
+    const session = sessionOf(
+      {
+        [contract]: { code: `0x${callTo(other)}50${price}${storeIn(0)}${once}${price}${storeIn(1)}00` },
+        [other]: { code: `0x${once}${revertAtEnd}` },
+        [third]: { balance: '0x5', nonce: '0x1', code: `0x${push(heir)}ff`, storage: { '0x1': '0x1' } },
+      },
+      paris,
+    )
+    const outcome = runOnce(session)
+    expect(outcome.kind === 'success' && outcome.logs).toHaveLength(1)
+    expect([0, 1].map((slot) => session.slot(contract, slotOf(slot)) - 7n)).toEqual([2_600n, 100n])
+    expect([session.account(third), session.account(heir)?.balance]).toEqual([undefined, 5n])
+    expect(session.diff().isWiped(keyOf(third))).toBe(true)
+  })
+
+  it(`evm ${name}: slots, originals and transient values come back with a revert`, () => {
+    // what the message itself is: 1 with input, which writes and reverts; without it calls itself so, then tells what it finds
+    const writes = `5b${push(9)}${storeIn(2)}${push(8)}${push(3)}5d${revertAtEnd}`
+    const callSelf = `${push(0).repeat(2)}${push(1)}${push(0)}${push(0)}305af150`
+    const tells = `${callSelf}${push(3)}5c${storeIn(1)}${push(2)}54${storeIn(0)}5a${push(6)}${storeIn(2)}5a9003${storeIn(4)}00`
+    const at = (3 + 1 + tells.length / 2).toString(16).padStart(2, '0')
+    const session = sessionOf({ [contract]: { code: `0x3660${at}57${tells}${writes}`, storage: { '0x2': '0x5' } } })
+    session.beginTransaction({ ...testTransaction(sender), warm: [{ address: contract, slots: [slotOf(2)] }] })
+    expect(session.run(message()).kind).toBe('success')
+    session.endTransaction()
+    // the store finds the slot as it was at the start: 2,900
+    expect([0, 1, 2, 4].map((slot) => session.slot(contract, slotOf(slot)))).toEqual([5n, 0n, 6n, 2_900n + 8n])
+  })
 }
