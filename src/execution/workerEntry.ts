@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
@@ -17,6 +17,9 @@ import { createTxPool } from './txPool.ts'
 import { serveEngine } from './workerEngine.ts'
 import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
 import { journalDir, poolJournalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
+
+/** What stays ready to run between blocks. */
+const codeArenaBytes = 32 * 2 ** 20
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -53,7 +56,7 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
     {
       kv,
       journal,
-      evm: createReferenceEvm(),
+      evm: createWasmEvm({ codeBytes: codeArenaBytes }),
       config,
       genesis,
       pool,

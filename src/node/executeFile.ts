@@ -1,4 +1,4 @@
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { executeStateless, type StatelessResult } from '#execution/stateless'
 
 /**
@@ -6,5 +6,5 @@ import { executeStateless, type StatelessResult } from '#execution/stateless'
  * @throws Fault MALFORMED_PAYLOAD, INVALID_CONFIG, WITNESS_INVALID, WITNESS_INCOMPLETE, INVALID_BLOCK (all fatal)
  */
 export function executeFile(json: unknown): StatelessResult {
-  return executeStateless(createReferenceEvm(), json)
+  return executeStateless(createWasmEvm(), json)
 }

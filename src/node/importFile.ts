@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Genesis } from '#chain/genesis'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { type ImportResult, importPayloads } from '#execution/importPayloads'
@@ -38,7 +38,7 @@ export async function importFile(
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   using journal = openFileJournal(journalDir(dir), deps.log)
-  await using execution = createExecution({ ...deps, kv, journal, evm: createReferenceEvm(), config, genesis: () => genesis })
+  await using execution = createExecution({ ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis })
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }
 }

@@ -6,7 +6,7 @@ import { createEngineApi } from '#engine/engineApi'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine } from '#engine/port'
 import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
@@ -66,7 +66,7 @@ export function ethServing(
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool }, sequencerUrl)
-  const context = createEthContext({ execution, evm: createReferenceEvm(), config, clock, pool, sequencer, clientVersion, sync })
+  const context = createEthContext({ execution, evm: createWasmEvm(), config, clock, pool, sequencer, clientVersion, sync })
   const engine = watch &&
     jwtSecret &&
     listen.engine && {

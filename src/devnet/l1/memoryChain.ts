@@ -1,5 +1,5 @@
 import type { Evm, StateView } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createSenders } from '#execution/senders'
 import { refuseTransaction } from '#execution/transactionValidity'
 import { bytesFromBigint, concatBytes, equalBytes } from '#lib/bytes'
@@ -67,7 +67,7 @@ function sidecarRefusal(tx: SignedTransaction, sidecar: BlobSidecar | undefined)
 export class MemoryChain {
   readonly options: MemoryChainOptions
   readonly pool = new MemoryPool()
-  readonly evm: Evm = createReferenceEvm()
+  readonly evm: Evm = createWasmEvm()
   readonly #senders = createSenders({ maxBytes: 1_048_576 })
   readonly #state: MemoryState
   readonly #blocks: [MemoryBlock, ...MemoryBlock[]]
