@@ -13,10 +13,13 @@ import type { Row } from './format.ts'
 /** Of a judged run: time per gas over ecrecover's. */
 const mostRatio = 5
 const screenedNs = 400_000
-const measuredNs = 4_000_000
+/** Short enough that nothing comes in between, in some of the rounds; what takes longer at once is measured by its time on a core. */
+const measuredNs = 800_000
+const slowNs = 200_000_000
+const slowRounds = 5
 const warmUpMs = 300
 const finalists = 4
-const defaultRounds = 15
+const defaultRounds = 40
 
 type Screened = { readonly trial: Trial; readonly ns: number }
 type Measured = { readonly trial: Trial; readonly ns: readonly number[]; readonly reference: readonly number[] }
@@ -30,13 +33,14 @@ function warmUp(evm: Evm, { trials }: Subject): void {
   }
 }
 
+const screenings = 3
 const repeat = <T>(times: number, run: () => T): T[] => Array.from({ length: times }, run)
 
 function screen(evm: Evm, { trials }: Subject): readonly Screened[] {
   const screened: Screened[] = []
   for (const trial of trials()) {
     const repetitions = repetitionsFor(evm, trial, screenedNs)
-    const costs = repeat(repetitions > 1 ? 2 : 1, () => runTrial(evm, trial, repetitions))
+    const costs = repeat(screenings, () => runTrial(evm, trial, repetitions))
     screened.push({ trial, ns: Math.min(...costs.map(nsPerGas)) })
   }
   return screened
@@ -50,9 +54,11 @@ function worst(screened: readonly Screened[]): readonly Trial[] {
 
 function measure(evm: Evm, trial: Trial, reference: Trial, rounds: number): Measured {
   const times = { ns: [] as number[], reference: [] as number[] }
-  const [repetitions, referenceRepetitions] = [trial, reference].map((each) => repetitionsFor(evm, each, measuredNs)) as [number, number]
-  for (let round = 0; round < rounds; round++) {
-    times.reference.push(nsPerGas(runTrial(evm, reference, referenceRepetitions)))
+  const quick = repetitionsFor(evm, trial, measuredNs)
+  const repetitions = quick > 1 ? quick : repetitionsFor(evm, trial, slowNs)
+  const referenceRepetitions = repetitionsFor(evm, reference, measuredNs)
+  for (let round = 0; round < (quick > 1 ? rounds : slowRounds); round++) {
+    times.reference.push(...repeat(quick > 1 ? 1 : rounds, () => nsPerGas(runTrial(evm, reference, referenceRepetitions))))
     times.ns.push(nsPerGas(runTrial(evm, trial, repetitions)))
   }
   return { trial, ...times }

@@ -14,6 +14,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   devnetStart: () => import('./devnetStart.ts'),
   evm: () => import('./evm.ts'),
   evmPrice: () => import('./evmPrice.ts'),
+  evmPriceMemory: () => import('./evmPriceMemory.ts'),
   evmStart: () => import('./evmStart.ts'),
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
