@@ -4,14 +4,16 @@ import { agreeWithGenesis } from '#chain/genesis'
 import { parseRollupConfig, type RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, Evm, EvmSession, Message, StateView, TransactionEnv } from '#evm/ports'
 import { createReferenceEvm } from '#evm/referenceEvm'
+import { createTraceableEvm } from '#evm/traceableEvm'
 import type { TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
+import type { TracedEvm } from '#evm/wasmEvm'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
 import type { BlockInput, ExecutedBlock } from '#execution/executedBlock'
 import { genesisBlock } from '#execution/genesisBlock'
 import { createSenders, senderCacheBytes } from '#execution/senders'
 import { fromHex, type Hex } from '#lib/hex'
 import { measureCall } from '#node/executor'
-import type { CallMessage } from '#rpc/ports'
+import type { CallMessage, MeasuredCall } from '#rpc/ports'
 import { emptyState } from '#state/genesisState'
 import { emptyStack, pushBlock, type StateStack, stackedState } from '#state/stateStack'
 import { decodeBlock } from '#types/block'
@@ -103,9 +105,12 @@ export class TracedChain {
   readonly #blocks: ChainBlock[] = []
   /** by number */
   readonly #parents: ParentBlock[] = []
+  readonly #traced: TracedEvm | undefined
   #stack: StateStack = emptyStack
 
-  constructor(folder: string) {
+  /** @param traced who runs and tells what is traced; the other interpreter when there is none */
+  constructor(folder: string, traced?: TracedEvm) {
+    this.#traced = traced
     const recorded = readSharedJson<RecordedBlocks>(`${folder}/l2.json.zst`)
     const { genesis } = parseBaseGenesisNote(recorded)
     const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
@@ -158,9 +163,13 @@ export class TracedChain {
   /** Runs transaction `index` of a block with a tracer, which has its result then. @returns the prices that the oracle puts on the steps */
   async trace(number: number, index: number, tracer: Tracer): Promise<readonly number[]> {
     const { block, parent, input } = this.#at(number)
-    const openBefore = (watched: Watched): OpenBlock => {
-      const opened = this.#open(watched.evm, parent, input)
+    const openWith = (evm: Evm): OpenBlock => {
+      const opened = this.#open(evm, parent, input)
       for (const raw of block.transactions.slice(0, index)) opened.take(raw)
+      return opened
+    }
+    const openBefore = (watched: Watched): OpenBlock => {
+      const opened = openWith(watched.evm)
       watched.touched.clear()
       watched.message = undefined
       return opened
@@ -169,12 +178,20 @@ export class TracedChain {
     const executed = block.executed[index]
     if (raw === undefined || executed === undefined) throw new Error(`no transaction ${index} in block ${number}`)
     const [before, during, after] = [new Watched(), new Watched(), new Watched()]
+    const end = { gasUsed: Number(executed.gasUsed), succeeded: executed.receipt.succeeded }
+    const facts = factsOf(block, index, executed.sender)
     openBefore(before)
+    if (this.#traced !== undefined) {
+      const work = (evm: Evm): (() => void) => {
+        const opened = openWith(evm)
+        return () => opened.take(raw)
+      }
+      return listenTo(this.#traced, { tracer, facts, before: before.session, end: () => end }, work)
+    }
     const running = openBefore(during)
     openBefore(after).take(raw)
     stopAtRun(during, () => running.take(raw))
-    const end = { gasUsed: Number(executed.gasUsed), succeeded: executed.receipt.succeeded }
-    return this.#tell(tracer, factsOf(block, index, executed.sender), { before, during, after }, end)
+    return this.#tell(tracer, facts, { before, during, after }, end)
   }
 
   /** As `trace`, for a message in the environment of a block on the state after it. */
@@ -183,12 +200,22 @@ export class TracedChain {
     if (at === undefined) throw new Error(`no block ${number}`)
     const { config } = this.#deps
     const [before, during, after] = [new Watched(), new Watched(), new Watched()]
-    stopAtRun(before, () => measureCall({ evm: before.evm, config }, at, message))
-    const { outcome, gasUsed } = measureCall({ evm: after.evm, config }, at, message)
-    stopAtRun(during, () => measureCall({ evm: during.evm, config }, at, message))
     const { from, to, value, data, gasLimit } = message
     const facts = { from, to, value, data, gas: Number(gasLimit), blockHash: undefined, blockNumber: number, hash: undefined, index: 0 }
-    const end = { gasUsed: Number(gasUsed), succeeded: outcome.kind === 'success' }
+    const endOf = ({ outcome, gasUsed }: MeasuredCall): TracedEnd => ({ gasUsed: Number(gasUsed), succeeded: outcome.kind === 'success' })
+    stopAtRun(before, () => measureCall({ evm: before.evm, config }, at, message))
+    if (this.#traced !== undefined) {
+      let measured: MeasuredCall | undefined
+      const work =
+        (evm: Evm): (() => void) =>
+        () => {
+          measured = measureCall({ evm, config }, at, message)
+        }
+      const end = (): TracedEnd => endOf(present(measured))
+      return listenTo(this.#traced, { tracer, facts, before: before.session, end }, work)
+    }
+    const end = endOf(measureCall({ evm: after.evm, config }, at, message))
+    stopAtRun(during, () => measureCall({ evm: during.evm, config }, at, message))
     return this.#tell(tracer, facts, { before, during, after }, end)
   }
 
@@ -204,6 +231,37 @@ export class TracedChain {
     tracer.end(end, before.session, after.session)
     return prices
   }
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('nothing has run')
+  return value
+}
+
+type Listening = {
+  readonly tracer: Tracer
+  readonly facts: TracedTransaction
+  readonly before: EvmSession
+  end(): TracedEnd
+}
+
+/** Lets a tracer hear one piece of work. @param prepare what comes before the work, unheard. @returns no prices: this interpreter says none */
+function listenTo(traced: TracedEvm, { tracer, facts, before, end }: Listening, prepare: (evm: Evm) => () => void): readonly number[] {
+  const { evm, listen } = createTraceableEvm(traced)
+  let session: EvmSession | undefined
+  const work = prepare({
+    open(view, block, rules) {
+      session = evm.open(view, block, rules)
+      return session
+    },
+  })
+  tracer.begin(facts)
+  listen(tracer)
+  work()
+  listen(undefined)
+  using after = present(session)
+  tracer.end(end(), before, after)
+  return []
 }
 
 /** Runs up to where a message would begin. */
