@@ -9,7 +9,7 @@ import { publicStateTestFiles, type StateTestFile } from '#test/vectors/publicSt
 import type { StateTestFailure } from '#test/vectors/runStateTest'
 import type { SpecReport } from './spec/messages.ts'
 import { runJobs } from './spec/pool.ts'
-import { createProgress } from './spec/progress.ts'
+import { Progress } from './spec/progress.ts'
 
 const required: Readonly<Record<string, number>> = { paris: 62, shanghai: 171, cancun: 20_969, prague: 20_969, osaka: 20_969 }
 const shownFailures = 40
@@ -71,7 +71,7 @@ const evms = all.filter((name) => values.evm === undefined || name === values.ev
 const files = publicStateTestFiles((file) => only === undefined || only.startsWith(file) || file.startsWith(only))
 const jobs = [...files].sort((a, b) => Number(isSlow(b)) - Number(isSlow(a)) || casesIn(b) - casesIn(a))
 const reports: SpecReport[] = []
-const progress = createProgress(
+using progress = new Progress(
   jobs.reduce((sum, file) => sum + casesIn(file), 0),
   (line) => console.log(`${evms.join(' and ')}: ${line}`),
 )

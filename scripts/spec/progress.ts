@@ -1,20 +1,39 @@
 const everyMs = 15_000
 
-/** Says now and then how far a run has come, at which rate, and how much time it still needs. */
-export function createProgress(totalCases: number, print: (line: string) => void): { done(cases: number): void; total(): string } {
-  const startMs = performance.now()
-  let printedMs = startMs
-  let cases = 0
-  const seconds = (): number => (performance.now() - startMs) / 1000
-  const rate = (): number => cases / Math.max(seconds(), 0.001)
-  return {
-    done(more): void {
-      cases += more
-      if (performance.now() - printedMs < everyMs) return
-      printedMs = performance.now()
-      const leftSec = (totalCases - cases) / rate()
-      print(`${cases} of ${totalCases} cases, ${Math.round(rate())}/s, ${Math.ceil(leftSec)} s left`)
-    },
-    total: () => `${cases} cases in ${Math.round(seconds())} s, ${Math.round(rate())}/s`,
+/** Says now and then how far a run has come, at which rate, and how much time it still needs, until it is disposed of. */
+export class Progress implements Disposable {
+  readonly #totalCases: number
+  readonly #startMs: number = performance.now()
+  readonly #timer: NodeJS.Timeout
+  #cases = 0
+
+  constructor(totalCases: number, print: (line: string) => void) {
+    this.#totalCases = totalCases
+    this.#timer = setInterval(() => print(this.#line()), everyMs)
+  }
+
+  done(cases: number): void {
+    this.#cases += cases
+  }
+
+  total(): string {
+    return `${this.#cases} cases in ${Math.round(this.#seconds())} s, ${Math.round(this.#rate())}/s`
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+
+  #seconds(): number {
+    return (performance.now() - this.#startMs) / 1000
+  }
+
+  #rate(): number {
+    return this.#cases / Math.max(this.#seconds(), 0.001)
+  }
+
+  #line(): string {
+    const left = this.#cases === 0 ? 'the slowest first' : `${Math.ceil((this.#totalCases - this.#cases) / this.#rate())} s left`
+    return `${this.#cases} of ${this.#totalCases} cases, ${Math.round(this.#rate())}/s, ${left}`
   }
 }

@@ -49,11 +49,20 @@ const blockchain = {
   shallowCopy: () => blockchain,
 }
 
+/** `gas` before the opcode is paid for; the top of `stack` last. */
+export type OracleStep = {
+  readonly depth: number
+  readonly pc: number
+  readonly opcode: number
+  readonly gas: bigint
+  readonly stack: readonly bigint[]
+}
+
 /** Sees what the oracle does while it runs. */
 export type OracleWatch = {
   beforeMessage(): void
-  /** `stackSize` before the opcode runs */
-  step(opcode: number): void
+  /** before the opcode runs */
+  step(step: OracleStep): void
   /** the oracle's word for why it failed */
   afterMessage(error: string | undefined): void
 }
@@ -70,7 +79,7 @@ async function oracleWith(fork: EvmFork, accounts: EvmCase['accounts'], watch: O
   evm.stateManager.originalStorageCache.clear()
   if (watch) {
     evm.events.on('beforeMessage', () => watch.beforeMessage())
-    evm.events.on('step', ({ opcode }) => watch.step(opcode.code))
+    evm.events.on('step', ({ depth, pc, opcode, gasLeft, stack }) => watch.step({ depth, pc, opcode: opcode.code, gas: gasLeft, stack }))
     evm.events.on('afterMessage', ({ execResult }) => watch.afterMessage(execResult.exceptionError?.error))
   }
   return evm

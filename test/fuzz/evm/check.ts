@@ -3,17 +3,25 @@ import type { CaseRun, EvmCase } from '#test/harness/evmCase'
 import { interpreters } from '#test/harness/evmInterpreters'
 import type { OracleWatch } from '#test/harness/evmOracle'
 import { type Difference, differenceFromOracle, differenceOfRuns, tryCase } from './compare.ts'
+import { createTracedInterpreter, differenceOfSteps, keepSteps, type TracedInterpreter } from './traced.ts'
 
 /** Two that disagree about a case. */
 export type Disagreement = { readonly between: string; readonly difference: string }
+
+type NamedEvm = { readonly name: string; readonly evm: Evm }
+
+/** What a case is run on beside the interpreters as they are: on a view that has nothing at first, or on the traced build. */
+export type Mode = 'plain' | 'interrupted' | 'traced'
 
 /** `run`: that of the first interpreter, unless it throws. */
 export type Checked = { readonly run: CaseRun | undefined; readonly disagreement: Disagreement | undefined }
 
 /** The first interpreter of ours is held against each other one and against the oracle. */
 export class Checker {
-  readonly #first: { readonly name: string; readonly evm: Evm }
-  readonly #others: readonly { readonly name: string; readonly evm: Evm }[]
+  readonly #first: NamedEvm
+  readonly #others: readonly NamedEvm[]
+  readonly #traced: TracedInterpreter = createTracedInterpreter()
+  #oracleEnded = false
   /** what the oracle cannot do, by its own words */
   readonly oracleFailures: Map<string, number> = new Map()
 
@@ -29,19 +37,22 @@ export class Checker {
     return this.#others.length
   }
 
-  /** Runs a case on all of ours, each twice when `state` is `missing`: then once more on a view that has nothing at first. */
-  among(given: EvmCase, state: 'there' | 'missing'): Checked {
+  /** Runs a case on all of ours. */
+  among(given: EvmCase, mode: Mode): Checked {
     const run = tryCase(this.#first.evm, given)
     if ('thrown' in run) return { run: undefined, disagreement: { between: this.#first.name, difference: `throws ${run.thrown}` } }
-    for (const { name, evm } of this.#others) {
-      const disagreement = this.#differs(given, run, name, tryCase(evm, given))
-      if (disagreement) return { run, disagreement }
-    }
-    for (const { name, evm } of state === 'missing' ? [this.#first, ...this.#others] : []) {
-      const disagreement = this.#differs(given, run, `${name} that is interrupted`, tryCase(evm, given, 'missing'))
+    for (const { name, evm, state } of this.#comparedIn(mode)) {
+      const disagreement = this.#differs(given, run, name, tryCase(evm, given, state))
       if (disagreement) return { run, disagreement }
     }
     return { run, disagreement: undefined }
+  }
+
+  *#comparedIn(mode: Mode): Iterable<NamedEvm & { readonly state: 'there' | 'missing' }> {
+    for (const other of this.#others) yield { ...other, state: 'there' }
+    if (mode === 'traced') yield { name: 'wasm that is traced', evm: this.#traced.evm, state: 'there' }
+    if (mode !== 'interrupted') return
+    for (const { name, evm } of [this.#first, ...this.#others]) yield { name: `${name} that is interrupted`, evm, state: 'missing' }
   }
 
   #differs(given: EvmCase, run: CaseRun, name: string, other: ReturnType<typeof tryCase>): Disagreement | undefined {
@@ -49,15 +60,21 @@ export class Checker {
     return difference === undefined ? undefined : { between: `${this.#first.name} and ${name}`, difference }
   }
 
-  /** Undefined too when the oracle fails by itself, which is counted. */
-  async withOracle(given: EvmCase, run: CaseRun, watch?: OracleWatch): Promise<Disagreement | undefined> {
-    const difference = await this.#differenceFromOracle(given, run, watch)
-    return difference === undefined ? undefined : { between: `${this.#first.name} and the oracle`, difference }
+  /** Undefined too when the oracle fails by itself, which is counted. `traced`: the traced interpreter has run the case last. */
+  async withOracle(given: EvmCase, run: CaseRun, mode: Mode, watch?: OracleWatch): Promise<Disagreement | undefined> {
+    const kept = mode === 'traced' ? keepSteps(watch) : { watch, steps: undefined }
+    const difference = await this.#differenceFromOracle(given, run, kept.watch)
+    if (difference !== undefined) return { between: `${this.#first.name} and the oracle`, difference }
+    const steps = kept.steps && this.#oracleEnded ? differenceOfSteps(this.#traced.steps(), kept.steps) : undefined
+    return steps === undefined ? undefined : { between: 'the steps of wasm that is traced and of the oracle', difference: steps }
   }
 
   async #differenceFromOracle(...args: Parameters<typeof differenceFromOracle>): Promise<Difference> {
+    this.#oracleEnded = false
     try {
-      return await differenceFromOracle(...args)
+      const difference = await differenceFromOracle(...args)
+      this.#oracleEnded = true
+      return difference
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error)
       this.oracleFailures.set(words, (this.oracleFailures.get(words) ?? 0) + 1)

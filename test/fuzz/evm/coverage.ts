@@ -71,7 +71,7 @@ export function createCoverage(): Coverage {
       beforeMessage(): void {
         frames.push({ done: new Set(), last: undefined })
       },
-      step(opcode): void {
+      step({ opcode }): void {
         steps++
         const frame = frames.at(-1)
         if (!frame) return

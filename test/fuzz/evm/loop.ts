@@ -4,7 +4,7 @@ import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
 import type { CaseRun, EvmCase } from '#test/harness/evmCase'
 import { fileOfCase } from '#test/harness/evmCaseFile'
-import { Checker, type Disagreement } from './check.ts'
+import { Checker, type Disagreement, type Mode } from './check.ts'
 import type { Corpus } from './corpus.ts'
 import { type Coverage, createCoverage } from './coverage.ts'
 import { minimised } from './minimise.ts'
@@ -37,8 +37,7 @@ export type FuzzCounts = {
 
 const blockSize = 16
 const longSteps = 200
-/** Cases that run on a view without anything too. */
-const interruptedEvery = 4
+const modes: readonly Mode[] = ['plain', 'interrupted', 'traced', 'plain', 'plain', 'interrupted', 'plain', 'plain']
 const minimiseMs = 60_000
 const mostFound = 10
 
@@ -101,17 +100,18 @@ export class FuzzLoop {
 
   /** Undefined when there is a disagreement, which is kept. */
   async #check(index: number, given: EvmCase, withOracle: boolean): Promise<CaseRun | undefined> {
-    const checked = this.checker.among(given, index % interruptedEvery === 1 ? 'missing' : 'there')
+    const mode = modes[index % modes.length] ?? 'plain'
+    const checked = this.checker.among(given, mode)
     const { run } = checked
     let { disagreement } = checked
     if (!disagreement && run && withOracle) {
       const startMs = performance.now()
       this.counts.oracle++
-      disagreement = await this.checker.withOracle(given, run, this.coverage.watch)
+      disagreement = await this.checker.withOracle(given, run, mode, this.coverage.watch)
       this.#countSteps()
       this.#oracleMs += performance.now() - startMs
     }
-    if (disagreement) await this.#keep(index, given, disagreement)
+    if (disagreement) await this.#keep(index, given, mode, disagreement)
     return disagreement ? undefined : run
   }
 
@@ -120,11 +120,11 @@ export class FuzzLoop {
     if (this.coverage.takeSteps() >= longSteps) this.counts.long++
   }
 
-  async #keep(index: number, given: EvmCase, { between, difference }: Disagreement): Promise<void> {
+  async #keep(index: number, given: EvmCase, mode: Mode, { between, difference }: Disagreement): Promise<void> {
     this.counts.found++
     const again = async (candidate: EvmCase): Promise<Disagreement | undefined> => {
-      const { run, disagreement } = this.checker.among(candidate, between.endsWith('interrupted') ? 'missing' : 'there')
-      return disagreement ?? (run && between.endsWith('oracle') ? await this.checker.withOracle(candidate, run) : undefined)
+      const { run, disagreement } = this.checker.among(candidate, mode)
+      return disagreement ?? (run && between.endsWith('oracle') ? await this.checker.withOracle(candidate, run, mode) : undefined)
     }
     const small = await minimised(given, async (candidate) => (await again(candidate))?.between === between, minimiseMs)
     const said = (await again(small))?.difference ?? difference
