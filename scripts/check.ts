@@ -1,4 +1,4 @@
-// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs and compiled contracts as committed.
+// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs, compiled contracts and interpreter as committed.
 import { runNode, runTool } from './process.ts'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -9,5 +9,6 @@ const steps: readonly (() => number)[] = [
   () => runTool('tsc', ['--noEmit']),
   () => runNode('scripts/docs.ts', ['--check']),
   () => runNode('scripts/contracts.ts', ['--check']),
+  () => runNode('scripts/buildEvm.ts', ['--check']),
 ]
 process.exitCode = steps.map((step) => step()).find((status) => status !== 0) ?? 0
