@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { evmForks } from '#chain/evmRules'
+import type { EvmSession, StateView } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import type { TraceEvents, Tracer } from '#evm/traceEvents'
+import { createTracer } from '#evm/tracing'
+import { createTracedWasmEvm } from '#evm/wasmEvm'
+import { toHex } from '#lib/hex'
+import { testBlock } from '#test/harness/evm'
+import { blockHashOf, type EvmCase, rulesOf } from '#test/harness/evmCase'
+import type { Json } from '#test/harness/rpcJson'
+import { traceWithOracle } from '#test/harness/traceOracle'
+import { stateOf, transaction } from '#test/harness/traceScript'
+import { createWorld } from '#test/vectors/stateTestWorld'
+import { readCorpus } from '../fuzz/evm/corpus.ts'
+import { caseOf, isEdgeCase } from '../fuzz/evm/world.ts'
+
+const seed = 20_261_122
+const casesOfFork = 60
+const corpus = readCorpus('committed')
+const traced = createTracedWasmEvm()
+
+type Call = Readonly<Record<string, Json>> & { readonly type: string; readonly error?: string; readonly calls?: readonly Call[] }
+
+const cases = Array.from({ length: evmForks.length * casesOfFork * 2 }, (_, index) => index)
+  .filter((index) => !isEdgeCase(index))
+  .map((index) => ({ index, given: caseOf(seed, index, corpus) }))
+
+const hexOf = (value: bigint): string => `0x${value.toString(16)}`
+
+function viewOf(accounts: EvmCase['accounts']): StateView {
+  const pre = [...accounts].map(([address, { nonce, balance, code, storage }]) => {
+    const slots = Object.fromEntries([...storage].map(([slot, value]) => [hexOf(slot), hexOf(value)]))
+    return [address, { nonce: hexOf(nonce), balance: hexOf(balance), code: toHex(code), storage: slots }]
+  })
+  return createWorld(Object.fromEntries(pre)).view
+}
+
+/** The first message of a case, begun on a session. */
+function begin(session: EvmSession, { messages }: EvmCase) {
+  const [first] = messages
+  if (!first) throw new Error('a case without messages')
+  const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = first
+  const env = { origin: from, gasPrice: 10n, blobHashes, warm }
+  session.beginTransaction(env)
+  if (setCode) session.setCode(setCode.of, setCode.code)
+  return { env, message: { caller: from, to, value, data, gas } }
+}
+
+/** The calls of a trace as both interpreters can tell them: which of several halts it was may differ, and ours alone tells calls that never ran. */
+function comparable(call: Call): Call {
+  const { error, calls, ...rest } = call
+  const ran = calls?.filter((inner) => !/insufficient balance|call depth|nonce/.test(inner.error ?? '')).map(comparable) ?? []
+  const end = error === undefined || error === 'execution reverted' ? error : 'halt'
+  return { ...rest, ...(end !== undefined && { error: end }), ...(ran.length > 0 && { calls: ran }) }
+}
+
+async function callsOf(given: EvmCase, tell: (tracer: Tracer) => Promise<void> | void): Promise<Call> {
+  const tracer = createTracer({ tracer: 'callTracer' })
+  tracer.begin(transaction({ gas: Number(given.messages[0]?.gas ?? 0n) }))
+  await tell(tracer)
+  tracer.end({ gasUsed: 0, succeeded: true }, stateOf({}), stateOf({}))
+  return comparable(tracer.result() as unknown as Call)
+}
+
+function tellHere(given: EvmCase, events: TraceEvents & Pick<Tracer, 'needs'>): void {
+  using session = traced.open(viewOf(given.accounts), testBlock, rulesOf(given.fork), events)
+  session.run(begin(session, given).message)
+}
+
+async function tellThere(given: EvmCase, events: TraceEvents): Promise<void> {
+  const rules = rulesOf(given.fork)
+  using session = createReferenceEvm().open(viewOf(given.accounts), testBlock, rules)
+  const { env, message } = begin(session, given)
+  await traceWithOracle({ message, transaction: env, block: testBlock, rules, state: session, blockHash: blockHashOf }, events)
+}
+
+const count = ({ calls = [] }: Call): number => 1 + calls.reduce((sum, call) => sum + count(call), 0)
+
+describe('evm/tracing: the frames of random programs are those of another interpreter', () => {
+  it.each(evmForks)(
+    '%s',
+    async (fork) => {
+      let frames = 0
+      const kinds = new Set<string>()
+      for (const { index, given } of cases.filter(({ given }) => given.fork === fork).slice(0, casesOfFork)) {
+        const ours = await callsOf(given, (tracer) => tellHere(given, tracer))
+        const theirs = await callsOf(given, (tracer) => tellThere(given, tracer))
+        expect(ours, `case ${index}`).toEqual(theirs)
+        frames += count(ours)
+        for (const [, kind] of JSON.stringify(ours).matchAll(/"type":"(\w+)"/g)) kinds.add(kind ?? '')
+      }
+      expect(frames).toBeGreaterThan(2 * casesOfFork)
+      expect([...kinds].sort()).toEqual(['CALL', 'CALLCODE', 'CREATE', 'CREATE2', 'DELEGATECALL', 'SELFDESTRUCT', 'STATICCALL'])
+    },
+    60_000,
+  )
+})
