@@ -71,7 +71,7 @@ it('test/fuzz/evm: a state that differs in one balance or slot is seen against t
 
 it('test/fuzz/evm: the edges of opcodes show every opcode with every outcome that it can have', async () => {
   const coverage = createCoverage()
-  const edges = Array.from({ length: 450 }, (_, index) => index).filter(isEdgeCase)
+  const edges = Array.from({ length: 240 }, (_, index) => index).filter(isEdgeCase)
   for (const index of edges) {
     const given = caseOf(seed, index, corpus)
     expect(await differenceFromOracle(given, runCase(reference, given), coverage.watch)).toBeUndefined()

@@ -27,10 +27,15 @@ export function edgesOf(fork: Surroundings['fork']): Edge[] {
   return opcodesOf(fork).flatMap((opcode) => edgeKinds.filter((kind) => applies(opcode, kind)).map((kind) => ({ opcode, kind })))
 }
 
+/** As an address: its library is not the oracle's. */
+const pointEvaluation = 10
+
 /** A small operand, so that only the opcode itself can fail. The value of a CALL is not zero; there is no return data to copy. */
 function operand(random: Random, { name }: Opcode, fromTop: number): number {
   if (name === 'CALL' && fromTop === 2) return 1
-  return name === 'RETURNDATACOPY' && fromTop > 0 ? 0 : random.below(48)
+  if (name === 'RETURNDATACOPY' && fromTop > 0) return 0
+  const word = random.below(48)
+  return word === pointEvaluation ? word + 1 : word
 }
 
 /** With its gas: what is in front of the opcode costs, and nothing more for a poor one. */

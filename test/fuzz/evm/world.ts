@@ -139,7 +139,7 @@ function deepCase(random: Random, around: Surroundings): EvmCase {
   }
 }
 
-const edgeCaseEvery = 16
+const edgeCaseEvery = 8
 const edgesPerCase = 40
 
 /** Whether the case of this number is one of the edges of opcodes: all of them are gone through in turn. */
