@@ -44,6 +44,7 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
   const keys = accounts.map(({ address }) => keccak256(fromHex(address)))
   const storing = new Set(accounts.flatMap(({ slots }, i) => (slots ? [toHex(keys[i] ?? none)] : [])))
   const hashOf = (code: Uint8Array) => hashFromBytes(keccak256(code))
+  const codes = new Map(accounts.flatMap(({ code }) => (code ? [[hashOf(code), code]] : [])))
   const diff = createStateDiff({
     accounts: accounts.map(({ code = none, balance = 0n }, i) => ({
       key: keys[i] ?? none,
@@ -53,7 +54,7 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
     slots: accounts.flatMap(({ slots = [] }, i) =>
       Array.from(slots, ([slot, value]) => ({ addressKey: keys[i] ?? none, slotKey: keccak256(slot), value })),
     ),
-    codes: Array.from(new Map(accounts.flatMap(({ code }) => (code ? [[hashOf(code), code]] : []))), ([hash, code]) => ({ hash, code })),
+    codes: [],
   })
   return {
     account(key) {
@@ -61,7 +62,7 @@ export function priceView(accounts: readonly PricedAccount[]): StateView {
       return change ? { ...change, storageRoot: storing.has(toHex(key)) ? zeroHash : emptyRoot } : undefined
     },
     slot: (addressKey, slotKey) => diff.slot(addressKey, slotKey),
-    code: (codeHash) => diff.code(codeHash) ?? none,
+    code: (codeHash) => codes.get(codeHash) ?? none,
     blockHash: () => zeroHash,
   }
 }
