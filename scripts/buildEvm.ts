@@ -1,4 +1,4 @@
-// The WebAssembly modules of src/evm from their AssemblyScript sources: `npm run build:evm`. With `--check` nothing is written, and a module that
+// The WebAssembly modules from their AssemblyScript sources in src/evm: `npm run build:evm`. With `--check` nothing is written, and a module that
 // is not what its sources give makes the exit code 1.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,6 +16,7 @@ const targets: readonly Target[] = [
   { source: 'src/evm/assembly/index.ts', output: 'src/evm/wasm/evm.wasm', flags: interpreter },
   { source: 'src/evm/assembly/index.ts', output: 'src/evm/wasm/evmTraced.wasm', flags: [...interpreter, '--use', 'TRACED=1'] },
   { source: 'src/evm/assembly/precompiles/index.ts', output: 'src/evm/precompiles/precompiles.wasm', flags: [] },
+  { source: 'src/evm/assembly/keccakModule.ts', output: 'src/lib/keccak.wasm', flags: ['--initialMemory', '2', '--maximumMemory', '2'] },
 ]
 
 /** @returns whether the compiler had nothing to say against it */

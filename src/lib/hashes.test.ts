@@ -39,3 +39,19 @@ it('lib/keccak: a text is hashed as UTF-8, and parts as what they make together'
   expect(keccak256Of()).toEqual(keccak_256(new Uint8Array(0)))
   expect(keccak256Of(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))).toEqual(keccak_256(Uint8Array.of(1, 2, 3)))
 })
+
+it.each([65_279, 65_280, 65_281, 130_560, 130_561])('lib/keccak: %i bytes, at once and in parts of any size', (length) => {
+  const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + (i >> 8)) & 255)
+  const digest = keccak_256(bytes)
+  expect(keccak256(bytes)).toEqual(digest)
+  for (const size of [1_000, 65_279, 65_280, 65_281]) {
+    const parts = Array.from({ length: Math.ceil(length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+    expect(keccak256Of(...parts)).toEqual(digest)
+  }
+})
+
+it('lib/keccak: bytes that threads share are hashed like any others', () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(100)).fill(7)
+  expect(keccak256(shared.subarray(3))).toEqual(keccak_256(new Uint8Array(97).fill(7)))
+  expect(keccak256Of(shared, shared)).toEqual(keccak_256(new Uint8Array(200).fill(7)))
+})

@@ -1,18 +1,59 @@
 import { Buffer } from 'node:buffer'
-import { createKeccak } from 'hash-wasm'
+import { readFileSync } from 'node:fs'
 
-const hasher = await createKeccak(256)
+/** What is used of the global of this name, which the compiler's Node types leave out. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { readonly exports: unknown }
+}
+
+type Constant = { readonly value: number }
+
+/** `src/evm/assembly/keccakModule.ts`; the memory never grows. */
+type Exports = {
+  readonly memory: { readonly buffer: ArrayBuffer }
+  readonly arena: Constant
+  readonly arenaBytes: Constant
+  readonly digest: Constant
+  keccak256(size: number): void
+  begin(): void
+  addArena(): void
+  end(size: number): void
+}
+
+const compiled = new WebAssembly.Module(readFileSync(new URL('./keccak.wasm', import.meta.url)))
+const wasm = new WebAssembly.Instance(compiled, {}).exports as Exports
+const memory = new Uint8Array(wasm.memory.buffer)
+const arena = wasm.arena.value
+const arenaBytes = wasm.arenaBytes.value
+const digest = wasm.digest.value
+const digestEnd = digest + 32
 
 /** Keccak-256: 32 bytes. */
 export function keccak256(data: Uint8Array): Uint8Array {
-  return hasher.init().update(data).digest('binary')
+  if (data.length > arenaBytes) return keccak256Of(data)
+  memory.set(data, arena)
+  wasm.keccak256(data.length)
+  return memory.slice(digest, digestEnd)
 }
 
 /** Keccak-256 of the parts one after another, without joining them. */
 export function keccak256Of(...parts: readonly Uint8Array[]): Uint8Array {
-  hasher.init()
-  for (const part of parts) hasher.update(part)
-  return hasher.digest('binary')
+  let filled = 0
+  wasm.begin()
+  for (const part of parts) {
+    for (let from = 0; from < part.length; ) {
+      const piece = part.subarray(from, from + arenaBytes - filled)
+      memory.set(piece, arena + filled)
+      from += piece.length
+      filled += piece.length
+      if (filled < arenaBytes) continue
+      wasm.addArena()
+      filled = 0
+    }
+  }
+  wasm.end(filled)
+  return memory.slice(digest, digestEnd)
 }
 
 /** Keccak-256 of a text's UTF-8 bytes. */

@@ -250,11 +250,27 @@ function absorbLanes(from: usize, bytes: u32): void {
   for (let at: u32 = 0; at < bytes; at += 8) store<u64>(state + at, load<u64>(state + at) ^ load<u64>(from + at))
 }
 
-/** Any number of bytes. */
-function absorb(from: usize, size: u32): void {
+/** The state of no bytes. */
+// @ts-ignore: decorator
+@inline
+export function clear(): void {
   setLower(0, 0, 0, 0)
   clearUpper()
   store<u64>(state, 0, 128)
+}
+
+/** Adds whole blocks of 136 bytes. */
+export function addBlocks(from: usize, size: u32): void {
+  for (const end = from + size; from < end; from += rateBytes) {
+    absorbLanes(from, rateBytes)
+    permute()
+  }
+}
+
+/** Adds the last bytes, of any number, and the padding; one permutation is still due. */
+// @ts-ignore: decorator
+@inline
+function addLast(from: usize, size: u32): void {
   while (size >= rateBytes) {
     absorbLanes(from, rateBytes)
     permute()
@@ -265,6 +281,12 @@ function absorb(from: usize, size: u32): void {
   absorbLanes(from, whole)
   absorbTail(state + whole, from + whole, size & 7)
   store<u64>(state, load<u64>(state, 128) ^ padEnd, 128)
+}
+
+/** Any number of bytes. */
+function absorb(from: usize, size: u32): void {
+  clear()
+  addLast(from, size)
 }
 
 /** Leaves the digest in the first four lanes. An address, a word and two words, which are most of what is hashed, go directly. */
@@ -290,13 +312,27 @@ function hash(from: usize, size: u32): void {
   permute()
 }
 
-/** Keccak-256 of `size` bytes at any address: 32 bytes at `to`, which may overlap them. */
-export function keccak256(from: usize, size: u32, to: usize): void {
-  hash(from, size)
+/** The digest in the first four lanes, as bytes at `to`. */
+// @ts-ignore: decorator
+@inline
+function storeDigest(to: usize): void {
   store<u64>(to, load<u64>(state))
   store<u64>(to, ~load<u64>(state, 8), 8)
   store<u64>(to, ~load<u64>(state, 16), 16)
   store<u64>(to, load<u64>(state, 24), 24)
+}
+
+/** Keccak-256 of `size` bytes at any address: 32 bytes at `to`, which may overlap them. */
+export function keccak256(from: usize, size: u32, to: usize): void {
+  hash(from, size)
+  storeDigest(to)
+}
+
+/** Ends what began with `clear`, with its last bytes: 32 bytes at `to`. */
+export function finish(from: usize, size: u32, to: usize): void {
+  addLast(from, size)
+  permute()
+  storeDigest(to)
 }
 
 /** Two lanes as bytes in the opposite order. */
