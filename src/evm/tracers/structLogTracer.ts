@@ -62,6 +62,12 @@ function stackOf(step: TraceStep): readonly string[] {
   return Array.from({ length: size }, (_, i) => step.stackHex(size - 1 - i))
 }
 
+/** SLOAD and SSTORE need two. */
+function stackWordsOf({ disableStack, disableStorage }: { readonly disableStack: boolean; readonly disableStorage: boolean }): number {
+  if (!disableStack) return wholeStack
+  return disableStorage ? 0 : 2
+}
+
 /** A creation's price of its code is not the price of its last opcode. */
 function gasAtEnd({ kind, gas }: Frame, { gasUsed, output, end }: FrameEnd): number {
   const isDeployed = (kind === 'CREATE' || kind === 'CREATE2') && end === 'success'
@@ -145,7 +151,7 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
       ...{ frames: true, logs: false, accounts: false },
       steps: {
         ops: 'all',
-        stackWords: wants.disableStack ? 2 : wholeStack,
+        stackWords: stackWordsOf(wants),
         memory: wants.enableMemory,
         returnData: wants.enableReturnData,
       },
