@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { interpreters } from '#test/harness/evmInterpreters'
 import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
-import { publicStateTestFiles, type StateTestFile } from '#test/vectors/publicStateTests'
+import { isSlowStateTest, publicStateTestFiles, type StateTestFile } from '#test/vectors/publicStateTests'
 import type { StateTestFailure } from '#test/vectors/runStateTest'
 import type { SpecReport } from './spec/messages.ts'
 import { runJobs } from './spec/pool.ts'
@@ -17,9 +17,6 @@ const shownFailures = 40
 /** Cases that a file has: three post states each, of Cancun, Prague and Osaka; the few of older forks do not matter here. */
 const casesIn = ({ later }: StateTestFile): number =>
   Object.values(later).reduce((sum, posts) => sum + Object.values(posts).reduce((count, { length }) => count + length, 0) * 1.5, 0)
-
-/** By name: what takes up to minutes is done first, so that no worker is left with it at the end. */
-const isSlow = ({ file }: StateTestFile): boolean => /MaxRounds|vmPerformance|50000/.test(file)
 
 function printFailures(failures: readonly StateTestFailure[]): void {
   for (const { evm, id, reason } of failures.slice(0, shownFailures)) {
@@ -69,7 +66,8 @@ if (values.evm !== undefined && !all.includes(values.evm)) refuse(`--evm ${value
 const evms = all.filter((name) => values.evm === undefined || name === values.evm)
 
 const files = publicStateTestFiles((file) => only === undefined || only.startsWith(file) || file.startsWith(only))
-const jobs = [...files].sort((a, b) => Number(isSlow(b)) - Number(isSlow(a)) || casesIn(b) - casesIn(a))
+// What takes long is done first, so that no worker is left with it at the end.
+const jobs = [...files].sort((a, b) => Number(isSlowStateTest(b)) - Number(isSlowStateTest(a)) || casesIn(b) - casesIn(a))
 const reports: SpecReport[] = []
 using progress = new Progress(
   jobs.reduce((sum, file) => sum + casesIn(file), 0),

@@ -9,7 +9,7 @@ import { evmRulesAt } from '#chain/opRules'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { SystemConfig } from '#chain/systemConfig'
 import { upgradeTransactionsAt } from '#chain/upgradeTransactions'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { buildBlock } from '#execution/buildBlock'
 import { fastLzLength } from '#execution/fastLz'
 import { readL1BlockFees } from '#execution/l1BlockSlots'
@@ -72,7 +72,7 @@ function follow(
   l1Changes: Partial<SystemConfig> = {},
 ): Chain {
   const config: RollupConfig = { ...network.config, schedule }
-  const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+  const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
   const blocks: BuiltBlock[] = [builtGenesis({ genesis, config })]
   let l1: SystemConfig = { ...systemConfig, ...l1Changes }
   for (let number = 1; number <= count; number++) {
@@ -127,7 +127,7 @@ function ask({ blocks, config }: Chain, signature: string, words: readonly bigin
     ...{ chainId: 8453n, number: header.number + 1, timestamp: header.timestamp, beneficiary: zeroAddress, prevRandao: zeroHash },
     ...{ gasLimit: 30_000_000n, baseFee: 0n, blobBaseFee: 1n },
   }
-  const session = createReferenceEvm().open(last.state.view, env, evmRulesAt(config.schedule, header.timestamp))
+  const session = createWasmEvm().open(last.state.view, env, evmRulesAt(config.schedule, header.timestamp))
   session.beginTransaction({ origin: zeroAddress, gasPrice: 0n, blobHashes: [], warm: [] })
   const data = concatBytes(keccak256Text(signature).subarray(0, 4), ...words.map((word) => bytesFromBigint(word, 32)))
   const outcome = session.run({ caller: zeroAddress, to: gasPriceOracle, value: 0n, data, gas: 30_000_000n })

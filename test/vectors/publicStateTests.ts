@@ -10,6 +10,9 @@ export type StateTestFile = {
   readonly later: Readonly<Record<string, LaterPosts>>
 }
 
+/** By name: tests that take up to minutes. */
+export const isSlowStateTest = ({ file }: { readonly file: string }): boolean => /MaxRounds|loopMul|loopExp|50000/.test(file)
+
 /** All files whose names are wanted. */
 export function publicStateTestFiles(wantsFile: (file: string) => boolean = () => true): StateTestFile[] {
   const { posts } = readSharedJson<{ posts: Record<string, Record<string, LaterPosts>> }>('spec/state-tests-prague-osaka.json.zst')

@@ -6,7 +6,7 @@ import { sequencerFeeVault } from '#chain/addresses'
 import { isActive } from '#chain/forks'
 import { l2RefOf } from '#chain/l2Ref'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { systemClock } from '#lib/clock'
@@ -17,6 +17,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
+import { interpreters } from '#test/harness/evmInterpreters'
 import { verifyProof } from '#trie/proof'
 import { decodeBlock } from '#types/block'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -43,22 +44,25 @@ describe.each(Object.keys(recordedChains) as RecordedChainName[])('%s', (name) =
   const { config, genesis, blocks } = readRecordedChain(name)
   const { schedule } = config
   const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
-  const open = (kv: Kv) =>
-    createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const open = (kv: Kv, evm = createWasmEvm()) =>
+    createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
   const setUnsafe = async (execution: Execution, payload: Payload) =>
     execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
 
-  it('execution: every block executes to its recorded hash, its receipts are the recorded bytes', async () => {
-    const execution = open(createMemoryKv())
-    for (const [index, payload] of payloads.entries()) {
-      if (index === 0) continue
-      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
-      await setUnsafe(execution, payload)
-      using view = execution.view()
-      const receipts = view.receipts(payload.blockHash)
-      expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
-    }
-  })
+  it.each(interpreters)(
+    'execution: every block executes to its recorded hash, its receipts are the recorded bytes, $name',
+    async ({ create }) => {
+      const execution = open(createMemoryKv(), create())
+      for (const [index, payload] of payloads.entries()) {
+        if (index === 0) continue
+        expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+        await setUnsafe(execution, payload)
+        using view = execution.view()
+        const receipts = view.receipts(payload.blockHash)
+        expect(receipts?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(blocks[index]?.receipts.map(toHex))
+      }
+    },
+  )
 
   it('execution: built from attributes, the blocks are the same; unwound to genesis, every state on the way is right', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'basalt-blocks-'))

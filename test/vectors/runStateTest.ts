@@ -1,14 +1,15 @@
 import type { EvmFork } from '#chain/evmRules'
 import type { BlockEnv, Evm } from '#evm/ports'
 import { applyTransaction } from '#execution/applyTransaction'
-import { bytesFromBigint } from '#lib/bytes'
+import { bytesFromBigint, equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, RlpError } from '#lib/rlp'
 import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
 import { computeStateRoot } from '#state/stateRoot'
-import { type Address, addressFromBytes, hashFromBytes, parseAddress } from '#types/ids'
+import { type Address, addressFromBytes, type Hash, hashFromBytes, parseAddress } from '#types/ids'
 import { type Log, logToRlp } from '#types/log'
+import type { StateDiff } from '#types/stateDiff'
 import { decodeTransaction, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
 import { blobBaseFee, ethereumFees, ethereumRules } from './ethereumFees.ts'
 import { caseId, type StateTest, type StateTestCase, type StateTestEnv } from './stateTestCases.ts'
@@ -62,9 +63,25 @@ function sentTransaction(hex: string): Sent | undefined {
   return tx && sender && { raw, tx, sender }
 }
 
-type Run = { readonly evm: Evm; readonly world: World; readonly test: StateTest; readonly sent: Sent | undefined }
+/** The root that a diff makes. Interpreters give the same bytes, mostly: those are not hashed again. */
+function rootsOn({ nodes, root, view }: World): (diff: StateDiff) => Hash {
+  let last: { readonly bytes: Uint8Array; readonly root: Hash } | undefined
+  return (diff) => {
+    const bytes = new Uint8Array(diff.bytes)
+    if (!last || !equalBytes(last.bytes, bytes)) last = { bytes, root: computeStateRoot(nodes, root, view, diff).root }
+    return last.root
+  }
+}
 
-function failureOf({ evm, world, test, sent }: Run, { fork, root, logs }: StateTestCase): string | undefined {
+type Run = {
+  readonly evm: Evm
+  readonly world: World
+  readonly rootOf: (diff: StateDiff) => Hash
+  readonly test: StateTest
+  readonly sent: Sent | undefined
+}
+
+function failureOf({ evm, world, rootOf, test, sent }: Run, { fork, root, logs }: StateTestCase): string | undefined {
   if (!sent) return root === null ? undefined : 'the transaction does not decode'
   const { raw, tx, sender } = sent
   if (sender !== test.sender) return `sender ${sender}, not ${test.sender}`
@@ -74,7 +91,7 @@ function failureOf({ evm, world, test, sent }: Run, { fork, root, logs }: StateT
   if (result.kind === 'refused') return root === null ? undefined : `refused: ${result.reason}`
   if (root === null) return `executed (${result.outcome.kind}) what is to be refused`
   const gotLogs = logsHash(result.outcome.kind === 'success' ? result.outcome.logs : [])
-  const gotRoot = computeStateRoot(world.nodes, world.root, world.view, session.diff()).root
+  const gotRoot = rootOf(session.diff())
   const ran = `${result.outcome.kind}${result.outcome.kind === 'halt' ? ` ${result.outcome.reason}` : ''}, gas ${result.gasUsed}`
   if (gotRoot !== root) return `state root ${gotRoot}, not ${root} (${ran})`
   return gotLogs === logs ? undefined : `logs hash ${gotLogs}, not ${logs} (${ran})`
@@ -83,6 +100,7 @@ function failureOf({ evm, world, test, sent }: Run, { fork, root, logs }: StateT
 /** Runs the cases of a test on each interpreter; the world and the senders are made once. */
 export function runStateTest(evms: readonly NamedEvm[], test: StateTest): StateTestFailure[] {
   const world = createWorld(test.pre)
+  const rootOf = rootsOn(world)
   const sent = new Map<string, Sent | undefined>()
   const sentBy = (raw: string): Sent | undefined => {
     if (!sent.has(raw)) sent.set(raw, sentTransaction(raw))
@@ -93,7 +111,7 @@ export function runStateTest(evms: readonly NamedEvm[], test: StateTest): StateT
     const id = caseId(test, stateTestCase)
     for (const { name, evm } of evms) {
       try {
-        const reason = failureOf({ evm, world, test, sent: sentBy(stateTestCase.raw) }, stateTestCase)
+        const reason = failureOf({ evm, world, rootOf, test, sent: sentBy(stateTestCase.raw) }, stateTestCase)
         if (reason !== undefined) failures.push({ evm: name, id, reason })
       } catch (error) {
         failures.push({ evm: name, id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })

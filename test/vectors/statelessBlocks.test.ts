@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { executeStateless } from '#execution/stateless'
+import { interpreters } from '#test/harness/evmInterpreters'
 
 type File = { fixture: { parent_header: { stateRoot: string } }; preimages: Record<string, string> }
 
@@ -14,9 +15,11 @@ function readBlock(number: number): File {
 }
 
 describe('execution/stateless', () => {
-  it.each([26207960, 26207962, 26208384])('OP Sepolia %i executes to its hash', (number) => {
-    const result = executeStateless(createReferenceEvm(), readBlock(number))
-    expect(result).toMatchObject({ number, hash: result.expected })
+  describe.each(interpreters)('$name', ({ create }) => {
+    it.each([26207960, 26207962, 26208384])('OP Sepolia %i executes to its hash', (number) => {
+      const result = executeStateless(create(), readBlock(number))
+      expect(result).toMatchObject({ number, hash: result.expected })
+    })
   })
 
   it('one flipped byte of any preimage is refused (WITNESS_INVALID)', () => {
@@ -27,15 +30,13 @@ describe('execution/stateless', () => {
       const at = bytes.length >> 1
       bytes[at] = (bytes[at] ?? 0) ^ 1
       const flipped = { ...file, preimages: { ...file.preimages, [key as string]: bytes.toString('hex') } }
-      expect(() => executeStateless(createReferenceEvm(), flipped)).toThrow(expect.objectContaining({ code: 'WITNESS_INVALID' }))
+      expect(() => executeStateless(createWasmEvm(), flipped)).toThrow(expect.objectContaining({ code: 'WITNESS_INVALID' }))
     }
   })
 
   it('a preimage that is missing is named (WITNESS_INCOMPLETE)', () => {
     const file = readBlock(26207960)
     const { [file.fixture.parent_header.stateRoot.slice(2)]: _root, ...preimages } = file.preimages
-    expect(() => executeStateless(createReferenceEvm(), { ...file, preimages })).toThrow(
-      expect.objectContaining({ code: 'WITNESS_INCOMPLETE' }),
-    )
+    expect(() => executeStateless(createWasmEvm(), { ...file, preimages })).toThrow(expect.objectContaining({ code: 'WITNESS_INCOMPLETE' }))
   })
 })
