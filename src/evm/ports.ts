@@ -9,7 +9,7 @@ export type Account = {
   /** wei */
   readonly balance: bigint
   readonly codeHash: Hash
-  /** root of the account's storage as of the view; stale while a block runs, and only asked whether it is empty (EIP-7610) */
+  /** root of the account's storage as of the view; stale while a block runs. An empty one says that there are no slots: none is asked for (EIP-7610) */
   readonly storageRoot: Hash
 }
 
@@ -33,6 +33,7 @@ export class MissingState extends Error {
 /**
  * State before the first transaction of a session, by hashed key: `addressKey` is keccak(address), `slotKey` is keccak(slot), 32 bytes each.
  * Synchronous; implementations throw MissingState when they can answer later, and a Fault when they cannot. Keys handed in may be kept.
+ * One object gives the same answers for ever: a later session on it need not ask again.
  */
 export interface StateView {
   account(addressKey: Uint8Array): Account | undefined

@@ -1,7 +1,7 @@
 import type { EvmRules } from '#chain/evmRules'
 import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
-import { createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
+import { compileBuild, createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
 import { endOf, logsFrom } from './wasm/outcome.ts'
 import { type SessionPlace, WasmSession } from './wasm/session.ts'
 import { TraceHost } from './wasm/traceHost.ts'
@@ -16,21 +16,27 @@ const maxIdle = 2
 const maxIdleBytes = 64 * 2 ** 20
 
 /** Instances that wait for a session: to make one costs milliseconds. */
-function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): () => SessionPlace {
+function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionPlace {
   const idle: EvmInstance[] = []
   const giveBack = (instance: EvmInstance): void => {
     if (!instance.isBroken && idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) idle.push(instance)
   }
-  return () => ({ instance: idle.pop() ?? createInstance(codeBytes, build), giveBack })
+  /** One that knows the view, if there is one. */
+  const take = (view: StateView): EvmInstance | undefined => {
+    const at = idle.findIndex(({ last }) => last?.view.deref() === view)
+    return at < 0 ? idle.pop() : idle.splice(at, 1)[0]
+  }
+  return (view) => ({ instance: take(view) ?? createInstance(codeBytes, build), giveBack })
 }
 
 /**
  * The interpreter that runs: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. A session has an instance of its own
- * while it is open: dispose of it, or the next one makes another. The module is compiled at first use.
+ * while it is open: dispose of it, or the next one makes another. The module is compiled here, once a thread: a tenth of a second.
  */
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
+  compileBuild('plain')
   const place = createPool('plain', options)
-  return { open: (view, block, rules): WasmSession => new WasmSession(place(), view, block, rules) }
+  return { open: (view, block, rules): WasmSession => new WasmSession(place(view), view, block, rules) }
 }
 
 /** As `Evm`, with somebody who listens to every message of the session. */
@@ -38,7 +44,7 @@ export interface TracedEvm {
   open(view: StateView, block: BlockEnv, rules: EvmRules, listener: TraceEvents & { readonly needs: TraceNeeds }): EvmSession
 }
 
-/** The same interpreter as a build that tells each step and each frame, and is slower for it. */
+/** The same interpreter as a build that tells each step and each frame, and is slower for it. It is compiled at its first session. */
 export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
   const place = createPool('traced', options)
   return {
@@ -53,7 +59,7 @@ export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
           },
           listener,
         )
-      return new WasmSession({ ...place(), watch }, view, block, rules)
+      return new WasmSession({ ...place(view), watch }, view, block, rules)
     },
   }
 }

@@ -55,6 +55,7 @@ export {
   setNonce,
   slotOf,
   stateBytesTouched,
+  tableBytes,
   warm,
   warmSlot,
 } from './state'

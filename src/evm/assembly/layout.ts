@@ -142,7 +142,9 @@ export const accountCodeGeneration = 148
 export const accountSlots = 152
 /** u32, index of the entry, from 0 */
 export const accountNumber = 156
-export const accountBytes = 160
+/** u32, the account that was changed before this one, 0 at the end; only with `accountDirtyFlag` */
+export const accountNextDirty = 160
+export const accountBytes = 176
 
 /** What the view says is in the entry. */
 export const accountLoadedFlag = 1
@@ -173,7 +175,7 @@ export const slotSeenIn = 168
 export const slotWarmIn = 172
 /** u32, 1: the view has been asked */
 export const slotLoaded = 176
-/** u32, 1: was set at some time in the session */
+/** u32, the slot that was set before this one, 1 at the end; 0: was never set */
 export const slotDirty = 180
 export const slotBytes = 184
 

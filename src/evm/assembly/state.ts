@@ -2,20 +2,22 @@
 // a pointer names an account or a slot. A full region ends in a trap: the host turns it into a fault and drops the instance.
 import {
   accountsBase,
+  ctxAccountsTop,
   ctxBeneficiary,
   ctxFork,
   ctxLogsTop,
   ctxOrigin,
   ctxRefund,
+  ctxSlotsTop,
   ctxTransaction,
   logsBase,
   slotsBase,
   transientBase,
   undoBase,
 } from './layout'
-import { accountOf, accountsHighest, clearAccounts, isEmpty, exists, remove, warm } from './stateAccounts'
+import { accountOf, accountsHighest, clearAccounts, exists, forgetChangedAccounts, isEmpty, remove, warm } from './stateAccounts'
 import { drawKeys } from './stateHash'
-import { clearSlots, slotsHighest } from './stateSlots'
+import { clearSlots, restoreChangedSlots, slotsHighest } from './stateSlots'
 import { clearTransient, transientHighest } from './stateTransient'
 import { beginWalk, clearUndo, logsHighest, nextMarked, undoDestroyed, undoHighest } from './stateUndo'
 
@@ -59,8 +61,19 @@ export {
 export { setTransient, transientOf } from './stateTransient'
 export { checkpoint, revertTo } from './stateUndo'
 
-/** Forgets the session before. The host has written secrets, fork, block and precompiles. */
-export function openSession(): void {
+/**
+ * Begins a session. The host has written secrets, fork, block and precompiles.
+ * @param keeps 0: the session before is forgotten. 1: this one has the same view and rules; what that view was asked is still known, and what was
+ * changed is undone
+ */
+export function openSession(keeps: u32): void {
+  if (keeps !== 0) {
+    restoreChangedSlots()
+    forgetChangedAccounts()
+    forgetTransaction()
+    store<u32>(ctxTransaction, load<u32>(ctxTransaction) + 1)
+    return
+  }
   drawKeys()
   clearAccounts()
   clearSlots()
@@ -92,6 +105,11 @@ function forgetTransaction(): void {
   clearUndo()
   clearTransient()
   store<u32>(ctxLogsTop, logsBase)
+}
+
+/** Bytes of the entries of accounts and slots. */
+export function tableBytes(): u32 {
+  return load<u32>(ctxAccountsTop) - accountsBase + (load<u32>(ctxSlotsTop) - slotsBase)
 }
 
 /** Bytes of this file's regions that were ever touched: they are resident. Indexes are left out. */

@@ -16,6 +16,7 @@ import {
   accountIndexMaxBytes,
   accountKey,
   accountLoadedFlag,
+  accountNextDirty,
   accountNonce,
   accountNumber,
   accountSlots,
@@ -29,7 +30,6 @@ import {
   ctxPrecompiles,
   ctxTransaction,
   slotAccount,
-  slotDirty,
   slotNext,
 } from './layout'
 import { addressHash } from './stateHash'
@@ -55,6 +55,8 @@ const maxBits: u32 = 20
 let bits: u32 = firstBits
 let count: u32 = 0
 let highest: usize = accountsBase
+/** the account that was changed last */
+let lastDirty: usize = 0
 
 /** A precompile is warm in every transaction. */
 const alwaysWarm: u32 = 0xffffffff
@@ -80,6 +82,7 @@ export function clearAccounts(): void {
   highest = max(highest, <usize>load<u32>(ctxAccountsTop))
   bits = firstBits
   count = 0
+  lastDirty = 0
   store<u32>(ctxAccountsTop, accountsBase)
 }
 
@@ -252,8 +255,15 @@ export function touch(a: usize): void {
 function changed(a: usize): void {
   const flags = load<u32>(a, accountFlags)
   if ((flags & accountExistsFlag) === 0) save(undoExists, a)
+  if ((flags & accountDirtyFlag) === 0) link(a)
   store<u32>(a, flags | accountExistsFlag | accountDirtyFlag, accountFlags)
   touch(a)
+}
+
+/** Adds an account to the list of those that were changed. */
+function link(a: usize): void {
+  store<u32>(a, <u32>lastDirty, accountNextDirty)
+  lastDirty = a
 }
 
 /** @param word the new balance; may lie in an entry */
@@ -343,6 +353,7 @@ export function destroy(a: usize): void {
 /** The account is gone, and its slots: their entries stay and are found no more. */
 export function remove(a: usize): void {
   const flags = load<u32>(a, accountFlags)
+  if ((flags & accountDirtyFlag) === 0) link(a)
   store<u32>(a, (flags & ~accountExistsFlag) | accountWipedFlag | accountDirtyFlag, accountFlags)
   store<u64>(a, 0, accountNonce)
   const none = i64x2.splat(0)
@@ -353,18 +364,27 @@ export function remove(a: usize): void {
   store<u64>(a, empty2, accountCodeHash + 16)
   store<u64>(a, empty3, accountCodeHash + 24)
   store<u32>(a, 0, accountCode)
-  for (let s = <usize>load<u32>(a, accountSlots); s !== 0; s = <usize>load<u32>(s, slotNext)) {
-    store<u32>(s, 0, slotAccount)
-    store<u32>(s, 0, slotDirty)
-  }
+  loseSlots(a)
+}
+
+function loseSlots(a: usize): void {
+  for (let s = <usize>load<u32>(a, accountSlots); s !== 0; s = <usize>load<u32>(s, slotNext)) store<u32>(s, 0, slotAccount)
   store<u32>(a, 0, accountSlots)
 }
 
-/** The first account from `a` on (0: from the start) that was changed at some time; 0 when there is none. */
-export function nextChangedAccount(a: usize): usize {
-  const top = <usize>load<u32>(ctxAccountsTop)
-  for (let at: usize = a === 0 ? <usize>accountsBase : a; at < top; at += accountBytes) {
-    if ((load<u32>(at, accountFlags) & accountDirtyFlag) !== 0) return at
+/** Accounts that were changed are as if they had not been asked for; those that lost their slots do not know them. */
+export function forgetChangedAccounts(): void {
+  let a = lastDirty
+  while (a !== 0) {
+    if ((load<u32>(a, accountFlags) & accountWipedFlag) !== 0) loseSlots(a)
+    store<u32>(a, 0, accountFlags)
+    store<u32>(a, 0, accountCode)
+    a = <usize>load<u32>(a, accountNextDirty)
   }
-  return 0
+  lastDirty = 0
+}
+
+/** The next account after `a` (0: the first) that was changed at some time; 0 when there is none. */
+export function nextChangedAccount(a: usize): usize {
+  return a === 0 ? lastDirty : <usize>load<u32>(a, accountNextDirty)
 }

@@ -39,6 +39,10 @@ const keyedBit: u32 = 2
 let bits: u32 = firstBits
 let count: u32 = 0
 let highest: usize = slotsBase
+/** the slot that was first set last */
+let lastDirty: usize = 0
+/** `slotDirty` of the one that was set first */
+const endOfDirty: u32 = 1
 
 const ordered = memory.data(32)
 
@@ -55,6 +59,7 @@ export function clearSlots(): void {
   highest = max(highest, <usize>load<u32>(ctxSlotsTop))
   bits = firstBits
   count = 0
+  lastDirty = 0
   store<u32>(ctxSlotsTop, slotsBase)
 }
 
@@ -183,7 +188,28 @@ export function freshen(s: usize): void {
 export function setSlot(s: usize, value: usize): void {
   saveWord(undoSlot, s, s + slotValue)
   copyWord(s + slotValue, value)
-  store<u32>(s, 1, slotDirty)
+  if (load<u32>(s, slotDirty) !== 0) return
+  store<u32>(s, lastDirty === 0 ? endOfDirty : <u32>lastDirty, slotDirty)
+  lastDirty = s
+}
+
+// @ts-ignore: decorator
+@inline
+function nextDirty(s: usize): usize {
+  const next = load<u32>(s, slotDirty)
+  return next === endOfDirty ? 0 : <usize>next
+}
+
+/** Slots that were set have the view's value again. */
+export function restoreChangedSlots(): void {
+  let s = lastDirty
+  while (s !== 0) {
+    const next = nextDirty(s)
+    copyWord(s + slotValue, s + slotBefore)
+    store<u32>(s, 0, slotDirty)
+    s = next
+  }
+  lastDirty = 0
 }
 
 /** Sees to it that the slot's key is there. */
@@ -209,13 +235,15 @@ export function loadSlot(s: usize, bytes: usize): void {
   copyWord(s + slotBefore, s + slotValue)
 }
 
-/** The first slot from `s` on (0: from the start) whose value is not the view's, with its key; 0 when there is none. */
+/** The next slot after `s` (0: the first) whose value is not the view's, with its key; 0 when there is none. */
 export function nextChangedSlot(s: usize): usize {
-  const top = <usize>load<u32>(ctxSlotsTop)
-  for (let at: usize = s === 0 ? <usize>slotsBase : s; at < top; at += slotBytes) {
-    if (load<u32>(at, slotDirty) === 0 || equal(at + slotValue, at + slotBefore)) continue
-    hashSlot(at)
-    return at
+  let at = s === 0 ? lastDirty : nextDirty(s)
+  while (at !== 0) {
+    if (load<u32>(at, slotAccount) !== 0 && !equal(at + slotValue, at + slotBefore)) {
+      hashSlot(at)
+      return at
+    }
+    at = nextDirty(at)
   }
   return 0
 }

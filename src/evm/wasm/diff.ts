@@ -2,15 +2,11 @@ import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
 import {
   accountBalance,
-  accountBytes,
   accountExistsFlag,
   accountFlags,
-  accountKey,
   accountNonce,
-  accountNumber,
   accountWipedFlag,
   slotAccount,
-  slotBytes,
   slotKey,
   slotValue,
 } from '../assembly/layout.ts'
@@ -29,7 +25,7 @@ function changeOf(before: Account | undefined, now: AccountChange | undefined, w
 function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array>, world: World, entry: number): void {
   const { memory } = world.instance
   const flags = memory.number(entry + accountFlags)
-  const before = world.before[memory.number(entry + accountNumber)]
+  const before = world.before(entry)
   const exists = (flags & accountExistsFlag) !== 0
   const wiped = (flags & accountWipedFlag) !== 0 && before !== undefined && (!exists || before.storageRoot !== emptyRoot)
   const now = exists
@@ -41,7 +37,7 @@ function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array
     : undefined
   const change = changeOf(before, now, wiped)
   if (change === undefined) return
-  parts.accounts.push({ key: memory.bytes(entry + accountKey, 32), change, wiped })
+  parts.accounts.push({ key: world.keyOf(entry), change, wiped })
   if (!change || change.codeHash === emptyCodeHash || change.codeHash === before?.codeHash) return
   const code = world.newCodes.get(change.codeHash)
   if (code) codes.set(change.codeHash, code)
@@ -49,14 +45,8 @@ function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array
 
 function addSlots(parts: Writable<StateDiffParts>, world: World): void {
   const { exports, memory } = world.instance
-  const addressKeys = new Map<number, Uint8Array>()
-  for (let slot = exports.nextChangedSlot(0); slot !== 0; slot = exports.nextChangedSlot(slot + slotBytes)) {
-    const account = memory.number(slot + slotAccount)
-    let addressKey = addressKeys.get(account)
-    if (!addressKey) {
-      addressKey = memory.bytes(account + accountKey, 32)
-      addressKeys.set(account, addressKey)
-    }
+  for (let slot = exports.nextChangedSlot(0); slot !== 0; slot = exports.nextChangedSlot(slot)) {
+    const addressKey = world.keyOf(memory.number(slot + slotAccount))
     parts.slots.push({ addressKey, slotKey: memory.bytes(slot + slotKey, 32), value: memory.wordBytes(slot + slotValue) })
   }
 }
@@ -66,7 +56,7 @@ export function diffOf(world: World): StateDiff {
   const { exports } = world.instance
   const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
   const codes = new Map<Hash, Uint8Array>()
-  for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry + accountBytes)) {
+  for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry)) {
     addAccount(parts, codes, world, entry)
   }
   addSlots(parts, world)

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import type { EvmRules } from '#chain/evmRules'
 import { lazy } from '#lib/lazy'
 import {
   codeBase,
@@ -11,6 +13,8 @@ import {
   memoryBase,
   stacksBase,
 } from '../assembly/layout.ts'
+import type { StateView } from '../ports.ts'
+import type { Known } from './known.ts'
 import { type LinearMemory, WasmMemory } from './wasmMemory.ts'
 
 /** What is used of the global of this name, which the compiler's Node types leave out. */
@@ -27,7 +31,7 @@ declare const moduleBrand: unique symbol
 /** What the module exports: pointers are numbers, words and hashes are passed by the address where they lie. */
 export type EvmExports = {
   readonly memory: LinearMemory
-  openSession(): void
+  openSession(keeps: number): void
   openCodes(): void
   beginTransaction(): void
   endTransaction(): void
@@ -48,6 +52,7 @@ export type EvmExports = {
   loadSlot(slot: number, bytes: number): void
   nextChangedSlot(from: number): number
   stateBytesTouched(): number
+  tableBytes(): number
   begin(): number
   run(): number
   allocateCode(hashBytes: number, size: number): number
@@ -62,16 +67,39 @@ export type EvmInstance = {
   readonly memory: WasmMemory
   /** highest number of bytes of input and output since it was made */
   ioHigh: number
+  /** what its last session was of */
+  last: LastSession | undefined
   /** a trap has left it in the middle of something */
   isBroken: boolean
+}
+
+/** What the next session goes on with when it has the same view and rules. */
+export type LastSession = {
+  readonly view: WeakRef<StateView>
+  readonly rules: EvmRules
+  readonly known: Known
 }
 
 export type EvmBuild = 'plain' | 'traced'
 
 const files = { plain: './evm.wasm', traced: './evmTraced.wasm' } as const
 
-const compile = (build: EvmBuild): WasmModule => new WebAssembly.Module(readFileSync(new URL(files[build], import.meta.url)))
-/** Compiled at first use, once a thread. */
+/**
+ * Compiled by V8's optimising compiler at once, which takes a tenth of a second: left to itself, V8 begins with code that is three times as slow, and
+ * changes over while it runs. The flags hold for this module alone.
+ */
+function compile(build: EvmBuild): WasmModule {
+  const bytes = readFileSync(new URL(files[build], import.meta.url))
+  setFlagsFromString('--no-liftoff')
+  setFlagsFromString('--no-wasm-lazy-compilation')
+  try {
+    return new WebAssembly.Module(bytes)
+  } finally {
+    setFlagsFromString('--liftoff')
+    setFlagsFromString('--wasm-lazy-compilation')
+  }
+}
+/** Once a thread. */
 const modules = { plain: lazy(() => compile('plain')), traced: lazy(() => compile('traced')) } as const
 
 const imports = {
@@ -80,6 +108,11 @@ const imports = {
       throw new WebAssembly.RuntimeError('abort')
     },
   },
+}
+
+/** Compiles a build, so that the first session does not wait for it. */
+export function compileBuild(build: EvmBuild): void {
+  modules[build]()
 }
 
 /**
@@ -101,7 +134,7 @@ export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   const memory = new WasmMemory(exports.memory)
   memory.u8.set(randomBytes(16), ctxSeed)
   memory.setNumber(ctxCodeSoftBytes, codeBytes)
-  return { exports, memory, ioHigh: 0, isBroken: false }
+  return { exports, memory, ioHigh: 0, last: undefined, isBroken: false }
 }
 
 /** Bytes of memory that are resident, about: memory of WebAssembly never shrinks. */

@@ -25,6 +25,7 @@ import {
   ctxPrevRandao,
   ctxReturnSize,
   ctxTimestamp,
+  ctxTransaction,
   exitEnded,
   inputBase,
   inputEnd,
@@ -36,6 +37,7 @@ import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, 
 import { diffOf } from './diff.ts'
 import { serve, sliceGas } from './exits.ts'
 import type { EvmInstance } from './instance.ts'
+import { createKnown, type Known } from './known.ts'
 import { outcomeOf } from './outcome.ts'
 import { type RulesTable, rulesTable } from './rulesTable.ts'
 import type { WasmMemory } from './wasmMemory.ts'
@@ -43,6 +45,10 @@ import { World } from './world.ts'
 
 const maxBlobHashes = (staticBase - ctxBlobHashes) / 32
 const maxNonce = 2n ** 64n - 1n
+/** Entries that stay for the next session on the same view. */
+const maxKeptBytes = 20 * 2 ** 20
+/** Sessions on one view count on; numbers near 2^32 have a meaning of their own. */
+const maxTransactions = 2 ** 31
 
 function writeBlock(memory: WasmMemory, block: BlockEnv): void {
   memory.setWord(ctxChainId, block.chainId)
@@ -63,6 +69,12 @@ function copyAddress(memory: WasmMemory, to: number, entry: number): void {
   u32[i + 5] = 0
   u32[i + 6] = 0
   u32[i + 7] = 0
+}
+
+/** What the instance still knows of the view; undefined when it was of another, or has become too much. */
+function knownOf({ exports, memory, last }: EvmInstance, view: StateView, rules: EvmRules): Known | undefined {
+  const isSame = last !== undefined && last.rules === rules && last.view.deref() === view
+  return isSame && exports.tableBytes() <= maxKeptBytes && memory.number(ctxTransaction) < maxTransactions ? last.known : undefined
 }
 
 /** Who is told what happens at each exit of the traced build: see TraceHost. */
@@ -94,8 +106,11 @@ export class WasmSession implements EvmSession {
   #pace: Pace | undefined
 
   constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules) {
-    const { exports, memory } = place.instance
-    this.#world = new World(view, place.instance)
+    const { instance } = place
+    const { exports, memory } = instance
+    const known = knownOf(instance, view, rules)
+    instance.last = { view: new WeakRef(view), rules, known: known ?? createKnown() }
+    this.#world = new World(view, instance, instance.last.known)
     this.#table = rulesTable(rules)
     this.#place = place
     this.#watch = place.watch?.(this.#world, this.#table)
@@ -103,7 +118,7 @@ export class WasmSession implements EvmSession {
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
     writeBlock(memory, block)
-    exports.openSession()
+    exports.openSession(known === undefined ? 0 : 1)
     exports.openCodes()
   }
 

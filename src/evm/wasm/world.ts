@@ -23,6 +23,7 @@ import {
 import { evmFault } from '../faults.ts'
 import type { Account, StateView } from '../ports.ts'
 import { type EvmInstance, isTrap } from './instance.ts'
+import type { Known } from './known.ts'
 
 const emptyCodeHashBytes = keccak256(emptyBytes)
 const loadedBit = 1
@@ -31,15 +32,13 @@ const loadedBit = 1
 export class World {
   readonly #view: StateView
   #instance: EvmInstance | undefined
-  readonly #entries = new Map<Address, number>()
-  readonly #addresses = new Map<number, Address>()
-  /** by the number of the entry, as of the view */
-  readonly before: (Account | undefined)[] = []
+  readonly #known: Known
   /** codes that were set in this session */
   readonly newCodes = new Map<Hash, Uint8Array>()
 
-  constructor(view: StateView, instance: EvmInstance) {
+  constructor(view: StateView, instance: EvmInstance, known: Known) {
     this.#view = view
+    this.#known = known
     this.#instance = instance
   }
 
@@ -65,7 +64,7 @@ export class World {
 
   /** The entry of an address, loaded or not. */
   entryOf(address: Address): number {
-    return this.#entries.get(address) ?? this.#makeEntry(address)
+    return this.#known.entries.get(address) ?? this.#makeEntry(address)
   }
 
   #makeEntry(address: Address): number {
@@ -73,7 +72,7 @@ export class World {
     memory.setHex(ioBase, address)
     try {
       const entry = exports.accountAt(ioBase)
-      this.#entries.set(address, entry)
+      this.#known.entries.set(address, entry)
       return entry
     } catch (error) {
       throw this.faultOf(error)
@@ -82,10 +81,11 @@ export class World {
 
   /** The address of an entry. */
   addressOf(entry: number): Address {
-    const known = this.#addresses.get(entry)
+    const { addresses } = this.#known
+    const known = addresses.get(entry)
     if (known !== undefined) return known
     const address = this.instance.memory.address(entry + accountAddress)
-    this.#addresses.set(entry, address)
+    addresses.set(entry, address)
     return address
   }
 
@@ -98,18 +98,42 @@ export class World {
 
   loadAccount(entry: number): void {
     const { memory } = this.instance
-    const before = this.#view.account(memory.bytes(entry + accountKey, 32))
-    this.before[memory.number(entry + accountNumber)] = before
+    const before = this.#askedAccount(memory.number(entry + accountNumber), entry)
     if (!before || before.codeHash === emptyCodeHash) memory.u8.set(emptyCodeHashBytes, entry + accountCodeHash)
     else memory.setHex(entry + accountCodeHash, before.codeHash)
     let flags = accountLoadedFlag
+    memory.u64[(entry + accountNonce) >>> 3] = before?.nonce ?? 0n
+    memory.setWord(entry + accountBalance, before?.balance ?? 0n)
     if (before) {
-      memory.u64[(entry + accountNonce) >>> 3] = before.nonce
-      memory.setWord(entry + accountBalance, before.balance)
       flags |= accountExistsFlag | accountBeforeFlag
       if (before.storageRoot !== emptyRoot) flags |= accountStorageFlag
     }
     memory.setNumber(entry + accountFlags, memory.number(entry + accountFlags) | flags)
+  }
+
+  /** As the view has it: asked once, in the first session on it. */
+  #askedAccount(number: number, entry: number): Account | undefined {
+    const known = this.#known.before[number]
+    if (known !== undefined) return known ?? undefined
+    const account = this.#view.account(this.keyOf(entry))
+    this.#known.before[number] = account ?? null
+    return account
+  }
+
+  /** The account as of the view. */
+  before(entry: number): Account | undefined {
+    return this.#known.before[this.instance.memory.number(entry + accountNumber)] ?? undefined
+  }
+
+  /** keccak of the account's address. */
+  keyOf(entry: number): Uint8Array {
+    const { memory } = this.instance
+    const number = memory.number(entry + accountNumber)
+    const known = this.#known.keys[number]
+    if (known !== undefined) return known
+    const key = memory.bytes(entry + accountKey, 32)
+    this.#known.keys[number] = key
+    return key
   }
 
   /** The account as it stands; undefined when it does not exist. */
@@ -118,7 +142,7 @@ export class World {
     const { memory } = this.instance
     const flags = memory.number(entry + accountFlags)
     if ((flags & accountExistsFlag) === 0) return undefined
-    const before = this.before[memory.number(entry + accountNumber)]
+    const before = this.before(entry)
     return {
       nonce: memory.u64[(entry + accountNonce) >>> 3] as bigint,
       balance: memory.word(entry + accountBalance),
@@ -141,12 +165,12 @@ export class World {
       return
     }
     exports.hashSlot(slot)
-    const value = this.#view.slot(memory.bytes(account + accountKey, 32), memory.bytes(slot + slotKey, 32))
+    const value = this.#view.slot(this.keyOf(account), memory.bytes(slot + slotKey, 32))
     if (value === undefined) {
       exports.loadSlot(slot, 0)
       return
     }
-    memory.u8.fill(0, ioBase, ioBase + 32)
+    if (value.length !== 32) memory.u8.fill(0, ioBase, ioBase + 32)
     memory.u8.set(value, ioBase + 32 - value.length)
     exports.loadSlot(slot, ioBase)
   }
