@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from './hex.ts'
-import { keccak256, keccak256Of, keccak256Text } from './keccak.ts'
+import { keccak256, keccak256Hex, keccak256Of, keccak256Text } from './keccak.ts'
 import { ripemd160 } from './ripemd160.ts'
 import { sha256 } from './sha256.ts'
 
@@ -32,6 +32,19 @@ it.each<[string, Hash, Hash]>([
       expect(hash(bytes.subarray(from))).toEqual(other(bytes.slice(from)))
     }),
   )
+})
+
+it('lib/keccak: a hex text of either case is hashed as its bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      const hex = toHex(bytes)
+      expect(keccak256Hex(hex)).toEqual(keccak_256(bytes))
+      expect(keccak256Hex(`0x${hex.slice(2).toUpperCase()}`)).toEqual(keccak_256(bytes))
+    }),
+  )
+  const most = new Uint8Array(65_280).fill(0xab)
+  expect(keccak256Hex(toHex(most))).toEqual(keccak_256(most))
+  expect(() => keccak256Hex(toHex(new Uint8Array(65_281)))).toThrow(RangeError)
 })
 
 it('lib/keccak: a text is hashed as UTF-8, and parts as what they make together', () => {

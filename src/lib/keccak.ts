@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
+import type { Hex } from './hex.ts'
 
 /** What is used of the global of this name, which the compiler's Node types leave out. */
 declare const WebAssembly: {
@@ -34,6 +35,17 @@ export function keccak256(data: Uint8Array): Uint8Array {
   if (data.length > arenaBytes) return keccak256Of(data)
   memory.set(data, arena)
   wasm.keccak256(data.length)
+  return memory.slice(digest, digestEnd)
+}
+
+const digitOf = (code: number): number => (code < 58 ? code - 48 : (code | 32) - 87)
+
+/** Keccak-256 of the bytes of a short hex text, such as an address; its digits are not checked. RangeError above 65,280 bytes. */
+export function keccak256Hex(hex: Hex): Uint8Array {
+  if (hex.length > 2 * arenaBytes + 2) throw new RangeError(`hex text of ${hex.length} characters`)
+  let end = arena
+  for (let i = 3; i < hex.length; i += 2) memory[end++] = (digitOf(hex.charCodeAt(i - 1)) << 4) | digitOf(hex.charCodeAt(i))
+  wasm.keccak256(end - arena)
   return memory.slice(digest, digestEnd)
 }
 

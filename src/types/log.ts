@@ -1,5 +1,5 @@
-import { fromHex } from '#lib/hex'
-import { keccak256 } from '#lib/keccak'
+import { fromHex, type Hex } from '#lib/hex'
+import { keccak256, keccak256Hex } from '#lib/keccak'
 import { RlpError, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
@@ -23,10 +23,13 @@ export function logFromRlp(item: RlpItem): Log {
 
 export const bloomBytes = 256
 
+/** The bit that the digest's bytes from an even place below 6 on stand for. */
+const bitAt = (digest: Uint8Array, at: number): number => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047
+
 /** The three bits of a value, each a place in the filter: 0 is the lowest bit of the last byte. @see yellow paper, 4.3.1 (M3:2048) */
 export function bloomBits(value: Uint8Array): readonly number[] {
-  const hash = keccak256(value)
-  return [0, 2, 4].map((i) => (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047)
+  const digest = keccak256(value)
+  return [0, 2, 4].map((at) => bitAt(digest, at))
 }
 
 /** Whether all the bits are set: the values behind them may be in the filter, or certainly are not. */
@@ -34,8 +37,10 @@ export function bloomHas(bloom: Uint8Array, bits: readonly number[]): boolean {
   return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
 }
 
-function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
-  for (const bit of bloomBits(value)) {
+function addToBloom(bloom: Uint8Array, value: Hex): void {
+  const digest = keccak256Hex(value)
+  for (let i = 0; i < 6; i += 2) {
+    const bit = bitAt(digest, i)
     const at = bloomBytes - 1 - (bit >> 3)
     bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7))
   }
@@ -49,8 +54,8 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return emptyBloom
   const bloom = new Uint8Array(bloomBytes)
   for (const log of logs) {
-    addToBloom(bloom, fromHex(log.address))
-    for (const topic of log.topics) addToBloom(bloom, fromHex(topic))
+    addToBloom(bloom, log.address)
+    for (const topic of log.topics) addToBloom(bloom, topic)
   }
   return bloom
 }

@@ -1,9 +1,11 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
 import { concatBytes, emptyBytes, equalBytes } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
-import { parseAddress, parseHash } from './ids.ts'
+import { addressFromBytes, hashFromBytes, parseAddress, parseHash } from './ids.ts'
 import { bloomBits, bloomHas, bloomOf } from './log.ts'
 import { createReceipt, decodeReceipt, encodeReceipt, type Receipt } from './receipt.ts'
 
@@ -49,6 +51,20 @@ it('types/log: bits are counted from the lowest of the last byte', () => {
   expect(bits.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n)).toBe(value)
   const every = Array.from({ length: 2_048 }, (_, bit) => bit)
   expect(every.filter((bit) => bloomHas(bloom, [bit]))).toEqual([...bits].sort((a, b) => a - b))
+})
+
+const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const anyLog = fc.record({ address: bytesOf(20).map(addressFromBytes), topics: fc.array(bytesOf(32).map(hashFromBytes), { maxLength: 4 }) })
+
+it('types/log: the filter of any logs is the sum of the bits that the yellow paper names, by another Keccak', () => {
+  fc.assert(
+    fc.property(fc.array(anyLog, { maxLength: 5 }), (each) => {
+      const digests = each.flatMap(({ address, topics }) => [address, ...topics].map((value) => keccak_256(fromHex(value))))
+      const places = digests.flatMap((digest) => [0, 2, 4].map((i) => BigInt(toHex(digest.subarray(i, i + 2))) % 2_048n))
+      const bloom = bloomOf(each.map((log) => ({ ...log, data: emptyBytes })))
+      expect(BigInt(toHex(bloom))).toBe(places.reduce((sum, place) => sum | (1n << place), 0n))
+    }),
+  )
 })
 
 const byzantium: Receipt = createReceipt({
