@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addressOf, callTo, cancun, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
 import { alice, bob, carol, slotNumber, stateOf, transaction } from '#test/harness/traceScript'
 import { createWorld } from '#test/vectors/stateTestWorld'
-import type { Message, Outcome } from '../ports.ts'
+import { type Message, MissingState, type Outcome, type StateView, type WantedState } from '../ports.ts'
 import type { FrameEnd, FrameStart, TraceListener } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'
 import { createTracedWasmEvm, createWasmEvm } from '../wasmEvm.ts'
@@ -42,6 +42,36 @@ type Calls = { readonly calls?: readonly Readonly<Record<string, unknown>>[] }
 const callsOf = (codes: Codes, message?: Message) => (traceOf(codes, { tracer: 'callTracer' }, message) as Calls).calls ?? []
 
 const create = (value: number): string => `${push(0)}${push(0)}${push(value)}f0`
+
+/** A view that lacks each thing when it is first asked for it. */
+function forgetful(whole: StateView): { readonly view: StateView; readonly told: ReadonlySet<string> } {
+  const told = new Set<string>()
+  const wait = (wanted: WantedState): void => {
+    const name = JSON.stringify(Object.values(wanted))
+    if (told.has(name)) return
+    told.add(name)
+    throw new MissingState(wanted)
+  }
+  const view: StateView = {
+    account(addressKey) {
+      wait({ kind: 'account', addressKey })
+      return whole.account(addressKey)
+    },
+    slot(addressKey, slotKey) {
+      wait({ kind: 'slot', addressKey, slotKey })
+      return whole.slot(addressKey, slotKey)
+    },
+    code(codeHash) {
+      wait({ kind: 'code', codeHash })
+      return whole.code(codeHash)
+    },
+    blockHash(number) {
+      wait({ kind: 'blockHash', number })
+      return whole.blockHash(number)
+    },
+  }
+  return { view, told }
+}
 
 describe('evm/wasm: the traced build', () => {
   it('tells calls and creations that never ran, with the gas that they give back', () => {
@@ -171,6 +201,39 @@ describe('evm/wasm: the traced build', () => {
       return session.run(toBob())
     })
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
+  })
+
+  it('a message that waits for its state is told as one that has it', () => {
+    const codes = {
+      [bob]: `${callTo(carol)}${push(1)}5450${push(carol)}3150${push(999)}4050${create(0)}00`,
+      [carol]: `${push(3)}${push(1)}55`,
+    }
+    const patiently = <T>(ask: () => T, again: () => T): T => {
+      let next = ask
+      for (;;) {
+        try {
+          return next()
+        } catch (error) {
+          if (!(error instanceof MissingState)) throw error
+          next = again
+        }
+      }
+    }
+    const request = { tracer: 'muxTracer', tracerConfig: { callTracer: {}, prestateTracer: {} } }
+    for (const given of [{ enableMemory: true }, {}, request]) {
+      const { view, told } = forgetful(world(codes))
+      const tracer = createTracer(given)
+      tracer.begin(transaction({ gas: 100_000 }))
+      using session = traced.open(view, testBlock, cancun, tracer)
+      session.beginTransaction(testTransaction(alice))
+      const outcome = patiently(
+        () => session.run(toBob()),
+        () => session.resume(),
+      )
+      tracer.end({ gasUsed: Number(100_000n - outcome.gasLeft), succeeded: true }, stateOf({}), stateOf({}))
+      expect(told.size).toBeGreaterThan(3)
+      expect(tracer.result()).toEqual(traceOf(codes, given))
+    }
   })
 
   it('an unknown address is no precompile', () => {
