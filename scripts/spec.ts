@@ -18,11 +18,15 @@ const shownFailures = 40
 const casesIn = ({ later }: StateTestFile): number =>
   Object.values(later).reduce((sum, posts) => sum + Object.values(posts).reduce((count, { length }) => count + length, 0) * 1.5, 0)
 
+let failureCount = 0
+
+/** As they come: a run takes minutes. */
 function printFailures(failures: readonly StateTestFailure[]): void {
-  for (const { evm, id, reason } of failures.slice(0, shownFailures)) {
+  for (const { evm, id, reason } of failures) {
+    failureCount++
+    if (failureCount > shownFailures) continue
     console.log(`FAILED on ${evm}: ${id}\n  ${reason}\n  again: npm run test:spec -- --evm ${evm} --only '${id}'`)
   }
-  if (failures.length > shownFailures) console.log(`… and ${failures.length - shownFailures} more`)
 }
 
 /** Prints what came out wrong; returns whether nothing did. */
@@ -75,9 +79,10 @@ using progress = new Progress(
 )
 await runJobs(jobs, { evms, only }, Math.max(2, availableParallelism()), (report) => {
   reports.push(report)
+  printFailures(report.failures)
   progress.done(Object.values(report.counts).reduce((sum, count) => sum + count, 0))
 })
-printFailures(reports.flatMap((report) => report.failures))
+if (failureCount > shownFailures) console.log(`… and ${failureCount - shownFailures} more failures`)
 if (values.slow)
   for (const { file, ms } of reports.toSorted((a, b) => b.ms - a.ms).slice(0, 20)) console.log(`${Math.round(ms)} ms ${file}`)
 const ran = reports.some(({ counts }) => Object.keys(counts).length > 0)
