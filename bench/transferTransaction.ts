@@ -1,6 +1,6 @@
 // What one ordinary ERC-20 transfer costs in a block, all in: its checks, the L1 fee, the EVM, the receipt, and its part of the block's diff.
 import { l1BlockAddress } from '#chain/addresses'
-import type { Evm, EvmSession } from '#evm/ports'
+import type { Evm, EvmSession, StateView } from '#evm/ports'
 import { inputOfAttributes } from '#execution/blockRules'
 import { type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
 import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
@@ -10,6 +10,7 @@ import { createSenders, type Senders } from '#execution/senders'
 import { bytesFromBigint } from '#lib/bytes'
 import { keccak256, keccak256Text } from '#lib/keccak'
 import { genesisState } from '#state/genesisState'
+import type { WorldState } from '#state/worldState'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallGenesis } from '#test/harness/chainBlocks'
 import { testAccount } from '#test/harness/sessions'
 import { type Address, type Hash, hashFromBytes, parseAddress, parseHash } from '#types/ids'
@@ -74,8 +75,22 @@ function transferBlocks(): TransferBlocks {
   return { config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }), parent, raws }
 }
 
+/** The same state as a view that no session has asked yet: in a chain each block has one of its own. */
+function freshState({ view, nodes }: WorldState): WorldState {
+  const fresh: StateView = {
+    account: (key) => view.account(key),
+    slot: (owner, key) => view.slot(owner, key),
+    code: (hash) => view.code(hash),
+    blockHash: (number) => view.blockHash(number),
+  }
+  return { view: fresh, nodes }
+}
+
 /** Opens a block with its L1 attributes done. @returns it with its session, of which the diff is asked */
-function open({ config, senders, parent }: TransferBlocks, evm: Evm): { readonly block: OpenBlock; readonly session: EvmSession } {
+function open(
+  { config, senders, parent: { header, hash, state } }: TransferBlocks,
+  evm: Evm,
+): { readonly block: OpenBlock; readonly session: EvmSession } {
   const sessions: EvmSession[] = []
   const kept: Evm = {
     open(...on) {
@@ -85,6 +100,7 @@ function open({ config, senders, parent }: TransferBlocks, evm: Evm): { readonly
     },
   }
   const attributes = { ...attributesAt(config.schedule, 1), gasLimit: 120_000_000n }
+  const parent = { header, hash, state: freshState(state) }
   const opened = openBlock({ evm: kept, config, senders }, parent, inputOfAttributes(config, attributes))
   if (opened.kind === 'invalid') throw new Error(opened.reason)
   const refusal = opened.block.takeAll()
