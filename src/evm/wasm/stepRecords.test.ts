@@ -42,7 +42,7 @@ describe('evm/wasm/stepRecords', () => {
       const { pc, op, depth, gas, refund, stackSize, staticCost } = step
       told.push({ pc, op, depth, gas, refund, stackSize, staticCost, words: pc === 7 ? [step.stack(0), step.stack(1)] : [] })
     }
-    new StepRecords().drain(memory, top, { onStep })
+    new StepRecords().drain(memory, stepsBase, top, { onStep })
     const common = { depth: 3, gas: 5_000_000_000, refund: -4_800, stackSize: 1_000, staticCost: 3 }
     expect(told).toEqual([
       { pc: 7, op: 1, ...common, words: [big, 2n] },
@@ -58,7 +58,7 @@ describe('evm/wasm/stepRecords', () => {
       const onStep = (step: TraceStep): void => {
         expect([step.stack(0), step.stackHex(0)]).toEqual([word, `0x${word.toString(16)}`])
       }
-      new StepRecords().drain(memory, top, { onStep })
+      new StepRecords().drain(memory, stepsBase, top, { onStep })
       expect.assertions(1)
     },
   )
@@ -66,7 +66,7 @@ describe('evm/wasm/stepRecords', () => {
   it.each([-1, 1])('word %i of a step that holds one is a mistake of the tracer', (below) => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
-    expect(() => new StepRecords().drain(memory, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
+    expect(() => new StepRecords().drain(memory, stepsBase, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
   })
 
   it('records that are cut off are a mistake of the interpreter, and are not told', () => {
@@ -75,7 +75,7 @@ describe('evm/wasm/stepRecords', () => {
     const onStep = (): void => {
       throw new Error('told')
     }
-    expect(() => new StepRecords().drain(memory, top - 32, { onStep })).toThrow('cut off')
+    expect(() => new StepRecords().drain(memory, stepsBase, top - 32, { onStep })).toThrow('cut off')
   })
 
   it('memory and return data are read where they lie', () => {
@@ -88,7 +88,7 @@ describe('evm/wasm/stepRecords', () => {
       const found = step.memory()
       expect([found.length, found[63], step.returnData()]).toEqual([64, 5, Uint8Array.of(7, 8)])
     }
-    new StepRecords().drain(memory, top, { onStep })
+    new StepRecords().drain(memory, stepsBase, top, { onStep })
     expect.assertions(1)
   })
 

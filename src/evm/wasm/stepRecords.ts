@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type Hex, toQuantity } from '#lib/hex'
 import type { Address } from '#types/ids'
-import { ctxReturnSize, returnBase, stepsBase } from '../assembly/layout.ts'
+import { ctxReturnSize, returnBase } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
 import type { FrameEnd, FrameKind, FrameStart, TraceEvents, TraceNeeds, TraceStep } from '../traceEvents.ts'
 import * as layout from './traceLayout.ts'
@@ -36,9 +36,13 @@ function u64At(bytes: DataView, at: number): number {
   return bytes.getUint32(at + 4, true) * high + bytes.getUint32(at, true)
 }
 
-const addressMask = (1n << 160n) - 1n
-const addressAt = (bytes: DataView, at: number): Address =>
-  `0x${(wordAt(bytes, at) & addressMask).toString(16).padStart(40, '0')}` as Address
+const addressBytes = 20
+
+/** The low 160 bits of a word. */
+function addressAt(bytes: DataView, at: number): Address {
+  for (let i = 0; i < 5; i++) scratch.writeUInt32BE(bytes.getUint32(at + 4 * i, true), addressBytes - 4 - 4 * i)
+  return `0x${scratch.toString('hex', 0, addressBytes)}` as Address
+}
 
 const bytesAt = (memory: DataView, at: number, size: number): Uint8Array => new Uint8Array(memory.buffer, at, size)
 
@@ -50,12 +54,13 @@ export class StepRecords implements TraceStep {
   /**
    * Tells all records, oldest first. What a callback reads of a step is good until it returns.
    * @param memory whole linear memory; a new view when it has grown
-   * @param top `ctxStepsTop`; the caller sets it back to `stepsBase`
+   * @param from where the first record lies
+   * @param top `ctxStepsTop`; the caller sets it back
    * @throws RangeError when the records end within one: interpreter and host do not fit together
    */
-  drain(memory: DataView, top: number, events: Pick<TraceEvents, 'onStep'>): void {
+  drain(memory: DataView, from: number, top: number, events: Pick<TraceEvents, 'onStep'>): void {
     this.#bytes = memory
-    for (let at = stepsBase; at < top; ) {
+    for (let at = from; at < top; ) {
       this.#at = at
       at += layout.stepHeadBytes + wordBytes * memory.getUint32(at + layout.stepWords, true)
       if (at > top) throw new RangeError('a step record is cut off')

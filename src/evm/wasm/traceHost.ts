@@ -1,11 +1,17 @@
 import type { Address } from '#types/ids'
 import type { Log } from '#types/log'
-import { ctxLogsTop, ctxStepsTop, ctxTraceMode, exitEnter, exitLeave, exitSteps, ioBase, logsBase, stepsBase } from '../assembly/layout.ts'
+import { ctxLogsTop, ctxStepsTop, ctxTraceMode, exitEnter, exitLeave, exitSteps, ioBase, logsBase, stepsEnd } from '../assembly/layout.ts'
 import type { HaltReason } from '../ports.ts'
 import type { TraceListener } from '../traceEvents.ts'
 import { frameEndAt, frameStartAt, StepRecords, traceSettings } from './stepRecords.ts'
 import { ctxTraceOps, ctxTraceWords } from './traceLayout.ts'
 import type { WasmMemory } from './wasmMemory.ts'
+
+/**
+ * Where records begin: the region has room for more, but what has been written is read soon, while the processor's caches have it. The largest
+ * record, with a whole stack, has some 32 KB.
+ */
+const stepsFrom = stepsEnd - 0x40000
 
 /** What of a session tracing needs to know. */
 export type TracedParts = {
@@ -36,7 +42,7 @@ export class TraceHost {
     const { mode, words, ops } = traceSettings(this.#listener.needs)
     memory.setNumber(ctxTraceMode, mode)
     memory.setNumber(ctxTraceWords, words)
-    memory.setNumber(ctxStepsTop, stepsBase)
+    memory.setNumber(ctxStepsTop, stepsFrom)
     memory.u8.set(ops, ctxTraceOps)
     this.#logsTold = memory.number(ctxLogsTop)
   }
@@ -50,9 +56,9 @@ export class TraceHost {
     const { memory, isPrecompile, endOf } = this.#parts
     const view = this.#view()
     const top = memory.number(ctxStepsTop)
-    if (top > stepsBase) {
-      memory.setNumber(ctxStepsTop, stepsBase)
-      this.#records.drain(view, top, this.#listener)
+    if (top > stepsFrom) {
+      memory.setNumber(ctxStepsTop, stepsFrom)
+      this.#records.drain(view, stepsFrom, top, this.#listener)
     }
     this.#tellLogs()
     if (exit === exitEnter) this.#listener.onEnter(frameStartAt(view, ioBase, isPrecompile))
@@ -64,7 +70,7 @@ export class TraceHost {
   end(): void {
     const { memory } = this.#parts
     memory.setNumber(ctxTraceMode, 0)
-    memory.setNumber(ctxStepsTop, stepsBase)
+    memory.setNumber(ctxStepsTop, stepsFrom)
   }
 
   #buffer: ArrayBuffer | undefined

@@ -2,9 +2,10 @@
  * What the traced build leaves for its host, in linear memory: read by the AssemblyScript sources too, so only plain numbers stand here. Offsets are
  * in bytes, numbers little-endian, words four u64 limbs, least significant first.
  *
- * Steps lie between `stepsBase` and `ctxStepsTop` (layout.ts). Before each opcode that `ctxTraceOps` wants, one record is appended; one that might not
- * fit any more is an `exitSteps` before it is written. With `traceStops` every record is followed by `exitSteps`, before its opcode runs: the host then
- * reads memory and return data where they lie. The host takes the records at every exit, first of all, and sets `ctxStepsTop` back to `stepsBase`.
+ * Steps lie below `ctxStepsTop` (layout.ts), from where the host has set it. Before each opcode that `ctxTraceOps` wants, one record is appended;
+ * one that might not fit any more is an `exitSteps` before it is written. With `traceStops` every record is followed by `exitSteps`, before its
+ * opcode runs: the host then reads memory and return data where they lie. The host takes the records at every exit, first of all, and sets
+ * `ctxStepsTop` back.
  *
  * With `traceFrames`, each call and creation is an `exitEnter` when it begins and an `exitLeave` when it ends, with a record at `ioBase`: the message
  * itself, precompiles (the leave after `endPrecompile`), those that end at once (too deep, without the money, nonce overflow), and each SELFDESTRUCT
