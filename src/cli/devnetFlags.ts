@@ -1,5 +1,5 @@
 import { dataAvailabilities } from '#devnet/options'
-import { addressText, amount, blockTime, choice, defaulted, hexText, integer, onOff, port, text } from './flagSpec.ts'
+import { addressText, amount, choice, defaulted, duration, hexText, integer, onOff, port, text } from './flagSpec.ts'
 
 /** Flags of `basalt devnet` and the commands under it. One without a fallback is, when left out, what the chain in --datadir was made with. */
 export const devnetFlags = {
@@ -9,12 +9,12 @@ export const devnetFlags = {
     1,
     999_999_999_999_999,
   ),
-  'block-time': blockTime(
+  'block-time': duration(
     { env: 'BASALT_DEVNET_BLOCK_TIME', group: 'Devnet', doc: 'between two L2 blocks: 1s or 2s; default 2s' },
     '1s or 2s',
     (ms) => [200, 1_000, 2_000].includes(ms),
   ),
-  'l1-block-time': blockTime(
+  'l1-block-time': duration(
     { env: 'BASALT_DEVNET_L1_BLOCK_TIME', group: 'Devnet', doc: 'between two L1 blocks: 1s to 60s; default 2s' },
     'a whole number of seconds from 1s to 60s',
     (ms) => ms % 1_000 === 0 && ms >= 1_000 && ms <= 60_000,

@@ -153,8 +153,8 @@ export const onOff = (options: FlagOptions): DefaultedFlag<boolean> =>
 
 const timeUnits: Readonly<Record<string, number>> = { '': 1_000, s: 1_000, ms: 1 }
 
-/** Time between blocks, in milliseconds. */
-export const blockTime = (options: FlagOptions, expected: string, isGood: (ms: number) => boolean): Flag<number> =>
+/** A time, in milliseconds. */
+export const duration = (options: FlagOptions, expected: string, isGood: (ms: number) => boolean = () => true): Flag<number> =>
   flag(options, 'TIME', expected, (value) => {
     const [, digits = '', unit = ''] = /^(\d{1,5})(s|ms)?$/.exec(value) ?? []
     const ms = Number(digits) * (timeUnits[unit] ?? 0)

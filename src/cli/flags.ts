@@ -6,6 +6,7 @@ import {
   choice,
   type DefaultedFlag,
   defaulted,
+  duration,
   type Flag,
   hostNames,
   integer,
@@ -289,6 +290,15 @@ export const flags = {
     group: 'Servers',
     doc: 'names, besides localhost and IP addresses, that requests may call this node by; default on a loopback address: none, elsewhere: any',
   }),
+
+  'rpc.evm-timeout': defaulted(
+    duration(
+      { env: 'BASALT_RPC_EVM_TIMEOUT', group: 'Servers', modes: withExecution, doc: 'how long an eth_call may run code; 0: for ever' },
+      'a time such as 5s or 500ms',
+    ),
+    5_000,
+    '5s',
+  ),
 
   datadir: defaulted(
     text(

@@ -33,6 +33,7 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
       rollup: { host: '127.0.0.1', port: 7545 },
       metrics: { host: '127.0.0.1', port: 7300 },
     },
+    callTimeoutMs: 5_000,
     isAdminOn: false,
     readyMaxLagSec: 30,
     minFreeBytes: 2_000_000_000,

@@ -37,6 +37,7 @@ export const optionFlags = [
   'metrics.addr',
   'metrics.port',
   'rpc.hosts',
+  'rpc.evm-timeout',
   'sequencer.http',
   'db.min-free',
 ] as const satisfies readonly FlagName[]
@@ -134,6 +135,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     ...(secret && { jwtSecret: () => secret }),
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
+    ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     minFreeBytes: given['db.min-free'],

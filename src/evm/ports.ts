@@ -109,8 +109,8 @@ export type Outcome =
   | (Ended & { readonly kind: 'halt'; readonly reason: HaltReason })
 
 /**
- * Called before each piece of work that cannot be interrupted, with its gas: at most a million, or what a precompile costs. What it throws ends
- * the message and is passed on: a deadline, a cancel. The session is of no use after that.
+ * Called before each piece of work that cannot be interrupted, with its gas: at most a million, or what a precompile costs; 0 before a code is
+ * loaded, which costs more time than gas. What it throws ends the message and is passed on: a deadline, a cancel. The session is of no use after that.
  */
 export type Pace = (pieceGas: number) => void
 

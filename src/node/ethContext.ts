@@ -8,6 +8,7 @@ import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
 import type { SequencerLink, TransactionPool } from '#rpc/poolPorts'
 import type { CallOutcome, MeasuredCall, SyncProgress } from '#rpc/ports'
+import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
 
 export type EthContextDeps = {
@@ -20,26 +21,32 @@ export type EthContextDeps = {
   /** present: transactions go there */
   readonly sequencer?: SequencerLink | undefined
   readonly clientVersion: string
+  /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
+  readonly callTimeoutMs?: number | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
 }
 
+/** As go-ethereum has it. */
+const defaultCallTimeoutMs = 5_000
+
 /** What the methods of the execution half get, but for the ticket of the call. */
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
-  const { execution, evm, config, clock, pool, sequencer, clientVersion, sync } = deps
+  const { execution, evm, config, clock, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
   const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   return {
     chain: { view: () => execution.view(), sync },
     executor: {
-      call(at, message): CallOutcome | undefined {
+      timer: () => createCallTimer(clock, callTimeoutMs),
+      call(at, message, timer): CallOutcome | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && runCall({ evm, config }, parent, message)
+        return parent && runCall({ evm, config, timer }, parent, message)
       },
-      measure(at, message): MeasuredCall | undefined {
+      measure(at, message, timer): MeasuredCall | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && measureCall({ evm, config }, parent, message)
+        return parent && measureCall({ evm, config, timer }, parent, message)
       },
     },
     fees: { nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },

@@ -4,13 +4,19 @@ import type { BlockEnv, Evm } from '#evm/ports'
 import { applyAuthorizations, signedAuthorizations } from '#execution/authorizations'
 import type { ParentBlock } from '#execution/executeBlock'
 import { floorGas, gasAfterRefund, initcodeRefusal, intrinsicGas } from '#execution/intrinsicGas'
-import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall, RunTimer } from '#rpc/ports'
+import { OutOfTime } from './callTimer.ts'
 
 const maxNonce = 2n ** 64n - 1n
 
 const refused = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
 
-type Deps = { readonly evm: Evm; readonly config: RollupConfig }
+type Deps = {
+  readonly evm: Evm
+  readonly config: RollupConfig
+  /** ends messages by throwing OutOfTime; absent: they run to their end */
+  readonly timer?: RunTimer
+}
 
 /**
  * Runs a message in the environment of a block on the state after it. No nonce, sender-code, L1 fee and block-gas-limit checks; the sender
@@ -22,6 +28,15 @@ export function runCall(deps: Deps, at: ParentBlock, message: CallMessage): Call
 
 /** As `runCall`, with the gas that a transaction of this message would be charged for. */
 export function measureCall(deps: Deps, at: ParentBlock, message: CallMessage): MeasuredCall {
+  try {
+    return measure(deps, at, message)
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return { outcome: { kind: 'timeout', timeoutMs: error.timeoutMs }, gasUsed: 0n, gasRefunded: 0n }
+  }
+}
+
+function measure(deps: Deps, at: ParentBlock, message: CallMessage): MeasuredCall {
   const rules = evmRulesAt(deps.config.schedule, at.header.timestamp)
   if (initcodeRefusal(rules, message) !== undefined) return refused({ kind: 'initcode-size' })
   const intrinsic = intrinsicGas(rules, message)
@@ -43,7 +58,7 @@ export function measureCall(deps: Deps, at: ParentBlock, message: CallMessage): 
   session.subtractBalance(from, gasLimit * gasPrice)
   if (to !== null) session.setNonce(from, nonce + 1n)
   const earlierRefund = applyAuthorizations(session, authorizations)
-  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic })
+  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, deps.timer?.())
   const gasUsed = gasAfterRefund(rules, message, outcome, earlierRefund)
   const ran = gasLimit - outcome.gasLeft
   const gas = { gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }

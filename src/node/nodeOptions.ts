@@ -63,6 +63,8 @@ export type NodeOptions = {
   readonly listen: ListenOptions
   /** not in consensus mode: JSON-RPC of a sequencer elsewhere, to which transactions are passed on */
   readonly sequencerUrl?: string
+  /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
+  readonly callTimeoutMs?: number
   /** admin_* on the rollup port */
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: a head older than this is not fresh. */

@@ -57,7 +57,7 @@ export function ethServing(
     /** absent: no other half moves this one */
     readonly silence: EngineSilence | undefined
   },
-  { config, version, jwtSecret, listen, sequencerUrl }: NodeOptions,
+  { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs }: NodeOptions,
 ): EthServing {
   const { execution, consensus, clock, heads, silence } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
@@ -66,7 +66,7 @@ export function ethServing(
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool }, sequencerUrl)
-  const context = createEthContext({ execution, evm: createWasmEvm(), config, clock, pool, sequencer, clientVersion, sync })
+  const context = createEthContext({ execution, evm: createWasmEvm(), config, clock, pool, sequencer, clientVersion, sync, callTimeoutMs })
   const engine = watch &&
     jwtSecret &&
     listen.engine && {

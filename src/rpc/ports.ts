@@ -131,12 +131,20 @@ export type CallOutcome =
   | { readonly kind: 'revert'; readonly output: Uint8Array }
   /** `reason` in the interpreter's words: 'out of gas', 'stack underflow' … */
   | { readonly kind: 'halt'; readonly reason: string }
+  /** ended before its end: the time that the request had is over */
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
+
+/**
+ * The time that a request has for the messages it runs, all together. Each message gets a function that is told the gas of each piece of work
+ * before that is begun (0: something that costs none), and throws, for the executor to catch, when there is no time for it.
+ */
+export type RunTimer = () => (pieceGas: number) => void
 
 /** What became of a message, and the gas it would be charged for; neither L1 nor operator fee is in it. */
 export type MeasuredCall = {
   readonly outcome: CallOutcome
-  /** gas: after refunds, at least the floor of EIP-7623; of a refused message 0 */
+  /** gas: after refunds, at least the floor of EIP-7623; of a message that was refused or ran out of time 0 */
   readonly gasUsed: bigint
   /** gas that came back out of the refund counter */
   readonly gasRefunded: bigint
@@ -144,13 +152,15 @@ export type MeasuredCall = {
 
 /** Runs messages that change nothing. */
 export interface Executor {
+  /** The time of a request begins. */
+  timer(): RunTimer
   /**
    * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
    * @returns undefined when the state of the block is not retained any more
    */
-  call(at: BlockId, message: CallMessage): CallOutcome | undefined
+  call(at: BlockId, message: CallMessage, timer: RunTimer): CallOutcome | undefined
   /** As `call`, with what it costs. */
-  measure(at: BlockId, message: CallMessage): MeasuredCall | undefined
+  measure(at: BlockId, message: CallMessage, timer: RunTimer): MeasuredCall | undefined
 }
 
 /** The fee rules that are execution's to know. */

@@ -191,6 +191,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     return outcome
   }
   const executor: Executor = {
+    timer: () => () => () => {},
     call,
     measure(at, message) {
       const of = call(at, message)

@@ -72,6 +72,7 @@ export function serve(exit: number, world: World, table: RulesTable, pace: Pace 
       world.loadSlot(memory.number(ctxExitEntry))
       return
     case exitCode:
+      pace?.(0)
       serveCode(world)
       return
     case exitPrecompile:

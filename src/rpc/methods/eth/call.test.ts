@@ -49,6 +49,9 @@ it.each<[number, string, CallOutcome]>([
   [-32003, 'out of gas: gas required exceeds: 100000', { kind: 'halt', reason: 'out of gas' }],
   [-32003, 'EVM error: StackUnderflow', { kind: 'halt', reason: 'stack underflow' }],
   [-32003, 'EVM error: CallTooDeep', { kind: 'halt', reason: 'call depth' }],
+  [-32000, 'execution aborted (timeout = 5s)', { kind: 'timeout', timeoutMs: 5_000 }],
+  [-32000, 'execution aborted (timeout = 500ms)', { kind: 'timeout', timeoutMs: 500 }],
+  [-32000, 'execution aborted (timeout = 1m30s)', { kind: 'timeout', timeoutMs: 90_000 }],
   [-32000, 'intrinsic gas too low', { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 21_000n } }],
   [
     -32003,

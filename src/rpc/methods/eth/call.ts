@@ -40,7 +40,7 @@ export const call = ethMethod({
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest'], result: '0x2a' },
   run(context, request, at): Uint8Array {
     const { block, message } = prepare(context, request, at)
-    const outcome = context.executor.call(block, message)
+    const outcome = context.executor.call(block, message, context.executor.timer())
     if (outcome === undefined) throw prunedHistory()
     return outputOf(outcome, message)
   },

@@ -44,6 +44,18 @@ function revertError(output: Uint8Array): RpcError {
   return new RpcError(3, reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`, toHex(output))
 }
 
+/** As Go writes a duration: 500ms, 5s, 1m30s. */
+function durationText(ms: number): string {
+  if (ms < 1_000) return `${ms}ms`
+  const minutes = Math.floor(ms / 60_000)
+  return `${minutes > 0 ? `${minutes}m` : ''}${(ms % 60_000) / 1_000}s`
+}
+
+/** As go-ethereum says it. */
+export function outOfTime(timeoutMs: number): RpcError {
+  return invalidInput(`execution aborted (timeout = ${durationText(timeoutMs)})`)
+}
+
 /** Return data, or the RpcError that says why there is none. */
 export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array {
   switch (outcome.kind) {
@@ -53,6 +65,8 @@ export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array
       throw revertError(outcome.output)
     case 'halt':
       throw haltError(outcome.reason, message)
+    case 'timeout':
+      throw outOfTime(outcome.timeoutMs)
     case 'refused':
       throw refusalError(outcome.refusal)
   }

@@ -12,7 +12,7 @@ import type { CallMessage, MeasuredCall } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { requireBlock } from './atBlock.ts'
-import { outputOf } from './callErrors.ts'
+import { outOfTime, outputOf } from './callErrors.ts'
 import { planEstimate } from './planCall.ts'
 import { searchGas } from './searchGas.ts'
 
@@ -51,8 +51,9 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam): Plan {
   return { block, message, gasCap, isTransfer }
 }
 
-/** Runs the message with different gas limits; each run is short or has a turn of the event loop to itself. */
+/** Runs the message with different gas limits, all in the time of one request; each run is short or has a turn of the event loop to itself. */
 function createRuns(context: EthContext, { block, message }: Plan): (gasLimit: bigint) => Promise<MeasuredCall> {
+  const timer = context.executor.timer()
   let unsliced = 0n
   return async (gasLimit) => {
     if (unsliced > sliceGas) {
@@ -60,8 +61,9 @@ function createRuns(context: EthContext, { block, message }: Plan): (gasLimit: b
       await nextTurn()
     }
     if (context.ticket.isCancelled) throw timedOut()
-    const measured = context.executor.measure(block, { ...message, gasLimit })
+    const measured = context.executor.measure(block, { ...message, gasLimit }, timer)
     if (measured === undefined) throw prunedHistory()
+    if (measured.outcome.kind === 'timeout') throw outOfTime(measured.outcome.timeoutMs)
     unsliced += measured.gasUsed
     return measured
   }
