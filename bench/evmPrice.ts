@@ -33,7 +33,7 @@ function warmUp(evm: Evm, { trials }: Subject): void {
   }
 }
 
-const screenings = 3
+const screenings = 2
 const repeat = <T>(times: number, run: () => T): T[] => Array.from({ length: times }, run)
 
 function screen(evm: Evm, { trials }: Subject): readonly Screened[] {

@@ -108,11 +108,13 @@ export function* productInputs({ g1, infinity1 }: Points): Generator<PricedInput
   }
 }
 
-/** How many terms: few in most, the fork's limit in some. */
-function* counts(total: number, most: number, few: number): Generator<number> {
+/** How many terms: few in most, the limits of the forks in some. */
+function* counts(total: number, few: number, limits: readonly number[]): Generator<number> {
   for (let i = 0; i < total; i++) yield i % 4 === 3 ? 1 + ((i * 5) % few) : 1 + (i % 3)
-  for (const count of [16, 24, 31, 32, 33, 48, 64, 96, 127, 128, 129, 192, 256, Math.floor(most / 2), most - 1, most])
+  const most = Math.max(...limits)
+  for (const count of [16, 24, 31, 32, 33, 48, 64, 96, 127, 128, 129, 192, 256, Math.floor(most / 2), most - 1, ...limits]) {
     if (count <= most) yield count
+  }
 }
 
 /** Weighted sums of random, equal or few points; a failing one has its last point outside the subgroup. */
@@ -120,11 +122,11 @@ export function* sumsInputs(
   points: readonly Uint8Array[],
   infinity: Uint8Array,
   outside: Uint8Array,
-  most: number,
+  limits: readonly number[],
 ): Generator<PricedInput> {
   const bytes = createBytes('sums')
   let i = 0
-  for (const count of counts(1_000, most, 12)) {
+  for (const count of counts(1_000, 12, limits)) {
     i++
     const shape = pick(['random', 'equal', 'random', 'last outside', 'equal scalars', 'infinities'], i)
     const scalar = scalarAt(bytes, i)
@@ -140,9 +142,9 @@ export function* sumsInputs(
 const pairShapes = ['random', 'equal', 'random', 'last outside', 'G1 infinite', 'G2 infinite', 'off the curve'] as const
 
 /** Pairings of random or equal points, with infinity on either side; a failing one has its last point outside the subgroup. */
-export function* pairingInputs(points: Points, most: number): Generator<PricedInput> {
+export function* pairingInputs(points: Points, limits: readonly number[]): Generator<PricedInput> {
   let i = 0
-  for (const count of counts(1_000, most, 8)) {
+  for (const count of counts(1_000, 8, limits)) {
     const [shape, start] = [pick(pairShapes, ++i), i]
     const pairs = Array.from({ length: count }, (_, j) => pairOf(points, shape, start, j, j === count - 1))
     yield { label: `${count} pairs, ${shape}`, input: concatBytes(...pairs) }

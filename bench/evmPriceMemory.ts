@@ -13,7 +13,7 @@ const mostGrowthMb = 16
 /** calls of one message; messages go through the inputs in turn */
 const callsPerMessage = 500
 const slowNs = 100_000
-const inputs = 60
+const inputs = 24
 
 type Usage = { readonly heapMb: number; readonly otherMb: number }
 
@@ -65,9 +65,12 @@ export async function run({ evm: name, only = '', judge }: EvmOptions): Promise<
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const evm = await chosenEvm(name)
-  const rows = precompileSubjects()
-    .filter((subject) => subject.name.includes(only))
-    .map((subject) => measure(evm, subject, collect))
+  const rows: Row[] = []
+  for (const subject of precompileSubjects().filter((each) => each.name.includes(only))) {
+    const row = measure(evm, subject, collect)
+    rows.push(row)
+    console.log(`${row.name.padEnd(32)} ${row.value.toFixed(2).padStart(6)} MB more after ${row.facts?.['calls']} calls`)
+  }
   if (judge && rows.some(({ value }) => value > mostGrowthMb)) process.exitCode = 1
   return rows
 }
