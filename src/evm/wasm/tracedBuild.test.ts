@@ -94,7 +94,7 @@ describe('evm/wasm: the traced build', () => {
     ])
   })
 
-  it('tells a precompile that cannot be paid as out of gas, one that fails as failed', () => {
+  it('tells a precompile that cannot be paid, which takes all its gas, and one that fails', () => {
     const identity = `${push(0).repeat(2)}${push(64)}${push(0)}${push(4)}${push(10)}fa`
     const blake2f = `${push(0).repeat(4)}${push(9)}5afa`
     expect(callsOf({ [bob]: `${identity}${blake2f}` })).toMatchObject([{ gas: '0xa', gasUsed: '0xa' }, { error: 'precompiled failed' }])
