@@ -3,7 +3,7 @@ import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parsePayload } from '#engine/payloadJson'
 import type { Engine } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
 import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
@@ -23,7 +23,7 @@ const insertions = 20
 type Chain = { readonly genesis: ReturnType<typeof parseBaseGenesisNote>['genesis']; readonly config: ExecutionConfig }
 
 const open = ({ genesis, config }: Chain): Execution =>
-  createExecution({ kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  createExecution({ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
 /** Runs with an engine of a new chain: the execution itself, or a client of its port. */
 async function withEngine<T>(chain: Chain, way: 'direct' | 'http', run: (engine: Engine) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@
 // first line of the process to a view of the head, and what of it the replay took.
 import { readFileSync } from 'node:fs'
 import { parseBaseGenesisNote } from '#chain/baseGenesis'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
@@ -20,7 +20,7 @@ let blocks = 0
 const execution = createExecution({
   kv,
   journal,
-  evm: createReferenceEvm(),
+  evm: createWasmEvm(),
   config: configOfGenesis(genesis),
   genesis: () => genesis,
   clock: systemClock,

@@ -10,7 +10,7 @@ import { type RollupConfig, toRollupJson } from '#chain/rollupConfig'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
 import { parsePayload } from '#engine/payloadJson'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { commitBounds } from '#execution/commitBehind'
 import { createExecution, type Execution } from '#execution/execution'
 import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
@@ -63,7 +63,7 @@ async function withoutCommits<T>(
   let startMs = 0
   let spentMs = 0
   const clock = { ...systemClock, nowMs: () => 0, after: () => ({ [Symbol.dispose]: () => {} }) }
-  const evm = createReferenceEvm()
+  const evm = createWasmEvm()
   const timed: typeof evm = {
     open: (...args) => {
       startMs = performance.now()
@@ -133,7 +133,7 @@ async function heavyRow(folder: string): Promise<Row> {
   const dir = join(folder, 'heavy')
   {
     await using kv = openLmdbKv(dir, Object.values(tables))
-    const deps = { evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+    const deps = { evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
     await using execution = createExecution({ ...deps, kv })
     await importPayloads(execution, config, lines.slice(0, 20))
   }

@@ -1,6 +1,6 @@
 // What a block of plain transfers costs: executed with its receipts, roots and hashes, senders known, as the builder and every verifier does it.
 import { l1BlockAddress } from '#chain/addresses'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { beginBuild, buildBlock } from '#execution/buildBlock'
 import type { ExecutedBlock } from '#execution/executedBlock'
 import { configOfGenesis } from '#execution/executionConfig'
@@ -46,7 +46,7 @@ export function chainOf(): TransferChain {
   const { header, hash } = genesisBlock(genesis, schedule)
   const { state } = genesisState(genesis.accounts)
   const raws = names.map((name, i) => signedBy(name, { to: accountOf(`account ${(i + 1) % transfers}`), value: 1_000n + BigInt(i) }))
-  const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }) }
+  const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 32 * 2 ** 20 }) }
   const on = { header, hash, state }
   const attributes = { ...attributesAt(schedule, 1), gasLimit: 120_000_000n }
   const candidates = raws.map(candidateOf)

@@ -2,7 +2,7 @@ import { decodeErrorResult, encodeFunctionData } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { userDeposits } from '#chain/deposits'
 import type { Outcome } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { addressOf, devnetL1Options, owner, portalAbi, stranger, systemConfigAbi, user } from '#test/harness/devnetL1'
@@ -22,7 +22,7 @@ function openContracts(code?: { address: Address; code: Uint8Array }) {
   const { accounts, contracts } = devnetL1Options
   const extra = code ? [{ ...code, storage: new Map() }] : []
   const state = new MemoryState(accounts, [...contracts, ...extra])
-  const session = createReferenceEvm().open(
+  const session = createWasmEvm().open(
     state.viewAt(0, () => undefined),
     testBlock,
     prague,

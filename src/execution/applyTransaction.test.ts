@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EvmRules } from '#chain/evmRules'
 import type { EvmSession } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -17,7 +17,7 @@ import { applyTransaction, type FeeRules, type TransactionResult } from './apply
 const sender = addressOf(0x11)
 const contract = addressOf(0x22)
 const ether = '0xde0b6b3a7640000'
-const evm = createReferenceEvm()
+const evm = createWasmEvm()
 const raw = new Uint8Array(1)
 
 const base: FeeMarketTransaction = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { l1BlockAddress } from '#chain/addresses'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import type { Clock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
@@ -80,7 +80,7 @@ function start(stepMs = 0, { genesis, config } = chain) {
   const manual = createManualClock()
   let elapsedMs = 0
   const clock: Clock = { ...manual, elapsedMs: () => (elapsedMs += stepMs) }
-  const execution = createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock, log: silentLog, pool })
+  const execution = createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool })
   const head = () => execution.published.heads.unsafe
   const build = (attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void) =>
     payloadOf(execution.build(head(), attributes, seal, onSound))

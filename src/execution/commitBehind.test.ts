@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { storeFault } from '#store/faults'
 import { createMemoryJournal } from '#store/memoryJournal'
@@ -200,7 +200,7 @@ describe('execution/commitBehind: journal', () => {
     const other = smallChain(scheduleTo('granite'))
     const { grow, setUnsafe, segments } = startCommitting()
     await setUnsafe((await grow(genesisId, 1))[0])
-    const deps = { kv: createMemoryKv(), evm: createReferenceEvm(), clock: createManualClock(), log: silentLog }
+    const deps = { kv: createMemoryKv(), evm: createWasmEvm(), clock: createManualClock(), log: silentLog }
     const journal = createMemoryJournal(segments)
     const execution = createExecution({ ...deps, journal, config: other.config, genesis: () => other.genesis })
     expect((await execution.heads()).unsafe).toMatchObject(other.config.genesis.l2)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { baseFeeVault, beaconRootsContract, historyStorageContract, l1BlockAddress, operatorFeeVault } from '#chain/addresses'
 import { create2DeployerAddress, create2DeployerCode } from '#chain/create2Deployer'
 import type { ForkSchedule } from '#chain/forks'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { genesisState } from '#state/genesisState'
 import { overlay } from '#state/worldState'
 import { accountOf, attributesAt, chainStart, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
@@ -31,7 +31,7 @@ function chainOf(schedule: ForkSchedule) {
   const { genesis, config } = smallChain(schedule, extra)
   const { header, hash } = genesisBlock(genesis, schedule)
   const parent: ParentBlock = { header, hash, state: genesisState(genesis.accounts).state }
-  const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
+  const deps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 10_000 }) }
   const build = (attributes: PayloadAttributes) => buildBlock(deps, parent, attributes)
   const verify = (payload: Payload) => verifyPayload(deps, parent, payload)
   const after = (block: ExecutedBlock) => createWorldReads(overlay(parent.state, block.diff, block.trie), block.header.stateRoot)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { isFault } from '#lib/fault'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
@@ -19,7 +19,7 @@ const genesisId: BlockId = config.genesis.l2
 function start(kv = createMemoryKv(), opts: { maxTreeBytes?: number } = {}) {
   const phases: string[] = []
   const onCommit = (phase: string) => void phases.push(phase)
-  const deps = { kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onCommit }
+  const deps = { kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onCommit }
   const execution = createExecution(deps, opts)
   const refOf = (payload: Payload): L2Ref => l2RefOf(config, payload)
   const build = async (parent: BlockId, transactions: readonly Uint8Array[] = [], branch = 0): Promise<Payload> => {
@@ -58,7 +58,7 @@ describe('execution/execution: opening', () => {
   it('a genesis that is not the configured one is refused (WRONG_GENESIS), nothing is written', async () => {
     const kv = createMemoryKv()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
-    const deps = { kv, evm: createReferenceEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
+    const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
     expect(() => createExecution({ ...deps, config: other })).toThrow(expect.objectContaining({ code: 'WRONG_GENESIS' }))
     expect(await createExecution({ ...deps, config }).heads()).toMatchObject({ unsafe: genesisId })
   })
@@ -66,7 +66,7 @@ describe('execution/execution: opening', () => {
   it('a store of another chain is refused and both genesis hashes are named (GENESIS_MISMATCH)', () => {
     const { kv } = start()
     const other = { ...config, genesis: { ...config.genesis, l2: { number: 0, hash: hashOf('other') } } }
-    const deps = { kv, evm: createReferenceEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
+    const deps = { kv, evm: createWasmEvm(), genesis: () => genesis, clock: createManualClock(), log: silentLog }
     const data = { stored: genesisId.hash, configured: hashOf('other') }
     expect(() => createExecution({ ...deps, config: other })).toThrow(expect.objectContaining({ code: 'GENESIS_MISMATCH', data }))
   })

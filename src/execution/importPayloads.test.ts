@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { encodePayload } from '#engine/payloadJson'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import { scheduleTo, signedBy, smallChain, smallGenesis } from '#test/harness/chainBlocks'
@@ -22,7 +22,7 @@ const lines = payloads.map(lineOf)
 const open = () =>
   createExecution({
     kv: createMemoryKv(),
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     config,
     genesis: () => genesis,
     clock: createManualClock(),

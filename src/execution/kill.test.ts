@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Heads } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { isFault } from '#lib/fault'
 import { silentLog } from '#lib/log'
@@ -55,9 +55,10 @@ function realDisk(): Disk {
   }
 }
 
+const evm = createWasmEvm()
 /** Each block is committed by a transaction of its own. */
 const executionOver = (kv: Kv, journal: Journal, clock = createManualClock()): Execution =>
-  createExecution({ kv, journal, evm: createReferenceEvm(), config, genesis: () => genesis, clock, log: silentLog }, { commitSliceMs: 0 })
+  createExecution({ kv, journal, evm, config, genesis: () => genesis, clock, log: silentLog }, { commitSliceMs: 0 })
 
 type Made = { readonly ref: L2Ref; readonly nonce: bigint; readonly payload: Payload; readonly below: Made | undefined }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
@@ -20,7 +20,7 @@ const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule, [testAccount(storage, { nonce: 1n, code: '0x6020355f355500' })])
 
 function open(kv: Kv) {
-  return createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
+  return createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
 }
 
 /** Rows of every table; code is never removed and marks of the index may differ in how far they got. */

@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Engine } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import type { SnapshotSource } from '#store/ports'
@@ -48,7 +48,7 @@ function connect(
   const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
   let isQuiet = false
   const execution = createExecution({
-    ...{ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
+    ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
     onPublish: (record) => isQuiet || outbox.publish(record, noSizes),
   })
   const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import type { HeadRecord } from '#execution/headRecord'
 import { systemClock } from '#lib/clock'
@@ -20,7 +20,7 @@ it('node/headFeed: each new canonical block once, in order; after a reorg the ne
     records.push(record)
     feed.publish(record)
   }
-  const deps = { kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  const deps = { kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
   await using execution = createExecution({ ...deps, onPublish })
   const told: string[] = []
   using subscribed = feed.subscribe((blocks) => told.push(...blocks.map(({ block, hash }) => `${block.header.number} ${hash}`)))

@@ -4,7 +4,7 @@ import { l2RefOf } from '#chain/l2Ref'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import type { DriverStatus } from '#consensus/status'
 import { readRecordedChain } from '#devnet/recordedChain'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { silentLog } from '#lib/log'
@@ -18,7 +18,7 @@ const { config, genesis, blocks } = readRecordedChain('op-bedrock-to-holocene')
 const clock = createManualClock()
 const execution = createExecution({
   kv: createMemoryKv(),
-  evm: createReferenceEvm(),
+  evm: createWasmEvm(),
   config,
   genesis: () => genesis,
   clock,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import { headerOfPayload } from '#engine/payloadHeader'
 import type { Engine, Heads } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import type { BuildPool } from '#execution/buildPool'
 import { createExecution, type Execution } from '#execution/execution'
 import { fromHex, toHex } from '#lib/hex'
@@ -36,7 +36,7 @@ export function openExecution({ genesis, config }: EngineChain, pool?: BuildPool
   return createExecution({
     ...(pool && { pool }),
     kv: createMemoryKv(),
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     config,
     genesis: () => genesis,
     clock: createManualClock(),

@@ -3,7 +3,7 @@ import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { createSenders } from '#execution/senders'
@@ -32,7 +32,7 @@ it.each([
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
   const { jovian = expect.fail('no Jovian') } = config.schedule
-  const evm = createReferenceEvm()
+  const evm = createWasmEvm()
   const underAzul = {
     evm,
     config: { ...config, schedule: { ...config.schedule, azul: jovian } },

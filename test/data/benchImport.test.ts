@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseBaseGenesisNote } from '#chain/baseGenesis'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { importPayloads } from '#execution/importPayloads'
@@ -13,21 +13,25 @@ import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
+import { interpreters } from '#test/harness/evmInterpreters'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 
 const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
 const config = configOfGenesis(genesis)
 const lines = readShared('bench/mixed-42-blocks.jsonl.zst').toString('utf8').trimEnd().split('\n')
 const last = JSON.parse(lines.at(-1) ?? '')
-const open = (kv: Kv) =>
-  createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+const open = (kv: Kv, evm = createWasmEvm()) =>
+  createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
-it('execution/importPayloads memory: the 42 blocks of two other clients import to the same hashes', async () => {
-  await using kv = createMemoryKv()
-  const execution = open(kv)
-  expect(await importPayloads(execution, config, lines)).toMatchObject({ imported: 42, skipped: 0 })
-  expect(execution.published.heads.unsafe).toMatchObject({ number: 42, hash: last.p.blockHash })
-})
+it.each(interpreters)(
+  'execution/importPayloads memory: the 42 blocks of two other clients import to the same hashes, $name',
+  async ({ create }) => {
+    await using kv = createMemoryKv()
+    const execution = open(kv, create())
+    expect(await importPayloads(execution, config, lines)).toMatchObject({ imported: 42, skipped: 0 })
+    expect(execution.published.heads.unsafe).toMatchObject({ number: 42, hash: last.p.blockHash })
+  },
+)
 
 it('execution/importPayloads lmdb: an import goes on after a restart and ends with the same hash', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-import-'))

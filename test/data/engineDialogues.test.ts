@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { encodePayload, parseAttributes, parsePayload } from '#engine/payloadJson'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
@@ -29,7 +29,7 @@ it.each([
   const config = configOfGenesis(genesis)
   const execution = createExecution({
     kv: createMemoryKv(),
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     config,
     genesis: () => genesis,
     clock: systemClock,

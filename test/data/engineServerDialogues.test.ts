@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { payloadOfBlockJson } from '#engine/blockJson'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
@@ -63,7 +63,7 @@ describe('rpc/engineServer: a recorded dialogue of two other halves, asked again
   ])('%s: the same statuses, and %i payloads equal field by field', async (name, count) => {
     const { genesis } = parseBaseGenesisNote(readSharedJson(`engine/${name}.genesis.json`))
     const config = configOfGenesis(genesis)
-    const deps = { kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+    const deps = { kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
     await using execution = createExecution(deps)
     await using server = await serveEngine({ execution, engine: execution, config })
     const lines = readShared(`engine/${name}.jsonl.zst`).toString('utf8').trimEnd().split('\n')

@@ -3,7 +3,7 @@ import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { systemClock } from '#lib/clock'
@@ -34,7 +34,7 @@ async function importChain(kv: Kv, folder: string): Promise<readonly Hash[]> {
   const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
-  const execution = createExecution({ kv, evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const execution = createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
   for (const { raw } of recorded.blocks.slice(1)) {
     const payload = payloadOfBlock(decodeBlock(fromHex(raw)))
     expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })

@@ -3,13 +3,14 @@ import { parseBaseGenesisNote } from '#chain/baseGenesis'
 import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import type { Evm } from '#evm/ports'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
+import { interpreters } from '#test/harness/evmInterpreters'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import { encodeReceipt } from '#types/receipt'
@@ -22,19 +23,22 @@ describe.each(['chains/op-bedrock-to-holocene', 'chains/op-ecotone-to-jovian', '
   const recorded = readSharedJson<Recorded>(`${folder}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`${folder}/rollup.json`)), genesis)
-  const open = () =>
-    createExecution({ kv: createMemoryKv(), evm: createReferenceEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog })
+  const open = (evm: Evm) =>
+    createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
-  it('execution: every block executes to its recorded hash, its receipts are the recorded bytes', async () => {
-    const execution = open()
-    for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
-      const block = decodeBlock(fromHex(raw))
-      const payload = payloadOfBlock(block)
-      expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
-      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
-      using view = execution.view()
-      expect(view.heads.latest.hash).toBe(hash)
-      expect(view.receipts(view.heads.latest.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
-    }
-  })
+  it.each(interpreters)(
+    'execution: every block executes to its recorded hash, its receipts are the recorded bytes, $name',
+    async ({ create }) => {
+      const execution = open(create())
+      for (const { raw, hash, rawReceipts } of recorded.blocks.slice(1)) {
+        const block = decodeBlock(fromHex(raw))
+        const payload = payloadOfBlock(block)
+        expect(execution.insertPayload(payload)).toEqual({ kind: 'valid' })
+        await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+        using view = execution.view()
+        expect(view.heads.latest.hash).toBe(hash)
+        expect(view.receipts(view.heads.latest.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
+      }
+    },
+  )
 })

@@ -1,11 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createReferenceEvm } from '#evm/referenceEvm'
 import { executeStateless } from '#execution/stateless'
+import { interpreters } from '#test/harness/evmInterpreters'
 import { readSharedJson, sharedDataDir } from '#test/harness/sharedData'
 
-it.each(readdirSync(join(sharedDataDir, 'blocks')))('execution/stateless: %s executes to its hash', (name) => {
-  const result = executeStateless(createReferenceEvm(), readSharedJson(`blocks/${name}`))
-  expect(result.hash).toBe(result.expected)
-})
+const blocks = readdirSync(join(sharedDataDir, 'blocks'))
+
+it.each(interpreters.flatMap(({ name, create }) => blocks.map((block) => ({ name, create, block }))))(
+  'execution/stateless: $block executes to its hash, $name',
+  ({ create, block }) => {
+    const result = executeStateless(create(), readSharedJson(`blocks/${block}`))
+    expect(result.hash).toBe(result.expected)
+  },
+)

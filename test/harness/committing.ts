@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { readHeads, readHeadsSequence } from '#execution/chainStore'
 import { createExecution } from '#execution/execution'
 import type { ExecutionOptions } from '#execution/executionDeps'
@@ -51,7 +51,7 @@ export function startCommitting(disk = new Disk(), opts: ExecutionOptions = {}, 
   /** what each block takes, on a clock that else stands still */
   const pace = { executionMs: 0 }
   let extraMs = 0
-  const evm = createReferenceEvm()
+  const evm = createWasmEvm()
   const slow: typeof evm = {
     open: (...args) => {
       extraMs += pace.executionMs

@@ -8,7 +8,7 @@ import type { L1Source, SafeHeadStore } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
 import type { Pipeline } from '#derive/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { fromHex } from '#lib/hex'
@@ -64,7 +64,7 @@ export function createRecordedNodes(name: string): RecordedNodes {
     const engine = createExecution({
       kv,
       journal: createMemoryJournal(segments),
-      evm: createReferenceEvm(),
+      evm: createWasmEvm(),
       config,
       genesis: () => genesis,
       clock,

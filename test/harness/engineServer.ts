@@ -1,7 +1,7 @@
 import { createEngineApi, type EngineApi } from '#engine/engineApi'
 import { createEngineHttp, type EngineHttp } from '#engine/engineHttp'
 import type { Engine } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import type { Execution } from '#execution/execution'
 import type { ExecutionConfig } from '#execution/executionConfig'
 import { type Clock, systemClock } from '#lib/clock'
@@ -30,7 +30,7 @@ export async function serveEngine({ execution, engine, config, clock = systemClo
   // the reads need no more of a config than execution has
   const eth = createEthContext({
     execution,
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     config: config as Parameters<typeof createEthContext>[0]['config'],
     clientVersion: 'basalt/v0.0.0/test/node',
     sync: () => undefined,

@@ -1,5 +1,5 @@
 import type { Genesis } from '#chain/genesis'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { buildBlock } from '#execution/buildBlock'
 import type { BlockDeps } from '#execution/executeBlock'
 import type { ExecutedBlock } from '#execution/executedBlock'
@@ -19,7 +19,7 @@ export function builtGenesis({ genesis, config }: { genesis: Genesis; config: Ex
 
 /** Blocks one on another, each with the transactions given; `branch` makes them differ from their siblings. */
 export function buildChain(config: ExecutionConfig, parent: BuiltBlock, transactions: readonly Uint8Array[][], branch = 0): BuiltBlock[] {
-  const deps: BlockDeps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 100_000 }) }
+  const deps: BlockDeps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 100_000 }) }
   let below = parent
   return transactions.map((own) => {
     const { header, hash } = below.block

@@ -6,7 +6,7 @@ import { type Consensus, createConsensus } from '#consensus/consensus'
 import { defaultDriverOptions } from '#consensus/driver'
 import { createFollower, defaultFollowOptions, type Follower } from '#consensus/follow'
 import { consensusMetrics, followMetrics } from '#consensus/metrics'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
 import { createL2Source, defaultL2SourceOptions, type SourceNode } from '#l2/l2Source'
 import { l2Metrics } from '#l2/metrics'
@@ -37,7 +37,7 @@ export type ServedExecution = AsyncDisposable & {
 
 export async function serveExecution({ config, genesis }: FollowChain): Promise<ServedExecution> {
   await using parts = new AsyncDisposableStack()
-  const common = { config, clock: systemClock, log: silentLog, evm: createReferenceEvm() }
+  const common = { config, clock: systemClock, log: silentLog, evm: createWasmEvm() }
   const feed = createHeadFeed()
   const execution = parts.use(
     createExecution({ ...common, kv: createMemoryKv(), genesis: () => genesis, onPublish: (record) => feed.publish(record) }),
@@ -98,7 +98,7 @@ export function followUrl({ config, genesis }: FollowChain, url: string, pollMs?
   const execution = createExecution({
     ...common,
     kv: createMemoryKv(),
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     genesis: () => genesis,
     onExecuted: ({ hash, header }) => executed.push({ hash, number: header.number }),
     onPublish: () => {

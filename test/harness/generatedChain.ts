@@ -5,7 +5,7 @@ import { type RollupConfig, toRollupJson } from '#chain/rollupConfig'
 import { calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
 import type { L1Block, SafeBlock, SafeHead } from '#derive/ports'
 import type { L1Recording } from '#devnet/recordedL1'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
 import { genesisBlock } from '#execution/genesisBlock'
 import { systemClock } from '#lib/clock'
@@ -88,7 +88,7 @@ export function emptyChain(kv: Kv): GeneratedChain {
   }
   const execution = createExecution({
     kv,
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     config,
     genesis: () => genesis,
     clock: systemClock,

@@ -4,7 +4,7 @@ import { agreeWithGenesis } from '#chain/genesis'
 import { l2RefOf } from '#chain/l2Ref'
 import { parseRollupConfig } from '#chain/rollupConfig'
 import type { Heads } from '#engine/port'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution } from '#execution/execution'
 import { payloadOfBlock } from '#execution/payloadBlock'
 import { createSenders, senderCacheBytes } from '#execution/senders'
@@ -69,7 +69,7 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
   const recorded = readSharedJson<RecordedChain>(`chains/${chainName}/l2.json.zst`)
   const { genesis } = parseBaseGenesisNote(recorded)
   const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${chainName}/rollup.json`)), genesis)
-  const shared = { evm: createReferenceEvm(), config, clock: systemClock, log: silentLog }
+  const shared = { evm: createWasmEvm(), config, clock: systemClock, log: silentLog }
   const execution = createExecution({ ...shared, kv: createMemoryKv(), genesis: () => genesis })
 
   const refs: L2Ref[] = [(await execution.heads()).unsafe]

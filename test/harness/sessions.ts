@@ -1,7 +1,7 @@
 import type { EvmFork, EvmRules } from '#chain/evmRules'
 import { type GenesisAccount, genesisAccount } from '#chain/genesis'
 import type { BlockEnv, EvmSession } from '#evm/ports'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex } from '#lib/hex'
 import { genesisState } from '#state/genesisState'
 import { type Address, type Hash, parseAddress, zeroHash } from '#types/ids'
@@ -30,7 +30,7 @@ export const testBlock: BlockEnv = {
 
 /** A session over these accounts alone. */
 export function openSession(accounts: readonly GenesisAccount[], rules: EvmRules, block: BlockEnv = testBlock): EvmSession {
-  return createReferenceEvm().open(genesisState(accounts).state.view, block, rules)
+  return createWasmEvm().open(genesisState(accounts).state.view, block, rules)
 }
 
 export const plainRules = (fork: EvmFork): EvmRules => ({ fork, precompileLimits: {} })

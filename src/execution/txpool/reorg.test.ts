@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
-import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
@@ -23,7 +23,7 @@ function start() {
   const execution = createExecution({
     ...shared,
     kv: createMemoryKv(),
-    evm: createReferenceEvm(),
+    evm: createWasmEvm(),
     genesis: () => genesis,
     onPublish: (record) => void (opened && pool.onPublished(record)),
   })
