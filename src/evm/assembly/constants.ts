@@ -38,6 +38,11 @@ export function topIsAtMost(most: u64): bool {
   return count > 0 && (load<u64>(top, 8) | load<u64>(top, 16) | load<u64>(top, 24)) === 0 && load<u64>(top) <= most
 }
 
+/** Whether a constant is pushed by the shortest instruction. */
+export function isShort(word: usize): bool {
+  return (load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) === 0 && load<u64>(word) <= 0xffff
+}
+
 /** Writes the instructions that push them all. @returns the end of the stream */
 export function writeConstants(to: usize): usize {
   let out = to
@@ -47,18 +52,17 @@ export function writeConstants(to: usize): usize {
 }
 
 function writePush(out: usize, word: usize): usize {
-  if ((load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) !== 0) {
-    store<u16>(out, opPushWord)
-    copyWord(out + 2, word)
-    return out + 34
-  }
-  const value = load<u64>(word)
-  if (value <= 0xffff) {
+  if (isShort(word)) {
     store<u16>(out, opPushShort)
-    store<u16>(out, <u16>value, 2)
+    store<u16>(out, load<u16>(word), 2)
     return out + 4
   }
-  store<u16>(out, opPushLong)
-  store<u64>(out, value, 2)
-  return out + 10
+  if ((load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) === 0) {
+    store<u16>(out, opPushLong)
+    store<u64>(out, load<u64>(word), 2)
+    return out + 10
+  }
+  store<u16>(out, opPushWord)
+  copyWord(out + 2, word)
+  return out + 34
 }

@@ -1,5 +1,5 @@
 import { beginBlock, blockAt, countGas, countOpcode, endBlock, hasRestsLeft, wantRest } from './blocks'
-import { clearConstants, constantCount, dropConstants, maxConstants, pushConstant, topConstant, topIsAtMost, writeConstants } from './constants'
+import { clearConstants, constantCount, dropConstants, isShort, maxConstants, pushConstant, topConstant, topIsAtMost, writeConstants } from './constants'
 import { foldConstants } from './fold'
 import * as op from './internal'
 import { addFixup, addTarget, beginJumps, fixupAt, fixups, noTarget, placeJumps, targetOf } from './jumps'
@@ -187,8 +187,9 @@ function unwrite(): void {
 // ---- stack
 
 function duplicate(n: u32): void {
-  if (n <= constantCount() && !isDefined(TRACED)) {
-    const from = topConstant() - (<usize>(n - 1) << 5)
+  const from = topConstant() - (<usize>(n - 1) << 5)
+  // a long constant takes 34 bytes of the stream, and the opcode that repeats it one of the code
+  if (n <= constantCount() && !isDefined(TRACED) && isShort(from)) {
     copyWord(room(), from)
     return
   }
