@@ -113,6 +113,19 @@ it('evm/modexp: lengths near 2^256 are priced without being read, and cost nothi
   expect(modexp.run(nothing)).toEqual(new Uint8Array(0))
 })
 
+it('evm/modexp: numbers that no block pays for fail and take no memory', () => {
+  const huge = 2n ** 25n
+  for (const lengths of [
+    [huge, 1n, 1n],
+    [1n, 1n, huge],
+    [2n ** 255n, 2n ** 255n, 2n ** 255n],
+  ]) {
+    const input = concatBytes(...lengths.map(word), Uint8Array.of(1))
+    expect(modexp.gas(input)).toBeGreaterThan(10n ** 12n)
+    expect(modexp.run(input)).toBeUndefined()
+  }
+})
+
 it.each([
   // size in words² × squarings / 3, at least 200 (EIP-2565)
   ['32-byte numbers, exponent of 256 bits', 32, 32, 32, 0xff, 1360n],
