@@ -1,9 +1,18 @@
+import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
-import { fromHex, fromHexFixed, toHex, toQuantity } from './hex.ts'
+import { fromHex, fromHexFixed, hexAt, toHex, toQuantity } from './hex.ts'
 
 it('lib/hex: bytes survive, capitals are read', () => {
   expect(toHex(fromHex('0x00Ff7e'))).toBe('0x00ff7e')
   expect(fromHex('0x')).toEqual(new Uint8Array(0))
+})
+
+it('lib/hex: of each length, every byte has its two digits, also of a part', () => {
+  for (let length = 0; length <= 300; length++) {
+    const bytes = Uint8Array.from({ length }, (_, i) => i + length)
+    expect(toHex(bytes)).toBe(`0x${Buffer.from(bytes).toString('hex')}`)
+    expect(hexAt(bytes, length >> 1, length >> 2)).toBe(toHex(bytes.slice(length >> 1, (length >> 1) + (length >> 2))))
+  }
 })
 
 it.each(['', '00', '0x0', '0xzz', '0x0g', 'x00', '0x00 '])('lib/hex: %j is refused', (text) => {

@@ -4,9 +4,29 @@ export type Hex = `0x${string}`
 
 const pattern = /^0x(?:[0-9a-fA-F]{2})*$/
 
+/** So many bytes at most are turned into digits here: what is longer is quicker in Buffer. */
+const shortBytes = 64
+const shortText = Buffer.alloc(2 + 2 * shortBytes)
+shortText.write('0x', 'latin1')
+/** Two digits at a time, as the text has them. */
+const shortPairs = new Uint16Array(shortText.buffer, shortText.byteOffset, 1 + shortBytes)
+const digitPairs = new Uint16Array(256)
+const pairsText = Buffer.from(digitPairs.buffer)
+for (let byte = 0; byte < 256; byte++) pairsText.write(byte.toString(16).padStart(2, '0'), 2 * byte, 'latin1')
+
+/**
+ * Lower-case hex with `0x`, of so many bytes from a place on. A short text is made in one piece: joined of two, it would be copied together
+ * when it is first compared, hashed or read.
+ */
+export function hexAt(bytes: Uint8Array, from: number, count: number): Hex {
+  if (count > shortBytes) return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + from, count).toString('hex')}`
+  for (let i = 0; i < count; i++) shortPairs[i + 1] = digitPairs[bytes[from + i] ?? 0] ?? 0
+  return shortText.toString('latin1', 0, 2 + 2 * count) as Hex
+}
+
 /** Lower-case hex with `0x`. */
 export function toHex(bytes: Uint8Array): Hex {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+  return hexAt(bytes, 0, bytes.length)
 }
 
 /** Bytes of a hex string with `0x` and an even number of digits; SyntaxError otherwise. */

@@ -17,6 +17,7 @@ type Exports = {
   readonly arenaBytes: Constant
   readonly digest: Constant
   keccak256(size: number): void
+  keccak256Hex(size: number): void
   begin(): void
   addArena(): void
   end(size: number): void
@@ -25,6 +26,7 @@ type Exports = {
 const compiled = new WebAssembly.Module(readFileSync(new URL('./keccak.wasm', import.meta.url)))
 const wasm = new WebAssembly.Instance(compiled, {}).exports as Exports
 const memory = new Uint8Array(wasm.memory.buffer)
+const text = Buffer.from(wasm.memory.buffer)
 const arena = wasm.arena.value
 const arenaBytes = wasm.arenaBytes.value
 const digest = wasm.digest.value
@@ -38,14 +40,11 @@ export function keccak256(data: Uint8Array): Uint8Array {
   return memory.slice(digest, digestEnd)
 }
 
-const digitOf = (code: number): number => (code < 58 ? code - 48 : (code | 32) - 87)
-
-/** Keccak-256 of the bytes of a short hex text, such as an address; its digits are not checked. RangeError above 65,280 bytes. */
+/** Keccak-256 of the bytes of a short hex text, such as an address; its digits are not checked. RangeError above 65,280 characters. */
 export function keccak256Hex(hex: Hex): Uint8Array {
-  if (hex.length > 2 * arenaBytes + 2) throw new RangeError(`hex text of ${hex.length} characters`)
-  let end = arena
-  for (let i = 3; i < hex.length; i += 2) memory[end++] = (digitOf(hex.charCodeAt(i - 1)) << 4) | digitOf(hex.charCodeAt(i))
-  wasm.keccak256(end - arena)
+  if (hex.length > arenaBytes) throw new RangeError(`hex text of ${hex.length} characters`)
+  text.write(hex, arena, 'latin1')
+  wasm.keccak256Hex((hex.length - 2) >> 1)
   return memory.slice(digest, digestEnd)
 }
 

@@ -13,6 +13,20 @@ export function keccak256(size: u32): void {
   hash(arena, size, digest)
 }
 
+/** Of the bytes whose digits lie in the arena as text, after `0x`. The digits are not checked; their letters may be of either case. */
+export function keccak256Hex(size: u32): void {
+  let from = arena + 2
+  for (let to = arena, end = arena + size; to < end; to += 8, from += 16) {
+    const text = v128.load(from)
+    const nine = v128.and(i8x16.shr_u(text, 6), i8x16.splat(1))
+    const digits = v128.and(text, i8x16.splat(15))
+    const values = i8x16.add(digits, i8x16.add(nine, i8x16.shl(nine, 3)))
+    const bytes = v128.and(v128.or(i16x8.shl(values, 4), i16x8.shr_u(values, 8)), i16x8.splat(255))
+    store<i64>(to, i64x2.extract_lane(i8x16.narrow_i16x8_u(bytes, bytes), 0))
+  }
+  hash(arena, size, digest)
+}
+
 /** Begins what is longer than the arena, or comes in parts. */
 export function begin(): void {
   clear()

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { hexAt, toHex } from '#lib/hex'
 import type { Address, Hash } from '#types/ids'
 
 const limit64 = 1n << 64n
@@ -16,7 +16,6 @@ export class WasmMemory {
   u8: Uint8Array<ArrayBuffer>
   u32: Uint32Array<ArrayBuffer>
   u64: BigUint64Array<ArrayBuffer>
-  #text: Buffer
 
   constructor(memory: LinearMemory) {
     this.#memory = memory
@@ -24,7 +23,6 @@ export class WasmMemory {
     this.u8 = new Uint8Array(buffer)
     this.u32 = new Uint32Array(buffer)
     this.u64 = new BigUint64Array(buffer)
-    this.#text = Buffer.from(buffer)
   }
 
   /** After each call that may have made the memory grow: an old buffer has no bytes. */
@@ -34,7 +32,6 @@ export class WasmMemory {
     this.u8 = new Uint8Array(buffer)
     this.u32 = new Uint32Array(buffer)
     this.u64 = new BigUint64Array(buffer)
-    this.#text = Buffer.from(buffer)
   }
 
   /** The u32 at a multiple of four. */
@@ -87,13 +84,12 @@ export class WasmMemory {
 
   /** 32 bytes in order, as text. */
   hash(at: number): Hash {
-    return `0x${this.#text.toString('hex', at, at + 32)}` as Hash
+    return hexAt(this.u8, at, 32) as Hash
   }
 
   /** The address that lies as limbs in 20 bytes. */
   address(at: number): Address {
-    const bytes = Buffer.from(this.u8.subarray(at, at + 20)).reverse()
-    return `0x${bytes.toString('hex')}` as Address
+    return toHex(this.u8.slice(at, at + 20).reverse()) as Address
   }
 
   /** A copy. */
