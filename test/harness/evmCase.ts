@@ -59,6 +59,7 @@ export type StateLines = readonly string[]
 export type CaseEnd = { readonly messages: readonly MessageEnd[]; readonly state: StateLines }
 
 const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, prague, osaka }
+/** Ethereum's own, without OP's limits. */
 export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
 
 const keys = new Map<Address, Hex>()
@@ -89,6 +90,7 @@ const codeHashOf = (code: Uint8Array): Hash => (code.length === 0 ? emptyCodeHas
 /** Stands for any root that is not the empty one. */
 const someRoot = `0x${'5a'.repeat(32)}` as Hash
 
+/** keccak of the number in decimal digits. */
 export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text(`${number}`))
 
 const views = new WeakMap<EvmCase['accounts'], StateView>()

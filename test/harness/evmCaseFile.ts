@@ -23,6 +23,7 @@ export type EvmCaseFile = {
   }[]
 }
 
+/** `about`: what differed, or what the case is for. */
 export function fileOfCase(about: string, { fork, accounts, messages }: EvmCase): EvmCaseFile {
   return {
     about,
@@ -51,6 +52,7 @@ export function fileOfCase(about: string, { fork, accounts, messages }: EvmCase)
   }
 }
 
+/** RangeError when it is not a case. */
 export function caseOfFile({ fork, accounts, messages }: EvmCaseFile): EvmCase {
   if (!evmForks.includes(fork)) throw new RangeError(`no fork ${fork}`)
   return {

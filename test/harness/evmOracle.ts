@@ -125,7 +125,7 @@ function endOf({ execResult, createdAddress }: OracleResult): MessageEnd {
   const kind = error === undefined ? 'success' : error === 'revert' ? 'revert' : 'halt'
   const isGood = kind === 'success'
   const logs = (isGood ? (execResult.logs ?? []) : []).map(
-    ([address, topics, data]) => `${toHex(address)} ${topics.map(toHex).join(' ')} ${toHex(data)}`,
+    ([address, topics, data]) => `${toHex(address)} ${topics.map((topic) => toHex(topic)).join(' ')} ${toHex(data)}`,
   )
   return {
     kind,

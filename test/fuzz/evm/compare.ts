@@ -22,6 +22,7 @@ function differenceOfMessages(one: readonly MessageEnd[], other: readonly Messag
   return undefined
 }
 
+/** Lines that only one of two states has: with - the first, with + the second. */
 export function differenceOfStates(one: StateLines, other: StateLines): Difference {
   const [left, right] = [new Set(one), new Set(other)]
   const lines = [

@@ -5,6 +5,7 @@ import type { Writer } from './writer.ts'
 /** Writes statements until so many are there or the budget is used up. */
 export type Body = (writer: Writer, most: number) => void
 
+/** One of two bodies, or one or none. */
 export function branch(body: Body): Statement {
   return (writer) => {
     const { asm, random } = writer

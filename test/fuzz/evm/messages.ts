@@ -33,6 +33,7 @@ function address(writer: Writer, prefersReaders: boolean): void {
   }
 }
 
+/** A call of any kind, its memory and gas at random. */
 export const call: Statement = (writer) => {
   const { random } = writer
   const opcode = writer.isReader ? random.pick([0xfa, 0xfa, 0xf4]) : random.pick([0xf1, 0xf1, 0xf1, 0xf2, 0xf4, 0xf4, 0xfa])
@@ -72,6 +73,7 @@ export const precompile: Statement = (writer) => {
   writer.op(opcode, isPlain ? 6 : 7, 1)
 }
 
+/** BALANCE, EXTCODESIZE, EXTCODEHASH, EXTCODECOPY. */
 export const askAccount: Statement = (writer) => {
   const { random } = writer
   if (random.percent(75)) {
@@ -121,6 +123,7 @@ function callCreated(writer: Writer): void {
   writer.op(opcode, opcode === 0xf1 ? 7 : 6, 1)
 }
 
+/** Ends the frame. */
 export const selfdestruct: Statement = (writer) => {
   address(writer, false)
   writer.op(0xff, 1, 0)

@@ -75,6 +75,10 @@ export const opcodes: readonly Opcode[] = [
   { code: 0xff, name: 'SELFDESTRUCT', takes: 1, gives: 0, writes: true },
 ]
 
+/** Whether a fork has what came with another. */
+export const hasFork = (fork: EvmFork, since: EvmFork): boolean => evmForks.indexOf(fork) >= evmForks.indexOf(since)
+
+/** Those that a fork has. */
 export function opcodesOf(fork: EvmFork): Opcode[] {
-  return opcodes.filter(({ since }) => since === undefined || evmForks.indexOf(fork) >= evmForks.indexOf(since))
+  return opcodes.filter(({ since }) => since === undefined || hasFork(fork, since))
 }

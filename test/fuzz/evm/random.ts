@@ -34,6 +34,7 @@ const edges = [
 ]
 const signed = [2n ** 255n, maxWord, maxWord - 1n, maxWord - 255n, maxWord << 64n, maxWord << 128n].map((word) => word & maxWord)
 
+/** Draws that are the same for the same seed. */
 export function randomOf(seed: number): Random {
   const below = dice(seed)
   const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T

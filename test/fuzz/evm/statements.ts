@@ -7,6 +7,7 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 
 const binaryOpcodes = [...range(0x01, 0x07), 0x0a, 0x0b, ...range(0x10, 0x14), ...range(0x16, 0x18), ...range(0x1a, 0x1d)]
 
+/** Of two words, of one, of three. */
 export const arithmetic: Statement = (writer) => {
   const { random } = writer
   const kind = random.below(10)
@@ -26,6 +27,7 @@ export const arithmetic: Statement = (writer) => {
   }
 }
 
+/** What is asked of the frame, the transaction and the block. */
 export const environment: Statement = (writer) => {
   const { random } = writer
   const opcodes = [0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, ...range(0x41, 0x48), 0x58, 0x59, 0x5a]
@@ -40,6 +42,7 @@ export const environment: Statement = (writer) => {
   }
 }
 
+/** DUP of any word, SWAP and POP of those above the floor. */
 export const shuffle: Statement = (writer) => {
   const { random, height, floor } = writer
   const own = height - floor
@@ -50,6 +53,7 @@ export const shuffle: Statement = (writer) => {
   else writer.word()
 }
 
+/** Loads, stores, hashes and copies, at any offset. */
 export const memory: Statement = (writer) => {
   const { random } = writer
   const kind = random.below(12)
@@ -94,6 +98,7 @@ function returnData(writer: Writer): void {
   writer.op(0x3e, 3, 0)
 }
 
+/** Of a few slots, whose values come and go; transient ones too. */
 export const storage: Statement = (writer) => {
   const { random } = writer
   const isTransient = writer.has('cancun') && random.percent(30)
@@ -108,6 +113,7 @@ export const storage: Statement = (writer) => {
   writer.op(isTransient ? 0x5d : 0x55, 2, 0)
 }
 
+/** LOG0 to LOG4. */
 export const log: Statement = (writer) => {
   if (writer.isReader) return
   const topics = writer.random.below(5)

@@ -18,7 +18,7 @@ export function deepCalls(random: Random, around: Surroundings): Uint8Array {
     asm.push(random.below(2))
     asm.op(0x55)
   }
-  if (random.percent(20)) asm.op(0x5f + 1, 0, 0x60, 0, 0xfd)
+  if (random.percent(20)) asm.op(0x60, 0, 0x60, 0, 0xfd)
   return asm.finish()
 }
 
@@ -26,8 +26,8 @@ export function deepCalls(random: Random, around: Surroundings): Uint8Array {
 function creatingItself(random: Random, around: Surroundings): Uint8Array {
   const { asm } = writerFor(random, around)
   asm.op(0x38, 0x60, 0, 0x60, 0, 0x39)
-  if (random.percent(50)) asm.op(0x30)
-  const isSalted = asm.size > 6
+  const isSalted = random.percent(50)
+  if (isSalted) asm.op(0x30)
   asm.op(0x38, 0x60, 0, 0x60, random.below(2), isSalted ? 0xf5 : 0xf0)
   asm.push(random.below(3))
   asm.op(0x55, 0x60, random.below(64), 0x60, 0, 0xf3)
@@ -72,6 +72,7 @@ function echo(random: Random, around: Surroundings): Uint8Array {
   return asm.finish()
 }
 
+/** One is chosen for a contract now and then. */
 export const templates: readonly ((random: Random, around: Surroundings) => Uint8Array)[] = [
   deepCalls,
   creatingItself,

@@ -29,6 +29,7 @@ export type TracedInterpreter = { readonly evm: Evm; steps(): readonly StepLine[
 const line = (depth: number, pc: number, op: number, gas: number | bigint, size: number, top: bigint, second: bigint): StepLine =>
   `depth ${depth} pc ${pc} op ${op.toString(16)} gas ${gas} words ${size} ${top.toString(16)} ${second.toString(16)}`
 
+/** The traced build with a listener that writes a line for each step. */
 export function createTracedInterpreter(): TracedInterpreter {
   const traced = createTracedWasmEvm()
   let steps: StepLine[] = []

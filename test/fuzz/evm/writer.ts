@@ -1,7 +1,7 @@
 import type { EvmFork } from '#chain/evmRules'
-import { evmForks } from '#chain/evmRules'
 import type { Address } from '#types/ids'
 import { Assembler } from './assembler.ts'
+import { hasFork } from './opcodes.ts'
 import type { Random } from './random.ts'
 
 /** What the contracts of a world know of it while they are written. */
@@ -16,8 +16,6 @@ export type Surroundings = {
   /** inputs that precompiles take, by address */
   readonly precompileInputs: ReadonlyMap<bigint, readonly Uint8Array[]>
 }
-
-export const hasFork = (fork: EvmFork, since: EvmFork): boolean => evmForks.indexOf(fork) >= evmForks.indexOf(since)
 
 /**
  * Writes the code of one contract and knows how many words are on the stack, so that what it writes mostly runs. Words below `floor` belong to
