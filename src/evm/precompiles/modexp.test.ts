@@ -75,13 +75,13 @@ it('evm/modexp: an exponent of many pieces', () => {
 })
 
 it('evm/modexp: memory that a large call has taken is not kept, and small calls take none', () => {
-  const large = call(new Uint8Array(40_000).fill(7), Uint8Array.of(2), new Uint8Array(40_000).fill(9))
-  expect(modexp.run(large)).toHaveLength(40_000)
+  const large = call(new Uint8Array(24_000).fill(7), Uint8Array.of(2), new Uint8Array(24_000).fill(9))
+  expect(modexp.run(large)).toHaveLength(24_000)
   const small = call(Uint8Array.of(2), new Uint8Array(40).fill(1), Uint8Array.of(35))
   modexp.run(small)
   const before = process.memoryUsage().arrayBuffers
-  for (let i = 0; i < 10_000; i++) modexp.run(small)
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20)
+  for (let i = 0; i < 3_000; i++) modexp.run(small)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20)
 })
 
 it.each([
