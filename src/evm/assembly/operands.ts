@@ -2,7 +2,7 @@ import { codeSize } from './code'
 import { charge } from './gas'
 import { frameCode, frameJumps } from './internal'
 import { noTarget, targetOf } from './jumps'
-import { expandMemory, memoryCost } from './memory'
+import { expandMemory, memoryCost, unpayable } from './memory'
 import { addTo, toU32Clamped } from './word'
 import { setLimbs } from './wordCompare'
 
@@ -17,7 +17,8 @@ export function jumpTarget(frame: usize, stream: usize, sp: usize): usize {
 /** Pays for memory of a few bytes at an offset, and makes it. */
 export function touchWord(frame: usize, offset: u32, size: u32): bool {
   const end = <u64>offset + <u64>size
-  if (!charge(memoryCost(frame, end))) return false
+  const price = memoryCost(frame, end)
+  if (price >= unpayable || !charge(price)) return false
   expandMemory(frame, end)
   return true
 }

@@ -32,9 +32,10 @@ export function translate(code: usize, size: u32, to: usize): usize {
   beginJumps(size)
   let isDead = false
   for (let pc: u32 = 0; pc < size; pc++) {
+    if (isDead) pc = nextTarget(code, size, pc)
+    if (pc >= size) break
     const opcode = <u32>load<u8>(code + pc)
-    if (opcode === 0x5b) isDead = false
-    if (!isDead) isDead = translateOpcode(code, size, pc, opcode)
+    isDead = translateOpcode(code, size, pc, opcode)
     if (opcode >= 0x60 && opcode <= 0x7f) pc += opcode - 0x5f
   }
   if (!isDead) {
@@ -50,6 +51,16 @@ export function translate(code: usize, size: u32, to: usize): usize {
   const top = placeJumps(jumps)
   resolveJumps(size, nowhere)
   return top
+}
+
+/** Position of the first JUMPDEST from `pc` on; `size` when there is none. */
+function nextTarget(code: usize, size: u32, pc: u32): u32 {
+  while (pc < size) {
+    const opcode = <u32>load<u8>(code + pc)
+    if (opcode === 0x5b) return pc
+    pc += opcode >= 0x60 && opcode <= 0x7f ? opcode - 0x5e : 1
+  }
+  return size
 }
 
 /** @returns whether what follows cannot be reached but by a jump */
