@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { interpreters } from '#test/harness/evmInterpreters'
 import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
-import { isSlowStateTest, publicStateTestFiles, type StateTestFile } from '#test/vectors/publicStateTests'
+import { publicStateTestFiles, type StateTestFile, slownessOf } from '#test/vectors/publicStateTests'
 import type { StateTestFailure } from '#test/vectors/runStateTest'
 import type { SpecReport } from './spec/messages.ts'
 import { runJobs } from './spec/pool.ts'
@@ -71,16 +71,19 @@ const evms = all.filter((name) => values.evm === undefined || name === values.ev
 
 const files = publicStateTestFiles((file) => only === undefined || only.startsWith(file) || file.startsWith(only))
 // What takes long is done first, so that no worker is left with it at the end.
-const jobs = [...files].sort((a, b) => Number(isSlowStateTest(b)) - Number(isSlowStateTest(a)) || casesIn(b) - casesIn(a))
+const workIn = (file: StateTestFile): number => casesIn(file) + slownessOf(file.file)
+const jobs = [...files].sort((a, b) => workIn(b) - workIn(a))
 const reports: SpecReport[] = []
-using progress = new Progress(
-  jobs.reduce((sum, file) => sum + casesIn(file), 0),
-  (line) => console.log(`${evms.join(' and ')}: ${line}`),
-)
+const sumOf = (of: (file: StateTestFile) => number): number => jobs.reduce((sum, file) => sum + of(file), 0)
+const workByFile = new Map(jobs.map((job) => [job.file, workIn(job)]))
+using progress = new Progress(sumOf(casesIn), sumOf(workIn), (line) => console.log(`${evms.join(' and ')}: ${line}`))
 await runJobs(jobs, { evms, only }, Math.max(2, availableParallelism()), (report) => {
   reports.push(report)
   printFailures(report.failures)
-  progress.done(Object.values(report.counts).reduce((sum, count) => sum + count, 0))
+  progress.done(
+    Object.values(report.counts).reduce((sum, count) => sum + count, 0),
+    workByFile.get(report.file) ?? 0,
+  )
 })
 if (failureCount > shownFailures) console.log(`… and ${failureCount - shownFailures} more failures`)
 if (values.slow)

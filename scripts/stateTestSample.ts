@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { toHex } from '#lib/hex'
 import { keccak256Text } from '#lib/keccak'
-import { isSlowStateTest, publicStateTestFiles, stateTestsIn } from '#test/vectors/publicStateTests'
+import { publicStateTestFiles, slownessOf, stateTestsIn } from '#test/vectors/publicStateTests'
 import { caseId, type StateTest, type StateTestCase } from '#test/vectors/stateTestCases'
 
 const sampleSize = 500
@@ -34,7 +34,7 @@ function sampleOf(draws: readonly Draw[]): Set<Draw> {
   return sample
 }
 
-const sample = sampleOf(allDraws(publicStateTestFiles((file) => !isSlowStateTest({ file })).flatMap(stateTestsIn)))
+const sample = sampleOf(allDraws(publicStateTestFiles((file) => slownessOf(file) === 0).flatMap(stateTestsIn)))
 const tests = new Map<StateTest, StateTestCase[]>()
 for (const { test, stateTestCase } of sample) tests.set(test, [...(tests.get(test) ?? []), stateTestCase])
 const content = [...tests]

@@ -3,17 +3,22 @@ const everyMs = 15_000
 /** Says now and then how far a run has come, at which rate, and how much time it still needs, until it is disposed of. */
 export class Progress implements Disposable {
   readonly #totalCases: number
+  readonly #totalWork: number
   readonly #startMs: number = performance.now()
   readonly #timer: NodeJS.Timeout
   #cases = 0
+  #work = 0
 
-  constructor(totalCases: number, print: (line: string) => void) {
+  /** `totalWork`: in any unit, of which the time left is made */
+  constructor(totalCases: number, totalWork: number, print: (line: string) => void) {
     this.#totalCases = totalCases
+    this.#totalWork = totalWork
     this.#timer = setInterval(() => print(this.#line()), everyMs)
   }
 
-  done(cases: number): void {
+  done(cases: number, work: number): void {
     this.#cases += cases
+    this.#work += work
   }
 
   total(): string {
@@ -33,7 +38,8 @@ export class Progress implements Disposable {
   }
 
   #line(): string {
-    const left = this.#cases === 0 ? 'the slowest first' : `${Math.ceil((this.#totalCases - this.#cases) / this.#rate())} s left`
+    const left =
+      this.#work === 0 ? 'the slowest first' : `${Math.ceil(((this.#totalWork - this.#work) / this.#work) * this.#seconds())} s left`
     return `${this.#cases} of ${this.#totalCases} cases, ${Math.round(this.#rate())}/s, ${left}`
   }
 }

@@ -10,8 +10,16 @@ export type StateTestFile = {
   readonly later: Readonly<Record<string, LaterPosts>>
 }
 
-/** By name: tests that take up to minutes. */
-export const isSlowStateTest = ({ file }: { readonly file: string }): boolean => /MaxRounds|loopMul|loopExp|50000/.test(file)
+/** Tests that take up to minutes, by name: as long as how many others, about. */
+const slowTests: readonly (readonly [name: RegExp, cases: number])[] = [
+  [/MaxRounds/, 60_000],
+  [/loopMul/, 40_000],
+  [/loopExp/, 6_000],
+  [/50000/, 1_500],
+]
+
+/** What a file takes beyond its number of cases, in cases; 0 for most. */
+export const slownessOf = (file: string): number => slowTests.find(([name]) => name.test(file))?.[1] ?? 0
 
 /** All files whose names are wanted. */
 export function publicStateTestFiles(wantsFile: (file: string) => boolean = () => true): StateTestFile[] {
