@@ -26,6 +26,19 @@ it('lib/bytes: an integer survives its bytes, at every width', () => {
   )
 })
 
+it('lib/bytes: an integer in a width of its own is its hex text, padded or refused', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 1, max: 40 }), (digits, length) => {
+      const text = Buffer.from(digits).toString('hex')
+      const value = BigInt(`0x${text || '0'}`)
+      expect(bigintFromBytes(digits)).toBe(value)
+      const made = () => Buffer.from(bytesFromBigint(value, length)).toString('hex')
+      if (value >> BigInt(8 * length) === 0n) expect(made()).toBe(value.toString(16).padStart(2 * length, '0'))
+      else expect(made).toThrow(RangeError)
+    }),
+  )
+})
+
 it('lib/bytes: order is that of the hex text', () => {
   fc.assert(
     fc.property(bytes, bytes, (a, b) => {

@@ -31,10 +31,25 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
+/** Where one word at a time is turned from bytes to an integer and back. */
+const wordBytes = new Uint8Array(32)
+const wordView = new DataView(wordBytes.buffer)
+
 /** Unsigned big-endian integer of any length. */
 export function bigintFromBytes(bytes: Uint8Array): bigint {
   if (bytes.length <= 6) return BigInt(numberFromBytes(bytes))
+  if (bytes.length <= 32) return bigintOfWord(bytes)
   return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`)
+}
+
+function bigintOfWord(bytes: Uint8Array): bigint {
+  wordBytes.fill(0, 0, 32 - bytes.length)
+  wordBytes.set(bytes, 32 - bytes.length)
+  let at = 0
+  while (at < 24 && wordView.getUint32(at) === 0 && wordView.getUint32(at + 4) === 0) at += 8
+  let value = wordView.getBigUint64(at)
+  for (at += 8; at < 32; at += 8) value = (value << 64n) | wordView.getBigUint64(at)
+  return value
 }
 
 /** Unsigned big-endian integer of at most 6 bytes; RangeError above. */
@@ -47,11 +62,23 @@ export function numberFromBytes(bytes: Uint8Array): number {
 
 /** Big-endian in exactly `length` bytes; RangeError when it does not fit. */
 export function bytesFromBigint(value: bigint, length: number): Uint8Array {
+  if (length <= 32 && value >= 0n && setWord(value, 32 - length)) return wordBytes.slice(32 - length)
   const hex = value.toString(16)
   if (value < 0n || hex.length > length * 2) throw new RangeError(`${value} does not fit ${length} bytes`)
   const out = new Uint8Array(length)
   out.set(Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex'), length - ((hex.length + 1) >> 1))
   return out
+}
+
+/** Writes an integer into the word. @returns whether it leaves so many leading bytes zero */
+function setWord(value: bigint, zeros: number): boolean {
+  let rest = value
+  for (let at = 24; at >= 0; at -= 8) {
+    wordView.setBigUint64(at, rest)
+    if (rest !== 0n) rest >>= 64n
+  }
+  for (let at = 0; at < zeros; at++) if (wordBytes[at] !== 0) return false
+  return rest === 0n
 }
 
 /** Big-endian without leading zeros; zero is no bytes at all (an RLP scalar). */
