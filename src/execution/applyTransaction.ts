@@ -3,7 +3,7 @@ import type { BlockEnv, EvmSession, Outcome, TransactionEnv } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import { applyAuthorizations, type SignedAuthorization, signedAuthorizations } from './authorizations.ts'
-import { gasAfterRefund, intrinsicGas } from './intrinsicGas.ts'
+import { gasAfterRefund, gasBounds } from './intrinsicGas.ts'
 import { blobGasOf, refuseTransaction, tipPerGas } from './transactionValidity.ts'
 
 /** What a transaction is charged by; gas in gas, prices in wei per gas. */
@@ -67,7 +67,8 @@ export function applyTransaction(
   gasAvailable: bigint,
 ): TransactionResult {
   const upfront = fees.upfront(raw, tx)
-  const reason = refuseTransaction({ session, block, rules, maxBlobs: fees.maxBlobs, tx, sender, upfront, gasAvailable })
+  const bounds = gasBounds(rules, tx)
+  const reason = refuseTransaction({ session, block, rules, maxBlobs: fees.maxBlobs, tx, bounds, sender, upfront, gasAvailable })
   if (reason !== undefined) return { kind: 'refused', reason }
 
   const { to, value, data, gasLimit } = tx
@@ -80,8 +81,8 @@ export function applyTransaction(
   if (to !== null) session.setNonce(sender, tx.nonce + 1n)
   const earlierRefund = applyAuthorizations(session, authorizations)
 
-  const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - intrinsicGas(rules, tx) })
-  const gasUsed = gasAfterRefund(rules, tx, outcome, earlierRefund)
+  const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - bounds.intrinsic })
+  const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund)
   session.addBalance(sender, (gasLimit - gasUsed) * gasPrice)
   fees.settle(session, { sender, gasLimit, gasUsed, baseFee, tipPerGas: tip, beneficiary, raw })
   session.endTransaction()

@@ -61,5 +61,5 @@ export function applyDeposit(session: EvmSession, rules: EvmRules, metering: Dep
 function gasUsedBy(rules: EvmRules, metering: DepositMetering, deposit: Deposit, outcome: Outcome | undefined): bigint {
   if (metering === 'limit') return deposit.isSystemTransaction ? 0n : deposit.gasLimit
   if (outcome === undefined || outcome.kind === 'halt') return deposit.gasLimit
-  return gasAfterRefund(rules, deposit, outcome)
+  return gasAfterRefund(deposit.gasLimit, floorGas(rules, deposit), outcome)
 }

@@ -32,13 +32,29 @@ export type Priced = {
 
 function zeroBytes(data: Uint8Array): number {
   let zeros = 0
-  for (const byte of data) if (byte === 0) zeros++
+  for (let i = 0; i < data.length; i++) if (data[i] === 0) zeros++
   return zeros
+}
+
+/** What the bytes of a transaction cost, in gas. */
+export type GasBounds = {
+  /** gone before the first instruction */
+  readonly intrinsic: bigint
+  /** the least that is paid for in the end; zero before Prague (EIP-7623) */
+  readonly floor: bigint
+}
+
+export function gasBounds(rules: EvmRules, tx: Priced): GasBounds {
+  const zeros = zeroBytes(tx.data)
+  return { intrinsic: intrinsicOf(rules, tx, zeros), floor: floorOf(rules, tx.data, zeros) }
 }
 
 /** Gas that is gone before the first instruction. */
 export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
-  const zeros = zeroBytes(tx.data)
+  return intrinsicOf(rules, tx, zeroBytes(tx.data))
+}
+
+function intrinsicOf(rules: EvmRules, tx: Priced, zeros: number): bigint {
   let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * price.otherByte
   if (tx.to === null) sum += price.creation
   if (tx.to === null && hasFork(rules, 'shanghai')) sum += Math.ceil(tx.data.length / 32) * price.initcodeWord
@@ -49,9 +65,12 @@ export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
 
 /** The least gas that a transaction pays for in the end; zero before Prague (EIP-7623). */
 export function floorGas(rules: EvmRules, tx: Priced): bigint {
+  return floorOf(rules, tx.data, zeroBytes(tx.data))
+}
+
+function floorOf(rules: EvmRules, data: Uint8Array, zeros: number): bigint {
   if (!hasFork(rules, 'prague')) return 0n
-  const zeros = zeroBytes(tx.data)
-  return BigInt(price.transaction + (zeros + 4 * (tx.data.length - zeros)) * price.floorToken)
+  return BigInt(price.transaction + (zeros + 4 * (data.length - zeros)) * price.floorToken)
 }
 
 /** EIP-3860 */
@@ -62,13 +81,13 @@ export function initcodeRefusal(rules: EvmRules, tx: Priced): string | undefined
 
 /**
  * Gas to pay for: what ran, less the refund (a fifth at most, EIP-3529), and not below the floor (EIP-7623).
+ * @param floor of the transaction
  * @param earlierRefund gas for the refund counter from before the message ran (EIP-7702)
  */
-export function gasAfterRefund(rules: EvmRules, tx: Priced, outcome: Outcome, earlierRefund = 0n): bigint {
-  const ran = tx.gasLimit - outcome.gasLeft
+export function gasAfterRefund(gasLimit: bigint, floor: bigint, outcome: Outcome, earlierRefund = 0n): bigint {
+  const ran = gasLimit - outcome.gasLeft
   const most = ran / maxRefundQuotient
   const refund = outcome.gasRefund + earlierRefund
   const used = ran - (refund < most ? refund : most)
-  const floor = floorGas(rules, tx)
   return used > floor ? used : floor
 }

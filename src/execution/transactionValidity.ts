@@ -3,7 +3,7 @@ import type { BlockEnv, EvmSession } from '#evm/ports'
 import { type Address, emptyCodeHash } from '#types/ids'
 import type { BlobTransaction, SignedTransaction } from '#types/transaction'
 import { isDelegation } from './authorizations.ts'
-import { floorGas, initcodeRefusal, intrinsicGas } from './intrinsicGas.ts'
+import { type GasBounds, gasBounds, initcodeRefusal } from './intrinsicGas.ts'
 
 const maxNonce = 2n ** 64n - 1n
 const gasPerBlob = 131_072n
@@ -17,6 +17,8 @@ export type Candidate = {
   /** blobs that one transaction may carry; undefined: no blob transactions at all */
   readonly maxBlobs: number | undefined
   readonly tx: SignedTransaction
+  /** of `tx` under `rules` */
+  readonly bounds: GasBounds
   readonly sender: Address
   /** wei that the fee rules take beside the gas */
   readonly upfront: bigint
@@ -72,12 +74,11 @@ function refuseRoom({ tx, gasAvailable }: Candidate): string | undefined {
   return tx.gasLimit > gasAvailable ? `gas limit reached: ${gasAvailable} left, ${tx.gasLimit} wanted` : undefined
 }
 
-function refuseGas({ tx, rules }: Pick<Candidate, 'tx' | 'rules'>): string | undefined {
+function refuseGas({ tx, rules, bounds }: Pick<Candidate, 'tx' | 'rules' | 'bounds'>): string | undefined {
   const cap = transactionGasCap(rules)
   if (cap !== undefined && tx.gasLimit > cap) return `transaction gas limit too high: at most ${cap}, ${tx.gasLimit} wanted`
-  const intrinsic = intrinsicGas(rules, tx)
+  const { intrinsic, floor } = bounds
   if (tx.gasLimit < intrinsic) return `intrinsic gas too low: have ${tx.gasLimit}, want ${intrinsic}`
-  const floor = floorGas(rules, tx)
   if (tx.gasLimit < floor) return `insufficient gas for floor data gas cost: have ${tx.gasLimit}, want ${floor}`
   return undefined
 }
@@ -116,6 +117,6 @@ export function refuseTransaction(candidate: Candidate): string | undefined {
 
 /** Whether a refused transaction of an OP chain can never be in a block under these rules, whatever the state and the prices. */
 export function isRefusedForGood(block: BlockEnv, rules: EvmRules, tx: SignedTransaction): boolean {
-  const of = { block, rules, tx, maxBlobs: undefined }
+  const of = { block, rules, tx, bounds: gasBounds(rules, tx), maxBlobs: undefined }
   return (refuseKind(of) ?? refusePrices(tx) ?? initcodeRefusal(rules, tx) ?? refuseGas(of)) !== undefined
 }

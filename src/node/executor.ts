@@ -59,7 +59,7 @@ function measure(deps: Deps, at: ParentBlock, message: CallMessage): MeasuredCal
   if (to !== null) session.setNonce(from, nonce + 1n)
   const earlierRefund = applyAuthorizations(session, authorizations)
   const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, deps.timer?.())
-  const gasUsed = gasAfterRefund(rules, message, outcome, earlierRefund)
+  const gasUsed = gasAfterRefund(message.gasLimit, floor, outcome, earlierRefund)
   const ran = gasLimit - outcome.gasLeft
   const gas = { gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }
   if (outcome.kind === 'halt') return { outcome: { kind: 'halt', reason: outcome.reason }, ...gas }

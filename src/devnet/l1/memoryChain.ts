@@ -1,5 +1,6 @@
 import type { Evm, StateView } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { gasBounds } from '#execution/intrinsicGas'
 import { createSenders } from '#execution/senders'
 import { refuseTransaction } from '#execution/transactionValidity'
 import { bytesFromBigint, concatBytes, equalBytes } from '#lib/bytes'
@@ -197,6 +198,7 @@ export class MemoryChain {
       rules: memoryRules,
       maxBlobs,
       tx: inTurn,
+      bounds: gasBounds(memoryRules, inTurn),
       sender,
       upfront: 0n,
       gasAvailable: header.gasLimit,
