@@ -71,14 +71,18 @@ function runWorker(worker: number): Promise<void> {
 print(`fuzz:evm: ${interpreters.map(({ name }) => name).join(', ')} and @ethereumjs/evm, seed ${seed}, ${workers} workers`)
 await Promise.all(Array.from({ length: workers }, (_, worker) => runWorker(worker)))
 
-const coverage = sumOfCounts([...latest.values()].map((counts) => counts.coverage))
-const missing = missingPairs(coverage)
-if (values.table) for (const line of coverageTable(coverage)) print(line)
-for (const line of impossiblePairs()) print(`cannot be: ${line}`)
-print(`other halts of frames: ${[...coverage.otherHalts].map(([name, count]) => `${name} ${count}`).join(', ')}`)
-for (const { oracleFailures } of latest.values())
-  for (const [words, count] of oracleFailures) print(`the oracle failed ${count} times: ${words}`)
-print(`opcode × outcome: ${missing.length === 0 ? 'every pair was seen' : `${missing.length} pairs not seen: ${missing.join(', ')}`}`)
-print(`${sum('long')} of ${sum('counted')} counted programs executed 200 opcodes or more`)
+function printCoverage(): void {
+  const coverage = sumOfCounts([...latest.values()].map((counts) => counts.coverage))
+  const missing = missingPairs(coverage)
+  if (values.table) for (const line of coverageTable(coverage)) print(line)
+  for (const line of impossiblePairs()) print(`cannot be: ${line}`)
+  print(`other halts of frames: ${[...coverage.otherHalts].map(([name, count]) => `${name} ${count}`).join(', ')}`)
+  for (const { oracleFailures } of latest.values())
+    for (const [words, count] of oracleFailures) print(`the oracle failed ${count} times: ${words}`)
+  print(`opcode × outcome: ${missing.length === 0 ? 'every pair was seen' : `${missing.length} pairs not seen: ${missing.join(', ')}`}`)
+  print(`${sum('long')} of ${sum('counted')} counted programs executed 200 opcodes or more`)
+}
+
+if (only === undefined) printCoverage()
 print(`fuzz:evm: ${progress()}, seed ${seed}: ${sum('found')} differences`)
 process.exitCode = sum('found') > 0 ? 1 : 0
