@@ -71,10 +71,10 @@ function copyAddress(memory: WasmMemory, to: number, entry: number): void {
   u32[i + 7] = 0
 }
 
-/** What the instance still knows of the view; undefined when it was of another, or has become too much. */
-function knownOf({ exports, memory, last }: EvmInstance, view: StateView, rules: EvmRules): Known | undefined {
+/** What the instance still knows of the view; undefined when it was of another. */
+function knownOf({ memory, last }: EvmInstance, view: StateView, rules: EvmRules): Known | undefined {
   const isSame = last !== undefined && last.rules === rules && last.view.deref() === view
-  return isSame && exports.tableBytes() <= maxKeptBytes && memory.number(ctxTransaction) < maxTransactions ? last.known : undefined
+  return isSame && memory.number(ctxTransaction) < maxTransactions ? last.known : undefined
 }
 
 /** Who is told what happens at each exit of the traced build: see TraceHost. */
@@ -260,6 +260,8 @@ export class WasmSession implements EvmSession {
 
   [Symbol.dispose](): void {
     const instance = this.#world.release()
-    if (instance) this.#place.giveBack(instance)
+    if (!instance) return
+    if (instance.exports.tableBytes() > maxKeptBytes) instance.last = undefined
+    this.#place.giveBack(instance)
   }
 }
