@@ -1,4 +1,5 @@
 import { emptyBytes } from '#lib/bytes'
+import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import {
   ctxCreated,
@@ -56,7 +57,8 @@ export function logsFrom(world: World, from: number): Log[] {
     const topicCount = memory.number(at + logTopics)
     const size = memory.number(at + logDataBytes)
     const data = at + logHeadBytes + topicCount * 32
-    const topics = Array.from({ length: topicCount }, (_, i) => memory.hash(at + logHeadBytes + i * 32))
+    const topics: Hash[] = []
+    for (let topic = at + logHeadBytes; topic < data; topic += 32) topics.push(memory.hash(topic))
     logs.push({ address: world.addressOf(memory.number(at + logAccount)), topics, data: memory.bytes(data, size) })
     at = data + ((size + 7) & ~7)
   }
