@@ -1,10 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { toHex } from '#lib/hex'
 import { dice } from '#test/harness/dice'
 import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
 import { createWorld } from '#test/vectors/stateTestWorld'
+import { createWasmEvm } from '../wasmEvm.ts'
 
 const sender = addressOf(0x11)
 const contract = addressOf(0x22)

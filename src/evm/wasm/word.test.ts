@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { dice } from '#test/harness/dice'
 import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
 import { createWorld } from '#test/vectors/stateTestWorld'
+import { createWasmEvm } from '../wasmEvm.ts'
 
 type Operation = readonly [name: string, opcode: string, operands: 1 | 2 | 3, rule: (a: bigint, b: bigint, n: bigint) => bigint]
 
