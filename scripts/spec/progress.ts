@@ -38,8 +38,11 @@ export class Progress implements Disposable {
   }
 
   #line(): string {
+    // The totals are estimates.
     const left =
-      this.#work === 0 ? 'the slowest first' : `${Math.ceil(((this.#totalWork - this.#work) / this.#work) * this.#seconds())} s left`
+      this.#work === 0
+        ? 'the slowest first'
+        : `${Math.max(1, Math.ceil(((this.#totalWork - this.#work) / this.#work) * this.#seconds()))} s left`
     return `${this.#cases} of ${this.#totalCases} cases, ${Math.round(this.#rate())}/s, ${left}`
   }
 }
