@@ -99,7 +99,7 @@ it.each([
     expect(outcome, toHex(data.subarray(0, 8))).toEqual({ kind: 'timeout', timeoutMs })
     late[name] ??= []
     late[name].push(lateMs)
-    // ten on a machine that is not shared
-    expect(lateMs).toBeLessThan(100)
+    // ten on a machine that is not shared; 70 where a piece loads all the codes it can
+    expect(lateMs).toBeLessThan(50)
   }
 })
