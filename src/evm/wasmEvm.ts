@@ -31,7 +31,7 @@ function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOp
 
 /**
  * The interpreter that runs: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. A session has an instance of its own
- * while it is open: dispose of it, or the next one makes another. The module is compiled here, once a thread: a tenth of a second.
+ * while it is open: dispose of it, or the next one makes another. The module is compiled here, once a thread.
  */
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
   compileBuild('plain')

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
 import type { EvmRules } from '#chain/evmRules'
 import { lazy } from '#lib/lazy'
 import {
@@ -84,21 +83,7 @@ export type EvmBuild = 'plain' | 'traced'
 
 const files = { plain: './evm.wasm', traced: './evmTraced.wasm' } as const
 
-/**
- * Compiled by V8's optimising compiler at once, which takes a tenth of a second: left to itself, V8 begins with code that is three times as slow, and
- * changes over while it runs. The flags hold for this module alone.
- */
-function compile(build: EvmBuild): WasmModule {
-  const bytes = readFileSync(new URL(files[build], import.meta.url))
-  setFlagsFromString('--no-liftoff')
-  setFlagsFromString('--no-wasm-lazy-compilation')
-  try {
-    return new WebAssembly.Module(bytes)
-  } finally {
-    setFlagsFromString('--liftoff')
-    setFlagsFromString('--wasm-lazy-compilation')
-  }
-}
+const compile = (build: EvmBuild): WasmModule => new WebAssembly.Module(readFileSync(new URL(files[build], import.meta.url)))
 /** Once a thread. */
 const modules = { plain: lazy(() => compile('plain')), traced: lazy(() => compile('traced')) } as const
 
