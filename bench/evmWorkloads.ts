@@ -28,7 +28,7 @@ export const workloads: readonly Workload[] = [
   { name: 'SHA-2-like rotates', contract: 'Rotates', rounds: 1_200 },
   { name: 'ray tracer of 17 KB', contract: 'RayTracer', rounds: 50 },
   { name: 'swaps, a pair and two tokens', contract: 'Swaps', rounds: 6_000 },
-  { name: 'cold slots, 150,000', contract: 'ColdSlots', rounds: 150_000 },
+  { name: 'cold slots, 80,000', contract: 'ColdSlots', rounds: 80_000 },
   { name: 'cold slots, 10,000', contract: 'ColdSlots', rounds: 10_000, isAside: true },
   { name: 'CREATE2, 40 × 1,000', contract: 'Creations', rounds: 40 },
   { name: 'nested calls, 1,000 deep', contract: 'NestedCalls', rounds: 110 },
