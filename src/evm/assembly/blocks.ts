@@ -13,9 +13,8 @@ let height: i32 = 0
 let need: i32 = 0
 let growth: i32 = 0
 /** operands that want the gas of the rest of the block */
-const rests: usize = memory.data(4 * 1024)
+const rests: usize = memory.data(4 * 256)
 let restCount: u32 = 0
-const maxRests: u32 = 1024
 
 export function beginBlock(at: usize): usize {
   blockAt = at
@@ -44,11 +43,6 @@ export function countGas(more: u32): void {
 export function wantRest(operand: usize): void {
   store<u32>(operand, gas)
   store<u32>(rests + (<usize>(restCount++) << 2), <u32>operand)
-}
-
-/** Whether the block must end before another opcode that wants its rest. */
-export function hasRestsLeft(): bool {
-  return restCount < maxRests
 }
 
 export function endBlock(): void {

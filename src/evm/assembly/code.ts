@@ -13,7 +13,8 @@ import {
   ctxFrames,
   framesBase,
 } from './layout'
-import { jumpsOfLast, translate } from './translate'
+import { scanJumps, streamBound, targetAt } from './jumps'
+import { beginStream, translate } from './translate'
 
 /** A code in the arena: the bytes, then the instruction stream and the jump table once it runs. Entries lie in the order of the arena. */
 const codeHash: usize = 0
@@ -28,7 +29,9 @@ const codeFlags: usize = 52
 /** u32, where it was before the arena was swept, minus where it is */
 const codeMoved: usize = 56
 const codeMovedTo: usize = 60
-const codeEntryBytes: usize = 64
+/** u32, end of what is translated */
+const codeStreamTop: usize = 64
+const codeEntryBytes: usize = 72
 
 const hashedFlag: u32 = 1
 const liveFlag: u32 = 2
@@ -38,8 +41,7 @@ const indexMask: u32 = 0x3ffff
 const entriesBase: usize = <usize>codeTableBase + indexBytes
 /** Half of the index at most. */
 const maxEntries: u32 = min<u32>((codeTableEnd - <i32>entriesBase) / <i32>codeEntryBytes, 0x1ffff)
-/** The end of the region is the translator's scratch. */
-const arenaEnd: usize = codeEnd - 0x400000
+const arenaEnd: usize = codeEnd
 const delegationSize: u32 = 23
 
 let entryCount: u32 = 0
@@ -136,15 +138,37 @@ function newEntry(hash: usize, size: u32): usize {
 /** The bytes of the last allocation are there: the code is made ready to run. */
 export function finishCode(): usize {
   const entry = pending
-  const stream = <usize>load<u32>(ctxCodeTop)
-  const top = translate(<usize>load<u32>(entry, codeBytes), load<u32>(entry, codeSize), stream)
+  const jumps = <usize>load<u32>(ctxCodeTop)
+  const stream = scanJumps(<usize>load<u32>(entry, codeBytes), load<u32>(entry, codeSize), jumps)
+  const top = (stream + streamBound + 7) & ~7
   if (top > arenaEnd) unreachable()
+  store<u32>(entry, <u32>jumps, codeJumps)
   store<u32>(entry, <u32>stream, codeStream)
-  store<u32>(entry, <u32>jumpsOfLast(), codeJumps)
+  store<u32>(entry, <u32>beginStream(stream), codeStreamTop)
   store<u32>(entry, <u32>top, codeTop)
   store<u32>(ctxCodeTop, <u32>top)
+  translateFrom(entry, 0)
   if (load<u32>(entry, codeFlags) & hashedFlag) store<u32>(indexOf(entry), <u32>entry)
   return entry
+}
+
+/** Translates a part of a code. @returns the distance of its beginning from the start of the stream */
+export function translateFrom(entry: usize, pc: u32): u32 {
+  const stream = <usize>load<u32>(entry, codeStream)
+  const from = <usize>load<u32>(entry, codeStreamTop)
+  const top = translate(<usize>load<u32>(entry, codeBytes), load<u32>(entry, codeSize), <usize>load<u32>(entry, codeJumps), stream, from, pc)
+  if (top > <usize>load<u32>(entry, codeTop)) unreachable()
+  store<u32>(entry, <u32>top, codeStreamTop)
+  return <u32>(from - stream)
+}
+
+/** Distance of the block at the JUMPDEST at `pc`, which is translated when it is not yet; 0 when there is none. */
+export function distanceOf(entry: usize, pc: u32): u32 {
+  if (pc >= load<u32>(entry, codeSize)) return 0
+  const target = targetAt(<usize>load<u32>(entry, codeJumps), pc)
+  if (target === 0) return 0
+  const known = load<u32>(target)
+  return known !== 0 ? known : translateFrom(entry, pc)
 }
 
 /** The account that a code delegates to (EIP-7702): pointer to the 20 bytes; 0 when it does not. */
@@ -207,13 +231,14 @@ function follow(frame: usize, entry: usize): void {
 function move(old: usize): void {
   const moved = load<u32>(old, codeMoved)
   const from = <usize>load<u32>(old, codeBytes)
-  memory.copy(from - moved, from, <usize>load<u32>(old, codeTop) - from)
+  memory.copy(from - moved, from, <usize>load<u32>(old, codeStreamTop) - from)
   const entry = entriesBase + <usize>(entryCount++) * codeEntryBytes
   memory.copy(entry, old, codeEntryBytes)
   store<u32>(entry, load<u32>(entry, codeFlags) & ~liveFlag, codeFlags)
   store<u32>(entry, <u32>(from - moved), codeBytes)
   store<u32>(entry, load<u32>(entry, codeStream) - moved, codeStream)
   store<u32>(entry, load<u32>(entry, codeJumps) - moved, codeJumps)
+  store<u32>(entry, load<u32>(entry, codeStreamTop) - moved, codeStreamTop)
   store<u32>(entry, load<u32>(entry, codeTop) - moved, codeTop)
   store<u32>(ctxCodeTop, load<u32>(entry, codeTop))
   if (load<u32>(entry, codeFlags) & hashedFlag) store<u32>(indexOf(entry), <u32>entry)

@@ -1,4 +1,4 @@
-import { opPushLong, opPushShort, opPushWord } from './internal'
+import { opPushLong, opPushNegative, opPushShort, opPushWord } from './internal'
 import { copyWord } from './word'
 
 /**
@@ -43,6 +43,11 @@ export function isShort(word: usize): bool {
   return (load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) === 0 && load<u64>(word) <= 0xffff
 }
 
+/** All ones but for the lowest 16 bits. */
+function isNearlyFull(word: usize): bool {
+  return (load<u64>(word, 8) & load<u64>(word, 16) & load<u64>(word, 24)) === u64.MAX_VALUE && load<u64>(word) >= 0xffffffffffff0000
+}
+
 /** Writes the instructions that push them all. @returns the end of the stream */
 export function writeConstants(to: usize): usize {
   let out = to
@@ -61,6 +66,11 @@ function writePush(out: usize, word: usize): usize {
     store<u16>(out, opPushLong)
     store<u64>(out, load<u64>(word), 2)
     return out + 10
+  }
+  if (isNearlyFull(word)) {
+    store<u16>(out, opPushNegative)
+    store<u16>(out, load<u16>(word), 2)
+    return out + 4
   }
   store<u16>(out, opPushWord)
   copyWord(out + 2, word)

@@ -1,4 +1,5 @@
 import { codeJumps, codeStream } from './code'
+import { firstBlock } from './translate'
 import {
   frameBytes,
   frameCheckpoint,
@@ -88,7 +89,7 @@ export function enterCode(frame: usize, code: usize): void {
   const stream = load<u32>(code, codeStream)
   store<u32>(frame, <u32>code, frameCode)
   store<u32>(frame, stream, frameStream)
-  store<u32>(frame, stream, frameIp)
+  store<u32>(frame, stream + <u32>firstBlock, frameIp)
   store<u32>(frame, load<u32>(code, codeJumps), frameJumps)
   store<u32>(ctxStacksHigh, max(load<u32>(ctxStacksHigh), load<u32>(frame, frameFloor) + 32768))
 }

@@ -42,7 +42,7 @@ export const opSubShort: u16 = 0x117
 /** u32 gas of the rest of the block: GAS and SSTORE want to know what is left exactly */
 export const opGas: u16 = 0x118
 export const opStore: u16 = 0x119
-/** where jumps lead whose target is no JUMPDEST */
+/** first thing in each stream: where jumps lead whose target is no JUMPDEST */
 export const opInvalidJump: u16 = 0x11a
 /** u16, 32 n: DUPn and then ADD: nothing is pushed */
 export const opDupAdd: u16 = 0x11b
@@ -50,6 +50,10 @@ export const opDupAdd: u16 = 0x11b
 export const opPopTwo: u16 = 0x11c
 /** u32 pc: a step for the traced build */
 export const opStep: u16 = 0x11d
+/** u16: the word is all ones above it */
+export const opPushNegative: u16 = 0x11e
+/** u32 pc, u32 distance: what comes next is not translated yet; the operand at that distance leads here, and then to it */
+export const opContinue: u16 = 0x11f
 
 // ---- frames
 export const frameBytes: usize = 256
@@ -100,6 +104,8 @@ export const sliceGas: u64 = 1_000_000
 export const goOn: i32 = 0
 /** Another frame runs now. */
 export const switched: i32 = 0x200
+/** What comes next in the frame is to be translated first. */
+export const wantsMore: i32 = 0x201
 /** The frame ends: plus one of `ended…`. */
 export const frameEnds: i32 = 0x100
 

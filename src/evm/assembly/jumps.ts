@@ -1,65 +1,73 @@
-import { codeEnd } from './layout'
+import { budgetOf, classOf, folds, inverts, isPushed, jumpsIf } from './opcodes'
 
 /**
- * Where a code may be jumped to: for each 64 bytes of it a bitmap of its JUMPDESTs (u64) and how many come before (u32, and u32 unused), then for
- * each JUMPDEST the distance of its block from the start of the stream (u32). Made in scratch while the code is translated.
+ * Where a code may be jumped to: for each 64 bytes of it a bitmap of its JUMPDESTs (u64), how many come before (u32), and how far from here their
+ * distances lie (u32); then for each JUMPDEST the distance of its block from the start of the stream (u32), 0 while it has none.
  */
 const groupBytes: usize = 16
-const offsetsScratch: usize = codeEnd - 0x400000
-const groupsScratch: usize = codeEnd - 0x300000
-/** u32 addresses of operands that hold a target's pc until the table is whole */
-const fixupsScratch: usize = codeEnd - 0x200000
 
-let count: u32 = 0
-let fixupCount: u32 = 0
-let groups: u32 = 0
+/** Bytes that the stream of the code that was scanned last can need, whatever of it is translated when. */
+export let streamBound: u32 = 0
 
-export function beginJumps(codeSize: u32): void {
-  count = 0
-  fixupCount = 0
-  groups = (codeSize + 63) >> 6
-  memory.fill(groupsScratch, 0, <usize>groups * groupBytes)
-}
+/** Opcodes that are translated at once: then what comes is left until it is reached. */
+export const chunkOpcodes: u32 = 256
+/** What the end of a part and the head of the next one take. */
+const chunkBytes: u32 = 26
+/** The step and the head that each opcode has in the traced build. */
+const tracedBytes: u32 = 16
 
-/** A JUMPDEST whose block begins `distance` bytes into the stream. In order of pc. */
-export function addTarget(pc: u32, distance: u32): void {
-  const group = groupsScratch + <usize>(pc >> 6) * groupBytes
-  const bits = load<u64>(group)
-  if (bits === 0) store<u32>(group, count, 8)
-  store<u64>(group, bits | ((<u64>1) << (pc & 63)))
-  store<u32>(offsetsScratch + (<usize>(count++) << 2), distance)
-}
-
-export function addFixup(operand: usize): void {
-  store<u32>(fixupsScratch + (<usize>(fixupCount++) << 2), <u32>operand)
-}
-
-/** Puts the table at `to`. @returns its end */
-export function placeJumps(to: usize): usize {
-  const bytes = <usize>groups * groupBytes
-  memory.copy(to, groupsScratch, bytes)
-  for (let i: u32 = 0; i < groups; i++) store<u32>(to + <usize>i * groupBytes, <u32>(bytes), 12)
-  memory.copy(to + bytes, offsetsScratch, <usize>count << 2)
+/** Finds the JUMPDESTs of a code, and writes the table at `to`. @returns its end */
+export function scanJumps(code: usize, size: u32, to: usize): usize {
+  const bytes = (((<usize>size) + 63) >> 6) * groupBytes
+  memory.fill(to, 0, bytes)
+  let count: u32 = 0
+  let opcodes: u32 = 0
+  let bound: u32 = 0
+  let last: u32 = 0
+  let beforeLast: u32 = 0
+  for (let pc: u32 = 0; pc < size; pc++) {
+    const opcode = <u32>load<u8>(code + pc)
+    const kind = classOf(opcode)
+    bound += budgetOf(opcode)
+    opcodes++
+    if (opcode === 0x5b) addTarget(to, pc, count++, <u32>bytes)
+    else if (kind !== 0) {
+      bound += moreFor(kind, last, beforeLast)
+      if (opcode >= 0x60 && opcode <= 0x7f) pc += opcode - 0x5f
+    }
+    beforeLast = last
+    last = kind
+  }
+  if (isDefined(TRACED)) bound += (opcodes + 1) * tracedBytes
+  streamBound = bound + (opcodes / chunkOpcodes + 2) * chunkBytes
+  memory.fill(to + bytes, 0, <usize>count << 2)
   return (to + bytes + (<usize>count << 2) + 7) & ~7
 }
 
-export const noTarget: u32 = 0xffffffff
+/** What an opcode can take beyond its budget because of constants before it: the word that they are folded to, a long operand, a jump that is resolved later. */
+function moreFor(kind: u32, last: u32, beforeLast: u32): u32 {
+  if (!(last & isPushed)) return 0
+  if (kind & folds) return beforeLast & isPushed ? 26 : 4
+  if (kind & inverts) return 24
+  return kind & jumpsIf ? 10 : 0
+}
 
-/** Distance of the target's block from the start of the stream; `noTarget` when there is no JUMPDEST. @param pc below the size of the code */
-export function targetOf(jumps: usize, pc: u32): u32 {
-  const group = jumps + <usize>(pc >> 6) * groupBytes
+function addTarget(table: usize, pc: u32, index: u32, bytes: u32): void {
+  const group = table + <usize>(pc >> 6) * groupBytes
+  const bits = load<u64>(group)
+  if (bits === 0) {
+    store<u32>(group, index, 8)
+    store<u32>(group, bytes, 12)
+  }
+  store<u64>(group, bits | ((<u64>1) << (pc & 63)))
+}
+
+/** Address of the distance of the JUMPDEST at `pc`; 0 when there is none. @param pc below the size of the code */
+export function targetAt(table: usize, pc: u32): usize {
+  const group = table + <usize>(pc >> 6) * groupBytes
   const bits = load<u64>(group)
   const bit = (<u64>1) << (pc & 63)
-  if (!(bits & bit)) return noTarget
+  if (!(bits & bit)) return 0
   const index = load<u32>(group, 8) + <u32>popcnt(bits & (bit - 1))
-  return load<u32>(jumps + <usize>load<u32>(group, 12) + (<usize>index << 2))
-}
-
-/** Number of operands that wait for their target, and each of them. */
-export function fixups(): u32 {
-  return fixupCount
-}
-
-export function fixupAt(index: u32): usize {
-  return <usize>load<u32>(fixupsScratch + (<usize>index << 2))
+  return table + <usize>load<u32>(group, 12) + (<usize>index << 2)
 }

@@ -25,20 +25,20 @@ export const slotIndexMaxBytes = 0x1000000
 export const transientIndexBase = 0x9600000
 export const transientIndexMaxBytes = 0x2000000
 export const slotsBase = 0xb600000
-export const slotsEnd = 0x1b600000
-export const undoBase = 0x1b600000
-export const undoEnd = 0x2b600000
-export const transientBase = 0x2b600000
-export const transientEnd = 0x43600000
-export const logsBase = 0x43600000
-export const logsEnd = 0x4b600000
+export const slotsEnd = 0x15600000
+export const undoBase = 0x15600000
+export const undoEnd = 0x25600000
+export const transientBase = 0x25600000
+export const transientEnd = 0x3d600000
+export const logsBase = 0x3d600000
+export const logsEnd = 0x45600000
 /** Return data of the last call of the running frame, or the output of a message that ended. */
-export const returnBase = 0x4b600000
-export const returnEnd = 0x53600000
+export const returnBase = 0x45600000
+export const returnEnd = 0x4d600000
 /** Code table and arena: see code.ts. */
-export const codeTableBase = 0x53600000
-export const codeTableEnd = 0x53e00000
-export const codeBase = 0x53e00000
+export const codeTableBase = 0x4d600000
+export const codeTableEnd = 0x4de00000
+export const codeBase = 0x4de00000
 export const codeEnd = 0x73e00000
 /** Steps of the traced build. */
 export const stepsBase = 0x73e00000

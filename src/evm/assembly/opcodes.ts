@@ -4,6 +4,54 @@ import { forkCancun, forkOsaka, forkShanghai } from './internal'
 const table: usize = memory.data(1024)
 export const noOpcode: u32 = 0xffffffff
 
+/** What an opcode is to the translator: u8 bytes of the stream that it takes at most, u8 bits of what it has to do with constants. */
+const budgets: usize = memory.data(512)
+export const isPushed: u32 = 1
+export const folds: u32 = 2
+export const inverts: u32 = 4
+export const jumpsIf: u32 = 8
+
+// @ts-ignore: decorator
+@inline
+export function budgetOf(opcode: u32): u32 {
+  return load<u8>(budgets + (<usize>opcode << 1))
+}
+
+// @ts-ignore: decorator
+@inline
+export function classOf(opcode: u32): u32 {
+  return load<u8>(budgets + (<usize>opcode << 1), 1)
+}
+
+function allow(from: u32, to: u32, bytes: u32, kind: u32): void {
+  for (let opcode = from; opcode <= to; opcode++) store<u16>(budgets + (<usize>opcode << 1), <u16>(bytes | (kind << 8)))
+}
+
+/** A head of a block takes 10 bytes, an instruction 2, a constant 4 when it is short, else 10 or 34. */
+function openBudgets(): void {
+  allow(0, 255, 2, 0)
+  allow(0x01, 0x03, 2, folds)
+  allow(0x0a, 0x0a, 2, folds)
+  allow(0x10, 0x11, 2, folds)
+  allow(0x14, 0x14, 2, folds)
+  allow(0x15, 0x15, 2, inverts)
+  allow(0x16, 0x18, 2, folds)
+  allow(0x1b, 0x1c, 2, folds)
+  allow(0x19, 0x19, 2, inverts)
+  allow(0x38, 0x38, 10, isPushed)
+  allow(0x55, 0x55, 6, 0)
+  allow(0x56, 0x56, 16, 0)
+  allow(0x57, 0x57, 12, jumpsIf)
+  allow(0x58, 0x58, 10, isPushed)
+  allow(0x5a, 0x5a, 6, 0)
+  allow(0x5b, 0x5b, 16, 0)
+  allow(0x5f, 0x61, 4, isPushed)
+  allow(0x62, 0x67, 10, isPushed)
+  allow(0x68, 0x7f, 34, isPushed)
+  allow(0x80, 0x8f, 4, isPushed)
+  allow(0xf0, 0xff, 14, 0)
+}
+
 // @ts-ignore: decorator
 @inline
 export function rowOf(opcode: u32): u32 {
@@ -38,6 +86,7 @@ function setAll(from: u32, to: u32, gas: u32, takes: u32, gives: u32): void {
 
 /** Fills the table with the opcodes of a fork. Prices that depend on operands or warmth are taken where the work is done. */
 export function openOpcodes(fork: u32): void {
+  openBudgets()
   memory.fill(table, 0xff, 1024)
   set(0x00, 0, 0, 0)
   setAll(0x01, 0x07, 5, 2, 1)

@@ -1,17 +1,30 @@
-import { codeSize } from './code'
+import { distanceOf, translateFrom } from './code'
 import { charge } from './gas'
-import { frameCode, frameJumps } from './internal'
-import { noTarget, targetOf } from './jumps'
+import { frameCode, frameIp, frameStream, opJumpTo, switched } from './internal'
 import { expandMemory, memoryCost, unpayable } from './memory'
 import { addTo, toU32Clamped } from './word'
 import { setLimbs } from './wordCompare'
 
 /** Where the word at `sp` lets the frame jump to: address of a block; 0 when there is no JUMPDEST. */
 export function jumpTarget(frame: usize, stream: usize, sp: usize): usize {
-  const pc = toU32Clamped(sp)
-  if (pc >= load<u32>(<usize>load<u32>(frame, frameCode), codeSize)) return 0
-  const distance = targetOf(<usize>load<u32>(frame, frameJumps), pc)
-  return distance === noTarget ? 0 : stream + <usize>distance
+  const distance = distanceOf(<usize>load<u32>(frame, frameCode), toU32Clamped(sp))
+  return distance === 0 ? 0 : stream + <usize>distance
+}
+
+/** The frame has come to `opContinue`: what it stands for is translated now, unless it is by now, and what led there leads to it from now on. */
+export function goOnAt(frame: usize): i32 {
+  const ip = <usize>load<u32>(frame, frameIp)
+  const stream = load<u32>(frame, frameStream)
+  const code = <usize>load<u32>(frame, frameCode)
+  const pc = load<u32>(ip, 2)
+  const known = distanceOf(code, pc)
+  const distance = known !== 0 ? known : translateFrom(code, pc)
+  store<u32>(<usize>(stream + load<u32>(ip, 6)), distance)
+  // who comes by the stub once more
+  store<u16>(ip, opJumpTo)
+  store<u32>(ip, distance, 2)
+  store<u32>(frame, stream + distance, frameIp)
+  return switched
 }
 
 /** Pays for memory of a few bytes at an offset, and makes it. */
@@ -64,4 +77,11 @@ export function shrBy(p: usize, shift: u32): void {
   const d = limb(p, limbs + 3)
   if (bits === 0) setLimbs(p, a, b, c, d)
   else setLimbs(p, (a >> bits) | (b << (64 - bits)), (b >> bits) | (c << (64 - bits)), (c >> bits) | (d << (64 - bits)), d >> bits)
+}
+
+/** A word of ones above its lowest 16 bits. */
+// @ts-ignore: decorator
+@inline
+export function setNegative(p: usize, low: u64): void {
+  setLimbs(p, 0xffffffffffff0000 | low, u64.MAX_VALUE, u64.MAX_VALUE, u64.MAX_VALUE)
 }

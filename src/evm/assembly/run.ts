@@ -47,6 +47,7 @@ function advance(): i32 {
   const frame = running()
   if (isDefined(TRACED) && load<u32>(frame, op.frameKind) === op.kindPrecompile) return exitToPrecompile(frame)
   const status = runFrame(frame)
+  if (status === op.wantsMore) return operands.goOnAt(frame)
   return status >= op.frameEnds && status < op.switched ? endFrame(status - op.frameEnds) : status
 }
 
@@ -311,6 +312,8 @@ function runFrame(frame: usize): i32 {
       case op.opStore:
         store<u64>(at.ctxGas, gas); status = storage.sstore(frame, sp, <u64>load<u32>(ip, 2)); gas = load<u64>(at.ctxGas)
         if (status !== op.goOn) break; sp -= 64; ip += 6; continue
+      case op.opPushNegative: sp += 32; operands.setNegative(sp, <u64>load<u16>(ip, 2)); ip += 4; continue
+      case op.opContinue: status = op.wantsMore; break
       case op.opInvalidJump: status = op.frameEnds + at.endedInvalidJump; break
       case op.opDupAdd: word.addTo(sp, sp + 32 - <usize>load<u16>(ip, 2)); ip += 4; continue
       case 0x31: case 0x37: case 0x39: case 0x3b: case 0x3c: case 0x3e: case 0x3f: case 0x40: case 0x5d: case 0x5e:

@@ -1,15 +1,17 @@
-import { beginBlock, blockAt, countGas, countOpcode, endBlock, hasRestsLeft, wantRest } from './blocks'
+import { beginBlock, blockAt, countOpcode, endBlock, wantRest } from './blocks'
 import { clearConstants, constantCount, dropConstants, isShort, maxConstants, pushConstant, topConstant, topIsAtMost, writeConstants } from './constants'
 import { foldConstants } from './fold'
 import * as op from './internal'
-import { addFixup, addTarget, beginJumps, fixupAt, fixups, noTarget, placeJumps, targetOf } from './jumps'
+import { chunkOpcodes, targetAt } from './jumps'
 import { noOpcode, rowOf } from './opcodes'
+import { addStub, clearStubs, writeStubs } from './stubs'
 import { copyWord, readBytes, setSmall } from './word'
 
 /**
  * Makes the instruction stream of a code: basic blocks that are paid for and checked at once, constants known, jumps to constants resolved, the
- * commonest runs of opcodes as one instruction. What cannot be reached is left out. In the traced build each opcode is a block of its own, with a
- * step before it, and nothing is joined.
+ * commonest runs of opcodes as one instruction. It is made part by part, as the code is reached: so what is translated is paid for by what runs.
+ * No opcode is translated twice: a part ends where another one begins. In the traced build each opcode is a block of its own, with a step before
+ * it, and nothing is joined.
  */
 
 let start: usize = 0
@@ -19,48 +21,55 @@ let last: usize = 0
 let beforeLast: usize = 0
 let jumps: usize = 0
 
-/** The jump table of the code that was translated last. */
-export function jumpsOfLast(): usize {
-  return jumps
+/** Distance of where jumps lead that go nowhere. */
+const nowhere: u32 = 0
+/** Where execution of a code begins. */
+export const firstBlock: usize = 2
+
+/** Writes what each stream begins with. @returns its end */
+export function beginStream(at: usize): usize {
+  store<u16>(at, op.opInvalidJump)
+  return at + firstBlock
 }
 
-/** @returns end of stream and jump table */
-export function translate(code: usize, size: u32, to: usize): usize {
-  start = to
-  out = to
+/**
+ * Translates from `pc` on, up to what ends a frame or jumps away, to what is translated already, or to the end of a part.
+ * @param table of jumps; stream: its start; end: of what is there
+ * @returns the new end of the stream
+ */
+export function translate(code: usize, size: u32, table: usize, stream: usize, end: usize, from: u32): usize {
+  start = stream
+  out = end
+  jumps = table
   clearConstants()
-  beginJumps(size)
+  forget()
+  clearStubs()
+  let pc = from
   let isDead = false
-  for (let pc: u32 = 0; pc < size; pc++) {
-    if (isDead) pc = nextTarget(code, size, pc)
-    if (pc >= size) break
+  for (let opcodes: u32 = 0; pc < size && !isDead; opcodes++) {
     const opcode = <u32>load<u8>(code + pc)
+    if (opcodes === chunkOpcodes || (opcode === 0x5b && load<u32>(targetAt(jumps, pc)) !== nowhere)) break
     isDead = translateOpcode(code, size, pc, opcode)
-    if (opcode >= 0x60 && opcode <= 0x7f) pc += opcode - 0x5f
-  }
-  if (!isDead) {
-    // the end of the code is a STOP that costs nothing
-    flush()
-    if (isDefined(TRACED)) emitWith32(op.opStep, size)
-    emit(0)
-  }
-  endBlock()
-  const nowhere = <u32>(out - start)
-  emit(op.opInvalidJump)
-  jumps = (out + 7) & ~7
-  const top = placeJumps(jumps)
-  resolveJumps(size, nowhere)
-  return top
-}
-
-/** Position of the first JUMPDEST from `pc` on; `size` when there is none. */
-function nextTarget(code: usize, size: u32, pc: u32): u32 {
-  while (pc < size) {
-    const opcode = <u32>load<u8>(code + pc)
-    if (opcode === 0x5b) return pc
     pc += opcode >= 0x60 && opcode <= 0x7f ? opcode - 0x5e : 1
   }
-  return size
+  if (!isDead) leadOn(code, size, pc)
+  endBlock()
+  return writeStubs(start, out)
+}
+
+/** The part ends before `pc`. */
+function leadOn(code: usize, size: u32, pc: u32): void {
+  flush()
+  if (pc >= size) {
+    // the end of the code is a STOP that costs nothing
+    if (isDefined(TRACED)) emitWith32(op.opStep, size)
+    emit(0)
+    return
+  }
+  emitWith32(op.opJumpTo, nowhere)
+  const target = load<u8>(code + pc) === 0x5b ? load<u32>(targetAt(jumps, pc)) : nowhere
+  if (target !== nowhere) store<u32>(out - 4, target)
+  else addStub(out - 4, pc)
 }
 
 /** @returns whether what follows cannot be reached but by a jump */
@@ -69,7 +78,7 @@ function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
   if (opcode === 0x5b || isDefined(TRACED)) {
     flush()
     endBlock()
-    if (opcode === 0x5b) addTarget(pc, <u32>(out - start))
+    if (opcode === 0x5b) store<u32>(targetAt(jumps, pc), <u32>(out - start))
     if (isDefined(TRACED)) {
       emitWith32(op.opStep, pc)
       forget()
@@ -116,10 +125,10 @@ function translateOther(size: u32, pc: u32, opcode: u32): bool {
       pop()
       return false
     case 0x56:
-      jump()
+      jump(size)
       return true
     case 0x57:
-      jumpIf()
+      jumpIf(size)
       return false
     case 0x5a:
     case 0x55:
@@ -127,7 +136,6 @@ function translateOther(size: u32, pc: u32, opcode: u32): bool {
       emit(opcode === 0x5a ? op.opGas : op.opStore)
       wantRest(out)
       out += 4
-      if (!hasRestsLeft()) endBlock()
       return false
   }
   if (!isDefined(TRACED) && constantCount() > 0 && withConstant(opcode)) return false
@@ -216,6 +224,8 @@ function swap(n: u32): void {
 function pop(): void {
   if (constantCount() > 0) {
     dropConstants(1)
+    // those below it were pushed too long ago to be folded: see moreFor in jumps.ts
+    flush()
     return
   }
   if (!isDefined(TRACED)) {
@@ -314,8 +324,8 @@ function afterSwap(opcode: u32): bool {
 
 // ---- jumps
 
-function jump(): void {
-  if (constantCount() > 0 && !isDefined(TRACED)) jumpTo(op.opJumpTo)
+function jump(size: u32): void {
+  if (constantCount() > 0 && !isDefined(TRACED)) jumpTo(op.opJumpTo, size)
   else {
     flush()
     emit(0x56)
@@ -323,18 +333,22 @@ function jump(): void {
   endBlock()
 }
 
-function jumpTo(instruction: u16): void {
-  const target = topIsAtMost(0xffffff) ? load<u32>(topConstant()) : noTarget
+/** A jump to the constant on top, if there is a JUMPDEST. */
+function jumpTo(instruction: u16, size: u32): void {
+  const pc = topIsAtMost(0xffffff) ? load<u32>(topConstant()) : size
   dropConstants(1)
   flush()
-  emitWith32(instruction, target)
-  addFixup(out - 4)
+  emitWith32(instruction, nowhere)
+  const target = pc < size ? targetAt(jumps, pc) : 0
+  if (target === 0) return
+  if (load<u32>(target) !== nowhere) store<u32>(out - 4, load<u32>(target))
+  else addStub(out - 4, pc)
 }
 
-function jumpIf(): void {
+function jumpIf(size: u32): void {
   if (constantCount() > 0 && !isDefined(TRACED)) {
     // only what is left when the target is taken may be joined: with more constants the condition is one of them
-    jumpTo(constantCount() === 1 ? conditionalJump() : op.opJumpIfTo)
+    jumpTo(constantCount() === 1 ? conditionalJump() : op.opJumpIfTo, size)
   } else {
     flush()
     emit(0x57)
@@ -361,15 +375,4 @@ function conditionalJump(): u16 {
   if (compare !== 0x14 && compare !== 0x10 && compare !== 0x11) return op.opJumpIfTo
   unwrite()
   return compare === 0x14 ? op.opJumpIfEqualTo : compare === 0x10 ? op.opJumpIfLessTo : op.opJumpIfGreaterTo
-}
-
-/** Writes the distances of the targets in the place of their pcs; where there is no JUMPDEST, that of the instruction that halts. */
-function resolveJumps(size: u32, nowhere: u32): void {
-  const count = fixups()
-  for (let i: u32 = 0; i < count; i++) {
-    const operand = fixupAt(i)
-    const pc = load<u32>(operand)
-    const target = pc < size ? targetOf(jumps, pc) : noTarget
-    store<u32>(operand, target === noTarget ? nowhere : target)
-  }
 }
