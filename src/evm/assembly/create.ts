@@ -42,12 +42,9 @@ import {
 import { keccak256 } from './keccak'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
 import { accountAt, accountOf, checkpoint, create as createAccount, hasNoCode, hasOldStorage, isLoaded, setNonce, transfer, warm } from './state'
+import { kindCreate as toldCreate, kindCreate2 as toldCreate2 } from '../wasm/traceLayout'
 import { queueEnter, queueLeave } from './trace'
 import { compare, copyWord, setSmall, storeBig, toU32Clamped } from './word'
-
-/** Kinds of frames as the host is told of them: ../wasm/traceLayout.ts */
-const kindOfCreate: u32 = 4
-const kindOfCreate2: u32 = 5
 
 /** 0xff ‖ address ‖ salt ‖ hash of the initcode, or the RLP of address and nonce */
 const preimage: usize = memory.data(96)
@@ -140,7 +137,7 @@ function tellCreate(frame: usize, creator: usize, sp: usize, created: usize, ini
   const depth = load<u32>(ctxFrames)
   const refused = refusal(depth, creator, sp)
   const place = created !== 0 ? created : isSalted ? addressBySalt(creator, sp - 96, initcode, size) : addressByNonce(creator, load<u64>(creator, accountNonce))
-  queueEnter(isSalted ? kindOfCreate2 : kindOfCreate, depth, left - left / 64, creator, place, place, sp, <u32>initcode, size)
+  queueEnter(isSalted ? toldCreate2 : toldCreate, depth, left - left / 64, creator, place, place, sp, <u32>initcode, size)
   if (refused !== goOn) queueLeave(refused - frameEnds, depth, 0, 0, 0)
 }
 
@@ -187,7 +184,7 @@ export function beginMessageCreate(caller: usize, value: usize, initcode: usize,
   if (refused !== goOn) return refused
   const created = addressByNonce(creator, load<u64>(creator, accountNonce))
   if (!isLoaded(created)) return exitFor(exitAccount, created)
-  if (isDefined(TRACED)) queueEnter(kindOfCreate, 0, gasLeft(), creator, created, created, value, <u32>initcode, size)
+  if (isDefined(TRACED)) queueEnter(toldCreate, 0, gasLeft(), creator, created, created, value, <u32>initcode, size)
   setNonce(creator, load<u64>(creator, accountNonce) + 1)
   warm(created)
   if (isTaken(created)) return frameEnds + endedCollision

@@ -16,6 +16,7 @@ import {
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
 import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, setBalance, transfer, warm, warmAccountOf } from './state'
+import { kindSelfdestruct } from '../wasm/traceLayout'
 import { queueEnter, queueLeave } from './trace'
 import { copyWord, isZero, toU32Clamped } from './word'
 
@@ -63,9 +64,6 @@ export function stop(): i32 {
   return frameEnds + endedSuccess
 }
 
-/** As the host is told of it: ../wasm/traceLayout.ts */
-const kindOfSelfdestruct: u32 = 6
-
 const balance: usize = memory.data(32)
 const nothing: usize = memory.data(32)
 
@@ -85,7 +83,7 @@ export function selfdestruct(frame: usize, sp: usize): i32 {
   if (!charge(cost)) return frameEnds + endedOutOfGas
   warm(heir)
   if (isDefined(TRACED)) {
-    queueEnter(kindOfSelfdestruct, load<u32>(ctxFrames), 0, self, heir, self, self + accountBalance, 0, 0)
+    queueEnter(kindSelfdestruct, load<u32>(ctxFrames), 0, self, heir, self, self + accountBalance, 0, 0)
     queueLeave(endedSuccess, load<u32>(ctxFrames), 0, 0, 0)
   }
   const goes = load<u32>(ctxFork) < forkCancun || isCreatedNow(self)

@@ -1,5 +1,7 @@
 /** The internal instruction stream, the frames, and what the parts of the interpreter tell each other. Read by AssemblyScript only. */
 
+import { gasOfSlice } from './layout'
+
 // ---- instructions beyond the opcodes of the EVM (which keep their numbers); units are u16, operands follow the instruction
 /** need u16, growth u16 (bytes of stack), gas u32: a basic block is paid for and checked at once */
 export const opBlock: u16 = 0x100
@@ -37,8 +39,6 @@ export const opAndAddress: u16 = 0x114
 export const opNip: u16 = 0x115
 /** SUB, LT, GT, DIV with the operands the other way round: after SWAP1 */
 export const opSubSwapped: u16 = 0x116
-/** u16: second operand minus the constant */
-export const opSubShort: u16 = 0x117
 /** u32 gas of the rest of the block: GAS and SSTORE want to know what is left exactly */
 export const opGas: u16 = 0x118
 export const opStore: u16 = 0x119
@@ -97,8 +97,7 @@ export const kindPrecompile: u32 = 2
 export const maxDepth: u32 = 1024
 /** Bytes of one operand stack. */
 export const maxStackBytes: usize = 32768
-/** Gas between two exits for the caller's pace. */
-export const sliceGas: u64 = 1_000_000
+export const sliceGas: u64 = gasOfSlice
 
 // ---- what an operation answers the loop; exits are those of layout.ts
 export const goOn: i32 = 0
@@ -130,7 +129,6 @@ export const gasInitcodeWord: u64 = 2
 export const maxCodeSize: u32 = 24576
 export const maxInitcodeSize: u32 = 49152
 
-export const forkParis: u32 = 0
 export const forkShanghai: u32 = 1
 export const forkCancun: u32 = 2
 export const forkPrague: u32 = 3

@@ -9,12 +9,10 @@
 export const staticBase = 0x2000
 /** Exchange area of host and interpreter. */
 export const ioBase = 0x10000
-export const ioBytes = 0x10000
 /** One entry of `frameBytes` for each depth 0 … 1,024. */
 export const framesBase = 0x20000
 /** Operand stacks, packed: the next frame's begins where the present one's ends. */
 export const stacksBase = 0x100000
-export const stacksEnd = 0x2200000
 export const accountsBase = 0x2200000
 export const accountsEnd = 0x8200000
 /** u32 pointers to entries, open addressing */
@@ -117,6 +115,9 @@ export const ctxMessageInputSize = 0x7a8
 export const ctxMessageIsCreate = 0x7ac
 /** words, 64 of them at most */
 export const ctxBlobHashes = 0x800
+
+/** Gas between two exits for the caller's pace. */
+export const gasOfSlice = 1_000_000
 
 // ---- account entry
 /** limbs of the address: u64, u64, u32 */

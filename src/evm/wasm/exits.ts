@@ -15,6 +15,7 @@ import {
   exitPrecompile,
   exitSlot,
   exitTooLarge,
+  gasOfSlice,
   ioBase,
   returnBase,
   returnEnd,
@@ -23,9 +24,6 @@ import { evmFault } from '../faults.ts'
 import type { Pace } from '../ports.ts'
 import type { RulesTable } from './rulesTable.ts'
 import type { World } from './world.ts'
-
-/** Gas between two exits for fuel. */
-export const sliceGas = 1_000_000
 
 function serveCode(world: World): void {
   const { exports, memory } = world.instance
@@ -83,7 +81,7 @@ export function serve(exit: number, world: World, table: RulesTable, pace: Pace 
       exports.setBlockHash()
       return
     case exitFuel:
-      pace?.(sliceGas)
+      pace?.(gasOfSlice)
       return
     case exitNewCode: {
       const entry = memory.number(ctxExitEntry)

@@ -27,6 +27,7 @@ import {
   ctxTimestamp,
   ctxTransaction,
   exitEnded,
+  gasOfSlice,
   inputBase,
   inputEnd,
   ioBase,
@@ -35,7 +36,7 @@ import {
 import { evmFault } from '../faults.ts'
 import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
 import { diffOf } from './diff.ts'
-import { serve, sliceGas } from './exits.ts'
+import { serve } from './exits.ts'
 import type { EvmInstance } from './instance.ts'
 import { createKnown, type Known } from './known.ts'
 import { outcomeOf } from './outcome.ts'
@@ -209,7 +210,7 @@ export class WasmSession implements EvmSession {
     world.instance.ioHigh = Math.max(world.instance.ioHigh, data.length)
     this.#watch?.begin()
     this.#pace = pace
-    pace?.(gas < sliceGas ? Number(gas) : sliceGas)
+    pace?.(gas < gasOfSlice ? Number(gas) : gasOfSlice)
     return this.#goOn(exports.begin)
   }
 
