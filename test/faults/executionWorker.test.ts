@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Heads } from '#engine/port'
 import { startExecutionWorker } from '#execution/executionWorker'
@@ -15,8 +14,14 @@ import type { L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chainBlocks.ts'
+import { endNewestThread } from '../harness/mortalThread.ts'
 import { l1At, nodeOptions } from '../harness/nodeOptions.ts'
 import { testAddress } from '../harness/sessions.ts'
+
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+}))
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-worker-'))
 afterAll(() => rmSync(base, { recursive: true }))
@@ -28,19 +33,6 @@ const newDir = (): string => join(base, String(dirs++))
 const deps = { clock: systemClock, log: silentLog, genesis: () => genesis }
 const start = (dir: string, changes: Partial<typeof deps> = {}) =>
   startExecutionWorker({ ...deps, ...changes }, { dir, config, minFreeBytes: 0 })
-
-/** Starts what `run` starts, and gives the thread that runs execution in it. */
-async function withThread<T>(run: () => Promise<T>): Promise<{ result: T; thread: Worker }> {
-  const threads: Worker[] = []
-  const onWorker = (worker: Worker): void => void threads.push(worker)
-  process.on('worker', onWorker)
-  try {
-    const result = await run()
-    return { result, thread: threads[0] ?? expect.fail() }
-  } finally {
-    process.off('worker', onWorker)
-  }
-}
 
 async function extend(engine: Awaited<ReturnType<typeof start>>, parent: L2Ref, nonce?: bigint, branch = 0): Promise<Payload> {
   const transactions = nonce === undefined ? [] : [signedBy('alice', { nonce })]
@@ -113,9 +105,9 @@ it('faults/executionWorker: a genesis that cannot be read fails the start with i
 })
 
 it('faults/executionWorker: a thread that dies ends the calls under way and all later ones at once (EXECUTION_STOPPED)', async () => {
-  const { result: worker, thread } = await withThread(() => start(newDir()))
+  const worker = await start(newDir())
   const calls = Promise.allSettled(Array.from({ length: 50 }, () => worker.heads()))
-  await thread.terminate()
+  await endNewestThread()
   const stopped = { code: 'EXECUTION_STOPPED', severity: 'fatal' }
   await expect(worker.ended).rejects.toMatchObject(stopped)
   for (const call of await calls) if (call.status === 'rejected') expect(call.reason).toMatchObject(stopped)
@@ -126,8 +118,8 @@ it('faults/executionWorker: a thread that dies ends the calls under way and all 
 
 it('faults/executionWorker: the node ends with that fault, and nothing hangs (EXECUTION_STOPPED)', async () => {
   const options = nodeOptions({ mode: 'all', datadir: newDir(), l1: { ...l1At('http://127.0.0.1:9'), beaconUrls: [] } })
-  const { result: node, thread } = await withThread(() => startNode({ ...deps, random: () => 0, fetch }, options))
-  await thread.terminate()
+  const node = await startNode({ ...deps, random: () => 0, fetch }, options)
+  await endNewestThread()
   await expect(node.stopped).rejects.toMatchObject({ code: 'EXECUTION_STOPPED', fix: expect.stringContaining('start the node again') })
   await node[Symbol.asyncDispose]()
 })

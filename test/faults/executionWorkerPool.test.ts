@@ -1,14 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import { type ExecutionWorker, startExecutionWorker } from '#execution/executionWorker'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { hashTransaction } from '#types/transaction'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chainBlocks.ts'
+import { endNewestThread } from '../harness/mortalThread.ts'
+
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+}))
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-pool-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -19,16 +24,12 @@ const deps = { clock: systemClock, log: silentLog, genesis: () => genesis }
 
 /** A worker and the end of its thread without a warning. */
 async function start(): Promise<{ worker: ExecutionWorker; kill(): Promise<void> }> {
-  const threads: Worker[] = []
-  const onWorker = (thread: Worker): void => void threads.push(thread)
-  process.on('worker', onWorker)
   const worker = await startExecutionWorker(deps, { dir: join(dir, 'chain'), config, minFreeBytes: 0, pool: { maxTransactionBytes: 200 } })
-  process.off('worker', onWorker)
   worker.ended.catch(() => {})
   return {
     worker,
     async kill() {
-      await threads[0]?.terminate()
+      await endNewestThread()
       await worker[Symbol.asyncDispose]()
     },
   }
