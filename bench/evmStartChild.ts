@@ -1,10 +1,11 @@
 // A fresh process for bench/evmStart.ts: `speed <interpreter> <workload>` or `memory <interpreter>`; it sends what it has measured, and ends.
 import { setImmediate } from 'node:timers/promises'
 import type { Evm, StateView } from '#evm/ports'
+import { warmUp } from '#evm/warmUp'
 import { callData, type Workload, workloads } from './evmWorkloads.ts'
 import { benchView, callOnce, chosenEvm } from './evmWorld.ts'
 
-/** Milliseconds: from nothing to an interpreter, and each run with it, the first at the front. */
+/** Milliseconds: from nothing to an interpreter that is warmed up as the node does it, and each run with it, the first at the front. */
 export type SpeedReport = { readonly loadMs: number; readonly runsMs: readonly number[] }
 /** Resident memory in MB (2^20) that an interpreter takes when it has run something and is idle: the first, and each of some more. */
 export type MemoryReport = { readonly firstMb: number; readonly nextMb: number }
@@ -19,6 +20,7 @@ async function speed(name: string, workload: Workload): Promise<SpeedReport> {
   const data = callData(workload)
   const startMs = performance.now()
   const evm = await chosenEvm(name)
+  warmUp(evm)
   const loadMs = performance.now() - startMs
   const runsMs: number[] = []
   for (let i = 0; i < runs; i++) {

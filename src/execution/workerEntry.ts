@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
+import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import { openFileJournal } from '#store/fileJournal'
@@ -52,11 +53,13 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
   }
   const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: createSentLog(outbox, 'pool') }
   const pool = createTxPool(poolDeps, limits)
+  const evm = createWasmEvm({ codeBytes: codeArenaBytes })
+  warmUp(evm)
   await using execution = createExecution(
     {
       kv,
       journal,
-      evm: createWasmEvm({ codeBytes: codeArenaBytes }),
+      evm,
       config,
       genesis,
       pool,

@@ -291,6 +291,14 @@ export function evmSessionContract(name: string, create: () => Evm): void {
     expect(pieces).toContain(Number(10_000_000n - outcome.gasLeft))
   })
 
+  it.each([
+    ['a price above what is left', 2, 59n, 'out of gas'],
+    ['input that is not of the curve', 6, 1_000n, 'precompile failure'],
+  ] as const)(`evm ${name}: a precompile that fails by %s says so`, (_why, number, gas, reason) => {
+    const to = `0x${number.toString(16).padStart(40, '0')}` as Address
+    expect(sessionOf({}).run(message({ to, data: new Uint8Array(64).fill(1), gas }))).toMatchObject({ kind: 'halt', reason, gasLeft: 0n })
+  })
+
   it(`evm ${name}: a session has no trace of the one before, which was left in the middle of something`, () => {
     const code = `0x${push(3)}${push(0)}5d${push(7)}${storeIn(1)}${push(0)}${push(0)}a0${push(other)}3150${callTo(third)}00`
     const pre = { [contract]: { code, balance: '0x9' }, [sender]: { balance: '0x64' } }

@@ -34,6 +34,9 @@ function serveCode(world: World): void {
   exports.finishCode()
 }
 
+/** A price that nobody can pay. */
+const moreGasThanAny = 2n ** 64n - 1n
+
 function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined): void {
   const { exports, memory } = world.instance
   const precompile = table.precompiles.get(memory.number(ctxExitId))
@@ -42,7 +45,7 @@ function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined
   const input = memory.u8.subarray(from, from + memory.number(ctxExitSize))
   const cost = precompile.gas(input)
   if (cost > (memory.u64[ctxGas >>> 3] as bigint) + (memory.u64[ctxReserve >>> 3] as bigint)) {
-    exports.endPrecompile(0, 0, 0n)
+    exports.endPrecompile(1, 0, moreGasThanAny)
     return
   }
   pace?.(Number(cost))

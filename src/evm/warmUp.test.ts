@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import type { Evm, Outcome } from './ports.ts'
+import { createReferenceEvm } from './referenceEvm.ts'
+import { warmUp } from './warmUp.ts'
+import { createWasmEvm } from './wasmEvm.ts'
+
+/** @returns how its messages ended, and how many slots its sessions have changed */
+function ranOn(evm: Evm): { readonly outcomes: readonly Outcome[]; readonly slots: number } {
+  const outcomes: Outcome[] = []
+  let slots = 0
+  warmUp({
+    open(...args) {
+      const session = evm.open(...args)
+      const run = session.run.bind(session)
+      session.run = (...message) => {
+        const outcome = run(...message)
+        outcomes.push(outcome)
+        slots += [...session.diff().slots()].length
+        return outcome
+      }
+      return session
+    },
+  })
+  return { outcomes, slots }
+}
+
+it('a warm-up calls and stores thousands of times, to the same end on both interpreters', () => {
+  const warmed = ranOn(createWasmEvm())
+  expect(warmed).toMatchObject({ outcomes: [{ kind: 'success' }], slots: 256 })
+  expect(warmed).toEqual(ranOn(createReferenceEvm()))
+})
