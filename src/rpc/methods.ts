@@ -4,6 +4,7 @@ import { sequencerActive } from './methods/admin/sequencerActive.ts'
 import { setLogLevel } from './methods/admin/setLogLevel.ts'
 import { startSequencer } from './methods/admin/startSequencer.ts'
 import { stopSequencer } from './methods/admin/stopSequencer.ts'
+import { debugMethods } from './methods/debugMethods.ts'
 import { engineGetBlockByHash } from './methods/engine/blockByHash.ts'
 import { getPayloadBodiesByHashV1, getPayloadBodiesByRangeV1 } from './methods/engine/bodies.ts'
 import { forkchoiceUpdatedV1, forkchoiceUpdatedV2, forkchoiceUpdatedV3 } from './methods/engine/forkchoice.ts'
@@ -20,57 +21,25 @@ import {
   newPayloadV4,
   newPayloadV5,
 } from './methods/engine/payloads.ts'
-import {
-  getBlockByHash,
-  getBlockByNumber,
-  getBlockReceipts,
-  getBlockTransactionCountByHash,
-  getBlockTransactionCountByNumber,
-} from './methods/eth/blocks.ts'
-import { call } from './methods/eth/call.ts'
-import { accounts, blockNumber, chainId, syncing } from './methods/eth/chain.ts'
-import { config } from './methods/eth/config.ts'
-import { estimateGas } from './methods/eth/estimateGas.ts'
-import { feeHistory } from './methods/eth/feeHistory.ts'
-import {
-  getFilterChanges,
-  getFilterLogs,
-  newBlockFilter,
-  newFilter,
-  newPendingTransactionFilter,
-  uninstallFilter,
-} from './methods/eth/filters.ts'
-import { blobBaseFee, gasPrice, maxPriorityFeePerGas } from './methods/eth/gasPrice.ts'
-import { getLogs } from './methods/eth/getLogs.ts'
-import { sendRawTransaction } from './methods/eth/sendRawTransaction.ts'
-import { getBalance, getCode, getProof, getStorageAt, getTransactionCount } from './methods/eth/state.ts'
 import { subscribe, unsubscribe } from './methods/eth/subscribe.ts'
-import {
-  getTransactionByBlockHashAndIndex,
-  getTransactionByBlockNumberAndIndex,
-  getTransactionByHash,
-  getTransactionReceipt,
-} from './methods/eth/transactions.ts'
-import { listening, peerCount } from './methods/net/peers.ts'
-import { netVersion } from './methods/net/version.ts'
+import { ethCallMethods } from './methods/ethCallMethods.ts'
+import { ethFilterMethods } from './methods/ethFilterMethods.ts'
+import { ethReadMethods } from './methods/ethReadMethods.ts'
+import { nodeMethods } from './methods/nodeMethods.ts'
 import { outputAtBlock, rollupConfig, safeHeadAtL1Block, syncStatus, version } from './methods/optimism/rollup.ts'
-import { content, contentFrom, inspect, status } from './methods/txpool/txpool.ts'
-import { clientVersion } from './methods/web3/clientVersion.ts'
-import { sha3 } from './methods/web3/sha3.ts'
+import { submitMethods } from './methods/submitMethods.ts'
+import { traceMethods } from './methods/traceMethods.ts'
 import { createRegistry, type Method, type Registry } from './registry.ts'
 
 /** The methods of the execution half (port 8545). */
 export const ethRegistry: Registry<EthContext> = createRegistry<EthContext>(
-  [chainId, blockNumber, syncing, accounts, config],
-  [getBlockByNumber, getBlockByHash, getBlockReceipts, getTransactionByHash, getTransactionReceipt],
-  [getBlockTransactionCountByNumber, getBlockTransactionCountByHash],
-  [getTransactionByBlockNumberAndIndex, getTransactionByBlockHashAndIndex],
-  [getBalance, getTransactionCount, getCode, getStorageAt, getProof],
-  [call, estimateGas, getLogs],
-  [gasPrice, maxPriorityFeePerGas, blobBaseFee, feeHistory],
-  [newFilter, newBlockFilter, newPendingTransactionFilter, getFilterChanges, getFilterLogs, uninstallFilter],
-  [sendRawTransaction, status, content, contentFrom, inspect],
-  [netVersion, listening, peerCount, clientVersion, sha3],
+  ethReadMethods,
+  ethCallMethods,
+  ethFilterMethods,
+  submitMethods,
+  nodeMethods,
+  debugMethods,
+  traceMethods,
 )
 
 /** What only a connection that stays open can have (port 8546). */

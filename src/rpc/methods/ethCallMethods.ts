@@ -1,0 +1,7 @@
+import type { EthContext } from '../context.ts'
+import type { Method } from '../registry.ts'
+import { call } from './eth/call.ts'
+import { estimateGas } from './eth/estimateGas.ts'
+
+/** `eth_*` that run code and change nothing. */
+export const ethCallMethods: readonly Method<EthContext>[] = [call, estimateGas]
