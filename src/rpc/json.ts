@@ -7,3 +7,12 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** A whole result that is JSON already, for answers too large to be made of objects. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}

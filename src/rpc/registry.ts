@@ -1,6 +1,6 @@
 import { invalidParams, type RpcError, unreadableParams } from './errors.ts'
 import { rpcFault } from './faults.ts'
-import type { Json } from './json.ts'
+import { type Json, JsonText } from './json.ts'
 import { columnOf, ParamError } from './paramError.ts'
 
 /** How an untrusted JSON value becomes a parameter. */
@@ -13,6 +13,9 @@ export type ParamCodec<T> = {
 
 /** How a result becomes JSON. */
 export type ResultCodec<T> = { readonly doc: string; encode(value: T): Json }
+
+/** As `ResultCodec`, of a result that is written as text at once. */
+export type TextCodec<T> = { readonly doc: string; text(value: T): string }
 
 /** How dear a call is: limits, time-out and metric label follow from it. */
 export const costClasses = {
@@ -57,7 +60,7 @@ export type MethodSpec<Context, P extends readonly Param<unknown>[], R> = {
   readonly name: string
   readonly doc: string
   readonly params: P
-  readonly result: ResultCodec<R>
+  readonly result: ResultCodec<R> | TextCodec<R>
   readonly cost: CostClass
   readonly example: Example
   readonly run: (context: Context, ...params: Values<P>) => R | Promise<R>
@@ -72,7 +75,7 @@ export type Method<Context> = {
   readonly cost: CostClass
   readonly example: Example
   /** Parses, runs, encodes. Throws RpcError for what the caller did wrong. Only a method that waits for something gives a promise. */
-  call(context: Context, params: readonly unknown[]): Json | Promise<Json>
+  call(context: Context, params: readonly unknown[]): Json | JsonText | Promise<Json | JsonText>
 }
 
 function parseParam(definition: Param<unknown>, given: readonly unknown[], index: number): unknown {
@@ -92,14 +95,17 @@ function refusalOf(error: ParamError, parameter: unknown): RpcError {
   return unreadableParams(column === undefined ? error.message : `${error.message} at line 1 column ${column}`)
 }
 
+const encode = <R>(codec: ResultCodec<R> | TextCodec<R>, value: R): Json | JsonText =>
+  'text' in codec ? new JsonText(codec.text(value)) : codec.encode(value)
+
 /** Makes the `defineMethod` of one namespace, whose methods all get the same context. */
 export function methodsOf<Context>(): <const P extends readonly Param<unknown>[], R>(spec: MethodSpec<Context, P, R>) => Method<Context> {
   return (spec) => ({
     ...spec,
-    call(context, given): Json | Promise<Json> {
+    call(context, given): Json | JsonText | Promise<Json | JsonText> {
       const values = spec.params.map((definition, index) => parseParam(definition, given, index)) as Values<typeof spec.params>
       const result = spec.run(context, ...values)
-      return result instanceof Promise ? result.then((value) => spec.result.encode(value)) : spec.result.encode(result)
+      return result instanceof Promise ? result.then((value) => encode(spec.result, value)) : encode(spec.result, result)
     },
   })
 }

@@ -98,3 +98,19 @@ it('rpc/dispatch: notifications and what they would have been answered count not
   expect(await dispatcher.answer([notification, notification], caller)).toBeUndefined()
   expect(unread.bytes).toBe(0)
 })
+
+it('rpc/dispatch: a result that is text already stands in the answer as it is', async () => {
+  const method = methodsOf<CallContext>()
+  const written = method({
+    ...{ name: 'read', doc: 'Test.', params: [], cost: 'instant', example: { params: [] } },
+    result: { doc: 'a list', text: () => '[1,{"a":null}]' },
+    run: () => undefined,
+  })
+  const deps = { registry: createRegistry<CallContext>([written]), log: silentLog, clock: createManualClock() }
+  const dispatcher = createDispatcher(
+    { ...deps, contextOf: (ticket: CallContext['ticket']) => ({ ticket }) },
+    { maxBatch: 10, maxResponseBytes: 10_000, maxWaiting: 10 },
+  )
+  const answer = await dispatcher.answer({ jsonrpc: '2.0', id: '"', method: 'read' }, callerOf().caller)
+  expect(JSON.parse(answer ?? '')).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
+})

@@ -14,7 +14,7 @@ import {
   unavailable,
   unreadableParams,
 } from '../errors.ts'
-import { isJsonObject, type Json } from '../json.ts'
+import { isJsonObject, type Json, JsonText } from '../json.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import { Gate } from './gate.ts'
 import type { AnswerShare } from './unread.ts'
@@ -56,6 +56,11 @@ export function errorText(id: RequestId, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }
 
+function answerText(id: RequestId, result: Json | JsonText): string {
+  if (result instanceof JsonText) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`
+  return JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null })
+}
+
 const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || typeof value === 'number'
 
 /** @see JSON-RPC 2.0, "Request object" */
@@ -80,14 +85,14 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   const classes = Object.entries(costClasses) as [CostClass, (typeof costClasses)[CostClass]][]
   const gates = new Map(classes.map(([name, { maxRunning }]) => [name, new Gate(maxRunning, limits.maxWaiting)]))
 
-  async function run(method: Method<Context>, params: readonly unknown[], caller: By): Promise<Json> {
+  async function run(method: Method<Context>, params: readonly unknown[], caller: By): Promise<Json | JsonText> {
     let isLate = false
     const ticket: Ticket = {
       get isCancelled(): boolean {
         return isLate || caller.isGone
       },
     }
-    const work = (): Json | Promise<Json> => {
+    const work = (): Json | JsonText | Promise<Json | JsonText> => {
       if (ticket.isCancelled) throw timedOut() // while it waited for its turn
       return method.call(contextOf(ticket, caller), params)
     }
@@ -112,7 +117,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
       const definition = registry.get(method)
       if (definition === undefined) throw methodNotFound()
       const result = await run(definition, params, caller)
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null })
+      const text = answerText(id ?? null, result)
       if (text.length > limits.maxResponseBytes) throw responseTooBig(limits.maxResponseBytes)
       return text
     } catch (error) {
