@@ -2,20 +2,23 @@ import { invalidParams, type RpcError, unreadableParams } from './errors.ts'
 import { rpcFault } from './faults.ts'
 import { type Json, JsonText } from './json.ts'
 import { columnOf, ParamError } from './paramError.ts'
+import type { JsonSchema } from './schemas.ts'
 
 /** How an untrusted JSON value becomes a parameter. */
 export type ParamCodec<T> = {
   /** what callers write, for the reference */
   readonly doc: string
+  /** the same for programs; without one anything may stand there */
+  readonly schema?: JsonSchema
   /** Throws ParamError when the value is not one. */
   parse(value: unknown): T
 }
 
 /** How a result becomes JSON. */
-export type ResultCodec<T> = { readonly doc: string; encode(value: T): Json }
+export type ResultCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; encode(value: T): Json }
 
 /** As `ResultCodec`, of a result that is written as text at once. */
-export type TextCodec<T> = { readonly doc: string; text(value: T): string }
+export type TextCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; text(value: T): string }
 
 /** How dear a call is: limits, time-out and metric label follow from it. */
 export const costClasses = {
@@ -71,7 +74,7 @@ export type Method<Context> = {
   readonly name: string
   readonly doc: string
   readonly params: readonly Param<unknown>[]
-  readonly result: { readonly doc: string }
+  readonly result: { readonly doc: string; readonly schema?: JsonSchema }
   readonly cost: CostClass
   readonly example: Example
   /** Parses, runs, encodes. Throws RpcError for what the caller did wrong. Only a method that waits for something gives a promise. */

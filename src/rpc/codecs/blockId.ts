@@ -3,6 +3,7 @@ import type { Hash } from '#types/ids'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { noticedAt, ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 import { blockNumber, flag, hash, wrongType } from './values.ts'
 
 const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
@@ -31,6 +32,7 @@ function parseNumberOrTag(value: unknown): BlockParam {
 /** Number or tag; where a text is neither, no place is told. */
 export const blockNumberOrTag: ParamCodec<BlockParam> = {
   doc: 'block number or tag (latest, earliest, pending, safe, finalized)',
+  schema: refTo('BlockNumberOrTag'),
   parse: (value) => noticedAt('nowhere', () => parseNumberOrTag(value)),
 }
 
@@ -53,6 +55,7 @@ function parseObject(value: JsonObject): BlockParam {
 
 export const blockId: ParamCodec<BlockParam> = {
   doc: 'block number, tag (latest, earliest, pending, safe, finalized), hash, or {blockNumber} or {blockHash, requireCanonical} (EIP-1898)',
+  schema: refTo('BlockId'),
   parse(value): BlockParam {
     if (isJsonObject(value)) return parseObject(value)
     if (typeof value !== 'string') throw wrongType(value, 'a block number, tag, hash, or an object with one of them')

@@ -5,6 +5,7 @@ import { unsupported } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
 
 /** A transaction as a caller asks for it: everything may be missing. */
@@ -94,6 +95,7 @@ const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'maxFeePerBlobGas', 
 
 export const callRequest: ParamCodec<CallRequest> = {
   doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList, authorizationList, chainId}, each optional',
+  schema: refTo('CallRequest'),
   parse(value): CallRequest {
     if (!isJsonObject(value)) throw wrongType(value, 'a transaction request object')
     const extra = unsupportedMembers.find((key) => value[key] !== undefined && value[key] !== null)

@@ -2,6 +2,7 @@ import type { Address, Hash } from '#types/ids'
 import { isJsonObject } from '../json.ts'
 import { noticedAt, ParamError, within } from '../paramError.ts'
 import type { ParamCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 import { type BlockParam, blockNumberOrTag, latest } from './blockId.ts'
 import { address, hash, wrongType } from './values.ts'
 
@@ -51,6 +52,7 @@ function parseRange(filter: Readonly<Record<string, unknown>>): LogFilter['range
 
 export const logFilter: ParamCodec<LogFilter> = {
   doc: '{fromBlock, toBlock} (default latest) or {blockHash}, address (one or a list), topics (per position null, one, or a list of alternatives)',
+  schema: refTo('LogFilter'),
   parse(value): LogFilter {
     if (!isJsonObject(value)) throw wrongType(value, 'a filter object')
     const { address: emitters, topics } = value

@@ -2,6 +2,7 @@ import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import { ParamError, within } from '../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 
 /** The kind of a JSON value, for texts about a wrong one. */
 function kindOf(value: unknown): string {
@@ -34,18 +35,21 @@ function fixedHex(value: unknown, bytes: number): Hex {
 
 export const address: ParamCodec<Address> & ResultCodec<Address> = {
   doc: 'address, 20 bytes in hex',
+  schema: refTo('Address'),
   parse: (value) => parseAddress(fixedHex(value, 20)),
   encode: (value) => value,
 }
 
 export const hash: ParamCodec<Hash> & ResultCodec<Hash> = {
   doc: '32 bytes in hex',
+  schema: refTo('Hash'),
   parse: (value) => parseHash(fixedHex(value, 32)),
   encode: (value) => value,
 }
 
 export const bytes: ParamCodec<Uint8Array> & ResultCodec<Uint8Array> = {
   doc: 'bytes in hex',
+  schema: refTo('Bytes'),
   parse(value): Uint8Array {
     const digits = hexDigits(value, 'a string of hex digits')
     if (digits.length % 2 === 1) throw new ParamError('odd number of digits')
@@ -57,6 +61,7 @@ export const bytes: ParamCodec<Uint8Array> & ResultCodec<Uint8Array> = {
 /** 32 bytes as a result: a storage value. */
 export const word: ResultCodec<bigint> = {
   doc: '32 bytes in hex',
+  schema: refTo('Hash'),
   encode: (value) => `0x${value.toString(16).padStart(64, '0')}`,
 }
 
@@ -75,13 +80,22 @@ function unsigned(value: unknown, bits: number): bigint {
 
 export const quantity: ParamCodec<bigint> & ResultCodec<bigint | number> = {
   doc: 'quantity: hex without leading zeros',
+  schema: refTo('Quantity'),
   parse: (value) => unsigned(value, 256),
   encode: toQuantity,
 }
 
-export const gasQuantity: ParamCodec<bigint> = { doc: 'quantity of at most 64 bits', parse: (value) => unsigned(value, 64) }
+export const gasQuantity: ParamCodec<bigint> = {
+  doc: 'quantity of at most 64 bits',
+  schema: refTo('Quantity'),
+  parse: (value) => unsigned(value, 64),
+}
 
-export const byteQuantity: ParamCodec<bigint> = { doc: 'quantity of at most 8 bits', parse: (value) => unsigned(value, 8) }
+export const byteQuantity: ParamCodec<bigint> = {
+  doc: 'quantity of at most 8 bits',
+  schema: refTo('Quantity'),
+  parse: (value) => unsigned(value, 8),
+}
 
 /** A block number; above 2^53 there are no blocks, so the answer is the same for all of those: not found. */
 export function blockNumber(value: unknown): number {
@@ -91,6 +105,7 @@ export function blockNumber(value: unknown): number {
 
 export const flag: ParamCodec<boolean> & ResultCodec<boolean> = {
   doc: 'true or false',
+  schema: { type: 'boolean' },
   parse(value): boolean {
     if (typeof value !== 'boolean') throw wrongType(value, 'a boolean')
     return value
@@ -100,6 +115,7 @@ export const flag: ParamCodec<boolean> & ResultCodec<boolean> = {
 
 export const text: ParamCodec<string> & ResultCodec<string> = {
   doc: 'text',
+  schema: { type: 'string' },
   parse(value): string {
     if (typeof value !== 'string') throw wrongType(value, 'a string')
     return value
@@ -112,6 +128,7 @@ export type SlotKey = { readonly slot: Hash; readonly written: Hex }
 
 export const slotKey: ParamCodec<SlotKey> = {
   doc: 'storage slot: 32 bytes in hex, or a quantity',
+  schema: { anyOf: [refTo('Hash'), refTo('Quantity')] },
   parse(value): SlotKey {
     if (typeof value === 'string' && value.length === 66) {
       const slot = hash.parse(value)
@@ -137,6 +154,7 @@ export function absent(what: string, refuse: (what: string) => Error): ParamCode
 export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly T[]> {
   return {
     doc: `list of at most ${max}: ${item.doc}`,
+    schema: { type: 'array', maxItems: max, items: item.schema ?? {} },
     parse(value): readonly T[] {
       if (!Array.isArray(value)) throw wrongType(value, 'a sequence')
       if (value.length > max) throw new ParamError(`list of ${value.length} items, at most ${max} allowed`, 'senseless')
@@ -147,9 +165,17 @@ export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly
 
 /** A result that may not exist. */
 export function orNull<T>(codec: ResultCodec<T>): ResultCodec<T | undefined> {
-  return { doc: `${codec.doc}; null when there is none`, encode: (value) => (value === undefined ? null : codec.encode(value)) }
+  return {
+    doc: `${codec.doc}; null when there is none`,
+    ...(codec.schema && { schema: { anyOf: [codec.schema, { type: 'null' }] } }),
+    encode: (value) => (value === undefined ? null : codec.encode(value)),
+  }
 }
 
 export function resultList<T>(codec: ResultCodec<T>): ResultCodec<readonly T[]> {
-  return { doc: `list: ${codec.doc}`, encode: (values) => values.map((value) => codec.encode(value)) }
+  return {
+    doc: `list: ${codec.doc}`,
+    schema: { type: 'array', items: codec.schema ?? {} },
+    encode: (values) => values.map((value) => codec.encode(value)),
+  }
 }

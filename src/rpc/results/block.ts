@@ -4,6 +4,7 @@ import { headerToJson } from '#types/headerJson'
 import type { Hash } from '#types/ids'
 import type { HeadBlock } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 import { type MinedTransaction, transactionResult } from './transaction.ts'
 
 export type MinedBlock = {
@@ -17,11 +18,13 @@ export type MinedBlock = {
 /** What subscribers to heads get: the header, and how large its block is. */
 export const headResult: ResultCodec<HeadBlock> = {
   doc: 'header of a block, with its size',
+  schema: refTo('Header'),
   encode: ({ hash, block }) => ({ ...headerToJson(hash, block.header), size: toQuantity(encodedBlockSize(block)) }),
 }
 
 export const blockResult: ResultCodec<MinedBlock> = {
   doc: 'block, with transaction hashes or whole transactions',
+  schema: refTo('Block'),
   encode: ({ hash, block, transactions }) => ({
     ...headerToJson(hash, block.header),
     size: toQuantity(encodedBlockSize(block)),

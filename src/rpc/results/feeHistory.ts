@@ -1,6 +1,7 @@
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../json.ts'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 
 /** What one block of a fee history tells. */
 export type BlockFees = {
@@ -25,6 +26,7 @@ export type FeeHistory = {
 
 export const feeHistoryResult: ResultCodec<FeeHistory> = {
   doc: 'oldestBlock, per block baseFeePerGas and baseFeePerBlobGas (and those of the next block), gasUsedRatio, blobGasUsedRatio, and reward by percentile',
+  schema: refTo('FeeHistory'),
   encode({ oldest, blocks, next, hasRewards }): Json {
     const fees = [...blocks, ...(next ? [next] : [])]
     return {

@@ -2,6 +2,7 @@ import { toHex, toQuantity } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 
 /** A log with its place in the chain. */
 export type PlacedLog = {
@@ -17,6 +18,7 @@ export type PlacedLog = {
 
 export const logResult: ResultCodec<PlacedLog> = {
   doc: 'log',
+  schema: refTo('Log'),
   encode: ({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }) => ({
     address: log.address,
     topics: log.topics,

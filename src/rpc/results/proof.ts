@@ -4,6 +4,7 @@ import type { SlotKey } from '../codecs/values.ts'
 import type { Json } from '../json.ts'
 import type { AccountProof } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 
 export type ProofAnswer = { readonly address: Address; readonly keys: readonly SlotKey[]; readonly proof: AccountProof }
 
@@ -21,6 +22,7 @@ function slotResult(key: SlotKey, slot: AccountProof['slots'][number] | undefine
 
 export const proofResult: ResultCodec<ProofAnswer> = {
   doc: 'account with Merkle proofs (EIP-1186)',
+  schema: refTo('AccountProof'),
   encode({ address, keys, proof }): Json {
     const { account } = proof
     return {

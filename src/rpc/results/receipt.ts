@@ -6,6 +6,7 @@ import { depositType } from '#types/transaction'
 import type { Json } from '../json.ts'
 import type { ChainReceipt, L1FeeFacts } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 import { logResult } from './log.ts'
 import { effectiveGasPrice, type MinedTransaction } from './transaction.ts'
 
@@ -48,6 +49,7 @@ function outcomeResult({ receipt }: ChainReceipt): Record<string, Json> {
 
 export const receiptResult: ResultCodec<MinedReceipt> = {
   doc: 'receipt, with what the transaction paid for L1',
+  schema: refTo('Receipt'),
   encode(entry): Json {
     const { mined, placed, timestamp } = entry
     const { receipt } = placed

@@ -5,6 +5,7 @@ import type { Receipt } from '#types/receipt'
 import { type AccessList, type Authorization, depositType, legacyV, type SignedTransaction, type Transaction } from '#types/transaction'
 import type { Json } from '../json.ts'
 import type { ResultCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
 
 /** A transaction of a block. */
 export type MinedTransaction = {
@@ -118,6 +119,7 @@ function signedResult(transaction: SignedTransaction, of: AnyTransaction): Json 
 
 export const transactionResult: ResultCodec<AnyTransaction> = {
   doc: 'transaction',
+  schema: refTo('Transaction'),
   encode(of): Json {
     const { transaction } = of
     return transaction.type === depositType ? depositResult(transaction, of) : signedResult(transaction, of)
