@@ -27,26 +27,27 @@ import { ethFilterMethods } from './methods/ethFilterMethods.ts'
 import { ethReadMethods } from './methods/ethReadMethods.ts'
 import { nodeMethods } from './methods/nodeMethods.ts'
 import { outputAtBlock, rollupConfig, safeHeadAtL1Block, syncStatus, version } from './methods/optimism/rollup.ts'
+import { withDiscovery } from './methods/rpc/discovery.ts'
 import { submitMethods } from './methods/submitMethods.ts'
 import { traceMethods } from './methods/traceMethods.ts'
 import { createRegistry, type Method, type Registry } from './registry.ts'
 
 /** The methods of the execution half (port 8545). */
-export const ethRegistry: Registry<EthContext> = createRegistry<EthContext>(
-  ethReadMethods,
-  ethCallMethods,
-  ethFilterMethods,
-  submitMethods,
-  nodeMethods,
-  debugMethods,
-  traceMethods,
-)
+export const ethRegistry: Registry<EthContext> = withDiscovery<EthContext>([
+  ...ethReadMethods,
+  ...ethCallMethods,
+  ...ethFilterMethods,
+  ...submitMethods,
+  ...nodeMethods,
+  ...debugMethods,
+  ...traceMethods,
+])
 
 /** What only a connection that stays open can have (port 8546). */
 export const socketMethods: readonly Method<SocketContext>[] = [subscribe, unsubscribe]
 
 /** The methods of the execution half over WebSocket (port 8546). */
-export const socketRegistry: Registry<SocketContext> = createRegistry<SocketContext>([...ethRegistry.values()], socketMethods)
+export const socketRegistry: Registry<SocketContext> = withDiscovery<SocketContext>([...ethRegistry.values(), ...socketMethods])
 
 /** What moves the chain: for a consensus half that has the secret. */
 export const engineMethods: readonly Method<EngineContext>[] = [
@@ -59,10 +60,10 @@ export const engineMethods: readonly Method<EngineContext>[] = [
 ]
 
 /** The methods of the engine port (8551): foreign consensus halves read through it too. */
-export const engineRegistry: Registry<EngineContext> = createRegistry<EngineContext>(
-  [...ethRegistry.values()].filter(({ name }) => name !== engineGetBlockByHash.name),
-  engineMethods,
-)
+export const engineRegistry: Registry<EngineContext> = withDiscovery<EngineContext>([
+  ...[...ethRegistry.values()].filter(({ name }) => name !== engineGetBlockByHash.name),
+  ...engineMethods,
+])
 
 /** The methods of the consensus half (port 7545). */
 export const rollupRegistry: Registry<RollupContext> = createRegistry<RollupContext>([

@@ -1,8 +1,6 @@
 import type { Json } from './json.ts'
-import { type CostClass, costClasses, type Method, type Param } from './registry.ts'
-
-/** What the reference needs of a method; every registry's methods fit. */
-type Documented = Pick<Method<never>, 'name' | 'doc' | 'params' | 'result' | 'cost' | 'example'>
+import type { Documented } from './openRpc.ts'
+import { type CostClass, costClasses, type Param } from './registry.ts'
 
 function paramRow(definition: Param<unknown>): string {
   const fallback = definition.fallback === undefined ? 'required' : `default: ${definition.fallback.doc}`

@@ -1,0 +1,40 @@
+import type { Json } from '../../json.ts'
+import { namespaceOf, openRpcDocument } from '../../openRpc.ts'
+import { createRegistry, type Method, methodsOf, type Registry } from '../../registry.ts'
+
+/**
+ * The methods of a server with those that tell of them: `rpc_modules` and `rpc.discover`, about exactly these methods.
+ * Methods of the same names among the given ones are replaced, so that a selection of a registry tells of the selection.
+ */
+export function withDiscovery<Context>(methods: Iterable<Method<Context>>): Registry<Context> {
+  const define = methodsOf<Context>()
+  const modules = define({
+    name: 'rpc_modules',
+    doc: 'Namespaces of this server, each with the version of its form.',
+    params: [],
+    result: {
+      doc: 'object: name of a namespace → version',
+      schema: { type: 'object', additionalProperties: { type: 'string' } },
+      encode: (names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, '1.0'])),
+    },
+    cost: 'instant',
+    example: { params: [], result: { eth: '1.0', net: '1.0', rpc: '1.0', web3: '1.0' } },
+    run: () => [...new Set([...registry.keys()].map(namespaceOf))].sort(),
+  })
+  let document: string | undefined
+  const discover = define({
+    name: 'rpc.discover',
+    doc: 'The methods of this server: parameters, results, costs and examples, as an OpenRPC document.',
+    params: [],
+    result: { doc: 'OpenRPC document', schema: { type: 'object', required: ['openrpc', 'info', 'methods'] }, text: (text: string) => text },
+    cost: 'instant',
+    example: { params: [] },
+    run: () => {
+      document ??= JSON.stringify(openRpcDocument(registry.values()))
+      return document
+    },
+  })
+  const others = [...methods].filter(({ name }) => name !== modules.name && name !== discover.name)
+  const registry: Registry<Context> = createRegistry<Context>(others, [modules, discover])
+  return registry
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import { fromJSONSchema } from 'zod'
+import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { JsonText } from './json.ts'
+import { withDiscovery } from './methods/rpc/discovery.ts'
+import { engineRegistry, ethRegistry, socketRegistry } from './methods.ts'
+import { namespaceOf, openRpcDocument } from './openRpc.ts'
+import { type JsonSchema, namedSchemas } from './schemas.ts'
+
+const context = fakeContext(fakeChain([[]]))
+type Document = {
+  readonly methods: readonly {
+    readonly name: string
+    readonly params: readonly { readonly required: boolean }[]
+    readonly result: object
+  }[]
+  readonly components: { readonly schemas: object }
+}
+
+function discovered(registry: ReadonlyMap<string, { call(context: never, params: readonly unknown[]): unknown }>): Document {
+  const answer = registry.get('rpc.discover')?.call(context as never, [])
+  return JSON.parse(answer instanceof JsonText ? answer.text : '') as Document
+}
+
+/** What zod makes of a schema that may refer to the named ones. */
+function judgeOf(schema: JsonSchema) {
+  const local = JSON.parse(JSON.stringify({ ...schema, $defs: namedSchemas }).replaceAll('#/components/schemas/', '#/$defs/'))
+  return fromJSONSchema(local)
+}
+
+it.each([
+  ['HTTP', ethRegistry],
+  ['WebSocket', socketRegistry],
+  ['the engine port', engineRegistry],
+])('rpc/openRpc: rpc.discover over %s tells of every method there, and of no other', (_where, registry) => {
+  expect(discovered(registry as never).methods.map(({ name }) => name)).toEqual([...registry.keys()])
+})
+
+it('rpc/openRpc: a selection of methods tells of the selection', () => {
+  const chosen = withDiscovery([...ethRegistry.values()].filter(({ name }) => /^(net|rpc)_/.test(name)))
+  expect(chosen.get('rpc_modules')?.call(context, [])).toEqual({ net: '1.0', rpc: '1.0' })
+  expect(discovered(chosen).methods.map(({ name }) => name)).toEqual([...chosen.keys()])
+})
+
+it('rpc/openRpc: every reference leads to a schema, and required parameters come first', () => {
+  const document = openRpcDocument(socketRegistry.values())
+  for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+    expect(namedSchemas).toHaveProperty(name)
+  for (const { params } of discovered(socketRegistry).methods) {
+    const optional = params.map(({ required }) => !required)
+    expect(optional).toEqual([...optional].sort())
+  }
+})
+
+it('rpc/openRpc: examples fit the schemas that stand beside them', () => {
+  for (const { name, params, result, example } of engineRegistry.values()) {
+    for (const [index, value] of example.params.entries()) {
+      const { schema } = params[index]?.codec ?? {}
+      if (schema !== undefined && value !== null) expect([name, judgeOf(schema).safeParse(value).error]).toEqual([name, undefined])
+    }
+    if (result.schema === undefined || example.result === undefined) continue
+    expect([name, judgeOf(result.schema).safeParse(example.result).error]).toEqual([name, undefined])
+  }
+})
+
+it.each([
+  ['Quantity', '0x0', '0x00'],
+  ['Hash', `0x${'ab'.repeat(32)}`, `0x${'ab'.repeat(31)}`],
+  ['BlockId', { blockHash: `0x${'ab'.repeat(32)}` }, {}],
+  ['LogFilter', { topics: [null, [`0x${'00'.repeat(32)}`]] }, { topics: [null, null, null, null, null] }],
+] as const)('rpc/openRpc: the schema %s takes what fits and nothing else', (name, good, bad) => {
+  expect(judgeOf(namedSchemas[name]).safeParse(good).success).toBe(true)
+  expect(judgeOf(namedSchemas[name]).safeParse(bad).success).toBe(false)
+})
+
+it('rpc/openRpc: the namespace of a method is what stands before the first mark', () => {
+  expect(['eth_call', 'rpc.discover', 'lonely'].map(namespaceOf)).toEqual(['eth', 'rpc', 'lonely'])
+})
