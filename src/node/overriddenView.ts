@@ -1,0 +1,82 @@
+import type { BlockEnv, StateView } from '#evm/ports'
+import { bytesFromBigint } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import type { AccountOverride, BlockOverrides, SlotValues, StateOverrides } from '#rpc/callPorts'
+import { noNodes } from '#state/stateRoot'
+import { overlay } from '#state/worldState'
+import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes, parseHash } from '#types/ids'
+import { createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+
+/** Stands for the root of a storage that nobody has made a trie of: all that is asked is whether it is empty. */
+const someStorage: Hash = parseHash(`0x${'5a'.repeat(32)}`)
+
+type Entry = StateDiffParts['accounts'][number] & { readonly code: Uint8Array | undefined; readonly slots: SlotValues }
+
+const isChanged = ({ nonce, balance, code, state, stateDiff }: AccountOverride): boolean =>
+  [nonce, balance, code, state, stateDiff].some((part) => part !== undefined)
+
+function entryOf(view: StateView, address: Address, override: AccountOverride): Entry {
+  const key = keccak256(fromHex(address))
+  const before = view.account(key)
+  const { nonce = before?.nonce ?? 0n, balance = before?.balance ?? 0n, code, state, stateDiff } = override
+  const codeHash = code === undefined ? (before?.codeHash ?? emptyCodeHash) : hashFromBytes(keccak256(code))
+  const slots = state ?? stateDiff ?? new Map<Hash, bigint>()
+  return { key, change: { nonce, balance, codeHash }, wiped: state !== undefined, code, slots }
+}
+
+const entriesOf = (view: StateView, overrides: StateOverrides): Entry[] =>
+  Array.from(overrides).flatMap(([address, override]) => (isChanged(override) ? [entryOf(view, address, override)] : []))
+
+function diffOf(entries: readonly Entry[]): StateDiff {
+  const codes = new Map<Hash, Uint8Array>()
+  for (const { code } of entries) if (code !== undefined && code.length > 0) codes.set(hashFromBytes(keccak256(code)), code)
+  const slots = entries.flatMap(({ key, slots: own }) =>
+    Array.from(own, ([slot, value]) => ({ addressKey: key, slotKey: keccak256(fromHex(slot)), value: bytesFromBigint(value, 32) })),
+  )
+  return createStateDiff({ accounts: entries, slots, codes: Array.from(codes, ([hash, code]) => ({ hash, code })) })
+}
+
+/** The overrides as what a block has changed. Accounts that they name exist then, unless nothing is said of them. */
+export function overrideDiff(view: StateView, overrides: StateOverrides): StateDiff {
+  return diffOf(entriesOf(view, overrides))
+}
+
+/** Whether there are slots, in the form of a storage root. */
+function storageRootOf(view: StateView, { key, wiped, slots }: Entry): Hash {
+  const before = wiped ? emptyRoot : (view.account(key)?.storageRoot ?? emptyRoot)
+  return before === emptyRoot && [...slots.values()].some((value) => value !== 0n) ? someStorage : before
+}
+
+/** A state with overrides on top, for running messages: its storage roots say no more than whether there is storage. */
+export function overriddenView(view: StateView, overrides: StateOverrides): StateView {
+  const entries = entriesOf(view, overrides)
+  if (entries.length === 0) return view
+  const storageRoots = new Map(entries.map((entry) => [toHex(entry.key), storageRootOf(view, entry)]))
+  return overlay({ view, nodes: noNodes }, diffOf(entries), { nodes: [], storageRoots }).view
+}
+
+/** A state in which BLOCKHASH answers otherwise for these numbers. */
+export function withBlockHashes(view: StateView, hashes: ReadonlyMap<number, Hash> | undefined): StateView {
+  if (hashes === undefined || hashes.size === 0) return view
+  return {
+    account: (addressKey) => view.account(addressKey),
+    slot: (addressKey, slotKey) => view.slot(addressKey, slotKey),
+    code: (codeHash) => view.code(codeHash),
+    blockHash: (number) => hashes.get(number) ?? view.blockHash(number),
+  }
+}
+
+/** The environment with overrides in it. */
+export function overriddenEnv(env: BlockEnv, overrides: BlockOverrides): BlockEnv {
+  return {
+    chainId: env.chainId,
+    number: overrides.number ?? env.number,
+    timestamp: overrides.timestamp ?? env.timestamp,
+    beneficiary: overrides.beneficiary ?? env.beneficiary,
+    prevRandao: overrides.prevRandao ?? env.prevRandao,
+    gasLimit: overrides.gasLimit ?? env.gasLimit,
+    baseFee: overrides.baseFee ?? env.baseFee,
+    blobBaseFee: overrides.blobBaseFee ?? env.blobBaseFee,
+  }
+}

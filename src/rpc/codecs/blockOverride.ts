@@ -1,0 +1,56 @@
+import type { Hash } from '#types/ids'
+import type { BlockOverrides } from '../callPorts.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { ParamError, within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { member } from './stateOverride.ts'
+import { address, gasQuantity, hash, quantity, wrongType } from './values.ts'
+
+/** BLOCKHASH reaches no more. */
+const maxBlockHashes = 256
+
+const safeQuantity: ParamCodec<number> = {
+  doc: 'quantity of at most 53 bits',
+  parse(value): number {
+    const parsed = quantity.parse(value)
+    if (parsed > BigInt(Number.MAX_SAFE_INTEGER)) throw new ParamError('number too large to fit in target type')
+    return Number(parsed)
+  },
+}
+
+/** The first of several names that is given: clients do not agree on them. */
+function firstMember<T>(object: JsonObject, names: readonly string[], codec: ParamCodec<T>): T | undefined {
+  for (const name of names) {
+    const value = member(object, name, codec)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
+  doc: `{number: hash}, at most ${maxBlockHashes}`,
+  parse(value): ReadonlyMap<number, Hash> {
+    if (!isJsonObject(value)) throw wrongType(value, 'an object of block hashes')
+    const entries = Object.entries(value)
+    if (entries.length > maxBlockHashes) throw new ParamError(`more than ${maxBlockHashes} block hashes`, 'senseless')
+    const numberOf = (key: string): number => safeQuantity.parse(/^[0-9]+$/.test(key) ? Number(key) : key)
+    return new Map(entries.map(([key, of]) => within(key, (): [number, Hash] => [numberOf(key), hash.parse(of)])))
+  },
+}
+
+export const blockOverrides: ParamCodec<BlockOverrides> = {
+  doc: '{number, time, gasLimit, feeRecipient (or coinbase), prevRandao (or random), baseFeePerGas (or baseFee), blobBaseFee, blockHash: {number: hash}}',
+  parse(value): BlockOverrides {
+    if (!isJsonObject(value)) throw wrongType(value, 'an object of block overrides')
+    return {
+      number: member(value, 'number', safeQuantity),
+      timestamp: member(value, 'time', safeQuantity),
+      gasLimit: member(value, 'gasLimit', gasQuantity),
+      beneficiary: firstMember(value, ['feeRecipient', 'coinbase'], address),
+      prevRandao: firstMember(value, ['prevRandao', 'random'], hash),
+      baseFee: firstMember(value, ['baseFeePerGas', 'baseFee'], quantity),
+      blobBaseFee: member(value, 'blobBaseFee', quantity),
+      blockHashes: member(value, 'blockHash', blockHashes),
+    }
+  },
+}
