@@ -20,22 +20,27 @@ export type ResultCodec<T> = { readonly doc: string; readonly schema?: JsonSchem
 /** As `ResultCodec`, of a result that is written as text at once. */
 export type TextCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; text(value: T): string }
 
-/** How dear a call is: limits, time-out and metric label follow from it. */
+/**
+ * How dear a call is: limits, time-out and metric label follow from it. `units`: compute units that a call takes out of the bucket of whoever
+ * makes it; `maxWaiting`: calls that wait for their turn.
+ */
 export const costClasses = {
   /** answered from memory */
-  instant: { timeoutMs: 2_000, maxRunning: 256 },
+  instant: { timeoutMs: 2_000, maxRunning: 256, maxWaiting: 1_000, units: 1 },
   /** a bounded number of point reads */
-  'point-read': { timeoutMs: 5_000, maxRunning: 128 },
+  'point-read': { timeoutMs: 5_000, maxRunning: 128, maxWaiting: 1_000, units: 2 },
   /** a whole block with its receipts */
-  'block-read': { timeoutMs: 10_000, maxRunning: 32 },
+  'block-read': { timeoutMs: 10_000, maxRunning: 32, maxWaiting: 1_000, units: 10 },
   /** as many blocks as the caller asks for, up to a bound */
-  'range-read': { timeoutMs: 30_000, maxRunning: 8 },
+  'range-read': { timeoutMs: 30_000, maxRunning: 8, maxWaiting: 500, units: 50 },
   /** runs code */
-  execution: { timeoutMs: 10_000, maxRunning: 16 },
+  execution: { timeoutMs: 10_000, maxRunning: 16, maxWaiting: 500, units: 20 },
+  /** runs a block again and tells of every step, or proves what it read */
+  trace: { timeoutMs: 60_000, maxRunning: 4, maxWaiting: 100, units: 100 },
   /** hands a transaction over; many at once, for who checks them takes them together */
-  submit: { timeoutMs: 15_000, maxRunning: 2_048 },
+  submit: { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, units: 10 },
   /** moves the chain; one after the other, so that a call also waits for those before it */
-  engine: { timeoutMs: 60_000, maxRunning: 64 },
+  engine: { timeoutMs: 60_000, maxRunning: 64, maxWaiting: 1_000, units: 0 },
 } as const
 export type CostClass = keyof typeof costClasses
 
@@ -124,4 +129,13 @@ export function createRegistry<Context>(...groups: readonly (readonly Method<Con
     registry.set(method.name, method)
   }
   return registry
+}
+
+/** The part of a method's name before the underscore. */
+export const namespaceOf = (method: string): string => method.slice(0, Math.max(0, method.indexOf('_')))
+
+/** The methods of some namespaces. */
+export function withNamespaces<Context>(registry: Registry<Context>, namespaces: readonly string[] | 'all'): Registry<Context> {
+  if (namespaces === 'all') return registry
+  return new Map([...registry].filter(([name]) => namespaces.includes(namespaceOf(name))))
 }

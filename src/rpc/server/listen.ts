@@ -9,13 +9,15 @@ export type Listen = {
   readonly port: number
   /** the flag that sets the port, for faults */
   readonly flag: string
+  /** several threads listen on the port, and the system shares the connections out among them */
+  readonly reusePort?: boolean
 }
 
 /**
  * @returns the address, when the server listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
-export function listen(server: Server, { host, port, flag }: Listen): Promise<AddressInfo> {
+export function listen(server: Server, { host, port, flag, reusePort = false }: Listen): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const at = { flag, host, port }
@@ -25,7 +27,7 @@ export function listen(server: Server, { host, port, flag }: Listen): Promise<Ad
           : rpcFault('LISTEN_FAILED', { ...at, reason: cause.code ?? cause.message }, cause),
       )
     })
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, reusePort }, () => {
       server.removeAllListeners('error')
       resolve(server.address() as AddressInfo)
     })
