@@ -2,6 +2,21 @@
 export const evmForks = ['paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
 export type EvmFork = (typeof evmForks)[number]
 
+/** Ethereum's rules before Paris, each including those before it: only the reference interpreter has them, for Ethereum's own test chains. */
+export const oldEvmForks = [
+  'frontier',
+  'homestead',
+  'tangerineWhistle',
+  'spuriousDragon',
+  'byzantium',
+  'constantinople',
+  'petersburg',
+  'istanbul',
+  'berlin',
+  'london',
+] as const
+export type OldEvmFork = (typeof oldEvmForks)[number]
+
 /** What OP forks change in the precompiles: sizes in bytes, an input above the limit fails the call with all its gas. */
 export type PrecompileLimits = {
   readonly bn254PairingBytes?: number
@@ -13,6 +28,8 @@ export type PrecompileLimits = {
 /** Everything in which blocks differ for the interpreter. Built once per fork; compared by identity. */
 export type EvmRules = {
   readonly fork: EvmFork
+  /** present: rules from before Paris, which are `fork`'s less what came after; no chain of ours has them */
+  readonly old?: OldEvmFork
   readonly precompileLimits: PrecompileLimits
   /** gas of P256VERIFY at 0x100; absent: no such precompile */
   readonly p256VerifyGas?: number
@@ -26,6 +43,11 @@ export type EvmRules = {
 /** Whether blocks under these rules follow a fork of Ethereum. */
 export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
   return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
+}
+
+/** The same of a fork before Paris, which all our chains follow. */
+export function hasOldFork(rules: EvmRules, fork: OldEvmFork): boolean {
+  return rules.old === undefined || oldEvmForks.indexOf(rules.old) >= oldEvmForks.indexOf(fork)
 }
 
 /** Gas; EIP-7825. */

@@ -1,3 +1,5 @@
+import type { EthereumSchedule } from './ethereumSchedule.ts'
+
 /** The forks of Base in order of activation. Delta concerns derivation only. @see specs protocol/, "superchain upgrades" */
 export const forks = [
   'bedrock',
@@ -23,8 +25,11 @@ export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies
 /** The first fork whose rules this version does not have: a block at or after its activation is refused (UNSUPPORTED_FORK). */
 export const firstUnsupportedFork: Fork = 'beryl'
 
-/** Activation times in seconds; a fork without one is not planned. */
-export type ForkSchedule = Readonly<Partial<Record<Fork, number>>>
+/**
+ * Activation times in seconds; a fork without one is not planned. `ethereum` is there on Ethereum's own test chains alone, which follow
+ * none of Base's forks.
+ */
+export type ForkSchedule = Readonly<Partial<Record<Fork, number>>> & { readonly ethereum?: EthereumSchedule }
 
 /** Whether a block of this time (seconds) follows the fork's rules. The only comparison of a time with an activation. */
 export function isActive(schedule: ForkSchedule, fork: Fork, timestamp: number): boolean {

@@ -24,7 +24,8 @@ const storage = z
   .record(shortWord, wordValue)
   .transform((slots) => Object.entries(slots).map(([slot, value]) => [hashFromBytes(bytesFromBigint(BigInt(slot), 32)), value] as const))
 
-const headerShape = {
+/** Header fields in a genesis file. */
+export const headerShape = {
   number: smallQuantity.optional(),
   timestamp: smallQuantity,
   gasLimit: quantity,
@@ -45,7 +46,8 @@ const headerSchema = z.strictObject(headerShape)
 /** wei per gas where a file has no base fee: that of London's first block */
 const initialBaseFee = 1_000_000_000n
 
-function headerFields(json: z.output<typeof headerSchema>): GenesisHeaderFields {
+/** The header fields that a genesis file gives, with what they leave out. */
+export function headerFields(json: z.output<typeof headerSchema>): GenesisHeaderFields {
   return {
     number: json.number ?? 0,
     parentHash: json.parentHash ?? zeroHash,
@@ -168,18 +170,19 @@ function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; war
 }
 
 const addressKey = z.string().regex(/^(?:0x)?[0-9a-fA-F]{40}$/, { error: 'an address' })
+/** The accounts of geth's genesis.json. */
+export const allocSchema = z
+  .record(
+    addressKey,
+    z.strictObject({ balance: quantity.optional(), nonce: quantity.optional(), code: bytes.optional(), storage: storage.optional() }),
+  )
+  .transform((alloc): readonly GenesisAccount[] =>
+    Object.entries(alloc).map(([key, fields]) => genesisAccount(addressFromKey(key), defined(fields))),
+  )
 const gethSchema = z.strictObject({
   ...headerShape,
   config: chainSchema,
-  alloc: z.record(
-    addressKey,
-    z.strictObject({
-      balance: quantity.optional(),
-      nonce: quantity.optional(),
-      code: bytes.optional(),
-      storage: storage.optional(),
-    }),
-  ),
+  alloc: allocSchema,
   stateHash: hash.nullish(),
 })
 
@@ -198,6 +201,5 @@ export function parseGethGenesis(json: unknown): ParsedGenesis {
     throw chainFault('INVALID_CONFIG', { what, key: 'stateHash', expected: 'absent: the accounts must be listed', found: stateHash })
   }
   const { chain, warnings: ofForks } = chainOf(config)
-  const accounts = Object.entries(alloc).map(([key, fields]) => genesisAccount(addressFromKey(key), defined(fields)))
-  return { genesis: { header: headerFields(header), accounts, chain }, warnings: [...warnings, ...ofForks] }
+  return { genesis: { header: headerFields(header), accounts: alloc, chain }, warnings: [...warnings, ...ofForks] }
 }

@@ -1,3 +1,4 @@
+import { ethereumRulesAt } from './ethereumSchedule.ts'
 import type { EvmRules } from './evmRules.ts'
 import { type Fork, type ForkSchedule, forks, isActive } from './forks.ts'
 import { refuseUnsupportedFork } from './unsupportedFork.ts'
@@ -27,15 +28,17 @@ const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
 
 /**
  * What the interpreter follows in a block of this time (seconds): the same object for all blocks between two changes.
+ * @param number of the block: asked for on Ethereum's own chain, before Paris
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
-export function evmRulesAt(schedule: ForkSchedule, timestamp: number): EvmRules {
+export function evmRulesAt(schedule: ForkSchedule, timestamp: number, number?: number): EvmRules {
   refuseUnsupportedFork(schedule, timestamp)
-  return plannedEvmRules(schedule, timestamp)
+  return plannedEvmRules(schedule, timestamp, number)
 }
 
 /** The same, of a later time too: as if no fork without rules here came before it. */
-export function plannedEvmRules(schedule: ForkSchedule, timestamp: number): EvmRules {
+export function plannedEvmRules(schedule: ForkSchedule, timestamp: number, number = Number.MAX_SAFE_INTEGER): EvmRules {
+  if (schedule.ethereum) return ethereumRulesAt(schedule.ethereum, { number, timestamp })
   return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
 }
 

@@ -7,6 +7,7 @@ import type { Address, Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { Receipt } from '#types/receipt'
 import type { AccessList, Authorization } from '#types/transaction'
+import type { CallOverrides } from './callPorts.ts'
 
 /** The canonical head and its two labels; each is the genesis block before it moves. */
 export type ChainHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
@@ -53,6 +54,8 @@ export type ChainReceipt = {
   readonly firstLogIndex: number
   /** absent on a chain without L1 attributes; may be computed when it is read, as long as the view is open */
   readonly fees?: L1FeeFacts
+  /** of a blob transaction, which OP chains do not have: blob gas, and wei per blob gas */
+  readonly blob?: { readonly gasUsed: bigint; readonly gasPrice: bigint }
 }
 
 export type TransactionPlace = { readonly block: BlockId; readonly index: number }
@@ -158,9 +161,9 @@ export interface Executor {
    * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
    * @returns undefined when the state of the block is not retained any more
    */
-  call(at: BlockId, message: CallMessage, timer: RunTimer): CallOutcome | undefined
+  call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): CallOutcome | undefined
   /** As `call`, with what it costs. */
-  measure(at: BlockId, message: CallMessage, timer: RunTimer): MeasuredCall | undefined
+  measure(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
 }
 
 /** The fee rules that are execution's to know. */

@@ -1,16 +1,29 @@
-import { decodeRlp, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpList } from '#lib/rlp'
+import { decodeRlp, decodeRlpPrefix, encodeRlp, encodeRlpList, RlpError, type RlpItem, rlpList } from '#lib/rlp'
 import { encodeHeader, type Header, headerFromRlp } from './header.ts'
+import { encodeWithdrawal, type Withdrawal, withdrawalFromRlp } from './withdrawal.ts'
 
-/** A block: its header and EIP-2718 transactions. Ommers are always empty here, withdrawals present (and empty) from Canyon. */
-export type Block = { readonly header: Header; readonly transactions: readonly Uint8Array[] }
+/** A block: its header and EIP-2718 transactions. On our chains it has no ommers, and from Canyon on an empty list of withdrawals. */
+export type Block = {
+  readonly header: Header
+  readonly transactions: readonly Uint8Array[]
+  /** of a block of Ethereum; absent: none */
+  readonly ommers?: readonly Header[]
+  /** of a block of Ethereum; absent: none */
+  readonly withdrawals?: readonly Withdrawal[]
+}
 
 /** In a block's RLP a legacy transaction stands as a list, a typed one as a byte string. */
 const transactionItem = (raw: Uint8Array): Uint8Array => ((raw[0] ?? 0) >= 0xc0 ? raw : encodeRlp(raw))
 
 export function encodeBlock(block: Block): Uint8Array {
-  const parts = [encodeHeader(block.header), encodeRlpList(block.transactions.map(transactionItem)), encodeRlp([])]
-  if (block.header.withdrawalsRoot !== undefined) parts.push(encodeRlp([]))
-  return encodeRlpList(parts)
+  return encodeRlpList([encodeHeader(block.header), encodeRlpList(block.transactions.map(transactionItem)), ...otherLists(block)])
+}
+
+/** The lists after that of the transactions, encoded. */
+function otherLists({ header, ommers = [], withdrawals = [] }: Block): Uint8Array[] {
+  const lists = [encodeRlpList(ommers.map(encodeHeader))]
+  if (header.withdrawalsRoot !== undefined) lists.push(encodeRlpList(withdrawals.map(encodeWithdrawal)))
+  return lists
 }
 
 /** What RLP puts before content of so many bytes. */
@@ -20,14 +33,16 @@ function prefixSize(content: number): number {
 }
 
 /** Bytes of `encodeBlock`, without encoding the transactions. */
-export function encodedBlockSize({ header, transactions }: Block): number {
+export function encodedBlockSize(block: Block): number {
+  const { header, transactions } = block
   let listed = 0
   for (const raw of transactions) {
     const isItself = (raw[0] ?? 0) >= 0xc0 || raw.length === 1
     listed += isItself ? raw.length : prefixSize(raw.length) + raw.length
   }
-  const emptyLists = header.withdrawalsRoot === undefined ? 1 : 2
-  const content = encodeHeader(header).length + prefixSize(listed) + listed + emptyLists
+  const isPlain = block.ommers === undefined && block.withdrawals === undefined
+  const others = isPlain ? (header.withdrawalsRoot === undefined ? 1 : 2) : otherLists(block).reduce((sum, { length }) => sum + length, 0)
+  const content = encodeHeader(header).length + prefixSize(listed) + listed + others
   return prefixSize(content) + content
 }
 
@@ -51,4 +66,18 @@ export function decodeBlock(bytes: Uint8Array): Block {
   if (rest.length !== (header.withdrawalsRoot === undefined ? 0 : 1)) throw new RlpError(`block of ${rest.length + 3} fields`)
   if (rest.length > 0) requireEmpty(rest[0], 'withdrawals')
   return { header, transactions: rlpList(transactions, 'transactions').map(transactionFromItem) }
+}
+
+/** A block of Ethereum: as `decodeBlock`, with ommers and withdrawals. @returns also where it ends, for blocks one after another */
+export function decodeWholeBlock(bytes: Uint8Array, at: number): { readonly block: Block; readonly next: number } {
+  const { item, next } = decodeRlpPrefix(bytes, at)
+  const [first, transactions, ommers, withdrawals, ...rest] = rlpList(item, 'block')
+  if (first === undefined || rest.length > 0) throw new RlpError('block of too few or too many fields')
+  const block = {
+    header: headerFromRlp(first),
+    transactions: rlpList(transactions, 'transactions').map(transactionFromItem),
+    ommers: rlpList(ommers, 'ommers').map(headerFromRlp),
+    ...(withdrawals !== undefined && { withdrawals: rlpList(withdrawals, 'withdrawals').map(withdrawalFromRlp) }),
+  }
+  return { block, next }
 }

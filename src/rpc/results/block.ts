@@ -1,7 +1,10 @@
 import { toQuantity } from '#lib/hex'
 import { type Block, encodedBlockSize } from '#types/block'
+import { hashHeader } from '#types/header'
 import { headerToJson } from '#types/headerJson'
 import type { Hash } from '#types/ids'
+import type { Withdrawal } from '#types/withdrawal'
+import type { Json } from '../json.ts'
 import type { HeadBlock } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
@@ -14,6 +17,13 @@ export type MinedBlock = {
     | { readonly kind: 'hashes'; readonly hashes: readonly Hash[] }
     | { readonly kind: 'full'; readonly full: readonly MinedTransaction[] }
 }
+
+const withdrawalResult = ({ index, validatorIndex, address, amountGwei }: Withdrawal): Json => ({
+  index: toQuantity(index),
+  validatorIndex: toQuantity(validatorIndex),
+  address,
+  amount: toQuantity(amountGwei),
+})
 
 /** What subscribers to heads get: the header, and how large its block is. */
 export const headResult: ResultCodec<HeadBlock> = {
@@ -28,8 +38,8 @@ export const blockResult: ResultCodec<MinedBlock> = {
   encode: ({ hash, block, transactions }) => ({
     ...headerToJson(hash, block.header),
     size: toQuantity(encodedBlockSize(block)),
-    uncles: [],
-    ...(block.header.withdrawalsRoot !== undefined && { withdrawals: [] }),
+    uncles: (block.ommers ?? []).map(hashHeader),
+    ...(block.header.withdrawalsRoot !== undefined && { withdrawals: (block.withdrawals ?? []).map(withdrawalResult) }),
     transactions: transactions.kind === 'hashes' ? transactions.hashes : transactions.full.map((each) => transactionResult.encode(each)),
   }),
 }

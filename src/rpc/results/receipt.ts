@@ -73,6 +73,7 @@ export const receiptResult: ResultCodec<MinedReceipt> = {
       to: mined.transaction.to,
       contractAddress: contractAddress(entry),
       ...feeResult(placed.fees),
+      ...(placed.blob && { blobGasUsed: toQuantity(placed.blob.gasUsed), blobGasPrice: toQuantity(placed.blob.gasPrice) }),
     }
   },
 }

@@ -12,7 +12,13 @@ export type MinedTransaction = {
   readonly transaction: Transaction
   readonly hash: Hash
   readonly from: Address
-  readonly block: { readonly hash: Hash; readonly number: number; readonly baseFee: bigint }
+  readonly block: {
+    readonly hash: Hash
+    readonly number: number
+    readonly baseFee: bigint
+    /** seconds; present where transactions show it: go-ethereum's form, for Ethereum's own blocks */
+    readonly timestamp?: number
+  }
   readonly index: number
   /** of a deposit: nonce and version stand there */
   readonly receipt: Receipt | undefined
@@ -51,10 +57,16 @@ const authorizationResult = (authorization: Authorization): Json => ({
   s: toQuantity(authorization.s),
 })
 
-const placeResult = (of: AnyTransaction): Record<string, Json> =>
-  of.block === undefined
-    ? { blockHash: null, blockNumber: null, transactionIndex: null }
-    : { blockHash: of.block.hash, blockNumber: toQuantity(of.block.number), transactionIndex: toQuantity(of.index) }
+function placeResult(of: AnyTransaction): Record<string, Json> {
+  if (of.block === undefined) return { blockHash: null, blockNumber: null, transactionIndex: null }
+  const { hash, number, timestamp } = of.block
+  return {
+    blockHash: hash,
+    blockNumber: toQuantity(number),
+    ...(timestamp !== undefined && { blockTimestamp: toQuantity(timestamp) }),
+    transactionIndex: toQuantity(of.index),
+  }
+}
 
 const common = (transaction: Transaction, of: AnyTransaction): Record<string, Json> => ({
   type: toQuantity(transaction.type),

@@ -16,7 +16,7 @@ export function blockWithReceipts(view: ChainView, hash: Hash): { of: ChainBlock
 
 /** The transaction at an index; undefined beyond the end. */
 export function minedTransaction(of: ChainBlock, receipts: readonly ChainReceipt[], index: number): MinedTransaction | undefined {
-  const { header, transactions } = of.block
+  const { header, transactions, ommers } = of.block
   const raw = transactions[index]
   const from = of.senders[index]
   if (raw === undefined || from === undefined) return undefined
@@ -24,7 +24,7 @@ export function minedTransaction(of: ChainBlock, receipts: readonly ChainReceipt
     transaction: decodeTransaction(raw),
     hash: hashTransaction(raw),
     from,
-    block: { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n },
+    block: { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...(ommers && { timestamp: header.timestamp }) },
     index,
     receipt: receipts[index]?.receipt,
   }
@@ -39,7 +39,7 @@ export function minedReceipt(of: ChainBlock, receipts: readonly ChainReceipt[], 
   const mined = minedTransaction(of, receipts, index)
   const stored = receipts[index]
   if (mined === undefined || stored === undefined) return undefined
-  const { receipt, gasUsed, firstLogIndex, fees } = stored
-  const placed = { receipt, gasUsed, firstLogIndex, ...(fees !== undefined && { fees }) }
+  const { receipt, gasUsed, firstLogIndex, fees, blob } = stored
+  const placed = { receipt, gasUsed, firstLogIndex, ...(fees !== undefined && { fees }), ...(blob && { blob }) }
   return { mined, placed, timestamp: of.block.header.timestamp }
 }

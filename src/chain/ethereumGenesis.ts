@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { Header } from '#types/header'
+import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash, zeroAddress, zeroHash } from '#types/ids'
+import { bloomBytes } from '#types/log'
+import { address, count, optionalCount, parseConfig, quantity } from './configJson.ts'
+import {
+  type BlobParams,
+  blobParamsAt,
+  type EthereumBlockFork,
+  type EthereumSchedule,
+  type EthereumTimeFork,
+  ethereumTimeForks,
+  followsEthereum,
+} from './ethereumSchedule.ts'
+import { chainFault } from './faults.ts'
+import type { Genesis } from './genesis.ts'
+import { allocSchema, headerFields, headerShape, type ParsedGenesis } from './genesisJson.ts'
+
+const what = 'genesis'
+
+/** The keys of forks that begin at a block, with what they begin here. Those without anything count in the fork id only. */
+const blockKeys = {
+  homesteadBlock: ['homestead'],
+  daoForkBlock: [],
+  eip150Block: ['tangerineWhistle'],
+  eip155Block: ['spuriousDragon'],
+  eip158Block: ['spuriousDragon'],
+  byzantiumBlock: ['byzantium'],
+  constantinopleBlock: ['constantinople'],
+  petersburgBlock: ['petersburg'],
+  istanbulBlock: ['istanbul'],
+  muirGlacierBlock: [],
+  berlinBlock: ['berlin'],
+  londonBlock: ['london'],
+  arrowGlacierBlock: [],
+  grayGlacierBlock: [],
+  mergeNetsplitBlock: ['paris'],
+} as const satisfies Readonly<Record<string, readonly EthereumBlockFork[]>>
+
+const keysOf = <K extends string, T extends z.ZodType>(keys: readonly K[], value: T): Record<K, T> =>
+  Object.fromEntries(keys.map((key) => [key, value])) as Record<K, T>
+
+const blobParams = z
+  .strictObject({ target: count, max: count, baseFeeUpdateFraction: z.int().positive() })
+  .transform(({ target, max, baseFeeUpdateFraction }): BlobParams => ({ target, max, updateFraction: BigInt(baseFeeUpdateFraction) }))
+
+const configSchema = z.strictObject({
+  chainId: z.int().positive(),
+  ...keysOf(Object.keys(blockKeys) as (keyof typeof blockKeys)[], optionalCount),
+  ...keysOf(
+    ethereumTimeForks.map((fork) => `${fork}Time` as const),
+    optionalCount,
+  ),
+  terminalTotalDifficulty: quantity.nullish(),
+  terminalTotalDifficultyPassed: z.boolean().optional(),
+  depositContractAddress: address.optional(),
+  ethash: z.strictObject({}).optional(),
+  blobSchedule: z.partialRecord(z.enum(ethereumTimeForks), blobParams).optional(),
+})
+
+const genesisSchema = z.strictObject({ ...headerShape, config: configSchema, alloc: allocSchema })
+
+function blocksOf(config: z.output<typeof configSchema>): Pick<EthereumSchedule, 'blocks' | 'forkIdBlocks'> {
+  const blocks: Partial<Record<EthereumBlockFork, number>> = {}
+  const numbers = new Set<number>()
+  for (const [key, forks] of Object.entries(blockKeys) as [keyof typeof blockKeys, readonly EthereumBlockFork[]][]) {
+    const number = config[key]
+    if (number == null) continue
+    if (number > 0) numbers.add(number)
+    for (const fork of forks) {
+      if (blocks[fork] !== undefined && blocks[fork] !== number) {
+        throw chainFault('INVALID_CONFIG', {
+          what,
+          key: `config.${key}`,
+          expected: `${blocks[fork]}, as eip155Block`,
+          found: String(number),
+        })
+      }
+      blocks[fork] = number
+    }
+  }
+  return { blocks, forkIdBlocks: [...numbers].sort((a, b) => a - b) }
+}
+
+function timesOf(config: z.output<typeof configSchema>): Partial<Record<EthereumTimeFork, number>> {
+  const times: Partial<Record<EthereumTimeFork, number>> = {}
+  for (const fork of ethereumTimeForks) {
+    const time = config[`${fork}Time`]
+    if (time != null) times[fork] = time
+  }
+  return times
+}
+
+/**
+ * geth's genesis.json of a chain that follows Ethereum's own rules: for test chains, no network of ours has one. The merge is at
+ * `mergeNetsplitBlock`; without one there is none.
+ * @throws Fault INVALID_CONFIG (fatal) that names the key and what is expected
+ */
+export function parseEthereumGenesis(json: unknown): ParsedGenesis {
+  const { value, warnings } = parseConfig(genesisSchema, json, what)
+  const { config, alloc, ...header } = value
+  const ethereum: EthereumSchedule = {
+    ...blocksOf(config),
+    times: timesOf(config),
+    blobs: config.blobSchedule ?? {},
+    depositContract: config.depositContractAddress ?? zeroAddress,
+  }
+  const chain = { chainId: config.chainId, schedule: { ethereum }, eip1559: { elasticity: 2, denominator: 8, denominatorCanyon: 8 } }
+  return { genesis: { header: headerFields(header), accounts: alloc, chain }, warnings }
+}
+
+/** The genesis header of such a chain: later fields are present when their fork is active at genesis. */
+export function ethereumGenesisHeader(schedule: EthereumSchedule, { header }: Genesis, stateRoot: Hash): Header {
+  const { baseFeePerGas, blobGasUsed = 0n, excessBlobGas = 0n, ...given } = header
+  const has = (fork: 'london' | 'shanghai' | 'prague'): boolean => followsEthereum(schedule, fork, header)
+  return {
+    ...given,
+    ommersHash: emptyOmmersHash,
+    stateRoot,
+    transactionsRoot: emptyRoot,
+    receiptsRoot: emptyRoot,
+    logsBloom: new Uint8Array(bloomBytes),
+    ...(has('london') && { baseFeePerGas }),
+    ...(has('shanghai') && { withdrawalsRoot: emptyRoot }),
+    ...(blobParamsAt(schedule, header.timestamp) && { blobGasUsed, excessBlobGas, parentBeaconBlockRoot: zeroHash }),
+    ...(has('prague') && { requestsHash: emptyRequestsHash }),
+  }
+}

@@ -1,0 +1,34 @@
+import { fromHex } from '#lib/hex'
+import { encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import { type Address, addressFromBytes } from './ids.ts'
+
+/** What the beacon chain pays out in a block of Ethereum. @see EIP-4895 */
+export type Withdrawal = {
+  /** u64 */
+  readonly index: bigint
+  /** u64 */
+  readonly validatorIndex: bigint
+  readonly address: Address
+  /** u64 */
+  readonly amountGwei: bigint
+}
+
+export function withdrawalToRlp(withdrawal: Withdrawal): RlpItem {
+  const { index, validatorIndex, address, amountGwei } = withdrawal
+  return [rlpScalar(index), rlpScalar(validatorIndex), fromHex(address), rlpScalar(amountGwei)]
+}
+
+/** As the withdrawals root covers it. */
+export const encodeWithdrawal = (withdrawal: Withdrawal): Uint8Array => encodeRlp(withdrawalToRlp(withdrawal))
+
+/** RlpError when the item is not a withdrawal. */
+export function withdrawalFromRlp(item: RlpItem): Withdrawal {
+  const fields = rlpList(item, 'withdrawal')
+  if (fields.length !== 4) throw new RlpError(`withdrawal of ${fields.length} fields`)
+  return {
+    index: rlpBigint(fields[0], 'withdrawal index', 8),
+    validatorIndex: rlpBigint(fields[1], 'validator index', 8),
+    address: addressFromBytes(rlpBytes(fields[2], 'withdrawal address', 20)),
+    amountGwei: rlpBigint(fields[3], 'withdrawal amount', 8),
+  }
+}
