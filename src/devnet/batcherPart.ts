@@ -55,7 +55,7 @@ export function batcherL2(
       const { transactions } = found.block
       return { ref: l2RefOf(config, payloadOfBlock(found.block, hash)), transactions }
     },
-    throttle: (limits) => execution.pool.limitData(limits ?? {}),
+    throttle: (limits) => execution.pool.limitBlocks(limits ?? { maxTransactionBytes: undefined, maxBlockBytes: undefined }),
   }
 }
 

@@ -6,7 +6,7 @@ import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type BlockResult, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import { executionFault } from './faults.ts'
-import type { DataLimits } from './poolPort.ts'
+import type { BlockLimits } from './poolPort.ts'
 import { isRefusedForGood } from './transactionValidity.ts'
 
 /** The least that a transaction can use: with less left in the block none fits. */
@@ -46,7 +46,7 @@ export class BlockBuild implements Disposable {
    * @param on the parent
    * @param isTimeUp asked after each candidate
    */
-  takeFrom(on: ParentBlock, cursor: PoolCursor, limits: DataLimits, isTimeUp: () => boolean): Taken {
+  takeFrom(on: ParentBlock, cursor: PoolCursor, limits: BlockLimits, isTimeUp: () => boolean): Taken {
     return this.#below.during(on.state, () => {
       for (;;) {
         if (this.#isFull(limits)) return 'full'
@@ -68,13 +68,19 @@ export class BlockBuild implements Disposable {
     this.#block[Symbol.dispose]()
   }
 
-  #isFull({ maxBlockBytes }: DataLimits): boolean {
+  #isFull(limits: BlockLimits): boolean {
+    const { maxBlockBytes } = limits
     const { run } = this.#block
     const isOutOfData = maxBlockBytes !== undefined && maxBlockBytes - this.#dataBytes < leastBytes
-    return isOutOfData || run.gasLeft < leastGas || run.footprintLeft < this.#leastFootprint
+    return isOutOfData || this.#gasLeft(limits) < leastGas || run.footprintLeft < this.#leastFootprint
   }
 
-  #offer(cursor: PoolCursor, candidate: PoolCandidate, limits: DataLimits): void {
+  #gasLeft({ maxBlockGas }: BlockLimits): bigint {
+    const { env, run } = this.#block
+    return maxBlockGas === undefined || maxBlockGas >= env.gasLimit ? run.gasLeft : run.gasLeft - (env.gasLimit - maxBlockGas)
+  }
+
+  #offer(cursor: PoolCursor, candidate: PoolCandidate, limits: BlockLimits): void {
     const { env, rules } = this.#block
     // more than L1 lets any block have, since a change of the limit: those behind it would wait for ever
     if (candidate.tx.gasLimit > env.gasLimit) cursor.skip(candidate, 'never')
@@ -83,8 +89,9 @@ export class BlockBuild implements Disposable {
     else cursor.skip(candidate, isRefusedForGood(env, rules, candidate.tx) ? 'never' : 'now')
   }
 
-  #fits({ tx, sizeBytes }: PoolCandidate, { maxTransactionBytes, maxBlockBytes }: DataLimits): boolean {
-    if (tx.gasLimit > this.#block.run.gasLeft) return false
+  #fits({ tx, sizeBytes }: PoolCandidate, limits: BlockLimits): boolean {
+    const { maxTransactionBytes, maxBlockBytes } = limits
+    if (tx.gasLimit > this.#gasLeft(limits)) return false
     if (maxTransactionBytes !== undefined && sizeBytes > maxTransactionBytes) return false
     return maxBlockBytes === undefined || this.#dataBytes + sizeBytes <= maxBlockBytes
   }

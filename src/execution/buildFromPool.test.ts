@@ -227,14 +227,27 @@ it('execution/buildFromPool: the limits of data are kept, for one and for all', 
   const long = tip('alice', 9n, 0n, { gasLimit: 200_000n, data })
   const short = Array.from({ length: 8 }, (_, i) => tip('bob', 5n, BigInt(i)))
   pool.add(long, ...short)
-  execution.limitData({ maxTransactionBytes: 200, maxBlockBytes: 550 })
+  execution.limitBlocks({ maxTransactionBytes: 200, maxBlockBytes: 550 })
   expect(taken(await build(withPool(1), new AbortController().signal))).toEqual(short.slice(0, 5))
   const other = start()
-  other.execution.limitData({ maxBlockBytes: 350 })
+  other.execution.limitBlocks({ maxBlockBytes: 350 })
   other.pool.add(...short.slice(0, 2), tip('alice', 1n, 0n, { gasLimit: 200_000n, data }))
   expect(taken(await other.build(withPool(1)))).toEqual(short.slice(0, 2))
-  execution.limitData({})
+  execution.limitBlocks({ maxTransactionBytes: undefined, maxBlockBytes: undefined })
   expect(taken(await build(withPool(1)))).toEqual([long, ...short])
+})
+
+it('execution/buildFromPool: a limit of gas below that of the block is kept, until it is lifted', async () => {
+  const { pool, build, execution } = start()
+  const short = Array.from({ length: 8 }, (_, i) => tip('bob', 5n, BigInt(i)))
+  pool.add(...short)
+  const whole = await build(withPool(1))
+  const each = (whole.gasUsed - (await build({ ...withPool(1), noTxPool: true })).gasUsed) / 8n
+  execution.limitBlocks({ maxBlockGas: whole.gasUsed - each })
+  execution.limitBlocks({ maxBlockBytes: 100_000 })
+  expect(taken(await build(withPool(1)))).toEqual(short.slice(0, 7))
+  execution.limitBlocks({ maxBlockGas: undefined })
+  expect(taken(await build(withPool(1)))).toEqual(short)
 })
 
 it('execution/buildFromPool: what is forced and cannot be executed is invalid at once, without a word of it being sound', async () => {

@@ -5,7 +5,7 @@ import { type BlockBuild, beginBuild } from './buildBlock.ts'
 import type { BuildPool } from './buildPool.ts'
 import type { BlockDeps, ParentBlock } from './executeBlock.ts'
 import type { InvalidBlock } from './executedBlock.ts'
-import type { DataLimits } from './poolPort.ts'
+import type { BlockLimits } from './poolPort.ts'
 
 /** A build runs so long at most before others of its thread have their turn. */
 const sliceMs = 10
@@ -15,7 +15,7 @@ export type PoolBuildDeps = {
   readonly pool: BuildPool
   readonly clock: Clock
   /** As they are now. */
-  readonly limits: () => DataLimits
+  readonly limits: () => BlockLimits
   /** Runs with the parent's state open; nothing of it may be kept. */
   readonly during: <T>(run: (on: ParentBlock) => T) => T
 }

@@ -20,7 +20,7 @@ import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
 import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
-import type { DataLimits } from './poolPort.ts'
+import type { BlockLimits } from './poolPort.ts'
 import { createSenders, senderCacheBytes } from './senders.ts'
 import { headsOf, openHeads } from './storedHeads.ts'
 import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
@@ -39,7 +39,7 @@ export interface Execution extends Engine, AsyncDisposable {
   /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void
   /** From now on blocks that are built with transactions of the pool keep to these limits. */
-  limitData(limits: DataLimits): void
+  limitBlocks(change: BlockLimits): void
   /** What is held at the moment. */
   sizes(): { readonly journalBytes: number; readonly treeBytes: number; readonly overlayBlocks: number }
   /** Commits all that is published and takes nothing more. What cannot be committed stays in the journal, for the next start. */
@@ -67,7 +67,7 @@ class LocalExecution implements Execution {
   #sequence: number
   /** of the published blocks that are not committed */
   #load: BlockLoad = noLoad
-  #dataLimits: DataLimits = {}
+  #limits: BlockLimits = {}
   #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
@@ -147,7 +147,7 @@ class LocalExecution implements Execution {
       ms += ran.ms
       return ran.value
     }
-    const deps = { block: this.#block, pool, clock: this.#deps.clock, limits: (): DataLimits => this.#dataLimits, during }
+    const deps = { block: this.#block, pool, clock: this.#deps.clock, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid' ? built : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on) }), ms)
   }
@@ -189,8 +189,8 @@ class LocalExecution implements Execution {
     this.#commits.run()
   }
 
-  limitData(limits: DataLimits): void {
-    this.#dataLimits = limits
+  limitBlocks(change: BlockLimits): void {
+    this.#limits = { ...this.#limits, ...change }
   }
 
   sizes(): { journalBytes: number; treeBytes: number; overlayBlocks: number } {

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { createMemoryJournal } from '#store/memoryJournal'
 import { drain, nameOf, PoolChain, poolAccount, poolTransaction } from '#test/harness/poolChain'
+import { hashTransaction } from '#types/transaction'
 import type { TxPool } from './txPool.ts'
 
 const names = (pool: TxPool) => pool.content().map(({ raw, isPending }) => `${nameOf(raw)} ${isPending ? 'pending' : 'queued'}`)
@@ -52,4 +54,22 @@ it('execution/txPool: what a reorg takes out comes back, less what the other bra
   chain.unwind(2)
   pool.onPublished(chain.include([other]))
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending'])
+})
+
+it('execution/txPool: what an operator drops leaves, one by hash, those of a sender, or all; later ones of a sender wait', () => {
+  const segments = new Map()
+  const chain = new PoolChain()
+  const pool = chain.pool({}, { journal: createMemoryJournal(segments) })
+  const [first, second, other] = [poolTransaction(1), poolTransaction(1, { nonce: 1n }), poolTransaction(2)]
+  kinds(pool, first, second, other)
+  const hash = hashTransaction(first)
+  expect(pool.remove({ kind: 'transaction', hash })).toEqual([hash])
+  expect(pool.remove({ kind: 'transaction', hash })).toEqual([])
+  expect(names(pool)).toEqual(['1/1 queued', '2/0 pending'])
+  expect(pool.remove({ kind: 'sender', sender: poolAccount(1) })).toEqual([hashTransaction(second)])
+  const restarted = chain.pool({}, { journal: createMemoryJournal(segments) })
+  restarted.restore()
+  expect(names(restarted)).toEqual(['2/0 pending'])
+  expect(pool.remove({ kind: 'all' })).toEqual([hashTransaction(other)])
+  expect([names(pool), pool.facts().removals]).toEqual([[], { dropped: 3 }])
 })

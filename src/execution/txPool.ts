@@ -5,21 +5,22 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { Log } from '#lib/log'
 import type { Journal } from '#store/ports'
-import { type Address, emptyCodeHash, type Hash } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome, PoolRefusal } from '#types/pooledTransaction'
 import { depositType, hashTransaction, type SignedTransaction } from '#types/transaction'
 import type { BuildPool, PoolCandidate, PoolCursor } from './buildPool.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
+import type { PoolRemoval } from './poolPort.ts'
 import type { Senders } from './senders.ts'
-import { feeCapOf, tipCapOf } from './transactionValidity.ts'
+import { feeCapOf } from './transactionValidity.ts'
 import { BestCursor } from './txpool/bestCursor.ts'
 import { decodePooled, type EntryLimits, refuseAlone, refuseOfSender } from './txpool/checks.ts'
-import { heldBytesOf, type PoolEntry, worthBehind } from './txpool/entry.ts'
-import { blocksAbove, changeOf } from './txpool/headChange.ts'
+import { newEntry, type PoolEntry, pooled, worthBehind } from './txpool/entry.ts'
+import { blocksAbove, changedAccount } from './txpool/headChange.ts'
 import type { HeadFacts } from './txpool/headFacts.ts'
-import { codeKind, HeadReader, type PoolView } from './txpool/headReader.ts'
+import { HeadReader, type PoolView } from './txpool/headReader.ts'
 import { Ledger } from './txpool/ledger.ts'
 import { PoolJournal } from './txpool/poolJournal.ts'
 import { type SenderAccount, SenderQueue } from './txpool/senderQueue.ts'
@@ -45,8 +46,8 @@ export type TxPoolLimits = Partial<EntryLimits> & {
   readonly queuedLifetimeMs?: number
 }
 
-/** Why a transaction left. `superseded`: another one used its nonce. `unusable`: a block could not take it, nor will any. */
-export const removalReasons = ['included', 'superseded', 'replaced', 'evicted', 'expired', 'unusable'] as const
+/** Why a transaction left. `superseded`: another one used its nonce. `unusable`: no block can take it. `dropped`: by an operator. */
+export const removalReasons = ['included', 'superseded', 'replaced', 'evicted', 'expired', 'unusable', 'dropped'] as const
 export type RemovalReason = (typeof removalReasons)[number]
 
 /** What there is now, in bytes as they are bounded, and what happened since the start. */
@@ -71,6 +72,8 @@ export interface TxPool extends BuildPool {
   size(): { readonly pending: number; readonly queued: number }
   /** By sender and nonce. */
   content(sender?: Address): readonly PooledTransaction[]
+  /** Takes transactions out, of the journal too. Later ones of their senders wait. @returns the hashes of those that were there */
+  remove(what: PoolRemoval): readonly Hash[]
   /** Takes back what the journal holds. To be called once, when the head of the start is published and before anything is added. */
   restore(): void
   /** Goes by a new head: what was included leaves, accounts that changed are judged anew, what an unwind took out comes back. */
@@ -194,6 +197,26 @@ class LocalTxPool implements TxPool {
     this.#compact()
   }
 
+  remove(what: PoolRemoval): readonly Hash[] {
+    return this.#change(() => {
+      const removed = this.#wanted(what)
+      for (const entry of removed) this.#remove(entry, 'dropped')
+      if (this.#journal && removed.length > 0) this.#rewrite(this.#journal)
+      return removed.map(({ hash }) => hash)
+    })
+  }
+
+  #wanted(what: PoolRemoval): readonly PoolEntry[] {
+    switch (what.kind) {
+      case 'transaction':
+        return [this.#byHash.get(what.hash)].filter((entry) => entry !== undefined)
+      case 'sender':
+        return [...(this.#queues.get(what.sender)?.entries ?? [])]
+      case 'all':
+        return [...this.#byHash.values()]
+    }
+  }
+
   /** One change of the pool: those that wait for transactions hear of it once. */
   #change<T>(run: (reader: HeadReader) => T): T {
     this.#ledger.nowMs = this.#deps.clock.elapsedMs()
@@ -235,19 +258,10 @@ class LocalTxPool implements TxPool {
     if (sender === undefined) return { kind: 'signature' }
     const queue = this.#queues.get(sender) ?? this.#newQueue(sender, reader.account(sender))
     const { feeWei, sizeBytes } = facts.dataOf(raw)
-    const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
-    const costWei = tx.gasLimit * feeCap + tx.value + feeWei + facts.operatorFeeOf(tx)
+    const costWei = tx.gasLimit * feeCapOf(tx) + tx.value + feeWei + facts.operatorFeeOf(tx)
     const refused = refuseOfSender(tx, queue, costWei, this.#limits)
     if (refused) return refused
-    const entry: PoolEntry = {
-      ...{ hash, sender, raw, tx, sizeBytes, feeCap, tipCap, costWei },
-      heldBytes: heldBytesOf(tx, raw),
-      order: this.#arrivals,
-      place: 'gone',
-      queuedSinceMs: 0,
-      leastTip: tipCap,
-      leastFeeCap: feeCap,
-    }
+    const entry = newEntry({ hash, sender, raw, tx, sizeBytes }, costWei, this.#arrivals)
     const refusal = this.#makeRoom(queue, entry, facts.baseFee)
     if (refusal) return refusal
     this.#arrivals++
@@ -317,19 +331,9 @@ class LocalTxPool implements TxPool {
     const included = new Set<Hash>()
     if (this.#byHash.size > 0) for (const { executed } of blocks) for (const { hash } of executed) included.add(hash)
     for (const queue of [...this.#queues.values()]) {
-      const account = blocks.length > maxDiffs ? reader.account(queue.address) : this.#changed(reader, queue, blocks)
+      const account = blocks.length > maxDiffs ? reader.account(queue.address) : changedAccount(reader, queue, blocks)
       if (account) this.#settle(queue, account, included)
     }
-  }
-
-  #changed(reader: HeadReader, { account, address, addressKey }: SenderQueue, blocks: readonly ExecutedBlock[]): SenderAccount | undefined {
-    const change = changeOf(blocks, addressKey)
-    if (change === undefined) return undefined
-    if (change === null) return { nonce: 0n, balance: 0n, codeHash: emptyCodeHash, code: 'none' }
-    const { nonce, balance, codeHash } = change
-    if (codeHash === account.codeHash) return { ...account, nonce, balance }
-    const code = blocks.findLast(({ diff }) => diff.code(codeHash))?.diff.code(codeHash)
-    return code ? { nonce, balance, codeHash, code: codeKind(code) } : reader.account(address)
   }
 
   #settle(queue: SenderQueue, account: SenderAccount, included: ReadonlySet<Hash>): void {
@@ -388,8 +392,6 @@ class LocalTxPool implements TxPool {
 function count<K extends string>(counts: Partial<Record<K, number>>, kind: K): void {
   counts[kind] = (counts[kind] ?? 0) + 1
 }
-
-const pooled = ({ hash, sender, raw, place }: PoolEntry): PooledTransaction => ({ hash, sender, raw, isPending: place === 'pending' })
 
 /** A pool without transactions. */
 export function createTxPool(deps: TxPoolDeps, limits: TxPoolLimits = {}): TxPool {

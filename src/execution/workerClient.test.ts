@@ -32,13 +32,14 @@ const emptyPool = (): ServedPool['pool'] => ({
   nextNonce: () => undefined,
   size: () => ({ pending: 0, queued: 0 }),
   content: () => [],
+  remove: () => [],
 })
 
 /** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
 function connect(
   change: (engine: Engine) => Engine = (engine) => engine,
   pool: ServedPool['pool'] = emptyPool(),
-  limitData: ServedPool['limitData'] = () => {},
+  limitBlocks: ServedPool['limitBlocks'] = () => {},
 ) {
   const { port1, port2 } = new MessageChannel()
   opened.push(port1, port2)
@@ -53,7 +54,7 @@ function connect(
   })
   const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
-  const served = serveEngine(port2, { engine: change(execution), pool, limitData }, outbox)
+  const served = serveEngine(port2, { engine: change(execution), pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'
@@ -165,6 +166,7 @@ it('execution/workerClient: what is added to the pool in one turn crosses togeth
     nextNonce: (sender) => (sender === testAddress(1) ? 7n : undefined),
     size: () => ({ pending: 1, queued: 1 }),
     content: (sender) => listed.filter((one) => sender === undefined || one.sender === sender),
+    remove: (what) => (what.kind === 'all' ? listed.map(({ hash }) => hash) : []),
   }
   const { client } = connect(undefined, served, (given) => void limits.push(given))
   const { pool } = client
@@ -179,7 +181,8 @@ it('execution/workerClient: what is added to the pool in one turn crosses togeth
   expect([await pool.nextNonce(testAddress(1)), await pool.nextNonce(testAddress(2))]).toEqual([7n, undefined])
   expect(await pool.size()).toEqual({ pending: 1, queued: 1 })
   expect([await pool.content(), await pool.content(testAddress(2))]).toEqual([listed, [listed[1]]])
-  await pool.limitData({ maxBlockBytes: 5 })
+  expect(await pool.remove({ kind: 'all' })).toEqual(listed.map(({ hash }) => hash))
+  await pool.limitBlocks({ maxBlockBytes: 5 })
   expect(limits).toEqual([{ maxBlockBytes: 5 }])
 })
 

@@ -82,7 +82,7 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
   pool.onPublished(execution.published)
   pool.restore()
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, { engine: execution, pool, limitData: (data) => execution.limitData(data) }, outbox)
+  await serveEngine(port, { engine: execution, pool, limitBlocks: (change) => execution.limitBlocks(change) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

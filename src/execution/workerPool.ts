@@ -1,6 +1,6 @@
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
-import type { DataLimits, TransactionPool } from './poolPort.ts'
+import type { BlockLimits, PoolRemoval, TransactionPool } from './poolPort.ts'
 import type { TxPool } from './txPool.ts'
 import { packBytes, unpackBytes } from './workerBlocks.ts'
 import type { PoolAnswers, PoolCall } from './workerProtocol.ts'
@@ -8,8 +8,8 @@ import type { PoolAnswers, PoolCall } from './workerProtocol.ts'
 /** A pool in the thread that has it, and what builds with it. */
 export type ServedPool = {
   /** of which `add` keeps no bytes but copies */
-  readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content'>
-  readonly limitData: (limits: DataLimits) => void
+  readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content' | 'remove'>
+  readonly limitBlocks: (change: BlockLimits) => void
 }
 
 /** So many transactions are one message at most: to check them keeps the other thread busy for some 15 ms. */
@@ -18,7 +18,7 @@ const maxAddedAtOnce = 128
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
 /** Answers one call of a pool's client. */
-export function answerPool({ pool, limitData }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
+export function answerPool({ pool, limitBlocks }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
   switch (call.method) {
     case 'poolAdd':
       return pool.add(unpackBytes(call.raws))
@@ -37,8 +37,10 @@ export function answerPool({ pool, limitData }: ServedPool, call: PoolCall): Poo
         raws: packBytes(content.map(({ raw }) => raw)),
       }
     }
-    case 'poolLimitData':
-      limitData(call.limits)
+    case 'poolRemove':
+      return pool.remove(call.what)
+    case 'poolLimitBlocks':
+      limitBlocks(call.change)
       return undefined
   }
 }
@@ -85,8 +87,12 @@ class PoolClient implements TransactionPool {
     return listed.map((one, i) => ({ ...one, raw: bytes[i] as Uint8Array }))
   }
 
-  async limitData(limits: DataLimits): Promise<void> {
-    await this.#call({ method: 'poolLimitData', limits })
+  remove(what: PoolRemoval): Promise<readonly Hash[]> {
+    return this.#call({ method: 'poolRemove', what })
+  }
+
+  async limitBlocks(change: BlockLimits): Promise<void> {
+    await this.#call({ method: 'poolLimitBlocks', change })
   }
 
   /** One message at a time is under way: whatever else the other thread is asked waits for no more than that. */

@@ -11,7 +11,7 @@ import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
-import type { DataLimits, TransactionPool } from './poolPort.ts'
+import type { BlockLimits, PoolRemoval, TransactionPool } from './poolPort.ts'
 import type { TxPoolFacts, TxPoolLimits } from './txPool.ts'
 import type { Packed, PackedBlock, PackedBytes } from './workerBlocks.ts'
 
@@ -59,7 +59,8 @@ export type PoolCall =
   | { readonly method: 'poolNextNonce'; readonly sender: Address }
   | { readonly method: 'poolSize' }
   | { readonly method: 'poolContent'; readonly sender: Address | undefined }
-  | { readonly method: 'poolLimitData'; readonly limits: DataLimits }
+  | { readonly method: 'poolRemove'; readonly what: PoolRemoval }
+  | { readonly method: 'poolLimitBlocks'; readonly change: BlockLimits }
 
 /** What each of them is answered with. */
 export type PoolAnswers = {
@@ -69,7 +70,8 @@ export type PoolAnswers = {
   readonly poolNextNonce: bigint | undefined
   readonly poolSize: Awaited<ReturnType<TransactionPool['size']>>
   readonly poolContent: PackedContent
-  readonly poolLimitData: undefined
+  readonly poolRemove: readonly Hash[]
+  readonly poolLimitBlocks: undefined
 }
 
 /** Transactions of a pool, their bytes packed. */

@@ -48,7 +48,7 @@ it('faults/executionWorker: the pool has what it answered after a kill, less wha
   {
     const { worker, kill } = await start()
     expect([await worker.pool.size(), await worker.pool.nextNonce(accountOf('alice'))]).toEqual([{ pending: 3, queued: 0 }, 3n])
-    await worker.pool.limitData({ maxBlockBytes: 150 })
+    await worker.pool.limitBlocks({ maxBlockBytes: 150 })
     const heads = await worker.heads()
     const built = await worker.build(heads.unsafe, { ...attributesAt(schedule, 1), noTxPool: false })
     const payload = built.kind === 'built' ? built.payload : expect.fail(built.reason)

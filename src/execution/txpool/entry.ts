@@ -1,6 +1,7 @@
+import type { PooledTransaction } from '#types/pooledTransaction'
 import type { SignedTransaction } from '#types/transaction'
 import type { PoolCandidate } from '../buildPool.ts'
-import { tipAt } from '../transactionValidity.ts'
+import { feeCapOf, tipAt, tipCapOf } from '../transactionValidity.ts'
 
 /** Where a transaction stands: could be in the next block, waits for something before it, or left the pool. */
 export type Place = 'pending' | 'queued' | 'gone'
@@ -30,12 +31,28 @@ const listedSlotBytes = 100
 const authorizationBytes = 400
 
 /** What a transaction takes of the pool's bounds, in bytes. */
-export function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
+function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
   let bytes = objectBytes + raw.length
   if (tx.type !== 0) for (const { slots } of tx.accessList) bytes += listedAddressBytes + slots.length * listedSlotBytes
   if (tx.type === 4) bytes += tx.authorizationList.length * authorizationBytes
   return bytes
 }
+
+/** A transaction before it has a place. @param order of arrival */
+export function newEntry(candidate: PoolCandidate, costWei: bigint, order: number): PoolEntry {
+  const { tx, raw } = candidate
+  const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
+  const least = { leastTip: tipCap, leastFeeCap: feeCap }
+  return { ...candidate, feeCap, tipCap, costWei, heldBytes: heldBytesOf(tx, raw), order, place: 'gone', queuedSinceMs: 0, ...least }
+}
+
+/** As others see it. */
+export const pooled = ({ hash, sender, raw, place }: PoolEntry): PooledTransaction => ({
+  hash,
+  sender,
+  raw,
+  isPending: place === 'pending',
+})
 
 /** What a block with this base fee gives its maker per gas for the worst of the transaction and those that it waits for. */
 export const worthOf = ({ leastTip, leastFeeCap }: PoolEntry, baseFee: bigint): bigint => tipAt(leastTip, leastFeeCap, baseFee)
