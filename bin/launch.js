@@ -26,7 +26,9 @@ export async function launch(file, args, v8Flags = []) {
   if (Number(process.versions.node.split('.')[0]) >= wanted) {
     process.argv = [process.argv[0], file, ...args]
     for (const flag of v8Flags) setFlagsFromString(flag)
-    module.enableCompileCache?.(compileCache)
+    // threads look at the variable, this one has begun without it
+    process.env.NODE_COMPILE_CACHE ??= compileCache
+    module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
     await import(pathToFileURL(file).href)
     return
   }
