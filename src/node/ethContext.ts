@@ -1,5 +1,6 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
+import { createTracedWasmEvm } from '#evm/wasmEvm'
 import { childBaseFee } from '#execution/baseFee'
 import type { Execution } from '#execution/execution'
 import type { Clock } from '#lib/clock'
@@ -10,6 +11,7 @@ import type { SequencerLink, TransactionPool } from '#rpc/poolPorts'
 import type { CallOutcome, MeasuredCall, SyncProgress } from '#rpc/ports'
 import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
+import { createTracing } from './tracing.ts'
 
 export type EthContextDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -38,17 +40,18 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     chain: { view: () => execution.view(), sync },
     executor: {
       timer: () => createCallTimer(clock, callTimeoutMs),
-      call(at, message, timer): CallOutcome | undefined {
+      call(at, message, timer, overrides): CallOutcome | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && runCall({ evm, config, timer }, parent, message)
+        return parent && runCall({ evm, config, timer }, parent, message, overrides)
       },
-      measure(at, message, timer): MeasuredCall | undefined {
+      measure(at, message, timer, overrides): MeasuredCall | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && measureCall({ evm, config, timer }, parent, message)
+        return parent && measureCall({ evm, config, timer }, parent, message, overrides)
       },
     },
+    tracing: createTracing({ execution, evm, traced: createTracedWasmEvm(), config, clock }),
     fees: { nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),

@@ -5,12 +5,13 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import type { ParentBlock } from '#execution/executeBlock'
 import { bigintFromBytes, concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
+import type { AccountOverride, BlockOverrides, CallOverrides } from '#rpc/callPorts'
 import type { CallMessage, CallOutcome } from '#rpc/ports'
 import { genesisState } from '#state/genesisState'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { headerOf } from '#test/harness/headers'
 import { testAccount, testAddress } from '#test/harness/sessions'
-import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
+import { type Address, type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
 import { measureCall, runCall } from './executor.ts'
 
 const rich = testAddress(0xa1)
@@ -22,6 +23,7 @@ const halts = testAddress(0xc3)
 const gas = testAddress(0xc4)
 const slotCost = testAddress(0xc5)
 const clears = testAddress(0xc6)
+const balanceOfCaller = testAddress(0xc7)
 const nobody = testAddress(0xdd)
 
 const push2 = (value: number): string => `61${value.toString(16).padStart(4, '0')}`
@@ -39,6 +41,7 @@ const accounts = [
   testAccount(counter, { code: '0x6000546001018060005560005260206000f3', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(reverts, { code: '0x61beef6000526002601efd' }),
   testAccount(halts, { code: '0xfe' }),
+  testAccount(balanceOfCaller, { code: returnWords('3331') }),
   testAccount(clears, { code: '0x6000600055', storage: new Map([[zeroHash, 41n]]) }),
   testAccount(gas, { code: returnWords('5a') }),
   // GAS, SLOAD(5), POP, GAS; the difference
@@ -66,8 +69,8 @@ const message: CallMessage = {
   accessList: [],
   authorizationList: [],
 }
-const call = (fields: Partial<CallMessage>, of = at): CallOutcome =>
-  runCall({ evm: createWasmEvm(), config }, of, { ...message, ...fields })
+const call = (fields: Partial<CallMessage>, of = at, overrides: CallOverrides = {}): CallOutcome =>
+  runCall({ evm: createWasmEvm(), config }, of, { ...message, ...fields }, overrides)
 function wordsOf(outcome: CallOutcome): bigint[] {
   if (outcome.kind !== 'success') throw new Error(JSON.stringify(outcome))
   return Array.from({ length: outcome.output.length / 32 }, (_, i) => bigintFromBytes(outcome.output.subarray(i * 32, i * 32 + 32)))
@@ -197,4 +200,48 @@ it.each([
   const planned = { ...config, schedule: { ...config.schedule, azul } }
   const outcome = runCall({ evm: createWasmEvm(), config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
   expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
+})
+
+const readFive = fromHex('0x60055460005260206000f3')
+const five = `0x${'00'.repeat(31)}05` as Hash
+const accounts1 = (address: Address, override: AccountOverride): CallOverrides => ({ state: new Map([[address, override]]) })
+it.each<[string, Partial<CallMessage>, CallOverrides, readonly bigint[]]>([
+  ['a balance', { to: balanceOfCaller, from: nobody }, accounts1(nobody, { balance: 7n }), [7n]],
+  ['code, where there was none', { to: nobody }, accounts1(nobody, { code: fromHex(returnWords('6007')) }), [7n]],
+  ['code, where there was other', { to: counter }, accounts1(counter, { code: fromHex(returnWords('600054')) }), [41n]],
+  ['a slot', { to: counter }, accounts1(counter, { stateDiff: new Map([[zeroHash, 9n]]) }), [10n]],
+  ['another slot of the account', { to: counter }, accounts1(counter, { stateDiff: new Map([[five, 9n]]) }), [42n]],
+  ['the whole storage', { to: counter }, accounts1(counter, { state: new Map([[five, 9n]]) }), [1n]],
+  ['the whole storage with nothing', { to: counter }, accounts1(counter, { state: new Map() }), [1n]],
+  ['a slot of an account without storage', { to: env }, accounts1(env, { code: readFive, stateDiff: new Map([[five, 9n]]) }), [9n]],
+  ['nothing of an account', { to: counter }, accounts1(counter, {}), [42n]],
+])('node/executor: overrides %s', (_what, fields, overrides, expected) => {
+  expect(wordsOf(call(fields, at, overrides)).slice(-expected.length)).toEqual(expected)
+})
+
+it('node/executor: an overridden nonce is where a creation goes', () => {
+  const created = (nonce: bigint) => concatBytes(new Uint8Array(12), fromHex(getContractAddress({ from: rich, nonce })))
+  const creation = { to: null, data: fromHex('0x3060005260206000f3') }
+  expect(call(creation, at, accounts1(rich, { nonce: 9n }))).toEqual({ kind: 'success', output: created(9n) })
+})
+
+it('node/executor: a message sees the overridden environment, under the rules of its block', () => {
+  const block: BlockOverrides = {
+    number: 5,
+    timestamp: 6,
+    beneficiary: nobody,
+    prevRandao: five,
+    gasLimit: 8n,
+    baseFee: 9n,
+    blobBaseFee: 10n,
+    blockHashes: new Map([[3, zeroHash.replace(/00$/, '2a') as Hash]]),
+  }
+  expect(wordsOf(call({}, at, { block })).slice(4)).toEqual([BigInt(nobody), 6n, 5n, 5n, 8n, 901n, 9n])
+  const code = fromHex(returnWords('4a', '600340', '5f'))
+  expect(wordsOf(call({ to: nobody }, at, { block, ...accounts1(nobody, { code }) }))).toEqual([10n, 42n, 0n])
+})
+
+it('node/executor: an override is gone with its call', () => {
+  expect(wordsOf(call({ to: counter }, at, accounts1(counter, { stateDiff: new Map([[zeroHash, 9n]]) })))).toEqual([10n])
+  expect(wordsOf(call({ to: counter }))).toEqual([42n])
 })

@@ -101,6 +101,8 @@ export interface ChainView extends Disposable {
   transaction(hash: Hash): TransactionPlace | undefined
   /** undefined: not retained any more */
   state(block: BlockId): WorldReads | undefined
+  /** Number of the oldest block whose state is retained. */
+  readonly oldestState: number
 }
 
 /** A message as it runs: defaults and fee rules are applied. */

@@ -67,8 +67,8 @@ it.each([
   ['eth_getLogs', [{ blockHash }], { code: -32001, message: `block not found: hash ${blockHash}` }],
   [
     'eth_call',
-    [{ to: token }, 'latest', { [token]: { balance: '0x1' } }],
-    { code: -32004, message: 'not supported by this version: state overrides' },
+    [{ to: token }, 'latest', { [token]: { state: {}, stateDiff: {} } }],
+    { code: -32602, message: `account ${token} has both 'state' and 'stateDiff'` },
   ],
   [
     'eth_call',

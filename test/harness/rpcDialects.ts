@@ -135,6 +135,7 @@ const translations: readonly Translation[] = [
     ours: ([, amounts]) => rejected(`insufficient funds for gas * price + value: ${amounts}`),
   },
   { says: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
+  { says: /^stack underflow/, ours: () => rejected('EVM error: StackUnderflow') },
   // of bytes that are no transaction
   {
     says: /^(?:transaction type not supported|rlp: value size exceeds available input length)$/,

@@ -61,7 +61,6 @@ describe('harness/rpcExchanges', () => {
   it('skips what waits, and nothing else', () => {
     const result = { result: '0x' }
     expect(skipReason(exchange('eth_call', [{}, 'latest'], result))).toBeUndefined()
-    expect(skipReason(exchange('eth_call', [{}, 'latest', {}], result))).toMatch('overrides')
     expect(skipReason(exchange('debug_traceCall', [], result))).toMatch('not offered')
     expect(skipReason(exchange('eth_notAMethod', [], { error: { code: -32601, message: 'Method not found' } }))).toBeUndefined()
     expect(skipReason(exchange('optimism_safeHeadAtL1Block', [], { error: { code: -32601, message: 'Method not found' } }))).toMatch(

@@ -139,17 +139,6 @@ export const slotKey: ParamCodec<SlotKey> = {
   },
 }
 
-/** Nothing is offered under this parameter: left out, null and an empty object mean the same. */
-export function absent(what: string, refuse: (what: string) => Error): ParamCodec<undefined> {
-  return {
-    doc: `${what}: must be left out`,
-    parse(value): undefined {
-      if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return undefined
-      throw refuse(what)
-    },
-  }
-}
-
 /** A list of at most `max` items. */
 export function listOf<T>(item: ParamCodec<T>, max: number): ParamCodec<readonly T[]> {
   return {

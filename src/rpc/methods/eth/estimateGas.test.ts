@@ -68,6 +68,19 @@ it('rpc/estimateGas: with a price it has the gas that the sender can pay for', a
   await expect(poor).rejects.toMatchObject({ code: -32000, message: 'gas required exceeds allowance (0)' })
 })
 
+it('rpc/estimateGas: overrides count in what the sender can pay, in the gas of the block and in whether code runs', async () => {
+  const rich = needing(50_000n)
+  const priced = { from: account(2), to: contract, input: '0x01', gasPrice: '0x2710' }
+  await rich.ask(priced, 'latest', { [account(2)]: { balance: '0x3b9aca00' } })
+  expect(rich.tried[0]).toBe(100_000n)
+  const narrow = needing(50_000n)
+  await narrow.ask({ to: contract, input: '0x01' }, 'latest', {}, { gasLimit: '0x186a0' })
+  expect(narrow.tried[0]).toBe(100_000n)
+  const plain = needing(21_000n)
+  await plain.ask({ to: contract }, 'latest', { [contract]: { code: '0x' } })
+  expect(plain.tried).toEqual([21_000n])
+})
+
 const why = `0x08c379a0${'20'.padStart(64, '0')}${'3'.padStart(64, '0')}${'776879'.padEnd(64, '0')}`
 it.each<[string, CallOutcome, object, object]>([
   ['a revert', { kind: 'revert', output: fromHex(why) }, {}, { code: 3, message: 'execution reverted: why', data: why }],
@@ -108,8 +121,7 @@ it.each<[string, readonly unknown[], object]>([
   ['a parity that is none', [{ to: contract, authorizationList: [{ ...authorization, yParity: '0x1ff' }] }], { code: -32602 }],
   ['another chain', [{ to: contract, chainId: '0x1' }], { code: -32000, message: 'invalid chain ID' }],
   ['a type that is none', [{ to: contract, type: 'blob' }], { code: -32602 }],
-  ['state overrides', [{ to: contract }, 'latest', { [contract]: { balance: '0x1' } }], { code: -32004 }],
-  ['block overrides', [{ to: contract }, 'latest', {}, { number: '0x1' }], { code: -32004 }],
+  ['an override that is none', [{ to: contract }, 'latest', { [contract]: { balance: 'much' } }], { code: -32602 }],
   ['a block that is not there', [{ to: contract }, '0xff'], { code: -32001 }],
 ])('rpc/estimateGas: %s is refused', async (_what, params, expected) => {
   await expect(needing(21_000n).ask(...params)).rejects.toMatchObject(expected)

@@ -2,16 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { transactionGasCap } from '#chain/evmRules'
 import { plannedEvmRules } from '#chain/opRules'
 import type { BlockId } from '#types/blockRef'
-import { zeroAddress } from '#types/ids'
+import type { CallOverrides } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
+import { blockOverrides } from '../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
-import { absent, quantity } from '../../codecs/values.ts'
+import { stateOverrides } from '../../codecs/stateOverride.ts'
+import { quantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { invalidInput, prunedHistory, timedOut, transactionRejected, unsupported } from '../../errors.ts'
+import { invalidInput, prunedHistory, timedOut, transactionRejected } from '../../errors.ts'
 import type { CallMessage, MeasuredCall } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock } from './atBlock.ts'
+import { atCallPlace } from './callBasis.ts'
 import { outOfTime, outputOf } from './callErrors.ts'
 import { planEstimate } from './planCall.ts'
 import { searchGas } from './searchGas.ts'
@@ -23,6 +25,7 @@ const sliceGas = 5_000_000n
 
 type Plan = {
   readonly block: BlockId
+  readonly overrides: CallOverrides
   /** with as much gas as there can be */
   readonly message: CallMessage
   readonly gasCap: bigint
@@ -34,25 +37,21 @@ function leastOf(...caps: readonly [bigint, ...(bigint | undefined)[]]): bigint 
   return caps.reduce((least: bigint, cap) => (cap !== undefined && cap < least ? cap : least), caps[0])
 }
 
-function plan(context: EthContext, request: CallRequest, at: BlockParam): Plan {
-  using view = context.chain.view()
-  const block = requireBlock(view, at)
-  const state = view.state(block)
-  const header = view.header(block.hash)
-  if (state === undefined || header === undefined) throw prunedHistory()
-  const gasCap = leastOf(
-    header.gasLimit,
-    context.limits.callGas,
-    transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
-  )
-  const balance = state.account(request.from ?? zeroAddress)?.balance ?? 0n
-  const message = planEstimate(request, { baseFee: header.baseFeePerGas ?? 0n, balance, gasCap, chainId: context.chainId })
-  const isTransfer = message.to !== null && message.data.length === 0 && state.code(message.to).length === 0
-  return { block, message, gasCap, isTransfer }
+function plan(context: EthContext, request: CallRequest, at: BlockParam, overrides: CallOverrides): Plan {
+  return atCallPlace(context, request, at, overrides, ({ block, header, basis, hasCode }) => {
+    const gasCap = leastOf(
+      overrides.block?.gasLimit ?? header.gasLimit,
+      context.limits.callGas,
+      transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
+    )
+    const message = planEstimate(request, { ...basis, gasCap })
+    const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to)
+    return { block, overrides, message, gasCap, isTransfer }
+  })
 }
 
 /** Runs the message with different gas limits, all in the time of one request; each run is short or has a turn of the event loop to itself. */
-function createRuns(context: EthContext, { block, message }: Plan): (gasLimit: bigint) => Promise<MeasuredCall> {
+function createRuns(context: EthContext, { block, overrides, message }: Plan): (gasLimit: bigint) => Promise<MeasuredCall> {
   const timer = context.executor.timer()
   let unsliced = 0n
   return async (gasLimit) => {
@@ -61,7 +60,7 @@ function createRuns(context: EthContext, { block, message }: Plan): (gasLimit: b
       await nextTurn()
     }
     if (context.ticket.isCancelled) throw timedOut()
-    const measured = context.executor.measure(block, { ...message, gasLimit }, timer)
+    const measured = context.executor.measure(block, { ...message, gasLimit }, timer, overrides)
     if (measured === undefined) throw prunedHistory()
     if (measured.outcome.kind === 'timeout') throw outOfTime(measured.outcome.timeoutMs)
     unsliced += measured.gasUsed
@@ -90,14 +89,14 @@ export const estimateGas = ethMethod({
   params: [
     param('transaction', callRequest),
     optionalParam('block', blockId, latest, 'latest'),
-    optionalParam('stateOverrides', absent('state overrides', unsupported), undefined, 'none'),
-    optionalParam('blockOverrides', absent('block overrides', unsupported), undefined, 'none'),
+    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
+    optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
   ],
   result: quantity,
   cost: 'execution',
   example: { params: [{ to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1' }, 'latest'] },
-  async run(context, request, at): Promise<bigint> {
-    const planned = plan(context, request, at)
+  async run(context, request, at, state, block): Promise<bigint> {
+    const planned = plan(context, request, at, { state, block })
     const { message, isTransfer } = planned
     const run = createRuns(context, planned)
     if (isTransfer && message.gasLimit >= transferGas && (await run(transferGas)).outcome.kind === 'success') return transferGas
