@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { EvmOptions } from './evmWorld.ts'
 import { describe, type Row } from './format.ts'
+import type { RpcOptions } from './rpc.ts'
 
-/** `minutes`, `rate`, `l1`: of the suite `devnet`; the others: of those of the interpreter. */
-type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions
+/** `minutes`, `rate`, `l1`: of the suite `devnet`; `workers`, `seconds`: of those of JSON-RPC; the others: of those of the interpreter. */
+type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions & RpcOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   batcher: () => import('./batcher.ts'),
@@ -20,15 +21,27 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
   restart: () => import('./restart.ts'),
+  rpc: () => import('./rpc.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),
 }
 
 const text = { type: 'string' } as const
-const names = { json: text, minutes: text, rate: text, l1: text, evm: text, rounds: text, only: text, judge: { type: 'boolean' } } as const
+const names = {
+  json: text,
+  minutes: text,
+  rate: text,
+  l1: text,
+  evm: text,
+  rounds: text,
+  only: text,
+  workers: text,
+  seconds: text,
+  judge: { type: 'boolean' },
+} as const
 const { values, positionals } = parseArgs({ options: names, allowPositionals: true })
-const { minutes, rate, l1, evm, rounds, only, judge } = values
+const { minutes, rate, l1, evm, rounds, only, workers, seconds, judge } = values
 const [suite = ''] = positionals
 const load = suites[suite]
 if (!load) {
@@ -42,6 +55,8 @@ const options: Options = {
   ...(evm !== undefined && { evm }),
   ...(rounds !== undefined && { rounds: Number(rounds) }),
   ...(only !== undefined && { only }),
+  ...(workers !== undefined && { workers }),
+  ...(seconds !== undefined && { seconds: Number(seconds) }),
   ...(judge !== undefined && { judge }),
 }
 const rows = await (await load()).run(options)

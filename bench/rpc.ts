@@ -1,0 +1,100 @@
+// What the node answers a second, against base-reth-node on the recording machine: every row of the data's README, by a load generator of its own.
+// The factor is ours / (theirs × r): r is what a bare `node:http` does here, measured before each run, over what it did there.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ethRegistry } from '#rpc/methods'
+import { median, type Row } from './format.ts'
+import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
+import { type BenchRow, benchRows, type Facts, readFacts } from './rpc/rows.ts'
+import { hasWorkers, importWorld, type Server, startAnvil, startBare, startNode, type World } from './rpc/servers.ts'
+
+/** what a bare `node:http` did on the recording machine */
+const yardstick = 23_500
+
+export type RpcOptions = {
+  /** pattern of the rows' names */
+  readonly only?: string
+  readonly rounds?: number
+  /** threads that answer, comma-separated: each is measured */
+  readonly workers?: string
+  /** of one run */
+  readonly seconds?: number
+}
+
+type Place = { readonly folder: string; readonly bare: Server; readonly anvil: Server; readonly facts: Facts; readonly seconds: number }
+
+const ask = (place: Place, { url }: Server, bodies: readonly string[], connections: number): Promise<Load> =>
+  runLoad(place.folder, { url, bodies, connections, seconds: place.seconds, way: 'measure' })
+
+const bareBodies = [JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })]
+/** those that anvil funds at its start */
+const anvilAccounts = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8']
+
+/** A second of load whose every answer is looked at; also what warms the node up. @throws Error when an answer is an error or null */
+async function check(place: Place, node: Server, name: string, bodies: readonly string[], connections: number): Promise<void> {
+  if (bodies.length === 0) throw new Error(`${name}: nothing to ask`)
+  const { failed, wrong, sample } = await runLoad(place.folder, { url: node.url, bodies, connections, seconds: 2, way: 'check' })
+  if (failed + wrong > 0) throw new Error(`${name}: ${failed} failed, ${wrong} wrong answers: ${sample}`)
+}
+
+async function measure(place: Place, node: Server, line: BenchRow, rounds: number): Promise<Row> {
+  const bodies = line.bodies(place.facts)
+  await check(place, node, line.name, bodies, line.connections)
+  const runs: { ours: Load; bare: number; anvil: number | undefined }[] = []
+  for (let round = 0; round < rounds; round++) {
+    const bare = perSec(await ask(place, place.bare, bareBodies, 32))
+    const anvil = line.anvil && perSec(await ask(place, place.anvil, line.anvil(anvilAccounts), line.connections))
+    runs.push({ ours: await ask(place, node, bodies, line.connections), bare, anvil })
+  }
+  const ours = runs.map((run) => perSec(run.ours))
+  const factors = runs.map((run) => perSec(run.ours) / ((line.baseReth * run.bare) / yardstick))
+  const anvils = runs.flatMap(({ anvil }) => (anvil === undefined ? [] : [anvil]))
+  const digits = (value: number): number => Number(value.toFixed(3))
+  return {
+    ...{ name: `${line.name} · ${node.name}`, value: median(ours), unit: 'req/s', runs: ours },
+    against: { name: 'bare node:http', value: median(runs.map(({ bare }) => bare)), runs: runs.map(({ bare }) => bare) },
+    facts: {
+      ...{ baseReth: line.baseReth, goal: line.goal, connections: line.connections, generator },
+      ...{ factorMin: digits(Math.min(...factors)), factor: digits(median(factors)), factorMax: digits(Math.max(...factors)) },
+      ...{ p50Ms: median(runs.map((run) => run.ours.p50Ms)), p99Ms: median(runs.map((run) => run.ours.p99Ms)) },
+      ...{ bytesOfAnAnswer: Math.round(median(runs.map((run) => run.ours.bytes / Math.max(1, run.ours.requests)))) },
+      ...(anvils.length > 0 && { anvilMin: Math.min(...anvils), anvil: median(anvils), anvilMax: Math.max(...anvils) }),
+    },
+  }
+}
+
+/** Every row with one node, one after the other. */
+async function withNode(world: World, workers: number, place: Omit<Place, 'facts'>, options: RpcOptions): Promise<readonly Row[]> {
+  await using node = await startNode(world, workers)
+  const wanted = new RegExp(options.only ?? '', 'i')
+  const there = await readFacts(node)
+  const rows: Row[] = []
+  for (const line of benchRows.filter(({ name }) => wanted.test(name))) {
+    if (!ethRegistry.has(line.name.split(/[ ,]/)[0] ?? '')) {
+      process.stderr.write(`${line.name}: not there\n`)
+      continue
+    }
+    const row = await measure({ ...place, facts: there }, node, line, options.rounds ?? 3)
+    process.stderr.write(`${row.name}: ${row.value.toFixed(1)} req/s, factor ${row.facts?.['factor']} (goal ${line.goal})\n`)
+    rows.push(row)
+  }
+  return rows
+}
+
+export async function run(options: RpcOptions): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'basalt-bench-rpc-'))
+  try {
+    const world = await importWorld(folder)
+    await using bare = await startBare()
+    await using anvil = await startAnvil()
+    const all = hasWorkers ? Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers) : [0]
+    const chosen = options.workers === undefined ? all : options.workers.split(',').map(Number)
+    const rows: Row[] = []
+    for (const workers of chosen)
+      rows.push(...(await withNode(world, workers, { folder, bare, anvil, seconds: options.seconds ?? 3 }, options)))
+    return rows
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

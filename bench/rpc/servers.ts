@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { systemClock } from '#lib/clock'
+import { type CliProcess, rpcCall, runCliProcess, startCli } from '#test/harness/cliProcess'
+import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
+import { flags } from '../../src/cli/flags.ts'
+import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
+import { startGuarded } from '../../src/devnet/l1/guardedChild.ts'
+
+/** Something that answers JSON-RPC over HTTP, in a process of its own. */
+export interface Server extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+}
+
+export type BenchNode = Server & { readonly wsUrl: string; readonly engineUrl: string; readonly jwtFile: string; readonly pid: number }
+
+/** The files of a chain, and a data directory that holds its blocks. */
+export type World = { readonly folder: string; readonly genesisFile: string; readonly rollupFile: string; readonly datadir: string }
+
+const hasFlag = (name: string): boolean => name in flags
+export const hasWorkers: boolean = hasFlag('rpc.workers')
+
+/** A rollup config for the chain of the recorded blocks: the recording has none, and nothing is derived here. */
+function rollupOf(genesis: { config: Record<string, number>; genesisTimestamp: number }, genesisHash: string): unknown {
+  const base = readSharedJson<Record<string, unknown> & { genesis: Record<string, unknown> }>('chains/op-bedrock-to-holocene/rollup.json')
+  const times = Object.entries(genesis.config).filter(([name]) => /^(canyon|delta|ecotone|fjord|granite|holocene)Time$/.test(name))
+  return {
+    ...base,
+    ...Object.fromEntries(times.map(([name, time]) => [`${name.slice(0, -4)}_time`, time])),
+    l2_chain_id: genesis.config['chainId'],
+    genesis: { ...base.genesis, l2: { hash: genesisHash, number: 0 }, l2_time: genesis.genesisTimestamp },
+  }
+}
+
+/** Imports the recorded blocks by `basalt import`. @throws Error when it fails */
+export async function importWorld(folder: string): Promise<World> {
+  const blocksFile = join(folder, 'blocks.jsonl')
+  const lines = readShared('bench/mixed-42-blocks.jsonl.zst')
+  writeFileSync(blocksFile, lines)
+  const { p: first } = JSON.parse(lines.toString('utf8', 0, lines.indexOf('\n'))) as { p: { parentHash: string } }
+  const genesisFile = resolve(sharedDataDir, 'bench/mixed-42-blocks.genesis.json')
+  const rollupFile = join(folder, 'rollup.json')
+  writeFileSync(rollupFile, JSON.stringify(rollupOf(readSharedJson('bench/mixed-42-blocks.genesis.json'), first.parentHash)))
+  const datadir = join(folder, 'imported')
+  const { code, stderr } = await runCliProcess(['import', blocksFile, '--genesis', genesisFile, '--datadir', datadir])
+  if (code !== 0) throw new Error(`the import failed: ${stderr}`)
+  return { folder, genesisFile, rollupFile, datadir }
+}
+
+/** What this version's limits would forbid a bench, if it has them. */
+const unlimited = ['http.api', 'ws.api'].filter(hasFlag).flatMap((name) => [`--${name}`, 'all'])
+
+let nodes = 0
+
+/**
+ * A node over a copy of the world's data directory.
+ * @param workers threads that answer JSON-RPC; 0: the main one
+ */
+export async function startNode(world: World, workers: number, more: readonly string[] = []): Promise<BenchNode> {
+  const datadir = join(world.folder, `node-${nodes++}`)
+  cpSync(world.datadir, datadir, { recursive: true })
+  const jwtFile = join(datadir, 'jwt.hex')
+  const process_: CliProcess = startCli([
+    ...['node', '--mode', 'execution', '--rollup.config', world.rollupFile, '--genesis', world.genesisFile, '--datadir', datadir],
+    ...['--http.port', '0', '--ws.port', '0', '--engine.port', '0', '--metrics.port', 'off', '--jwt', jwtFile, '--log.format', 'json'],
+    ...(hasWorkers ? ['--rpc.workers', String(workers)] : []),
+    ...unlimited,
+    ...more,
+  ])
+  const url = async (field: string): Promise<string> => (await process_.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
+  const [http, wsUrl, engineUrl] = [await url('rpc'), await url('ws'), await url('engine')]
+  return {
+    name: hasWorkers ? `workers ${workers}` : 'one thread',
+    ...{ url: http, wsUrl, engineUrl, jwtFile, pid: process_.child.pid ?? 0 },
+    [Symbol.asyncDispose]: () => process_[Symbol.asyncDispose](),
+  }
+}
+
+/** The yardstick. */
+export async function startBare(): Promise<Server> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'bareServer.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
+  return {
+    name: 'bare node:http',
+    url: `http://127.0.0.1:${Number(chunk.toString())}`,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+const anvilStartMs = 15_000
+
+/** anvil with its own ten accounts and no blocks. @throws Error when it does not serve in time */
+export async function startAnvil(): Promise<Server> {
+  const port = await freePort()
+  const child = await startGuarded(systemClock, anvilBinary(), ['--quiet', '--host', '127.0.0.1', '--port', String(port)])
+  const url = `http://127.0.0.1:${port}`
+  for (const endMs = performance.now() + anvilStartMs; ; await systemClock.delay(50)) {
+    try {
+      await rpcCall(url, 'eth_blockNumber')
+      return { name: 'anvil', url, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() }
+    } catch (error) {
+      if (performance.now() > endMs) throw error
+    }
+  }
+}
