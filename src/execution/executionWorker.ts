@@ -7,12 +7,13 @@ import { tables } from '#store/tables'
 import type { Execution } from './execution.ts'
 import { executionFault } from './faults.ts'
 import type { TransactionPool } from './poolPort.ts'
+import { ShownRecords } from './shownRecords.ts'
 import { ExecutionClient, type ExecutionClientDeps } from './workerClient.ts'
-import type { ExecutionSizes, WorkerSettings } from './workerProtocol.ts'
+import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './workerProtocol.ts'
 
-export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config'> & { readonly clock: Clock }
+export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown'> & { readonly clock: Clock }
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
@@ -22,6 +23,8 @@ export type ExecutionWorker = Engine &
     sizes(): ExecutionSizes
     /** What waits for a block. Of transactions that were not answered yet when the worker ends nothing is known. */
     readonly pool: TransactionPool
+    /** For one more thread that reads the chain, with `openExecutionReader`: to be sent there, its port moved. */
+    reader(): ReaderSettings
     /** Rejects when the worker ends by itself, with the fault that says why; never resolves. */
     readonly ended: Promise<never>
   }
@@ -39,8 +42,10 @@ const entry = new URL(`./workerEntry${extname(import.meta.url)}`, import.meta.ur
  */
 export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: ExecutionWorkerOptions): Promise<ExecutionWorker> {
   const { port1, port2 } = new MessageChannel()
-  const settings: WorkerSettings = { ...options, port: port2 }
-  const client = new ExecutionClient(port1, { ...deps, config: options.config })
+  const { dir, config } = options
+  const shown = ShownRecords.create()
+  const settings: WorkerSettings = { ...options, port: port2, shown }
+  const client = new ExecutionClient(port1, { ...deps, config, shown: new ShownRecords(shown) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
   worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: reasonOf(error) }, error)))
@@ -55,9 +60,14 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
     await gone.promise
   })
   await client.opened
-  client.readFrom(parts.use(openLmdbReader(options.dir, Object.values(tables))))
+  client.readFrom(parts.use(openLmdbReader(dir, Object.values(tables))))
+  function reader(): ReaderSettings {
+    const { port1: here, port2: there } = new MessageChannel()
+    client.addReader(here)
+    return { port: there, dir, config, shown }
+  }
   const kept = parts.move()
-  return Object.assign(client, { [Symbol.asyncDispose]: () => kept.disposeAsync() })
+  return Object.assign(client, { reader, [Symbol.asyncDispose]: () => kept.disposeAsync() })
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

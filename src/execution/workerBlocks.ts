@@ -1,14 +1,14 @@
+import { deserialize, serialize } from 'node:v8'
 import type { Block } from '#types/block'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
-import type { Receipt } from '#types/receipt'
 import type { StateDiff } from '#types/stateDiff'
 import { StateDiffTable } from '#types/stateDiffTable'
 import type { ExecutedBlock, ExecutedTransaction } from './executedBlock.ts'
 
 /** Byte strings one after the other, in buffers of their own: two objects to move between threads, however many strings. */
-export type PackedBytes = { readonly bytes: Uint8Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> }
+export type PackedBytes<B extends ArrayBufferLike = ArrayBuffer> = { readonly bytes: Uint8Array<B>; readonly ends: Uint32Array<B> }
 
 /** A payload, or attributes, with packed transactions: a view of a large buffer would otherwise take all of that buffer along. */
 export type Packed<T extends { readonly transactions: readonly Uint8Array[] }> = Omit<T, 'transactions'> & {
@@ -17,36 +17,53 @@ export type Packed<T extends { readonly transactions: readonly Uint8Array[] }> =
 
 type TrieChanges = ExecutedBlock['trie']
 
-/** An executed block as it goes from thread to thread; its diff is shared, not copied. */
+/** An executed block as it goes from thread to thread: packed once, however many read it, for all but its header is shared, not copied. */
 export type PackedBlock = {
   readonly hash: Hash
   readonly header: Header
-  readonly transactions: PackedBytes
-  readonly executed: readonly ExecutedTransaction[]
+  readonly transactions: PackedBytes<SharedArrayBuffer>
+  /** the list of `ExecutedTransaction`s as `v8.serialize` writes it */
+  readonly executed: Uint8Array<SharedArrayBuffer>
   readonly diff: SharedArrayBuffer
   readonly root: Hash
   /** three strings a node: owner (empty: the account trie), path, node (empty: removed) */
-  readonly nodes: PackedBytes
+  readonly nodes: PackedBytes<SharedArrayBuffer>
   readonly storageRoots: TrieChanges['storageRoots']
 }
 
 const none = new Uint8Array(0)
 
-export function packBytes(list: readonly Uint8Array[]): PackedBytes {
-  const ends = new Uint32Array(list.length)
-  let size = 0
-  for (const [i, { length }] of list.entries()) {
-    size += length
-    ends[i] = size
+const endsBytes = (list: readonly unknown[]): number => 4 * list.length
+const sizeOf = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0)
+
+function fill<B extends ArrayBufferLike>(packed: PackedBytes<B>, list: readonly Uint8Array[]): PackedBytes<B> {
+  let at = 0
+  for (const [i, item] of list.entries()) {
+    packed.bytes.set(item, at)
+    at += item.length
+    packed.ends[i] = at
   }
-  const bytes = new Uint8Array(size)
-  for (const [i, item] of list.entries()) bytes.set(item, (ends[i] ?? 0) - item.length)
-  return { bytes, ends }
+  return packed
 }
 
-/** The strings again, as views of the one buffer. */
-export function unpackBytes({ bytes, ends }: PackedBytes): Uint8Array[] {
-  return Array.from(ends, (end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end))
+export const packBytes = (list: readonly Uint8Array[]): PackedBytes =>
+  fill({ bytes: new Uint8Array(sizeOf(list)), ends: new Uint32Array(list.length) }, list)
+
+const sharedBytes = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size))
+
+function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  const copy = sharedBytes(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
+const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
+  fill({ bytes: sharedBytes(sizeOf(list)), ends: new Uint32Array(new SharedArrayBuffer(endsBytes(list))) }, list)
+
+/** The strings again, as views of one buffer that belongs to this thread: not everything that takes bytes takes shared ones. */
+export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint8Array[] {
+  const own = bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
+  return Array.from(ends, (end, i) => own.subarray(i === 0 ? 0 : ends[i - 1], end))
 }
 
 /** The same bytes with no others around them. */
@@ -70,36 +87,26 @@ export function unpack<T extends { readonly transactions: readonly Uint8Array[] 
   return { ...packed, transactions: unpackBytes(packed.transactions) } as unknown as T
 }
 
-function packReceipt(receipt: Receipt): Receipt {
-  const isWhole = receipt.logs.every((log) => aloneIn(log) === log)
-  return aloneIn(isWhole ? receipt : { ...receipt, logs: receipt.logs.map(aloneIn) })
-}
-
-/** Cost: O(bytes of transactions and trie nodes); receipts are cloned by the platform when the block is sent. */
+/** Cost: O(bytes of transactions, receipts and trie nodes). */
 export function packBlock({ hash, header, transactions, executed, diff, trie }: ExecutedBlock): PackedBlock {
   return {
     hash,
     header: aloneIn(header),
-    transactions: packBytes(transactions),
-    executed: executed.map((transaction) => ({ ...transaction, receipt: packReceipt(transaction.receipt) })),
+    transactions: shareBytes(transactions),
+    executed: shared(serialize(executed)),
     diff: diff.bytes,
     root: trie.root,
-    nodes: packBytes(trie.nodes.flatMap(({ owner, path, node }) => [owner ?? none, path, node ?? none])),
+    nodes: shareBytes(trie.nodes.flatMap(({ owner, path, node }) => [owner ?? none, path, node ?? none])),
     storageRoots: trie.storageRoots,
   }
-}
-
-/** What may be moved instead of copied when the block is sent. */
-export function buffersOf({ transactions, nodes }: PackedBlock): ArrayBuffer[] {
-  return [transactions.bytes.buffer, transactions.ends.buffer, nodes.bytes.buffer, nodes.ends.buffer]
 }
 
 /** A block that another thread executed; its parts are unpacked when they are asked for. */
 class MirroredBlock implements ExecutedBlock {
   readonly hash: Hash
   readonly header: Header
-  readonly executed: readonly ExecutedTransaction[]
   readonly #packed: PackedBlock
+  #executed: readonly ExecutedTransaction[] | undefined
   #transactions: Block['transactions'] | undefined
   #diff: StateDiff | undefined
   #trie: TrieChanges | undefined
@@ -107,13 +114,17 @@ class MirroredBlock implements ExecutedBlock {
   constructor(packed: PackedBlock) {
     this.hash = packed.hash
     this.header = packed.header
-    this.executed = packed.executed
     this.#packed = packed
   }
 
   get transactions(): Block['transactions'] {
     this.#transactions ??= unpackBytes(this.#packed.transactions)
     return this.#transactions
+  }
+
+  get executed(): readonly ExecutedTransaction[] {
+    this.#executed ??= deserialize(this.#packed.executed.slice()) as readonly ExecutedTransaction[]
+    return this.#executed
   }
 
   get diff(): StateDiff {

@@ -4,6 +4,7 @@ import { l2RefOf } from '#chain/l2Ref'
 import type { Engine } from '#engine/port'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
+import { createSentLog } from '#lib/sentLog'
 import { createMemoryKv } from '#store/memoryKv'
 import type { SnapshotSource } from '#store/ports'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
@@ -13,9 +14,10 @@ import { type Hash, parseHash, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { createExecution } from './execution.ts'
 import { executionFault } from './faults.ts'
+import { ShownRecords } from './shownRecords.ts'
 import { ExecutionClient } from './workerClient.ts'
 import { serveEngine } from './workerEngine.ts'
-import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
+import { RecordPublisher, WorkerOutbox } from './workerOutbox.ts'
 import type { ServedPool } from './workerPool.ts'
 
 const schedule = scheduleTo('isthmus')
@@ -45,14 +47,17 @@ function connect(
   opened.push(port1, port2)
   const kv = createMemoryKv()
   const outbox = new WorkerOutbox(port2)
-  const log = createSentLog(outbox, 'execution')
+  const shown = new ShownRecords(ShownRecords.create())
+  const publisher = new RecordPublisher(shown)
+  publisher.join(outbox)
+  const log = createSentLog((line) => outbox.add({ kind: 'log', line }), 'execution')
   const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
   let isQuiet = false
   const execution = createExecution({
     ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
-    onPublish: (record) => isQuiet || outbox.publish(record, noSizes),
+    onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
-  const client = new ExecutionClient(port1, { config, genesis: () => genesis, log: silentLog })
+  const client = new ExecutionClient(port1, { config, shown, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
   const served = serveEngine(port2, { engine: change(execution), pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
@@ -62,7 +67,7 @@ function connect(
     execution.commit()
     isQuiet = false
   }
-  return { kv, execution, client, served, commitTo, publish: () => outbox.publish(execution.published, noSizes) }
+  return { kv, execution, client, served, commitTo, publish: () => publisher.publish(execution.published, noSizes) }
 }
 
 async function buildOn(engine: Engine, transactions: readonly Uint8Array[] = [], branch = 0) {

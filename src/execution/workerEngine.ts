@@ -1,13 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
+import { sendError } from '#lib/sentError'
 import { packPayload, unpack } from './workerBlocks.ts'
 import type { WorkerOutbox } from './workerOutbox.ts'
 import { answerPool, type ServedPool } from './workerPool.ts'
-import { type EngineAnswers, type EngineCall, type PoolCall, sendError, type ToWorker, type WorkerAnswers } from './workerProtocol.ts'
+import type { EngineAnswers, EngineCall, FromReader, PoolCall, ToWorker, WorkerAnswers } from './workerProtocol.ts'
 
 /** What a worker answers out of. */
-export type Served = ServedPool & { readonly engine: Engine }
+export type Served = ServedPool & {
+  readonly engine: Engine
+  /** Told of each port whose other end is a reader's. */
+  readonly onReader?: (port: MessagePort) => void
+}
 
 type Answer = WorkerAnswers[keyof WorkerAnswers]
 
@@ -40,27 +45,38 @@ async function answerEngine(
 
 const isOfPool = (call: EngineCall | PoolCall): call is PoolCall => call.method.startsWith('pool')
 
+async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>): Promise<void> {
+  try {
+    outbox.send({ kind: 'answer', id, answer: await answer })
+  } catch (error) {
+    outbox.send({ kind: 'refusal', id, error: sendError(error) })
+  }
+}
+
+/** Many messages in a row would leave a block that is being built no time. */
+const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
+
+/** Answers what a reader asks of the pool. Its port ends with the reader's thread. */
+export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerOutbox): void {
+  port.on('message', ({ id, call }: FromReader) => void reply(outbox, id, inTurn(pool, call)))
+}
+
 /**
  * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too. Calls of the pool take
- * turns with blocks that are being built: many messages in a row would leave those no time.
+ * turns with blocks that are being built.
  * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
-export async function serveEngine(port: MessagePort, { engine, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
+export async function serveEngine(port: MessagePort, { engine, onReader, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
   const running = new Set<Promise<void>>()
   const seals = new Map<number, AbortController>()
   async function answerTo(id: number, call: EngineCall | PoolCall): Promise<Answer> {
-    if (isOfPool(call)) return nextTurn().then(() => answerPool(pool, call))
+    if (isOfPool(call)) return inTurn(pool, call)
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
   }
   async function answer(id: number, call: EngineCall | PoolCall): Promise<void> {
-    try {
-      outbox.send({ kind: 'answer', id, answer: await answerTo(id, call) })
-    } catch (error) {
-      outbox.send({ kind: 'refusal', id, error: sendError(error) })
-    } finally {
-      seals.delete(id)
-    }
+    await reply(outbox, id, answerTo(id, call))
+    seals.delete(id)
   }
   await new Promise<void>((resolve) => {
     const onMessage = (message: ToWorker): void => {
@@ -72,6 +88,9 @@ export async function serveEngine(port: MessagePort, { engine, ...pool }: Served
         }
         case 'seal':
           seals.get(message.id)?.abort()
+          return
+        case 'reader':
+          onReader?.(message.port)
           return
         case 'genesis':
           return

@@ -5,6 +5,9 @@ import type { Genesis } from '#chain/genesis'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { sendError } from '#lib/sentError'
+import { createSentLog } from '#lib/sentLog'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
@@ -14,10 +17,12 @@ import { readHeads } from './chainStore.ts'
 import type { ChainView } from './chainView.ts'
 import { createExecution, type Execution } from './execution.ts'
 import { createSenders, senderCacheBytes } from './senders.ts'
+import { ShownRecords } from './shownRecords.ts'
 import { createTxPool } from './txPool.ts'
-import { serveEngine } from './workerEngine.ts'
-import { createSentLog, WorkerOutbox } from './workerOutbox.ts'
-import { journalDir, poolJournalDir, sendError, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
+import { serveEngine, serveReader } from './workerEngine.ts'
+import { RecordPublisher, WorkerOutbox } from './workerOutbox.ts'
+import type { ServedPool } from './workerPool.ts'
+import { journalDir, poolJournalDir, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
 
 /** What stays ready to run between blocks. */
 const codeArenaBytes = 32 * 2 ** 20
@@ -33,8 +38,30 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
   return message.kind === 'genesis' ? message.genesis : undefined
 }
 
-async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const log = createSentLog(outbox, 'execution')
+/** Those who read the chain in other threads, until their ports close. Disposing of it closes them. */
+function createReaders(publisher: RecordPublisher, pool: ServedPool): Disposable & { add(port: MessagePort): void } {
+  const ports = new Set<MessagePort>()
+  return {
+    add(port): void {
+      const outbox = new WorkerOutbox(port)
+      ports.add(port)
+      port.once('close', () => {
+        ports.delete(port)
+        publisher.leave(outbox)
+      })
+      serveReader(port, pool, outbox)
+      publisher.join(outbox)
+    },
+    [Symbol.dispose](): void {
+      for (const port of ports) port.close()
+    },
+  }
+}
+
+async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
+  const { port, dir, config, minFreeBytes, pool: limits } = settings
+  const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
+  const log = logOf('execution')
   await using kv = openLmdbKv(dir, Object.values(tables))
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
@@ -51,8 +78,10 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
     if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
     return opened.view()
   }
-  const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: createSentLog(outbox, 'pool') }
+  const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: logOf('pool') }
   const pool = createTxPool(poolDeps, limits)
+  const publisher = new RecordPublisher(new ShownRecords(settings.shown))
+  publisher.join(outbox)
   const evm = createWasmEvm({ codeBytes: codeArenaBytes })
   warmUp(evm)
   await using execution = createExecution(
@@ -69,7 +98,7 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 }
-        outbox.publish(record, { ...sizes, pool: pool.facts() })
+        publisher.publish(record, { ...sizes, pool: pool.facts() })
         if (opened) pool.onPublished(record)
       },
       onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
@@ -82,7 +111,9 @@ async function run({ port, dir, config, minFreeBytes, pool: limits }: WorkerSett
   pool.onPublished(execution.published)
   pool.restore()
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, { engine: execution, pool, limitBlocks: (change) => execution.limitBlocks(change) }, outbox)
+  const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
+  using readers = createReaders(publisher, served)
+  await serveEngine(port, { ...served, engine: execution, onReader: (reader) => readers.add(reader) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

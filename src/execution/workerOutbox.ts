@@ -1,17 +1,20 @@
-import type { MessagePort, Transferable } from 'node:worker_threads'
-import type { Log, LogFields, LogLevel } from '#lib/log'
+import type { MessagePort } from 'node:worker_threads'
+import type { ExecutedBlock } from './executedBlock.ts'
 import type { HeadRecord } from './headRecord.ts'
-import { buffersOf, packBlock } from './workerBlocks.ts'
-import { type ExecutionSizes, type FromWorker, type SentError, sendable, sendError } from './workerProtocol.ts'
+import type { ShownRecords } from './shownRecords.ts'
+import { type PackedBlock, packBlock } from './workerBlocks.ts'
+import type { ExecutionSizes, FromWorker } from './workerProtocol.ts'
+
+/** A record, its number in `ShownRecords`, and what execution held then. */
+type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
 
 /**
- * What the worker has to say, in order. Small things wait for the next message that somebody waits for, or for the end of the present task:
- * one message of the platform then carries them all.
+ * What the worker has to say to one thread, in order. Small things wait for the next message that somebody waits for, or for the end of the
+ * present task: one message of the platform then carries them all.
  */
 export class WorkerOutbox {
   readonly #port: MessagePort
   #waiting: FromWorker[] = []
-  #transfer: Transferable[] = []
   #published: HeadRecord['overlays'] = []
 
   constructor(port: MessagePort) {
@@ -31,21 +34,18 @@ export class WorkerOutbox {
   }
 
   /** Sends a record at once; of its overlays those that do not follow from the record before. */
-  publish(record: HeadRecord, sizes: ExecutionSizes): void {
+  publish({ record, number, sizes }: Numbered, pack: (block: ExecutedBlock) => PackedBlock): void {
     const { overlays, ...heads } = record
     const kept = keptOverlays(this.#published, overlays)
     this.#published = overlays
-    const added = overlays.slice(kept.to - kept.from).map(packBlock)
-    this.#transfer.push(...added.flatMap(buffersOf))
-    this.send({ kind: 'published', heads, kept, added, sizes })
+    this.send({ kind: 'published', number, heads, kept, added: overlays.slice(kept.to - kept.from).map(pack), sizes })
   }
 
   #flush(): void {
     if (this.#waiting.length === 0) return
-    const [messages, transfer] = [this.#waiting, this.#transfer]
+    const messages = this.#waiting
     this.#waiting = []
-    this.#transfer = []
-    this.#port.postMessage(messages, transfer)
+    this.#port.postMessage(messages)
   }
 }
 
@@ -59,25 +59,36 @@ export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['ov
   return { from, to }
 }
 
-/** A log whose lines are written by the thread at the other end. */
-export function createSentLog(outbox: WorkerOutbox, module: string): Log {
-  const at =
-    (level: LogLevel) =>
-    (message: string, fields: LogFields = {}): void => {
-      const errors: Record<string, SentError> = {}
-      const rest: Record<string, unknown> = {}
-      for (const [key, value] of Object.entries(fields)) {
-        if (value instanceof Error) errors[key] = sendError(value)
-        else rest[key] = value
-      }
-      outbox.add({ kind: 'log', module, level, message, fields: sendable(rest), errors })
+/** Gives each record to all who read the chain: a block is packed once for them all. */
+export class RecordPublisher {
+  readonly #shown: ShownRecords
+  readonly #outboxes = new Set<WorkerOutbox>()
+  #last: Numbered | undefined
+
+  constructor(shown: ShownRecords) {
+    this.#shown = shown
+  }
+
+  /** From now on this one is told too, first of the record that is published. */
+  join(outbox: WorkerOutbox): void {
+    this.#outboxes.add(outbox)
+    if (this.#last) outbox.publish(this.#last, packBlock)
+  }
+
+  leave(outbox: WorkerOutbox): void {
+    this.#outboxes.delete(outbox)
+  }
+
+  publish(record: HeadRecord, sizes: ExecutionSizes): void {
+    const packed = new Map<ExecutedBlock, PackedBlock>()
+    const pack = (block: ExecutedBlock): PackedBlock => {
+      const known = packed.get(block) ?? packBlock(block)
+      packed.set(block, known)
+      return known
     }
-  return {
-    trace: at('trace'),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: (name) => createSentLog(outbox, name),
+    const numbered = { record, sizes, number: this.#shown.latest + 1 }
+    this.#last = numbered
+    for (const outbox of this.#outboxes) outbox.publish(numbered, pack)
+    this.#shown.show(numbered.number)
   }
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
-import { Fault, type Severity } from '#lib/fault'
-import type { LogFields, LogLevel } from '#lib/log'
+import type { SentError } from '#lib/sentError'
+import type { LogLine } from '#lib/sentLog'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
@@ -25,7 +25,12 @@ export type WorkerSettings = {
   readonly minFreeBytes: number
   /** of the transaction pool */
   readonly pool?: TxPoolLimits
+  /** `ShownRecords`, the same for all who read the chain */
+  readonly shown: SharedArrayBuffer
 }
+
+/** What a thread needs to read the chain; the port is its end of a channel to the worker. */
+export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 'shown'>
 
 /** The calls of the Engine port as they cross: payloads packed. */
 export type EngineCall =
@@ -86,7 +91,12 @@ export type ToWorker =
   /** the build of this call is to end now */
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
+  /** whoever has the other end of this port is told of the chain too, and may ask the pool */
+  | { readonly kind: 'reader'; readonly port: MessagePort }
   | { readonly kind: 'close' }
+
+/** What a reader may say. */
+export type FromReader = Extract<ToWorker, { kind: 'call' }> & { readonly call: PoolCall }
 
 /** How much a block was, for metrics. */
 export type ExecutedFacts = { readonly number: number; readonly gasUsed: bigint; readonly transactions: number; readonly ms: number }
@@ -99,83 +109,35 @@ export const journalDir = (dir: string): string => join(dir, 'journal')
 /** The journal of the transaction pool. */
 export const poolJournalDir = (dir: string): string => join(dir, 'pool')
 
+/** The record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones. */
+export type PublishedRecord = {
+  readonly kind: 'published'
+  /** in `ShownRecords` */
+  readonly number: number
+  readonly heads: Omit<HeadRecord, 'overlays'>
+  readonly kept: { readonly from: number; readonly to: number }
+  readonly added: readonly PackedBlock[]
+  readonly sizes: ExecutionSizes
+}
+
+/** What became of a call. */
+export type CallNews =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
+  /** the forced transactions of the build of this call are executed */
+  | { readonly kind: 'sound'; readonly id: number }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
+
+/** What every reader is told. */
+export type ToReader = PublishedRecord | CallNews
+
 export type FromWorker =
+  | ToReader
   /** the store is empty, and the chain cannot begin without its genesis */
   | { readonly kind: 'genesis-wanted' }
   /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
   /** nothing more will come: it could not start, or something broke that it cannot go on without */
   | { readonly kind: 'failed'; readonly error: SentError }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
-  /** the forced transactions of the build of this call are executed */
-  | { readonly kind: 'sound'; readonly id: number }
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
-  /** the record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones */
-  | {
-      readonly kind: 'published'
-      readonly heads: Omit<HeadRecord, 'overlays'>
-      readonly kept: { readonly from: number; readonly to: number }
-      readonly added: readonly PackedBlock[]
-      readonly sizes: ExecutionSizes
-    }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
-  | {
-      readonly kind: 'log'
-      readonly module: string
-      readonly level: LogLevel
-      readonly message: string
-      readonly fields: LogFields
-      /** fields that are errors */
-      readonly errors: Readonly<Record<string, SentError>>
-    }
-
-/** An error as it crosses between threads. */
-export type SentError = {
-  readonly name: string
-  readonly message: string
-  readonly stack: string | undefined
-  readonly cause: SentError | undefined
-  /** of a Fault only */
-  readonly fault:
-    | { readonly code: string; readonly severity: Severity; readonly fix: string; readonly data: Readonly<Record<string, unknown>> }
-    | undefined
-}
-
-const maxCauses = 8
-
-/** Never fails, whatever was thrown. */
-export function sendError(error: unknown, depth = 0): SentError {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, cause: undefined, fault: undefined }
-  const { name, message, stack, cause } = error
-  const fault =
-    error instanceof Fault ? { code: error.code, severity: error.severity, fix: error.fix, data: sendable(error.data) } : undefined
-  return { name, message, stack, cause: cause === undefined || depth === maxCauses ? undefined : sendError(cause, depth + 1), fault }
-}
-
-/** A Fault again with all it had, a RangeError, or an Error with the name that it had. */
-export function receiveError({ name, message, stack, cause, fault }: SentError): Error {
-  const reason = cause && receiveError(cause)
-  const options = reason && { cause: reason }
-  let error: Error
-  if (fault) error = new Fault(fault.code, fault.severity, message, fault.fix, fault.data, reason)
-  else error = name === 'RangeError' ? new RangeError(message, options) : new Error(message, options)
-  error.name = name
-  if (stack !== undefined) error.stack = stack
-  return error
-}
-
-/** Values that can be cloned; the others as texts. */
-export function sendable(fields: LogFields): LogFields {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlain(value) ? value : String(value)]))
-}
-
-function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol'
-  try {
-    structuredClone(value)
-    return true
-  } catch {
-    return false
-  }
-}
+  | { readonly kind: 'log'; readonly line: LogLine }

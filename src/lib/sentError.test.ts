@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
 import { Fault } from '#lib/fault'
 import { zeroHash } from '#types/ids'
-import { receiveError, sendError } from './workerProtocol.ts'
+import { receiveError, sendError } from './sentError.ts'
 
 const across = (error: unknown): Error => receiveError(structuredClone(sendError(error)))
 
-it('execution/workerProtocol: a fault is the same fault in the other thread, with what caused it', () => {
+it('lib/sentError: a fault is the same fault in the other thread, with what caused it', () => {
   const cause = new RangeError('too large', { cause: new Error('deep') })
   const fault = engineFault('UNKNOWN_PARENT', { hash: zeroHash, number: 7 }, cause)
   const there = across(fault)
@@ -17,7 +17,7 @@ it('execution/workerProtocol: a fault is the same fault in the other thread, wit
   expect(there.cause).toMatchObject({ message: 'too large', cause: { message: 'deep' } })
 })
 
-it('execution/workerProtocol: errors that nobody foresaw cross too: odd ones, endless ones, those that cannot be cloned', () => {
+it('lib/sentError: errors that nobody foresaw cross too: odd ones, endless ones, those that cannot be cloned', () => {
   expect(across(new TypeError('x is not a function'))).toMatchObject({ name: 'TypeError', message: 'x is not a function' })
   expect(across('just text')).toMatchObject({ name: 'Error', message: 'just text' })
   expect(across(undefined).message).toBe('undefined')

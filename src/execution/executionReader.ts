@@ -1,0 +1,97 @@
+import type { MessagePort } from 'node:worker_threads'
+import { openLmdbReader } from '#store/lmdbReader'
+import { tables } from '#store/tables'
+import type { Execution } from './execution.ts'
+import { executionFault } from './faults.ts'
+import type { HeadRecord } from './headRecord.ts'
+import type { TransactionPool } from './poolPort.ts'
+import { drainPort, PublishedChain } from './publishedChain.ts'
+import { ShownRecords } from './shownRecords.ts'
+import { WorkerCalls } from './workerCalls.ts'
+import { createPoolClient } from './workerPool.ts'
+import type { ReaderSettings, ToReader, ToWorker } from './workerProtocol.ts'
+
+export type ExecutionReaderDeps = {
+  /** Told of each record right after it is the published one. */
+  readonly onPublish?: (record: HeadRecord) => void
+}
+
+/** The chain and the pool of an execution worker as a thread beside it sees them. Disposing of it closes its port and its tables. */
+export type ExecutionReader = Pick<Execution, 'published' | 'view'> &
+  AsyncDisposable & {
+    readonly pool: TransactionPool
+    /** Rejects when the worker is gone (EXECUTION_STOPPED); never resolves. */
+    readonly ended: Promise<never>
+  }
+
+class ReaderClient {
+  readonly pool: TransactionPool
+  readonly opened = Promise.withResolvers<void>()
+  readonly ended = Promise.withResolvers<never>()
+  readonly chain: PublishedChain
+  readonly #port: MessagePort
+  readonly #deps: ExecutionReaderDeps
+  readonly #calls: WorkerCalls
+  #isOver = false
+
+  constructor({ port, config, shown }: ReaderSettings, deps: ExecutionReaderDeps) {
+    this.#port = port
+    this.#deps = deps
+    this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
+    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), drain: (): void => this.#drain() })
+    this.pool = createPoolClient((call) => this.#calls.call(call))
+    for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
+    port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
+    port.once('close', () => this.fail('its port is closed'))
+    port.once('messageerror', () => this.fail('a message cannot be read'))
+  }
+
+  fail(reason: string): void {
+    this.#drain()
+    if (this.#isOver) return
+    this.#isOver = true
+    const error = executionFault('EXECUTION_STOPPED', { reason })
+    this.chain.fail(error)
+    this.#calls.fail(error)
+    this.opened.reject(error)
+    this.ended.reject(error)
+  }
+
+  #drain(): void {
+    drainPort<readonly ToReader[]>(this.#port, (messages) => this.#take(messages))
+  }
+
+  #take(messages: readonly ToReader[]): void {
+    for (const message of messages) {
+      if (message.kind === 'published') {
+        this.chain.take(message)
+        this.#deps.onPublish?.(this.chain.published)
+        this.opened.resolve()
+      } else this.#calls.take(message)
+    }
+  }
+}
+
+/**
+ * Reads the chain of an execution worker in this thread.
+ * @param settings from `ExecutionWorker.reader`, its port moved to this thread
+ * @returns when there is a record to read by
+ * @throws Fault EXECUTION_STOPPED (fatal), DATADIR_DAMAGED
+ */
+export async function openExecutionReader(settings: ReaderSettings, deps: ExecutionReaderDeps = {}): Promise<ExecutionReader> {
+  const client = new ReaderClient(settings, deps)
+  await using parts = new AsyncDisposableStack()
+  parts.defer(() => settings.port.close())
+  await client.opened.promise
+  client.chain.readFrom(parts.use(openLmdbReader(settings.dir, Object.values(tables))))
+  const kept = parts.move()
+  return {
+    get published(): HeadRecord {
+      return client.chain.published
+    },
+    view: () => client.chain.view(),
+    pool: client.pool,
+    ended: client.ended.promise,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}

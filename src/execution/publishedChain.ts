@@ -1,0 +1,94 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { SnapshotSource } from '#store/ports'
+import { type ChainView, createChainView } from './chainView.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
+import { executionFault } from './faults.ts'
+import type { HeadRecord } from './headRecord.ts'
+import type { ShownRecords } from './shownRecords.ts'
+import { unpackBlock } from './workerBlocks.ts'
+import type { ExecutionSizes, PublishedRecord } from './workerProtocol.ts'
+
+/** One view may meet this many commits that end between its record and its snapshot, or one that lasts as many milliseconds. */
+const maxViewTries = 5_000
+const triesInARow = 3
+
+export type PublishedChainDeps = {
+  readonly config: ExecutionConfig
+  readonly shown: ShownRecords
+  /** Takes what has arrived and was not handed to the event loop yet. */
+  readonly drain: () => void
+}
+
+/** The chain that another thread writes, read in this one out of the published record and snapshots of the store. */
+export class PublishedChain {
+  readonly #deps: PublishedChainDeps
+  #record: HeadRecord | undefined
+  #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
+  #source: SnapshotSource | undefined
+  #failure: Error | undefined
+
+  constructor(deps: PublishedChainDeps) {
+    this.#deps = deps
+  }
+
+  /** From now on the chain is read out of this. */
+  readFrom(source: SnapshotSource): void {
+    this.#source = source
+  }
+
+  /** Nothing more will come. */
+  fail(error: Error): void {
+    this.#failure = error
+  }
+
+  get published(): HeadRecord {
+    if (this.#record === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
+    return this.#record
+  }
+
+  /** What execution held when it published last. */
+  sizes(): ExecutionSizes {
+    return this.#sizes
+  }
+
+  /** From now on it can be read. */
+  take({ number, heads, kept, added, sizes }: PublishedRecord): void {
+    this.#deps.shown.waitFor(number)
+    const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
+    this.#sizes = sizes
+    this.#record = Object.freeze({ ...heads, overlays: Object.freeze([...before, ...added.map(unpackBlock)]) })
+  }
+
+  /**
+   * The chain as it is now.
+   * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
+   */
+  view(): ChainView {
+    if (this.#source === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    for (let tries = 1; tries <= maxViewTries; tries++) {
+      this.#deps.drain()
+      if (this.#failure) throw this.#failure
+      const view = this.#viewOnce(this.#source)
+      if (view) return view
+      if (tries >= triesInARow) Atomics.wait(pause, 0, 0, 1)
+    }
+    throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the head that was committed` })
+  }
+
+  #viewOnce(source: SnapshotSource): ChainView | undefined {
+    const reader = source.snapshot()
+    let view: ChainView | undefined
+    try {
+      view = createChainView(reader, this.#deps.config, this.published, () => undefined)
+      return view
+    } finally {
+      if (view === undefined) reader[Symbol.dispose]()
+    }
+  }
+}
+
+/** Takes all messages that have arrived at a port and were not handed to the event loop yet. */
+export function drainPort<T>(port: MessagePort, take: (message: T) => void): void {
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as T)
+}

@@ -1,0 +1,52 @@
+import { Fault, type Severity } from './fault.ts'
+import type { LogFields } from './log.ts'
+
+/** An error as it crosses between threads. */
+export type SentError = {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  readonly cause: SentError | undefined
+  /** of a Fault only */
+  readonly fault:
+    | { readonly code: string; readonly severity: Severity; readonly fix: string; readonly data: Readonly<Record<string, unknown>> }
+    | undefined
+}
+
+const maxCauses = 8
+
+/** Never fails, whatever was thrown. */
+export function sendError(error: unknown, depth = 0): SentError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, cause: undefined, fault: undefined }
+  const { name, message, stack, cause } = error
+  const fault =
+    error instanceof Fault ? { code: error.code, severity: error.severity, fix: error.fix, data: sendable(error.data) } : undefined
+  return { name, message, stack, cause: cause === undefined || depth === maxCauses ? undefined : sendError(cause, depth + 1), fault }
+}
+
+/** A Fault again with all it had, a RangeError, or an Error with the name that it had. */
+export function receiveError({ name, message, stack, cause, fault }: SentError): Error {
+  const reason = cause && receiveError(cause)
+  const options = reason && { cause: reason }
+  let error: Error
+  if (fault) error = new Fault(fault.code, fault.severity, message, fault.fix, fault.data, reason)
+  else error = name === 'RangeError' ? new RangeError(message, options) : new Error(message, options)
+  error.name = name
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+/** Values that can be cloned; the others as texts. */
+export function sendable(fields: LogFields): LogFields {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlain(value) ? value : String(value)]))
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol'
+  try {
+    structuredClone(value)
+    return true
+  } catch {
+    return false
+  }
+}

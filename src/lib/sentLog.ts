@@ -1,0 +1,41 @@
+import type { Log, LogFields, LogLevel } from './log.ts'
+import { receiveError, type SentError, sendable, sendError } from './sentError.ts'
+
+/** A line of a log as it crosses between threads. */
+export type LogLine = {
+  readonly module: string
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: LogFields
+  /** fields that are errors */
+  readonly errors: Readonly<Record<string, SentError>>
+}
+
+/** A log whose lines are written by another thread. */
+export function createSentLog(send: (line: LogLine) => void, module: string): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      const errors: Record<string, SentError> = {}
+      const rest: Record<string, unknown> = {}
+      for (const [key, value] of Object.entries(fields)) {
+        if (value instanceof Error) errors[key] = sendError(value)
+        else rest[key] = value
+      }
+      send({ module, level, message, fields: sendable(rest), errors })
+    }
+  return {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (name) => createSentLog(send, name),
+  }
+}
+
+/** Writes a line that came from another thread. */
+export function writeLine(log: Log, { module, level, message, fields, errors }: LogLine): void {
+  const received = Object.entries(errors).map(([key, error]) => [key, receiveError(error)])
+  log.child(module)[level](message, { ...fields, ...Object.fromEntries(received) })
+}
