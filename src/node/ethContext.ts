@@ -52,7 +52,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
       },
     },
     tracing: createTracing({ execution, evm, traced: createTracedWasmEvm(), config, clock }),
-    fees: { nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
+    fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
     filters: createFilters({ clock }),

@@ -4,6 +4,7 @@ import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
 import type { SequencerLink, TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, RollupNode } from './ports.ts'
+import type { Tracing } from './tracePorts.ts'
 
 /** One running call, as the method sees it. */
 export type Ticket = {
@@ -28,6 +29,7 @@ export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 10
 export type EthContext = CallContext & {
   readonly chain: ChainReader
   readonly executor: Executor
+  readonly tracing: Tracing
   readonly fees: FeeMarket
   /** absent: transactions are not kept here */
   readonly pool?: TransactionPool

@@ -1,3 +1,4 @@
+import type { Eip1559Params } from '#chain/eip1559Config'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { LogLevel } from '#lib/log'
 import type { Block } from '#types/block'
@@ -170,6 +171,8 @@ export interface Executor {
 
 /** The fee rules that are execution's to know. */
 export interface FeeMarket {
+  /** of the chain itself, where its system config says nothing */
+  readonly params: Eip1559Params
   /**
    * Base fee of a child one block time later.
    * @returns wei per gas; undefined: the block has none, or its extra data tells none

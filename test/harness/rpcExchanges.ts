@@ -126,7 +126,7 @@ export function compareOutcome(exchange: Exchange, found: Outcome, dialect: Dial
 }
 
 /** One call over HTTP. */
-async function callRpc(url: string, method: string, params: readonly Json[]): Promise<Outcome> {
+export async function callRpc(url: string, method: string, params: readonly Json[]): Promise<Outcome> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   const answer = (await response.json()) as { result?: Json; error?: RpcErrorJson }

@@ -16,6 +16,7 @@ import type {
   L1FeeFacts,
   WorldReads,
 } from '#rpc/ports'
+import type { Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { type Header, hashHeader } from '#types/header'
@@ -183,6 +184,16 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
   }
 }
 
+const noTracing: Tracing = {
+  known: () => undefined,
+  given: () => fail(),
+  calls: () => fail(),
+}
+
+function fail(): never {
+  throw new Error('nothing is traced here')
+}
+
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
@@ -202,8 +213,12 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
   return {
     chain,
     executor,
+    tracing: noTracing,
     asked,
-    fees: { nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n },
+    fees: {
+      params: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
+      nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n,
+    },
     filters: createFilters({ clock: createManualClock() }),
     chainId: 8453,
     forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },

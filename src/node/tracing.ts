@@ -1,0 +1,142 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Evm } from '#evm/ports'
+import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
+import type { TracedEvm } from '#evm/wasmEvm'
+import type { BlockDeps, ParentBlock } from '#execution/executeBlock'
+import type { Execution } from '#execution/execution'
+import { createSenders } from '#execution/senders'
+import { emptyBytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
+import { Lru } from '#lib/lru'
+import type { RunTimer } from '#rpc/ports'
+import type { BlockTracing, TraceOutcome, TraceRequest, Tracing } from '#rpc/tracePorts'
+import { hashHeader } from '#types/header'
+import { type Hash, zeroAddress, zeroHash } from '#types/ids'
+import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
+import { BlockReplay, NotReplayable } from './replay.ts'
+import { createCallTracing, type ReplayOf } from './traceCalls.ts'
+import { runTraced } from './tracedRun.ts'
+
+export type TracingDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly traced: TracedEvm
+  readonly config: RollupConfig
+  readonly clock: Pick<Clock, 'elapsedMs'>
+}
+
+/** Senders of blocks that were handed in. */
+const maxSenderBytes = 2 ** 20
+/** What recently replayed blocks take. */
+const maxReplayBytes = 64 * 2 ** 20
+/** Work towards a state, between two turns of the event loop. */
+const sliceMs = 10
+
+class ReplayTracing implements BlockTracing {
+  readonly hashes: readonly Hash[]
+  readonly #deps: TracingDeps & BlockDeps
+  readonly #replay: BlockReplay
+  readonly #hash: Hash
+  readonly #ran: () => void
+
+  /** @param ran told after some of it has run: the replay may have grown */
+  constructor(deps: TracingDeps & BlockDeps, replay: BlockReplay, hash: Hash, ran: () => void) {
+    this.#deps = deps
+    this.#replay = replay
+    this.#hash = hash
+    this.#ran = ran
+    this.hashes = replay.of.block.transactions.map(hashTransaction)
+  }
+
+  prepare(index: number): boolean | 'pruned' {
+    return this.#onParent((parent) => this.#advance(parent, index, sliceMs))
+  }
+
+  trace(index: number, request: TraceRequest, timer: RunTimer): TraceOutcome | 'pruned' {
+    return this.#onParent((parent) => {
+      this.#advance(parent, index, Number.POSITIVE_INFINITY)
+      if (this.#replay.isReady(index)) return this.#traceReady(parent, index, request, timer)
+      return { kind: 'refused', reason: 'a transaction before it cannot be run' }
+    })
+  }
+
+  #onParent<T>(work: (parent: ParentBlock) => T): T | 'pruned' {
+    using view = this.#deps.execution.view()
+    const parent = view.parent(this.#replay.of.block.header.parentHash)
+    if (parent === undefined) return 'pruned'
+    try {
+      return work(parent)
+    } finally {
+      this.#ran()
+    }
+  }
+
+  /** @returns whether there is nothing more to do: the state is there, or cannot be reached */
+  #advance(parent: ParentBlock, index: number, forMs: number): boolean {
+    const endMs = this.#deps.clock.elapsedMs() + forMs
+    try {
+      while (!this.#replay.isReady(index)) {
+        if (this.#deps.clock.elapsedMs() > endMs) return false
+        this.#replay.advance(parent)
+      }
+    } catch (error) {
+      if (!(error instanceof NotReplayable)) throw error
+    }
+    return true
+  }
+
+  #traceReady(parent: ParentBlock, index: number, request: TraceRequest, timer: RunTimer): TraceOutcome {
+    const replay = this.#replay
+    return runTraced(this.#deps.traced, request, timer, {
+      facts: this.#factsOf(index),
+      before: replay.before(index, parent),
+      run(evm, listen): TracedEnd | { readonly refused: TraceOutcome } {
+        try {
+          using ran = replay.run(index, parent, evm, listen)
+          const executed = ran.open.run.executed.at(-1)
+          return { gasUsed: Number(executed?.gasUsed ?? 0n), succeeded: executed?.receipt.succeeded ?? false }
+        } catch (error) {
+          if (error instanceof NotReplayable) return { refused: { kind: 'refused', reason: error.message } }
+          throw error
+        }
+      },
+    })
+  }
+
+  #factsOf(index: number): TracedTransaction {
+    const { block, senders } = this.#replay.of
+    const transaction = decodeTransaction(block.transactions[index] ?? emptyBytes)
+    const hash = this.hashes[index] ?? zeroHash
+    const { to, value, data, gasLimit } = transaction
+    const signer = transaction.type === depositType ? transaction.from : (senders?.[index] ?? this.#deps.senders.of(transaction, hash))
+    const place = { blockHash: this.#hash, blockNumber: block.header.number, hash, index }
+    return { from: signer ?? zeroAddress, to, value, data, gas: Number(gasLimit), ...place }
+  }
+}
+
+function read(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
+  using view = deps.execution.view()
+  const found = view.block(hash)
+  return found && new BlockReplay(deps, found)
+}
+
+/**
+ * Blocks and calls of the chain, run again for whoever wants to look on. The states between the transactions of recently traced blocks stay, so
+ * that a second question about such a block runs one transaction alone.
+ */
+export function createTracing(given: TracingDeps): Tracing {
+  const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
+  const replays = new Lru<Hash, BlockReplay>(maxReplayBytes)
+  const replayOf: ReplayOf = (hash) => {
+    const replay = replays.get(hash) ?? read(deps, hash)
+    const keep = (): void => {
+      if (replay) replays.set(hash, replay, replay.sizeBytes + hash.length)
+    }
+    return replay && { replay, tracing: new ReplayTracing(deps, replay, hash, keep) }
+  }
+  return {
+    known: (hash) => replayOf(hash)?.tracing,
+    given: (block) => new ReplayTracing(deps, new BlockReplay(deps, { block, senders: undefined }), hashHeader(block.header), () => {}),
+    calls: (place) => createCallTracing(deps, place, replayOf),
+  }
+}

@@ -1,0 +1,91 @@
+import { encodeBlock } from '#types/block'
+import { encodeHeader } from '#types/header'
+import type { Hash } from '#types/ids'
+import { encodeReceipt } from '#types/receipt'
+import { type BlockParam, blockId } from '../../codecs/blockId.ts'
+import { bytes, hash, orNull, resultList } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { prunedHistory } from '../../errors.ts'
+import type { ChainBlock } from '../../ports.ts'
+import { param } from '../../registry.ts'
+import { ethMethod } from '../define.ts'
+import { requireBlock } from '../eth/atBlock.ts'
+
+const block = param('block', blockId)
+const byteList = resultList(bytes)
+
+/** RpcError −32001 when there is no such block, 4444 when its body is gone. */
+function blockAt(context: EthContext, at: BlockParam): ChainBlock['block'] {
+  using view = context.chain.view()
+  const found = view.block(requireBlock(view, at).hash)
+  if (found === undefined) throw prunedHistory()
+  return found.block
+}
+
+export const getRawHeader = ethMethod({
+  name: 'debug_getRawHeader',
+  doc: 'RLP of the header of a block.',
+  params: [block],
+  result: bytes,
+  cost: 'point-read',
+  example: { params: ['latest'] },
+  run(context, at): Uint8Array {
+    using view = context.chain.view()
+    const header = view.header(requireBlock(view, at).hash)
+    if (header === undefined) throw prunedHistory()
+    return encodeHeader(header)
+  },
+})
+
+export const getRawBlock = ethMethod({
+  name: 'debug_getRawBlock',
+  doc: 'RLP of a block.',
+  params: [block],
+  result: bytes,
+  cost: 'block-read',
+  example: { params: ['latest'] },
+  run: (context, at) => encodeBlock(blockAt(context, at)),
+})
+
+export const getRawTransactions = ethMethod({
+  name: 'debug_getRawTransactions',
+  doc: 'The bytes (EIP-2718) of the transactions of a block, in order.',
+  params: [block],
+  result: byteList,
+  cost: 'block-read',
+  example: { params: ['0x0'], result: [] },
+  run: (context, at) => blockAt(context, at).transactions,
+})
+
+export const getRawReceipts = ethMethod({
+  name: 'debug_getRawReceipts',
+  doc: 'The bytes (EIP-2718) of the receipts of a block, in order.',
+  params: [block],
+  result: byteList,
+  cost: 'block-read',
+  example: { params: ['0x0'], result: [] },
+  run(context, at): readonly Uint8Array[] {
+    using view = context.chain.view()
+    const receipts = view.receipts(requireBlock(view, at).hash)
+    if (receipts === undefined) throw prunedHistory()
+    return receipts.map(({ receipt }) => encodeReceipt(receipt))
+  },
+})
+
+function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
+  using view = context.chain.view()
+  const place = view.transaction(of)
+  return place && view.block(place.block.hash)?.block.transactions[place.index]
+}
+
+export const getRawTransaction = ethMethod({
+  name: 'debug_getRawTransaction',
+  doc: 'The bytes (EIP-2718) of a transaction of the canonical chain, or of one that waits in the pool.',
+  params: [param('hash', hash)],
+  result: orNull(bytes),
+  cost: 'point-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  async run(context, of): Promise<Uint8Array | undefined> {
+    return minedBytes(context, of) ?? (await context.pool?.get(of))?.raw ?? minedBytes(context, of)
+  },
+})

@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { RlpError } from '#lib/rlp'
+import { type Block, decodeBlock } from '#types/block'
+import type { BlockId } from '#types/blockRef'
+import { type BlockParam, blockNumberOrTag } from '../../codecs/blockId.ts'
+import { traceOptions } from '../../codecs/traceOptions.ts'
+import { bytes, hash } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { invalidInput, invalidParams, timedOut } from '../../errors.ts'
+import { optionalParam, param, type TextCodec } from '../../registry.ts'
+import type { BlockTracing, TraceRequest } from '../../tracePorts.ts'
+import { ethMethod } from '../define.ts'
+import { findBlock, requireBlock } from '../eth/atBlock.ts'
+import { inTurns, tracedResult } from './tracedResult.ts'
+import { tracingOf } from './traceTransaction.ts'
+
+/** Characters of the traces of one block. */
+const maxBlockTraceLength = 128 * 2 ** 20
+
+const options = optionalParam('options', traceOptions, {}, 'struct logs')
+
+/** Each item is JSON already. */
+const textList: TextCodec<readonly string[]> = {
+  doc: 'list of {txHash, result}, one for each transaction, in order',
+  schema: { type: 'array' },
+  text: (items) => `[${items.join(',')}]`,
+}
+
+/** The traces of all transactions of a block, each as JSON. Every transaction has a turn of its own. */
+export async function tracesOf(
+  context: EthContext,
+  tracing: BlockTracing,
+  request: TraceRequest,
+  jsonOf: (index: number, result: string) => string,
+): Promise<readonly string[]> {
+  const traces: string[] = []
+  let length = 0
+  for (let index = 0; index < tracing.hashes.length; index++) {
+    await inTurns(context.ticket, () => tracing.prepare(index))
+    const result = tracedResult(tracing.trace(index, request, context.executor.timer()))
+    const trace = jsonOf(index, JSON.stringify(result))
+    length += trace.length
+    if (length > maxBlockTraceLength) throw invalidInput(`the traces of the block are larger than ${maxBlockTraceLength} bytes`)
+    traces.push(trace)
+    await nextTurn()
+    if (context.ticket.isCancelled) throw timedOut()
+  }
+  return traces
+}
+
+const traceAll = (context: EthContext, tracing: BlockTracing, request: TraceRequest): Promise<readonly string[]> =>
+  tracesOf(context, tracing, request, (index, result) => `{"txHash":"${tracing.hashes[index]}","result":${result}}`)
+
+function blockAt(context: EthContext, at: BlockParam): BlockId {
+  using view = context.chain.view()
+  return requireBlock(view, at)
+}
+
+export const traceBlockByNumber = ethMethod({
+  name: 'debug_traceBlockByNumber',
+  doc: 'Runs all transactions of a canonical block again and tells what each did on the way.',
+  params: [param('block', blockNumberOrTag), options],
+  result: textList,
+  cost: 'trace',
+  example: { params: ['latest', { tracer: 'callTracer' }] },
+  run: (context, at, request) => traceAll(context, tracingOf(context, blockAt(context, at)), request),
+})
+
+export const traceBlockByHash = ethMethod({
+  name: 'debug_traceBlockByHash',
+  doc: 'As debug_traceBlockByNumber, of a block by its hash, canonical or not.',
+  params: [param('hash', hash), options],
+  result: textList,
+  cost: 'trace',
+  example: { params: [`0x${'11'.repeat(32)}`, { tracer: 'callTracer' }] },
+  run(context, of, request): Promise<readonly string[]> {
+    using view = context.chain.view()
+    const block = findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false })
+    if (block === undefined) throw invalidInput(`block ${of} not found`)
+    return traceAll(context, tracingOf(context, block), request)
+  },
+})
+
+function decoded(rlp: Uint8Array): Block {
+  try {
+    return decodeBlock(rlp)
+  } catch (error) {
+    if (error instanceof RlpError) throw invalidParams(`failed to decode the block: ${error.message}`)
+    throw error
+  }
+}
+
+export const traceBlock = ethMethod({
+  name: 'debug_traceBlock',
+  doc: 'As debug_traceBlockByNumber, of a block that the request carries; the chain has its parent.',
+  params: [param('rlp', bytes), options],
+  result: textList,
+  cost: 'trace',
+  example: { params: ['0xc0'] },
+  run(context, rlp, request): Promise<readonly string[]> {
+    const block = decoded(rlp)
+    if (block.header.number === 0) throw invalidInput('genesis is not traceable')
+    using view = context.chain.view()
+    requireBlock(view, { kind: 'hash', hash: block.header.parentHash, mustBeCanonical: false })
+    return traceAll(context, context.tracing.given(block), request)
+  },
+})

@@ -1,0 +1,45 @@
+import type { CallOverrides } from '../../callPorts.ts'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
+import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
+import { type CallTraceOptions, callTraceOptions } from '../../codecs/traceOptions.ts'
+import type { EthContext } from '../../context.ts'
+import type { Json } from '../../json.ts'
+import type { CallMessage } from '../../ports.ts'
+import { optionalParam, param } from '../../registry.ts'
+import type { CallPlace } from '../../tracePorts.ts'
+import { ethMethod } from '../define.ts'
+import { atCallPlace } from '../eth/callBasis.ts'
+import { planCall } from '../eth/planCall.ts'
+import { anyJson } from './anyJson.ts'
+import { tracedResult, whenReady } from './tracedResult.ts'
+
+/** The message of a request, and the block it is asked at. */
+export function planAt(
+  context: EthContext,
+  request: CallRequest,
+  at: BlockParam,
+  overrides: CallOverrides,
+): { readonly block: CallPlace['block']; readonly message: CallMessage } {
+  return atCallPlace(context, request, at, overrides, ({ block, basis }) => ({ block, message: planCall(request, basis) }))
+}
+
+export const plainTrace: CallTraceOptions = { request: {}, state: undefined, block: undefined, index: undefined }
+
+export const traceCall = ethMethod({
+  name: 'debug_traceCall',
+  doc: 'Runs a message as eth_call does and tells what it did on the way.',
+  params: [
+    param('transaction', callRequest),
+    optionalParam('block', blockId, latest, 'latest'),
+    optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
+  ],
+  result: anyJson('what the tracer says'),
+  cost: 'trace',
+  example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest', { tracer: 'callTracer' }] },
+  run(context, call, at, { request, index, ...overrides }): Json | Promise<Json> {
+    const { block, message } = planAt(context, call, at, overrides)
+    const calls = context.tracing.calls({ block, transactions: index })
+    const trace = (): Json => tracedResult(calls.trace(message, request, context.executor.timer(), overrides), message)
+    return whenReady(context.ticket, () => calls.prepare(), trace)
+  },
+})

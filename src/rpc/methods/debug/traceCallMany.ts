@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockOverrides } from '../../callPorts.ts'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
+import { blockOverrides } from '../../codecs/blockOverride.ts'
+import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
+import { member } from '../../codecs/stateOverride.ts'
+import { callTraceOptions, position } from '../../codecs/traceOptions.ts'
+import { listOf, wrongType } from '../../codecs/values.ts'
+import { invalidInput, timedOut } from '../../errors.ts'
+import { isJsonObject, type Json } from '../../json.ts'
+import { within } from '../../paramError.ts'
+import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { ethMethod } from '../define.ts'
+import { anyJson } from './anyJson.ts'
+import { plainTrace, planAt } from './traceCall.ts'
+import { inTurns, tracedResult } from './tracedResult.ts'
+
+/** Calls of one request, and the characters of their traces. */
+const maxCalls = 1_000
+const maxTraceLength = 128 * 2 ** 20
+
+type Bundle = { readonly calls: readonly CallRequest[]; readonly block: BlockOverrides | undefined }
+const calls = listOf(callRequest, maxCalls)
+
+const bundle: ParamCodec<Bundle> = {
+  doc: '{transactions, blockOverride}',
+  schema: { type: 'object' },
+  parse(value): Bundle {
+    if (!isJsonObject(value)) throw wrongType(value, 'a bundle of transactions')
+    const { transactions } = value
+    return { calls: within('transactions', () => calls.parse(transactions)), block: member(value, 'blockOverride', blockOverrides) }
+  },
+}
+
+type StateContext = { readonly at: BlockParam; readonly index: number | undefined }
+const afterAll: StateContext = { at: latest, index: undefined }
+
+const stateContext: ParamCodec<StateContext> = {
+  doc: '{blockNumber: a block, transactionIndex: the calls stand before this transaction of it; -1: after all of them}',
+  schema: { type: 'object' },
+  parse(value): StateContext {
+    if (!isJsonObject(value)) throw wrongType(value, 'a state context')
+    const { transactionIndex } = value
+    const index = transactionIndex === -1 || transactionIndex === '-1' ? undefined : member(value, 'transactionIndex', position)
+    return { at: member(value, 'blockNumber', blockId) ?? latest, index }
+  },
+}
+
+export const traceCallMany = ethMethod({
+  name: 'debug_traceCallMany',
+  doc: 'Runs messages one after the other, each on what those before it have changed, and tells what each did on the way.',
+  params: [
+    param('bundles', listOf(bundle, maxCalls)),
+    optionalParam('stateContext', stateContext, afterAll, 'after the latest block'),
+    optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
+  ],
+  result: anyJson('for each bundle the list of what the tracer says of its calls'),
+  cost: 'trace',
+  example: {
+    params: [[{ transactions: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }] }], { blockNumber: 'latest' }],
+  },
+  async run(context, bundles, { at, index }, options): Promise<Json> {
+    if (bundles.reduce((sum, each) => sum + each.calls.length, 0) > maxCalls) throw invalidInput(`more than ${maxCalls} calls`)
+    const first = planAt(context, bundles[0]?.calls[0] ?? {}, at, { state: options.state })
+    const place = { block: first.block, transactions: index }
+    const tracing = context.tracing.calls(place)
+    await inTurns(context.ticket, () => tracing.prepare())
+    const here: BlockParam = { kind: 'hash', hash: first.block.hash, mustBeCanonical: false }
+    let { state } = options
+    const results: Json[][] = []
+    let length = 0
+    for (const { calls: requests, block } of bundles) {
+      const traces: Json[] = []
+      for (const request of requests) {
+        const overrides = { state, block: block ?? options.block }
+        const { message } = planAt(context, request, here, overrides)
+        const trace = tracedResult(tracing.trace(message, options.request, context.executor.timer(), overrides), message)
+        length += JSON.stringify(trace).length
+        if (length > maxTraceLength) throw invalidInput(`the traces are larger than ${maxTraceLength} bytes`)
+        traces.push(trace)
+        state = undefined
+        await nextTurn()
+        if (context.ticket.isCancelled) throw timedOut()
+      }
+      results.push(traces)
+    }
+    return results
+  },
+})

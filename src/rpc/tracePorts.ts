@@ -1,0 +1,68 @@
+import type { Block } from '#types/block'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { CallOverrides } from './callPorts.ts'
+import type { Json } from './json.ts'
+import type { CallMessage, CallOutcome, RunTimer } from './ports.ts'
+
+/** What a trace is to say: the last parameter of `debug_trace*`. */
+export type TraceRequest = {
+  /** absent: struct logs, whose options stand beside it */
+  readonly tracer?: string
+  readonly tracerConfig?: unknown
+  readonly [option: string]: unknown
+}
+
+/** What became of a transaction or a call that was run for its trace. */
+export type TraceOutcome =
+  | { readonly kind: 'traced'; readonly result: Json }
+  /** no such tracer, or not with these options */
+  | { readonly kind: 'unsupported' | 'bad-request'; readonly reason: string }
+  /** the result would be larger than its bound, the message did not fit its block or its sender */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  /** a call that could not begin */
+  | { readonly kind: 'not-run'; readonly outcome: CallOutcome }
+
+/** The transactions of one block, to be run again. Synchronous; a Fault is thrown when the store cannot answer. */
+export interface BlockTracing {
+  /** of the transactions, in order */
+  readonly hashes: readonly Hash[]
+  /**
+   * Works for some milliseconds towards the state before a transaction.
+   * @returns whether it is there; 'pruned' when the state of the parent is not retained any more
+   */
+  prepare(index: number): boolean | 'pruned'
+  /** Runs a transaction with a tracer, `prepare` or not. @returns 'pruned' as `prepare` */
+  trace(index: number, request: TraceRequest, timer: RunTimer): TraceOutcome | 'pruned'
+}
+
+/** Where a traced call stands: on the state after a block, or after the first transactions of the block. */
+export type CallPlace = { readonly block: BlockId; readonly transactions?: number | undefined }
+
+/** Calls that are traced one after the other, each on the state that the one before it has left. */
+export interface CallTracing {
+  /** Works for some milliseconds towards the state that the first one begins on; answers as `BlockTracing.prepare`. */
+  prepare(): boolean | 'pruned'
+  /** @param overrides what the call, and those after it, find otherwise than the chain has it; those of the environment for this call alone */
+  trace(message: CallMessage, request: TraceRequest, timer: RunTimer, overrides?: CallOverrides): TraceOutcome | 'pruned'
+}
+
+/** What executing a block without a state of one's own takes: RLP of trie nodes and earlier headers, codes, and preimages of hashed keys. */
+export type ExecutionWitness = {
+  readonly state: readonly Uint8Array[]
+  readonly codes: readonly Uint8Array[]
+  /** addresses and slots */
+  readonly keys: readonly Uint8Array[]
+  /** RLP, ascending, the parent last */
+  readonly headers: readonly Uint8Array[]
+}
+
+/** Runs blocks and calls again for what they do on the way. */
+export interface Tracing {
+  /** A block that the chain has, canonical or not; undefined when there is none. */
+  known(hash: Hash): BlockTracing | undefined
+  /** Any block whose parent the chain has. */
+  given(block: Block): BlockTracing
+  calls(place: CallPlace): CallTracing
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TraceRequest } from '#evm/tracing'
+import type { RpcServer } from '#rpc/server'
+import type { Dialect } from '#test/harness/rpcDialects'
+import { callRpc, type Exchange, firstDifference, type Outcome } from '#test/harness/rpcExchanges'
+import type { Json } from '#test/harness/rpcJson'
+import { serveRecordedChain } from '#test/harness/rpcRecordedNode'
+import { comparableTraces, isFailedDeposit } from '#test/harness/traceDialects'
+import { recordedExchanges } from '#test/harness/tracedRecordings'
+
+/** Chain, dialect of its client, number of its finalized block, equal answers by method. */
+const chains = [
+  ['op-bedrock-to-holocene', 'op-geth', 115],
+  ['op-ecotone-to-jovian', 'reth', 163],
+] as const
+
+type Fields = Readonly<Record<string, Json>>
+type TracedBlock = readonly { readonly txHash: string; readonly result: Json }[]
+
+const resultOf = (outcome: Outcome): Json => ('result' in outcome ? outcome.result : { failed: outcome.error.message })
+
+/** One trace of a transaction against ours; deposits that fail before they run are told differently by everybody (traceDialects). */
+function traceDifference(dialect: Dialect, request: TraceRequest, theirs: Json, ours: Json): unknown {
+  if (request.tracer === 'callTracer' && isFailedDeposit(dialect, theirs)) return undefined
+  const pair = comparableTraces(dialect, request, { theirs, ours })
+  return firstDifference(pair.theirs, pair.ours)
+}
+
+const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange, theirs: Json, ours: Json) => unknown>> = {
+  debug_traceTransaction: (dialect, { params }, theirs, ours) => traceDifference(dialect, (params[1] ?? {}) as TraceRequest, theirs, ours),
+  debug_traceCall: (dialect, { params }, theirs, ours) => traceDifference(dialect, (params[2] ?? {}) as TraceRequest, theirs, ours),
+  debug_traceBlockByNumber(dialect, { params }, theirs, ours) {
+    const [told, found] = [theirs, ours] as unknown as [TracedBlock, TracedBlock]
+    if (told.length !== found.length) return 'another number of transactions'
+    return told
+      .map(({ txHash, result }, i) =>
+        txHash === found[i]?.txHash ? traceDifference(dialect, params[1] as TraceRequest, result, found[i].result) : 'another order',
+      )
+      .find((difference) => difference !== undefined)
+  },
+  debug_chainConfig(dialect, _exchange, theirs, ours) {
+    // op-geth knows no Delta, which is the consensus half's, and writes fields that no chain of the OP Stack has
+    const { depositContractAddress: _contract, ...told } = theirs as Fields
+    const { deltaTime, daoForkSupport, ...found } = ours as Fields
+    return firstDifference(
+      told,
+      dialect === 'op-geth' ? found : { ...found, deltaTime: deltaTime ?? null, daoForkSupport: daoForkSupport ?? null },
+    )
+  },
+}
+
+describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
+  let servers: { readonly eth: RpcServer; readonly rollup: RpcServer }
+  beforeAll(async () => {
+    servers = await serveRecordedChain(name, finalized)
+  })
+  afterAll(async () => {
+    await servers.eth[Symbol.asyncDispose]()
+    await servers.rollup[Symbol.asyncDispose]()
+  })
+
+  it.each([
+    'debug_getRawHeader',
+    'debug_getRawBlock',
+    'debug_getRawTransaction',
+    'debug_getRawReceipts',
+    'debug_chainConfig',
+    'debug_traceTransaction',
+    'debug_traceBlockByNumber',
+    'debug_traceCall',
+  ])('%s answers as it was recorded', async (method) => {
+    const exchanges = recordedExchanges(name, method)
+    const different: unknown[] = []
+    for (const exchange of exchanges) {
+      if ('error' in exchange.outcome) continue
+      const found = await callRpc(servers.eth.url, method, exchange.params)
+      const judge = differences[method] ?? ((_dialect, _exchange, theirs, ours) => firstDifference(theirs, ours))
+      const difference = judge(dialect, exchange, exchange.outcome.result, resultOf(found))
+      if (difference !== undefined) different.push([exchange.params, difference])
+    }
+    expect(different).toEqual([])
+    expect(exchanges.length).toBeGreaterThan(0)
+  })
+
+  it('what cannot be traced is an error, with the codes and words of rpc-compat', async () => {
+    const unknown = `0x${'11'.repeat(32)}`
+    expect(await callRpc(servers.eth.url, 'debug_traceTransaction', [unknown])).toEqual({
+      error: { code: -32000, message: 'transaction not found' }, // −32001 in the recording of the newer client
+    })
+    expect(await callRpc(servers.eth.url, 'debug_traceBlockByNumber', ['0x0'])).toEqual({
+      error: { code: -32000, message: 'genesis is not traceable' },
+    })
+    expect(await callRpc(servers.eth.url, 'debug_traceBlockByHash', [unknown])).toEqual({
+      error: { code: -32000, message: `block ${unknown} not found` },
+    })
+    expect(await callRpc(servers.eth.url, 'debug_traceBlockByNumber', ['3'])).toMatchObject({ error: { code: -32602 } })
+  })
+})
