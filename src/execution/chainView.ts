@@ -1,6 +1,7 @@
 import type { L1Attributes } from '#chain/l1Info'
 import { l1AttributesIn } from '#chain/l2Ref'
 import { isFault } from '#lib/fault'
+import { oldestState } from '#state/chainState'
 import type { KvReader } from '#store/ports'
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
@@ -38,6 +39,8 @@ export type ChainView = Disposable & {
   transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined
   /** undefined: the block is not known or its state not retained */
   state(block: BlockId): WorldReads | undefined
+  /** Number of the oldest block whose state is retained. */
+  readonly oldestState: number
   /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
   parent(hash: Hash): ParentBlock | undefined
   /** How a known block hangs on the committed chain. */
@@ -144,6 +147,10 @@ class SnapshotView implements ChainView {
   state({ hash }: BlockId): WorldReads | undefined {
     const block = this.parent(hash)
     return block && createWorldReads(block.state, block.header.stateRoot)
+  }
+
+  get oldestState(): number {
+    return oldestState(this.#reader)
   }
 
   parent(hash: Hash): ParentBlock | undefined {

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from './rpcJson.ts'
  * How the clients that were recorded differ from each other where both are right. Our node speaks `reth`'s dialect, which is what users of
  * Base see; what `op-geth` and `op-node` answered is translated into it before the comparison. Nothing else is forgiven:
  * - reth: deposits show a parity and no `to` when they create, their receipts show L1 fees, logs show the block's time; op-geth has none of these.
+ * - reth tells the size of its block with a header, op-geth does not.
  * - Absent accounts in proofs: reth gives the hashes of no code and of an empty trie and the empty trie's node, op-geth zeros and no node.
  * - The rollup config of op-node keeps to its input; the other client adds what stands for it.
  * - op-node tells of `pending_safe_l2`, which the other client does not have.
@@ -77,6 +78,7 @@ export function resultOfOurs(method: string, result: Json): Json {
   if (!isObject(result)) return result
   if (method.startsWith('eth_getTransactionBy')) return transactionOfOurs(result)
   if (method === 'eth_getTransactionReceipt') return receiptOfOurs(result)
+  if (method.startsWith('eth_getHeaderBy')) return without(result, 'size')
   if (method === 'optimism_rollupConfig') return configOfOurs(result)
   const { transactions } = result
   return method.startsWith('eth_getBlockBy') ? { ...result, transactions: mapItems(transactions, transactionOfOurs) ?? null } : result

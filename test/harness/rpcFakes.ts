@@ -1,9 +1,10 @@
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
+import type { CallRuns } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
-import type { TransactionPool } from '#rpc/poolPorts'
+import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
 import type {
   AccountFacts,
   CallMessage,
@@ -19,6 +20,7 @@ import type {
 import type { Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { scriptedFeed } from '#test/harness/headFeed'
 import { type Header, hashHeader } from '#types/header'
 import {
   type Address,
@@ -162,6 +164,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       block: reading((hash) => byHash(hash)?.of),
       receipts: reading((hash) => byHash(hash)?.receipts.map(withFees)),
       transaction: reading(place),
+      oldestState: prunedBelow,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {
         isOpen = false
@@ -183,6 +186,8 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
     },
   }
 }
+
+const noCalls: CallRuns = { list: () => undefined, many: () => undefined }
 
 const noTracing: Tracing = {
   known: () => undefined,
@@ -213,8 +218,10 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
   return {
     chain,
     executor,
+    calls: noCalls,
     tracing: noTracing,
     asked,
+    heads: scriptedFeed(),
     fees: {
       params: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
       nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n,
@@ -228,14 +235,23 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
   }
 }
 
+/** `added`, `removals`, `limits`: what it was asked. */
+export type FakePool = TransactionPool & {
+  readonly added: Uint8Array[]
+  readonly removals: PoolRemoval[]
+  readonly limits: BlockLimits[]
+}
+
 /** A pool with these transactions that answers whatever is added, and keeps it aside. */
 export function fakePool(
   content: readonly PooledTransaction[] = [],
   answer: (raw: Uint8Array) => PoolOutcome = (raw) => ({ kind: 'added', hash: hashTransaction(raw) }),
-): TransactionPool & { readonly added: Uint8Array[] } {
-  const added: Uint8Array[] = []
+): FakePool {
+  const [added, removals, limits]: [Uint8Array[], PoolRemoval[], BlockLimits[]] = [[], [], []]
   return {
     added,
+    removals,
+    limits,
     async add(raw): Promise<PoolOutcome> {
       added.push(raw)
       return answer(raw)
@@ -247,5 +263,12 @@ export function fakePool(
       return { pending, queued: content.length - pending }
     },
     content: async (sender) => content.filter((each) => sender === undefined || each.sender === sender),
+    async remove(what) {
+      removals.push(what)
+      return []
+    },
+    async limitBlocks(change) {
+      limits.push(change)
+    },
   }
 }

@@ -1,5 +1,6 @@
 import type { EthContext } from '../context.ts'
 import type { Method } from '../registry.ts'
+import { getAccount, getAccountInfo, getStorageValues } from './eth/accounts.ts'
 import {
   getBlockByHash,
   getBlockByNumber,
@@ -7,11 +8,20 @@ import {
   getBlockTransactionCountByHash,
   getBlockTransactionCountByNumber,
 } from './eth/blocks.ts'
+import { capabilities } from './eth/capabilities.ts'
 import { accounts, blockNumber, chainId, syncing } from './eth/chain.ts'
 import { config } from './eth/config.ts'
 import { feeHistory } from './eth/feeHistory.ts'
-import { blobBaseFee, gasPrice, maxPriorityFeePerGas } from './eth/gasPrice.ts'
+import { baseFee, blobBaseFee, gasPrice, maxPriorityFeePerGas } from './eth/gasPrice.ts'
 import { getLogs } from './eth/getLogs.ts'
+import { getHeaderByHash, getHeaderByNumber } from './eth/headers.ts'
+import { coinbase, hashrate, mining, protocolVersion } from './eth/legacy.ts'
+import {
+  getRawTransactionByBlockHashAndIndex,
+  getRawTransactionByBlockNumberAndIndex,
+  getRawTransactionByHash,
+} from './eth/rawTransactions.ts'
+import { getTransactionBySenderAndNonce } from './eth/senderAndNonce.ts'
 import { getBalance, getCode, getProof, getStorageAt, getTransactionCount } from './eth/state.ts'
 import {
   getTransactionByBlockHashAndIndex,
@@ -19,6 +29,12 @@ import {
   getTransactionByHash,
   getTransactionReceipt,
 } from './eth/transactions.ts'
+import {
+  getUncleByBlockHashAndIndex,
+  getUncleByBlockNumberAndIndex,
+  getUncleCountByBlockHash,
+  getUncleCountByBlockNumber,
+} from './eth/uncles.ts'
 
 /** `eth_*` that read blocks, transactions, receipts, logs, state and fees. */
 export const ethReadMethods: readonly Method<EthContext>[] = [
@@ -27,6 +43,13 @@ export const ethReadMethods: readonly Method<EthContext>[] = [
   syncing,
   accounts,
   config,
+  capabilities,
+  protocolVersion,
+  coinbase,
+  mining,
+  hashrate,
+  getHeaderByNumber,
+  getHeaderByHash,
   getBlockByNumber,
   getBlockByHash,
   getBlockReceipts,
@@ -36,13 +59,25 @@ export const ethReadMethods: readonly Method<EthContext>[] = [
   getBlockTransactionCountByHash,
   getTransactionByBlockNumberAndIndex,
   getTransactionByBlockHashAndIndex,
+  getTransactionBySenderAndNonce,
+  getRawTransactionByHash,
+  getRawTransactionByBlockNumberAndIndex,
+  getRawTransactionByBlockHashAndIndex,
+  getUncleCountByBlockNumber,
+  getUncleCountByBlockHash,
+  getUncleByBlockNumberAndIndex,
+  getUncleByBlockHashAndIndex,
   getBalance,
   getTransactionCount,
   getCode,
   getStorageAt,
+  getStorageValues,
+  getAccount,
+  getAccountInfo,
   getProof,
   getLogs,
   gasPrice,
+  baseFee,
   maxPriorityFeePerGas,
   blobBaseFee,
   feeHistory,

@@ -1,4 +1,4 @@
-import { quantity } from '../../codecs/values.ts'
+import { orNull, quantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { ChainView } from '../../ports.ts'
 import { ethMethod } from '../define.ts'
@@ -51,6 +51,20 @@ export const gasPrice = ethMethod({
   run(context): bigint {
     using view = context.chain.view()
     return (view.header(view.heads.latest.hash)?.baseFeePerGas ?? 0n) + suggestTip(view)
+  },
+})
+
+export const baseFee = ethMethod({
+  name: 'eth_baseFee',
+  doc: 'Base fee of the next block in wei per gas; null before there are any.',
+  params: [],
+  result: orNull(quantity),
+  cost: 'point-read',
+  example: { params: [] },
+  run({ chain, fees }): bigint | undefined {
+    using view = chain.view()
+    const head = view.header(view.heads.latest.hash)
+    return head && fees.nextBaseFee(head)
   },
 })
 

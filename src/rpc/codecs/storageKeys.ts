@@ -1,0 +1,29 @@
+import type { Address, Hash } from '#types/ids'
+import { isJsonObject } from '../json.ts'
+import { ParamError, within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { refTo } from '../schemas.ts'
+import { address, listOf, slotKey, wrongType } from './values.ts'
+
+/** Bound on the slots of one question, over all accounts. */
+export const maxStorageValues = 1_024
+
+/** Slots by account, in the order asked. */
+export type StorageKeys = readonly { readonly account: Address; readonly slots: readonly Hash[] }[]
+
+const slotList = listOf(slotKey, maxStorageValues)
+
+export const storageKeys: ParamCodec<StorageKeys> = {
+  doc: `{address: [storage slots]}, at most ${maxStorageValues} slots`,
+  schema: { type: 'object', additionalProperties: { type: 'array', items: { anyOf: [refTo('Hash'), refTo('Quantity')] } } },
+  parse(value): StorageKeys {
+    if (!isJsonObject(value)) throw wrongType(value, 'an object of addresses')
+    let left = maxStorageValues
+    return Object.entries(value).map(([name, list]) => {
+      const slots = within(name, () => slotList.parse(list)).map(({ slot }) => slot)
+      left -= slots.length
+      if (left < 0) throw new ParamError(`at most ${maxStorageValues} slots allowed`, 'senseless')
+      return { account: within(name, () => address.parse(name)), slots }
+    })
+  },
+}

@@ -1,0 +1,70 @@
+import type { BlockId } from '#types/blockRef'
+import type { Address } from '#types/ids'
+import { decodeTransaction, depositType } from '#types/transaction'
+import { address, gasQuantity, orNull } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { prunedHistory } from '../../errors.ts'
+import type { ChainView } from '../../ports.ts'
+import { param } from '../../registry.ts'
+import { type AnyTransaction, pendingTransaction, transactionResult } from '../../results/transaction.ts'
+import { ethMethod } from '../define.ts'
+import { blockWithReceipts, minedTransaction } from './mined.ts'
+
+/** Nonce of the account after a block; undefined: its state is not retained. */
+function nonceAfter(view: ChainView, of: Address, { number }: Pick<BlockId, 'number'>): bigint | undefined {
+  const hash = view.canonicalHash(number)
+  const state = hash && view.state({ hash, number })
+  return state && (state.account(of)?.nonce ?? 0n)
+}
+
+/**
+ * The block after which the account's nonce is above `nonce` for the first time.
+ * @throws RpcError 4444 when that may be a block before those whose states are retained
+ */
+function blockThatUsed(view: ChainView, of: Address, nonce: bigint): number | undefined {
+  const { latest } = view.heads
+  if ((nonceAfter(view, of, latest) ?? 0n) <= nonce) return undefined
+  let [from, to] = [0, latest.number]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    const after = nonceAfter(view, of, { number: middle })
+    if (after !== undefined && after > nonce) to = middle
+    else from = middle + 1
+  }
+  if (to > 0 && nonceAfter(view, of, { number: to - 1 }) === undefined) throw prunedHistory()
+  return to
+}
+
+function minedBy(context: EthContext, of: Address, nonce: bigint): AnyTransaction | undefined {
+  using view = context.chain.view()
+  const number = blockThatUsed(view, of, nonce)
+  const hash = number === undefined ? undefined : view.canonicalHash(number)
+  const found = hash && blockWithReceipts(view, hash)
+  if (!found) return undefined
+  const index = found.of.block.transactions.findIndex((raw, at) => {
+    if (found.of.senders[at] !== of) return false
+    const transaction = decodeTransaction(raw)
+    const used = transaction.type === depositType ? found.receipts[at]?.receipt.depositNonce : transaction.nonce
+    return used === nonce
+  })
+  return index < 0 ? undefined : minedTransaction(found.of, found.receipts, index)
+}
+
+async function find(context: EthContext, of: Address, nonce: bigint): Promise<AnyTransaction | undefined> {
+  const waiting = await context.pool?.content(of)
+  for (const { raw, hash, sender } of waiting ?? []) {
+    const transaction = decodeTransaction(raw)
+    if (transaction.type !== depositType && transaction.nonce === nonce) return pendingTransaction(transaction, hash, sender)
+  }
+  return minedBy(context, of, nonce)
+}
+
+export const getTransactionBySenderAndNonce = ethMethod({
+  name: 'eth_getTransactionBySenderAndNonce',
+  doc: 'The transaction with which an account used a nonce: one that waits in the pool, else one of the canonical chain, as far back as states are retained.',
+  params: [param('sender', address), param('nonce', gasQuantity)],
+  result: orNull(transactionResult),
+  cost: 'block-read',
+  example: { params: ['0x00000000000000000000000000000000000000ff', '0x0'], result: null },
+  run: find,
+})
