@@ -58,7 +58,15 @@ const logBytes = 700
 
 type Entry = { readonly filter: Filter; readonly weight: number; askedMs: number; turn: Promise<unknown> }
 
-export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedMs'> }, given: Partial<FilterLimits> = {}): Filters {
+export type FiltersDeps = {
+  readonly clock: Pick<Clock, 'elapsedMs'>
+  /** makes ids that nobody can guess; absent: of 16 bytes */
+  readonly newId?: (() => string) | undefined
+}
+
+const randomId = (): string => toHex(randomBytes(16))
+
+export function createFilters({ clock, newId = randomId }: FiltersDeps, given: Partial<FilterLimits> = {}): Filters {
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
   const listeners = new Set<(hash: Hash) => void>()
@@ -89,7 +97,7 @@ export function createFilters({ clock }: { readonly clock: Pick<Clock, 'elapsedM
     add(filter, of): string {
       dropIdle()
       if (entries.size >= limits.maxFilters || weight + of > limits.maxWeight) throw tooManyFilters()
-      const id = toHex(randomBytes(16))
+      const id = newId()
       entries.set(id, { filter, weight: of, askedMs: clock.elapsedMs(), turn: Promise.resolve() })
       weight += of
       return id
