@@ -2,7 +2,8 @@ import type { Evm, EvmSession, StateView } from '#evm/ports'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
 import type { BlockInput } from '#execution/executedBlock'
 import type { Block } from '#types/block'
-import type { Address } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
 import { ReplayStates } from './replayStates.ts'
 
 /** A block that is to be run again. */
@@ -35,11 +36,18 @@ export class BlockReplay {
   /** the system calls are its first step */
   readonly #states = new ReplayStates()
   #running = 0
+  #hashes: readonly Hash[] | undefined
 
   constructor(deps: BlockDeps, of: ReplayedBlock) {
     this.of = of
     this.#deps = { ...deps, senders: { of: (tx, hash): Address | undefined => of.senders?.[this.#running] ?? deps.senders.of(tx, hash) } }
     this.#input = inputOf(of.block)
+  }
+
+  /** Of the transactions, in order. */
+  get hashes(): readonly Hash[] {
+    this.#hashes ??= this.of.block.transactions.map(hashTransaction)
+    return this.#hashes
   }
 
   /** Memory that it takes, about. */

@@ -1,12 +1,12 @@
-import type { BlockEnv, Evm, EvmSession, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
 import type { ParentBlock } from '#execution/executeBlock'
-import type { BlockOverrides, CallOverrides } from '#rpc/callPorts'
+import type { CallOverrides } from '#rpc/callPorts'
 import type { CallMessage, MeasuredCall, RunTimer } from '#rpc/ports'
 import type { BlockTracing, CallPlace, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import type { Hash } from '#types/ids'
 import { measureCall } from './executor.ts'
-import { overriddenEnv, overrideDiff, withBlockHashes } from './overriddenView.ts'
+import { overrideDiff } from './overriddenView.ts'
 import type { BlockReplay } from './replay.ts'
 import { ReplayStates } from './replayStates.ts'
 import { runTraced } from './tracedRun.ts'
@@ -14,14 +14,6 @@ import type { TracingDeps } from './tracing.ts'
 
 /** A block's transactions, for a call that stands between two of them. */
 export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined
-
-/** The same interpreter in another environment. */
-function overridden(evm: Evm, overrides: BlockOverrides): Evm {
-  return {
-    open: (view: StateView, env: BlockEnv, rules): EvmSession =>
-      evm.open(withBlockHashes(view, overrides.blockHashes), overriddenEnv(env, overrides), rules),
-  }
-}
 
 /** How a call of these has ended: as its receipt would say it; of a call that has not begun, why not. */
 function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refused: TraceOutcome } {
@@ -56,8 +48,7 @@ class ReplayCalls implements CallTracing {
     if (overrides.state !== undefined) this.#states.add(overrideDiff(this.#now(below), overrides.state))
     const before = this.#now(below)
     const { header } = below
-    const timestamp = overrides.block?.timestamp ?? header.timestamp
-    const at: ParentBlock = { ...below, header: { ...header, timestamp }, state: { ...below.state, view: before } }
+    const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
     return runTraced(this.#deps.traced, request, timer, {
@@ -65,7 +56,7 @@ class ReplayCalls implements CallTracing {
       before,
       run: (evm, listen) => {
         listen()
-        return endOf(measureCall({ evm: overrides.block ? overridden(evm, overrides.block) : evm, config: this.#deps.config }, at, message))
+        return endOf(measureCall({ evm, config: this.#deps.config }, at, message, { block: overrides.block }))
       },
       after: (session) => {
         session.endTransaction()

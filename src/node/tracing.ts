@@ -12,7 +12,7 @@ import type { RunTimer } from '#rpc/ports'
 import type { BlockTracing, TraceOutcome, TraceRequest, Tracing } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
-import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
+import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable } from './replay.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
@@ -33,7 +33,6 @@ const maxReplayBytes = 64 * 2 ** 20
 const sliceMs = 10
 
 class ReplayTracing implements BlockTracing {
-  readonly hashes: readonly Hash[]
   readonly #deps: TracingDeps & BlockDeps
   readonly #replay: BlockReplay
   readonly #hash: Hash
@@ -45,7 +44,10 @@ class ReplayTracing implements BlockTracing {
     this.#replay = replay
     this.#hash = hash
     this.#ran = ran
-    this.hashes = replay.of.block.transactions.map(hashTransaction)
+  }
+
+  get hashes(): readonly Hash[] {
+    return this.#replay.hashes
   }
 
   prepare(index: number): boolean | 'pruned' {

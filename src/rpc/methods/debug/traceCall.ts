@@ -20,7 +20,7 @@ export function planAt(
   at: BlockParam,
   overrides: CallOverrides,
 ): { readonly block: CallPlace['block']; readonly message: CallMessage } {
-  return atCallPlace(context, request, at, overrides, ({ block, basis }) => ({ block, message: planCall(request, basis) }))
+  return atCallPlace(context, at, ({ block, basis }) => ({ block, message: planCall(request, basis(request, overrides)) }))
 }
 
 export const plainTrace: CallTraceOptions = { request: {}, state: undefined, block: undefined, index: undefined }
