@@ -1,0 +1,110 @@
+// npm run fuzz:rpc -- [--seconds N] [--seed S]: wrong requests of every kind to every method of a devnet, over HTTP and WebSocket. Exit 1 when it
+// crashes, logs an error, leaves a request without its answer, answers with an internal error or what is no JSON-RPC, or when its memory grows.
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { randomOf } from './evm/random.ts'
+import type { FromTarget } from './rpc/messages.ts'
+import { createStepper, type Finding, fuzzedMethods } from './rpc/steps.ts'
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } })
+const seconds = Number(values.seconds)
+const seed = values.seed === undefined ? Math.trunc(performance.timeOrigin) % 2 ** 31 : Number(values.seed)
+if (!(seconds > 0) || !Number.isInteger(seed)) {
+  process.stderr.write('fuzz:rpc: --seconds takes a positive number, --seed an integer\n')
+  process.exit(2)
+}
+
+const clients = 6
+const idsEach = 1_000_000_000
+const restMs = 10_000
+/** what memory may grow by between the second and the last third of a run */
+const growth = { share: 1.15, mb: 24 }
+/** a shorter run says nothing of memory */
+const fewestSamples = 9
+
+const child = fork(join(import.meta.dirname, 'rpc/target.ts'), { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+let crash = ''
+child.stderr?.on('data', (chunk: Buffer) => (crash = (crash + chunk.toString()).slice(-4_000)))
+const gone = new Promise<never>((_, reject) =>
+  child.once('exit', (code, signal) => reject(new Error(`the node ended (${code ?? signal}): ${crash}`))),
+)
+gone.catch(() => {})
+process.once('exit', () => child.kill('SIGKILL'))
+
+const logged: string[] = []
+const memories: { readonly heapMb: number; readonly rssMb: number }[] = []
+const ready = Promise.withResolvers<Extract<FromTarget, { kind: 'ready' }>>()
+let onMemory = (): void => {}
+child.on('message', (message: FromTarget) => {
+  if (message.kind === 'ready') ready.resolve(message)
+  else if (message.kind === 'error') logged.push(message.text)
+  else {
+    memories.push(message)
+    onMemory()
+  }
+})
+
+/** Waits for the node's memory, with nothing under way. */
+async function sampleMemory(): Promise<void> {
+  const sampled = new Promise<void>((resolve) => {
+    onMemory = resolve
+  })
+  child.send('memory')
+  await Promise.race([sampled, gone])
+}
+
+const median = (list: readonly number[]): number => list.toSorted((a, b) => a - b)[list.length >> 1] ?? 0
+
+/** What is wrong with the memory, if anything. */
+function memoryFinding(): string | undefined {
+  if (memories.length < fewestSamples) return undefined
+  const third = Math.floor(memories.length / 3)
+  for (const kind of ['heapMb', 'rssMb'] as const) {
+    const [middle, end] = [median(memories.slice(third, 2 * third).map((m) => m[kind])), median(memories.slice(-third).map((m) => m[kind]))]
+    if (end > middle * growth.share + growth.mb) return `memory grows: ${kind} ${middle.toFixed(0)} → ${end.toFixed(0)}`
+  }
+  return undefined
+}
+
+const { urls, held } = await Promise.race([ready.promise, gone])
+const steppers = Array.from({ length: clients }, (_, client) => createStepper(urls, held, randomOf(seed + client), 1 + client * idsEach))
+const findings = new Map<string, Finding>()
+let requests = 0
+const endMs = performance.now() + seconds * 1_000
+
+async function runUntil(stopMs: number): Promise<void> {
+  await Promise.all(
+    steppers.map(async ({ step }) => {
+      while (performance.now() < stopMs) {
+        const found = await step()
+        requests++
+        if (found && !findings.has(found.key)) {
+          findings.set(found.key, found)
+          process.stderr.write(`fuzz:rpc: ${found.why}\n→ ${found.request}\n← ${found.answer}\n`)
+        }
+      }
+    }),
+  )
+}
+
+try {
+  while (performance.now() < endMs) {
+    await Promise.race([runUntil(Math.min(endMs, performance.now() + restMs)), gone])
+    await sampleMemory()
+  }
+} catch (error) {
+  process.stderr.write(`fuzz:rpc: ${String(error)}\nlast requests:\n${steppers.flatMap(({ last }) => last).join('\n')}\n`)
+  findings.set('end', { key: 'end', why: 'the node ended', request: '', answer: '' })
+}
+const grown = memoryFinding()
+for (const text of new Set(logged)) process.stderr.write(`fuzz:rpc: logged: ${text}\n`)
+if (grown !== undefined) process.stderr.write(`fuzz:rpc: ${grown}\n`)
+const ends = memories.at(-1)
+const silent = fuzzedMethods.filter(({ name }) => !steppers.some(({ succeeded }) => succeeded.has(name))).map(({ name }) => name)
+if (silent.length > 0) process.stdout.write(`fuzz:rpc: never a result, only errors: ${silent.join(', ')}\n`)
+process.stdout.write(
+  `fuzz:rpc: ${requests} requests to ${fuzzedMethods.length} methods, seed ${seed}: ${findings.size} findings, ${logged.length} errors logged, heap ${ends?.heapMb.toFixed(0)} MB, resident ${ends?.rssMb.toFixed(0)} MB\n`,
+)
+for (const { close } of steppers) close()
+process.exit(findings.size + logged.length > 0 || grown !== undefined ? 1 : 0)

@@ -1,0 +1,57 @@
+import { fromJSONSchema } from 'zod'
+import { type JsonSchema, namedSchemas } from '#rpc/schemas'
+
+/** Where `$ref` of our schemas leads, as zod finds it. */
+function localSchema(schema: JsonSchema): Parameters<typeof fromJSONSchema>[0] {
+  const text = JSON.stringify({ ...schema, $defs: namedSchemas }).replaceAll('#/components/schemas/', '#/$defs/')
+  return JSON.parse(text) as Parameters<typeof fromJSONSchema>[0]
+}
+
+type Judge = (value: unknown) => string | undefined
+const judges = new WeakMap<JsonSchema, Judge>()
+
+function judgeOf(schema: JsonSchema): Judge {
+  const known = judges.get(schema)
+  if (known) return known
+  const parser = fromJSONSchema(localSchema(schema))
+  const judge: Judge = (value) => parser.safeParse(value).error?.message
+  judges.set(schema, judge)
+  return judge
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const internalError = -32603
+
+/**
+ * What is wrong with one JSON-RPC answer; undefined when nothing is.
+ * @param schema of the result, when the method is known and told one
+ */
+export function fault(answer: unknown, schema: JsonSchema | undefined): string | undefined {
+  if (!isObject(answer)) return 'is no object'
+  if (!('id' in answer)) return 'has no id'
+  const { jsonrpc, result, error } = answer
+  if (jsonrpc !== '2.0') return 'has no jsonrpc 2.0'
+  if ('result' in answer === 'error' in answer) return 'has not exactly one of result and error'
+  if (!('error' in answer)) {
+    const why = schema === undefined ? undefined : judgeOf(schema)(result)
+    return why === undefined ? undefined : `has a result that is not what its schema says: ${why}`
+  }
+  if (!isObject(error)) return 'has an error that is no object'
+  const { code, message } = error
+  if (!Number.isInteger(code) || typeof message !== 'string' || message === '') return 'has an error without code or message'
+  return code === internalError && message === 'Internal error' ? 'is an internal error' : undefined
+}
+
+/** What is wrong with the answer to a whole body that had these ids, as many as wanted an answer. */
+export function batchFault(answer: unknown, ids: readonly unknown[]): string | undefined {
+  if (!Array.isArray(answer)) return isObject(answer) && 'error' in answer ? fault(answer, undefined) : 'is no list'
+  if (answer.length !== ids.length) return `has ${answer.length} answers to ${ids.length} requests`
+  for (const [index, item] of answer.entries()) {
+    const why = fault(item, undefined)
+    if (why !== undefined) return why
+    if ((item as { id: unknown }).id !== ids[index]) return `has the id ${JSON.stringify((item as { id: unknown }).id)} at ${index}`
+  }
+  return undefined
+}

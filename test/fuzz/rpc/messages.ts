@@ -1,0 +1,10 @@
+/** What the chain under test holds, to be asked about. */
+export type Held = { readonly hashes: string[]; readonly addresses: string[]; readonly raws: string[] }
+
+export type TargetUrls = { readonly http: string; readonly ws: string; readonly rollup: string }
+
+/** What the process under test tells; whatever it is sent asks for its memory. */
+export type FromTarget =
+  | { readonly kind: 'ready'; readonly urls: TargetUrls; readonly held: Held }
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'memory'; readonly heapMb: number; readonly rssMb: number }

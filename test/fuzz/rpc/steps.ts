@@ -1,0 +1,180 @@
+import type { Json } from '#rpc/json'
+import { engineMethods, rollupRegistry, socketRegistry } from '#rpc/methods'
+import type { JsonSchema } from '#rpc/schemas'
+import type { Random } from '../evm/random.ts'
+import { batchFault, fault } from './judge.ts'
+import type { Held, TargetUrls } from './messages.ts'
+import { grounded, mutated, mutatedBody } from './mutate.ts'
+import { createCaller, post, sendBytes } from './wire.ts'
+
+/** What went wrong, and with what; `key`: of those that are alike only the first is told. */
+export type Finding = { readonly key: string; readonly why: string; readonly request: string; readonly answer: string }
+
+type Fuzzed = {
+  readonly name: string
+  readonly port: 'http' | 'rollup'
+  readonly params: readonly Json[]
+  readonly schema: JsonSchema | undefined
+}
+
+/** Those that no mutation is tried on, each with its reason. */
+const left: Readonly<Record<string, string>> = Object.fromEntries(
+  engineMethods.map(({ name }) => [name, 'the port of the engine wants a token: engineServer.test.ts']),
+)
+
+const fuzzedOf = (
+  port: Fuzzed['port'],
+  methods: Iterable<{ name: string; example: { params: readonly Json[] }; result: { schema?: JsonSchema } }>,
+): Fuzzed[] => [...methods].map(({ name, example, result }) => ({ name, port, params: example.params, schema: result.schema }))
+
+/** Every method that a devnet serves to anybody. */
+export const fuzzedMethods: readonly Fuzzed[] = [
+  ...fuzzedOf('http', socketRegistry.values()),
+  ...fuzzedOf('rollup', rollupRegistry.values()),
+].filter(({ name }) => !(name in left))
+
+const overSocketOnly: ReadonlySet<string> = new Set(['eth_subscribe', 'eth_unsubscribe'])
+
+/** The parameters of an example, real or wrong in one place or several. */
+function paramsFor({ params }: Fuzzed, random: Random, held: Held): unknown {
+  let value: unknown = grounded(params, random, held)
+  for (let times = random.below(3); times > 0; times--) value = mutated(value, random)
+  return value
+}
+
+export type Stepper = {
+  step(): Promise<Finding | undefined>
+  readonly last: readonly string[]
+  /** names of methods that answered with a result at least once */
+  readonly succeeded: ReadonlySet<string>
+  close(): void
+}
+
+const keptRequests = 12
+const shown = (text: string): string => (text.length > 1_500 ? `${text.slice(0, 1_500)}… (${text.length})` : text)
+
+/** One client that asks wrongly in every way, again and again. @param firstId ids of this client begin there */
+export function createStepper(urls: TargetUrls, held: Held, random: Random, firstId: number): Stepper {
+  const caller = createCaller(urls.ws)
+  const last: string[] = []
+  const succeeded = new Set<string>()
+  let nextId = firstId
+
+  const sent = (text: string): string => {
+    last.push(shown(text))
+    if (last.length > keptRequests) last.shift()
+    return text
+  }
+  const finding = (name: string, why: string | undefined, request: string, answer: string): Finding | undefined =>
+    why === undefined
+      ? undefined
+      : { key: `${name} ${why.slice(0, 60)}`, why: `${name}: the answer ${why}`, request: shown(request), answer: shown(answer) }
+
+  async function single(method: Fuzzed): Promise<Finding | undefined> {
+    const id = nextId++
+    const request = sent(JSON.stringify({ jsonrpc: '2.0', id, method: method.name, params: paramsFor(method, random, held) }))
+    const overSocket = overSocketOnly.has(method.name) || (method.port === 'http' && random.percent(40))
+    const text = overSocket ? await caller.call(id, request) : (await post(urls[method.port], request)).text
+    const answer: unknown = JSON.parse(text)
+    if (typeof answer === 'object' && answer !== null && 'result' in answer) succeeded.add(method.name)
+    const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === id ? undefined : 'has another id')
+    return finding(method.name, why, request, text)
+  }
+
+  async function batch(): Promise<Finding | undefined> {
+    const items = Array.from({ length: 1 + random.below(6) }, () => {
+      const { name, ...rest } = random.pick(fuzzedMethods)
+      const isNotification = random.percent(15)
+      return {
+        jsonrpc: '2.0',
+        ...(!isNotification && { id: random.pick([nextId++, `s${nextId}`, null]) }),
+        method: name,
+        params: paramsFor({ name, ...rest }, random, held),
+      }
+    })
+    const request = sent(JSON.stringify(items))
+    const { text } = await post(urls.http, request)
+    const ids = items.flatMap((item) => ('id' in item ? [item.id] : []))
+    if (text === '') return finding('batch', ids.length === 0 ? undefined : 'is empty', request, text)
+    return finding('batch', batchFault(JSON.parse(text), ids), request, text)
+  }
+
+  /** Whatever the bytes are: an answer with an id, or none to what asks for none. */
+  async function broken(): Promise<Finding | undefined> {
+    const method = random.pick(fuzzedMethods)
+    const whole = JSON.stringify({ jsonrpc: '2.0', id: nextId++, method: method.name, params: paramsFor(method, random, held) })
+    const request = sent(mutatedBody(whole, random))
+    const { status, text } = await post(urls[method.port], request)
+    if (text === '' && (status === 200 || status === 204) && !/"id"/.test(request)) return undefined
+    const answers: unknown = JSON.parse(text)
+    for (const answer of Array.isArray(answers) ? answers : [answers]) {
+      const found = finding('broken body', fault(answer, undefined), request, text)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  /** A request whose frame is wrong. */
+  async function envelope(): Promise<Finding | undefined> {
+    const { name } = random.pick(fuzzedMethods)
+    const id = random.pick([{}, [], true, 1.5, '', -1, null, 2 ** 53, 'x'.repeat(2_000)])
+    const params = random.pick([undefined, null, {}, 'x', 1, [[]]])
+    const request = sent(
+      JSON.stringify({
+        jsonrpc: random.pick(['2.0', '1.0', 2, undefined]),
+        id,
+        method: random.pick([name, '', 'x'.repeat(3_000), 7, null, '__proto__']),
+        params,
+      }),
+    )
+    const { text } = await post(urls.http, request)
+    const answer: unknown = JSON.parse(text)
+    const expected = typeof id === 'string' || typeof id === 'number' ? id : null
+    const why =
+      fault(answer, undefined) ??
+      ((answer as { id: unknown }).id === expected ? undefined : `has the id ${JSON.stringify((answer as { id: unknown }).id)}`)
+    return finding('envelope', why, request, text)
+  }
+
+  /** HTTP and WebSocket themselves wrong; afterwards the server still answers. */
+  async function hostileWire(): Promise<Finding | undefined> {
+    const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n'
+    const bytes = random.pick([
+      `${head}content-length: 500\r\n\r\n{"jsonrpc"`,
+      `${head}content-length: abc\r\n\r\n{}`,
+      `${head}transfer-encoding: chunked\r\n\r\nzz\r\n{}`,
+      `${head}transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+      `${head}expect: 100-continue\r\ncontent-length: 10\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(20),
+      `${'x'.repeat(70_000)}`,
+      `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
+    ])
+    sent(`bytes ${bytes.slice(0, 200)}`)
+    if (random.percent(30)) {
+      const frame = random.pick([Buffer.from([0xff, 0xfe, 0]), 'not json', '[', '[]', `"${'x'.repeat(100_000)}"`])
+      await caller.throwAt(frame).catch(() => {})
+    } else await sendBytes(urls.http, bytes, 20 + random.below(200))
+    const probe = JSON.stringify({ jsonrpc: '2.0', id: nextId, method: 'net_version', params: [] })
+    const { status, text } = await post(urls.http, probe)
+    return finding(
+      'after a broken connection',
+      status === 200 ? fault(JSON.parse(text), undefined) : `has the status ${status}`,
+      bytes,
+      text,
+    )
+  }
+
+  async function step(): Promise<Finding | undefined> {
+    const kind = random.below(100)
+    try {
+      if (kind < 75) return await single(random.pick(fuzzedMethods))
+      if (kind < 83) return await batch()
+      if (kind < 92) return await broken()
+      return await (kind < 97 ? envelope() : hostileWire())
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('the socket was closed')) return undefined // other requests of this client asked for it
+      return { key: `no answer ${String(error).slice(0, 60)}`, why: `no answer: ${String(error)}`, request: last.at(-1) ?? '', answer: '' }
+    }
+  }
+  return { step, last, succeeded, close: () => caller.close() }
+}

@@ -1,0 +1,54 @@
+// A devnet in a process of its own, for fuzz:rpc: tells its URLs and what it holds, every error that it logs, and its memory when asked.
+import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { systemClock } from '#lib/clock'
+import type { Log, LogFields } from '#lib/log'
+import { startDevnetWith } from '../../../src/devnet/startDevnet.ts'
+import type { FromTarget, Held } from './messages.ts'
+
+const tell = (message: FromTarget): void => void process.send?.(message)
+const textOf = (value: unknown): string => (value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)) ?? 'undefined'
+
+/** Only errors count: they are what no caller should be able to cause. */
+const log: Log = {
+  trace: () => {},
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: (message: string, { error, ...fields }: LogFields = {}) =>
+    tell({ kind: 'error', text: `${message} ${JSON.stringify(fields)} ${textOf(error)}` }),
+  child: () => log,
+}
+
+/** code of a contract whose creation logs 32 bytes under one topic */
+const logging: Hex = '0x6001600052600260206000a100'
+const transfers = 5
+
+await using devnet = await startDevnetWith({ clock: systemClock, random: Math.random, fetch, log }, { l1: 'memory', blockTimeSec: 1 })
+const [payer, payee] = devnet.accounts
+if (payer === undefined || payee === undefined) throw new Error('a devnet without accounts')
+const chain = defineChain({
+  ...{ id: devnet.chainId, name: 'devnet', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 } },
+  rpcUrls: { default: { http: [devnet.urls.rpc] } },
+})
+const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), chain, transport: http() }).extend(publicActions)
+const held: Held = { hashes: [], addresses: [payer.address, payee.address], raws: [] }
+for (let nonce = 0; nonce < transfers; nonce++) {
+  const request = nonce === 0 ? { data: logging, gas: 200_000n } : { to: payee.address, value: 1n, gas: 21_000n }
+  const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest({ ...request, nonce }))
+  const receipt = await wallet.waitForTransactionReceipt({
+    hash: await wallet.sendRawTransaction({ serializedTransaction: raw }),
+    pollingInterval: 100,
+  })
+  held.raws.push(raw)
+  held.hashes.push(receipt.transactionHash, receipt.blockHash)
+}
+tell({ kind: 'ready', urls: { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup }, held })
+
+process.on('message', () => {
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  tell({ kind: 'memory', heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 })
+})
+process.on('disconnect', () => process.exit(0))
+await devnet.ended
