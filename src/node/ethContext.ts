@@ -9,6 +9,7 @@ import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
 import type { SequencerLink, TransactionPool } from '#rpc/poolPorts'
 import type { CallOutcome, MeasuredCall, SyncProgress } from '#rpc/ports'
+import { createCallRuns } from './callRuns.ts'
 import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
 import { createTracing } from './tracing.ts'
@@ -36,6 +37,7 @@ const defaultCallTimeoutMs = 5_000
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
   const { execution, evm, config, clock, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
   const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
+  const traced = createTracedWasmEvm()
   return {
     chain: { view: () => execution.view(), sync },
     executor: {
@@ -51,7 +53,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
         return parent && measureCall({ evm, config, timer }, parent, message, overrides)
       },
     },
-    tracing: createTracing({ execution, evm, traced: createTracedWasmEvm(), config, clock }),
+    calls: createCallRuns({ execution, evm, traced, config }),
+    tracing: createTracing({ execution, evm, traced, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),

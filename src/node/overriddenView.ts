@@ -42,18 +42,26 @@ export function overrideDiff(view: StateView, overrides: StateOverrides): StateD
   return diffOf(entriesOf(view, overrides))
 }
 
-/** Whether there are slots, in the form of a storage root. */
-function storageRootOf(view: StateView, { key, wiped, slots }: Entry): Hash {
-  const before = wiped ? emptyRoot : (view.account(key)?.storageRoot ?? emptyRoot)
-  return before === emptyRoot && [...slots.values()].some((value) => value !== 0n) ? someStorage : before
+/**
+ * A state with changes on top, for running messages: its storage roots say no more than whether there is storage. An account that has lost its
+ * last slot counts as one that has storage.
+ */
+export function viewAbove(view: StateView, diff: StateDiff): StateView {
+  const storageRoots = new Map<string, Hash>()
+  for (const { key, change, wiped } of diff.accounts()) {
+    const before = change === null || wiped ? emptyRoot : (view.account(key)?.storageRoot ?? emptyRoot)
+    if (before !== emptyRoot) storageRoots.set(toHex(key), before)
+  }
+  for (const { addressKey, value } of diff.slots()) {
+    if (value.some((byte) => byte !== 0)) storageRoots.set(toHex(addressKey), someStorage)
+  }
+  return overlay({ view, nodes: noNodes }, diff, { nodes: [], storageRoots }).view
 }
 
-/** A state with overrides on top, for running messages: its storage roots say no more than whether there is storage. */
+/** A state with overrides on top, as `viewAbove`. */
 export function overriddenView(view: StateView, overrides: StateOverrides): StateView {
   const entries = entriesOf(view, overrides)
-  if (entries.length === 0) return view
-  const storageRoots = new Map(entries.map((entry) => [toHex(entry.key), storageRootOf(view, entry)]))
-  return overlay({ view, nodes: noNodes }, diffOf(entries), { nodes: [], storageRoots }).view
+  return entries.length === 0 ? view : viewAbove(view, diffOf(entries))
 }
 
 /** A state in which BLOCKHASH answers otherwise for these numbers. */

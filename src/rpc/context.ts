@@ -1,5 +1,6 @@
 import type { ForkIdChain } from '#chain/forkId'
 import type { EngineApi } from '#engine/engineApi'
+import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
 import type { SequencerLink, TransactionPool } from './poolPorts.ts'
@@ -29,6 +30,7 @@ export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 10
 export type EthContext = CallContext & {
   readonly chain: ChainReader
   readonly executor: Executor
+  readonly calls: CallRuns
   readonly tracing: Tracing
   readonly fees: FeeMarket
   /** absent: transactions are not kept here */

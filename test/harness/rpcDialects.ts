@@ -49,6 +49,20 @@ function withSystemConfig(config: JsonObject, translate: (systemConfig: JsonObje
   return isObject(systemConfig) ? { ...config, genesis: { ...genesis, system_config: translate(systemConfig) } } : config
 }
 
+/** op-geth tells slots in no order, and not why a message reverts. */
+function accessListOf(result: JsonObject): JsonObject {
+  const { accessList, error } = result
+  const sorted = mapItems(accessList, (entry) => {
+    const { storageKeys } = entry
+    return { ...entry, storageKeys: Array.isArray(storageKeys) ? storageKeys.toSorted() : null }
+  })
+  return {
+    ...result,
+    accessList: sorted ?? null,
+    ...(error !== undefined && { error: String(error).replace(/^(execution reverted).*/, '$1') }),
+  }
+}
+
 function configOfOurs(config: JsonObject): JsonObject {
   const known = (members: JsonObject): JsonObject => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
   return without(withSystemConfig(config, known), 'granite_channel_timeout', 'chain_op_config')
@@ -76,6 +90,7 @@ export function resultOfOurs(method: string, result: Json): Json {
   if (method === 'eth_getLogs' && Array.isArray(result)) return mapItems(result, logOfOurs) ?? result
   if (method === 'eth_getBlockReceipts') return mapItems(result, receiptOfOurs) ?? result
   if (!isObject(result)) return result
+  if (method === 'eth_createAccessList') return accessListOf(result)
   if (method.startsWith('eth_getTransactionBy')) return transactionOfOurs(result)
   if (method === 'eth_getTransactionReceipt') return receiptOfOurs(result)
   if (method.startsWith('eth_getHeaderBy')) return without(result, 'size')
@@ -103,6 +118,7 @@ function feeHistoryOfTheirs(history: JsonObject): JsonObject {
 /** op-geth's or op-node's result, with what the other clients do not tell taken away. */
 export function resultOfTheirs(method: string, result: Json): Json {
   if (!isObject(result)) return result
+  if (method === 'eth_createAccessList') return accessListOf(result)
   if (method === 'eth_feeHistory') return feeHistoryOfTheirs(result)
   if (method === 'eth_getProof') return proofOfTheirs(result)
   if (method === 'optimism_rollupConfig') return withSystemConfig(result, (members) => without(members, 'eip1559Params'))
@@ -137,6 +153,10 @@ const translations: readonly Translation[] = [
     ours: ([, amounts]) => rejected(`insufficient funds for gas * price + value: ${amounts}`),
   },
   { says: /^out of gas$/, ours: (_match, params) => rejected(`out of gas: gas required exceeds: ${gasOf(params)}`) },
+  {
+    says: /has both 'state' and 'stateDiff'$/,
+    ours: (_match, params) => ({ code: -32602, message: `account ${addressOf(params[2])} has both 'state' and 'stateDiff'` }),
+  },
   { says: /^stack underflow/, ours: () => rejected('EVM error: StackUnderflow') },
   // of bytes that are no transaction
   {
@@ -152,6 +172,9 @@ const translations: readonly Translation[] = [
   },
   { says: /^failed to get L2 block ref .* not found$/, ours: () => ({ code: -32603, message: 'Internal error' }) },
 ]
+
+/** The one account that is overridden. */
+const addressOf = (overrides: Json | undefined): string => (isObject(overrides) ? String(Object.keys(overrides)[0]).toLowerCase() : '')
 
 function rejected(message: string): RpcErrorJson {
   return { code: -32003, message }

@@ -26,7 +26,14 @@ export type Comparison = {
 const offeredMethods: readonly string[] = [
   ...['eth_chainId', 'eth_blockNumber', 'eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getTransactionByHash'],
   ...['eth_getTransactionReceipt', 'eth_getBlockReceipts', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'],
-  ...['eth_getBlockTransactionCountByNumber', 'eth_estimateGas', 'eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBaseFee'],
+  ...[
+    'eth_getBlockTransactionCountByNumber',
+    'eth_estimateGas',
+    'eth_createAccessList',
+    'eth_gasPrice',
+    'eth_maxPriorityFeePerGas',
+    'eth_blobBaseFee',
+  ],
   ...['eth_feeHistory', 'eth_getFilterChanges', 'eth_accounts', 'net_listening', 'net_peerCount', 'web3_sha3'],
   ...['eth_getTransactionByBlockNumberAndIndex', 'eth_sendRawTransaction', 'txpool_status', 'txpool_content'],
   ...['eth_getStorageAt', 'eth_call', 'eth_getLogs', 'eth_getProof', 'eth_syncing', 'net_version', 'web3_clientVersion'],

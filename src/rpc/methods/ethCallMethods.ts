@@ -1,7 +1,9 @@
 import type { EthContext } from '../context.ts'
 import type { Method } from '../registry.ts'
 import { call } from './eth/call.ts'
+import { callMany } from './eth/callMany.ts'
+import { createAccessList } from './eth/createAccessList.ts'
 import { estimateGas } from './eth/estimateGas.ts'
 
 /** `eth_*` that run code and change nothing. */
-export const ethCallMethods: readonly Method<EthContext>[] = [call, estimateGas]
+export const ethCallMethods: readonly Method<EthContext>[] = [call, callMany, createAccessList, estimateGas]

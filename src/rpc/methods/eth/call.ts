@@ -24,9 +24,9 @@ export const call = ethMethod({
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest'], result: '0x2a' },
   run(context, request, at, state, environment): Uint8Array {
     const overrides = { state, block: environment }
-    const { block, message } = atCallPlace(context, request, at, overrides, ({ block, basis }) => ({
+    const { block, message } = atCallPlace(context, at, ({ block, basis }) => ({
       block,
-      message: planCall(request, basis),
+      message: planCall(request, basis(request, overrides)),
     }))
     const outcome = context.executor.call(block, message, context.executor.timer(), overrides)
     if (outcome === undefined) throw prunedHistory()

@@ -71,3 +71,14 @@ export function outputOf(outcome: CallOutcome, message: CallMessage): Uint8Array
       throw refusalError(outcome.refusal)
   }
 }
+
+/** Why a message that ran has failed; RpcError for one that did not. */
+export function failureOf(outcome: CallOutcome, message: CallMessage): string | undefined {
+  try {
+    outputOf(outcome, message)
+    return undefined
+  } catch (error) {
+    if (error instanceof RpcError && (outcome.kind === 'revert' || outcome.kind === 'halt')) return error.message
+    throw error
+  }
+}

@@ -38,14 +38,14 @@ function leastOf(...caps: readonly [bigint, ...(bigint | undefined)[]]): bigint 
 }
 
 function plan(context: EthContext, request: CallRequest, at: BlockParam, overrides: CallOverrides): Plan {
-  return atCallPlace(context, request, at, overrides, ({ block, header, basis, hasCode }) => {
+  return atCallPlace(context, at, ({ block, header, basis, hasCode }) => {
     const gasCap = leastOf(
       overrides.block?.gasLimit ?? header.gasLimit,
       context.limits.callGas,
       transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
     )
-    const message = planEstimate(request, { ...basis, gasCap })
-    const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to)
+    const message = planEstimate(request, { ...basis(request, overrides), gasCap })
+    const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to, overrides)
     return { block, overrides, message, gasCap, isTransfer }
   })
 }

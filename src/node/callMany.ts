@@ -1,0 +1,47 @@
+import type { EvmSession } from '#evm/ports'
+import type { ParentBlock } from '#execution/executeBlock'
+import type { CallBundle, StateOverrides } from '#rpc/callPorts'
+import type { CallMessage, CallOutcome, RunTimer } from '#rpc/ports'
+import { type CallDeps, callPlace } from './executor.ts'
+import { viewAbove } from './overriddenView.ts'
+import { endedLate, inTime, type MessagePlace, measuredOf, runMessage } from './runMessage.ts'
+
+/** Ends the transaction that a message was; what it paid for gas is nobody's. */
+function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
+  session.addBalance(message.from, (message.gasLimit - gasUsed) * message.gasPrice)
+  session.endTransaction()
+}
+
+/** Runs messages one after the other on one session; none after one that ran out of time. */
+function runAll(place: MessagePlace, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
+  const { session } = place
+  const outcomes: CallOutcome[] = []
+  for (const message of messages) {
+    const measured = inTime(() => measuredOf(session, runMessage(place, message, timer?.())), endedLate)
+    outcomes.push(measured.outcome)
+    if (measured.outcome.kind === 'timeout') break
+    if (measured.outcome.kind !== 'refused') endMessage(session, message, measured.gasUsed)
+  }
+  return outcomes
+}
+
+/** Runs bundles of messages in the environment of a block, each message on the state that those before it have left. */
+export function callMany(
+  deps: CallDeps,
+  at: ParentBlock,
+  bundles: readonly CallBundle[],
+  state: StateOverrides | undefined,
+): readonly (readonly CallOutcome[])[] {
+  const all: CallOutcome[][] = []
+  let { view } = callPlace(deps.config, at, { state })
+  for (const { messages, block } of bundles) {
+    const below: ParentBlock = { ...at, state: { ...at.state, view } }
+    const { view: seen, env, rules } = callPlace(deps.config, below, { block })
+    using session = deps.evm.open(seen, env, rules)
+    const outcomes = runAll({ session, env, rules }, messages, deps.timer)
+    all.push(outcomes)
+    if (outcomes.at(-1)?.kind === 'timeout') break
+    view = viewAbove(view, session.diff())
+  }
+  return all
+}

@@ -1,0 +1,31 @@
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { Evm } from '#evm/ports'
+import type { TracedEvm } from '#evm/wasmEvm'
+import type { Execution } from '#execution/execution'
+import type { CallRuns, ListedCall } from '#rpc/callPorts'
+import type { CallOutcome } from '#rpc/ports'
+import { listCall } from './accessList.ts'
+import { callMany } from './callMany.ts'
+
+export type CallRunsDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly traced: TracedEvm
+  readonly config: RollupConfig
+}
+
+/** What runs more than one message for a request, over views of the chain. */
+export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
+  return {
+    list(at, message, timer, overrides): ListedCall | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && listCall({ evm, traced, config, timer }, parent, message, overrides)
+    },
+    many(at, bundles, timer, state): readonly (readonly CallOutcome[])[] | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && callMany({ evm, config, timer }, parent, bundles, state)
+    },
+  }
+}
