@@ -1,0 +1,89 @@
+import type { Hex } from 'viem'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fromJSONSchema } from 'zod'
+import { ethRegistry, socketMethods } from '#rpc/methods'
+import { namedSchemas } from '#rpc/schemas'
+import { net, newcomers, viemL2, viemWallet } from './people.ts'
+
+/** Methods whose example cannot be asked as it is, each with its reason; fuzz:rpc asks them too. */
+const notAsked: Readonly<Record<string, string>> = {
+  eth_getFilterChanges: 'the filter of the example is nobody’s here',
+  eth_getFilterLogs: 'the filter of the example is nobody’s here',
+  eth_uninstallFilter: 'the filter of the example is nobody’s here',
+  eth_sendRawTransaction: 'the transaction of the example is of another chain; sending.test.ts sends others',
+  debug_traceBlock: 'the block of the example is cut short',
+}
+
+type Answer = { readonly result?: unknown; readonly error?: { readonly code: number; readonly message: string } }
+
+async function ask(method: string, params: unknown): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(net.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return (await response.json()) as Answer
+}
+
+/** What the chain has of each kind of text in an example. */
+type Real = { readonly block: Hex; readonly transaction: Hex; readonly address: Hex; readonly number: Hex }
+let real: Real
+
+beforeAll(async () => {
+  const somebody = await newcomers(9, 2)
+  const { key, address } = somebody()
+  const hash = await viemWallet(key).sendTransaction({ to: somebody().address, value: 1n })
+  const { blockHash, blockNumber } = await viemL2.waitForTransactionReceipt({ hash })
+  real = { block: blockHash, transaction: hash, address, number: `0x${blockNumber.toString(16)}` }
+})
+
+const ofTransaction = /TransactionByHash|TransactionReceipt|(debug_trace|trace_|replay|Raw)Transaction$|trace_get|transactionStatus/
+
+/** The parameters of an example, about this chain. */
+function grounded(method: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => grounded(method, item))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, /topics|storageKeys/.test(name) ? item : grounded(method, item)]),
+    )
+  if (typeof value !== 'string') return value
+  if (/^0x[0-9a-f]{64}$/i.test(value)) return ofTransaction.test(method) ? real.transaction : real.block
+  if (/^0x[0-9a-f]{40}$/i.test(value)) return real.address
+  return value
+}
+
+/** What the schema of a result finds wrong with one. */
+function misfit(schema: object, value: unknown): string | undefined {
+  const text = JSON.stringify({ ...schema, $defs: namedSchemas }).replaceAll('#/components/schemas/', '#/$defs/')
+  return fromJSONSchema(JSON.parse(text) as Parameters<typeof fromJSONSchema>[0]).safeParse(value).error?.message
+}
+
+type OpenRpcMethod = { readonly name: string; readonly result: { readonly schema: object } }
+
+describe('the reference', () => {
+  it('rpc.discover over HTTP tells of what this server answers, and rpc_modules of the same namespaces', async () => {
+    const { result } = await ask('rpc.discover', [])
+    const { methods } = result as { methods: readonly OpenRpcMethod[] }
+    expect(methods.map(({ name }) => name)).toEqual([...ethRegistry.keys()])
+    for (const { name } of socketMethods) expect(methods.map((each) => each.name)).not.toContain(name)
+    const namespaces = [...new Set(methods.map(({ name }) => name.replace(/[_.].*/, '')))].sort()
+    expect(Object.keys((await ask('rpc_modules', [])).result as object)).toEqual(namespaces)
+  })
+
+  it.each([...ethRegistry.keys()].filter((name) => !(name in notAsked)))(
+    'the example of %s is answered as its schema says',
+    async (name) => {
+      const method = ethRegistry.get(name)
+      const { result, error } = await ask(name, grounded(name, method?.example.params))
+      if (error !== undefined) {
+        // an example without a result may be of what this chain lacks, and is refused in words then; never as unknown, unreadable or our mistake
+        expect([name, method?.example.result]).toEqual([name, undefined])
+        expect([-32700, -32600, -32601, -32602]).not.toContain(error.code)
+        expect(error.message).not.toBe('Internal error')
+        return
+      }
+      if (method?.result.schema !== undefined) expect(misfit(method.result.schema, result)).toBeUndefined()
+      const expected = method?.example.result
+      if (typeof expected === 'object' && expected !== null && !Array.isArray(expected) && !/txpool|modules|config/i.test(name))
+        expect(result).toMatchObject(Object.fromEntries(Object.keys(expected).map((key) => [key, expect.anything()])))
+      else if (expected !== undefined && expected !== null) expect(typeof result).toBe(typeof expected)
+    },
+  )
+})
