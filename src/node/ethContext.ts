@@ -7,8 +7,9 @@ import type { Clock } from '#lib/clock'
 import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
-import type { SequencerLink, TransactionPool } from '#rpc/poolPorts'
-import type { CallOutcome, MeasuredCall, SyncProgress } from '#rpc/ports'
+import type { TransactionPool } from '#rpc/poolPorts'
+import type { CallOutcome, HeadFeed, MeasuredCall, SyncProgress } from '#rpc/ports'
+import type { SequencerLink } from '#rpc/submitPorts'
 import { createCallRuns } from './callRuns.ts'
 import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
@@ -19,6 +20,8 @@ export type EthContextDeps = {
   readonly evm: Evm
   readonly config: RollupConfig
   readonly clock: Clock
+  /** tells of new blocks as they become canonical */
+  readonly heads: HeadFeed
   /** absent: transactions are not kept here */
   readonly pool?: TransactionPool | undefined
   /** present: transactions go there */
@@ -35,7 +38,7 @@ const defaultCallTimeoutMs = 5_000
 
 /** What the methods of the execution half get, but for the ticket of the call. */
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
-  const { execution, evm, config, clock, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
+  const { execution, evm, config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
   const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   const traced = createTracedWasmEvm()
   return {
@@ -58,6 +61,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
+    heads,
+    clock,
     filters: createFilters({ clock }),
     chainId: config.l2ChainId,
     forks: { schedule: config.schedule, genesis: config.genesis },

@@ -6,6 +6,7 @@ import { l1Fault } from '#l1/faults'
 import { l2Fault } from '#l2/faults'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { rpcFault } from '#rpc/faults'
+import { forwardStates } from '#rpc/submitPorts'
 import { stateFault } from '#state/faults'
 import { storeFault } from '#store/faults'
 import { trieFault } from '#trie/faults'
@@ -42,4 +43,13 @@ export const nodeMetrics = defineMetrics({
   memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
 })
 
+export const forwardMetrics = defineMetrics({
+  transactions: gauge(
+    'basalt_node_forwarded_transactions',
+    'The last transactions that were passed on to the sequencer by where they stand: taken ones wait for a block, unanswered ones may have got there',
+    { state: forwardStates },
+  ),
+})
+
 export type NodeMetrics = Handles<(typeof nodeMetrics)['specs']>
+export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

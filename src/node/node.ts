@@ -17,6 +17,7 @@ import { openExecutionHalf } from './executionHalf.ts'
 import { createHeadFeed } from './headFeed.ts'
 import { createHeadLog } from './headLog.ts'
 import { type EngineUse, problemsOf } from './health.ts'
+import { forwardMetrics } from './metrics.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
 import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
@@ -87,7 +88,19 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
 
   const silence = mode === 'execution' ? starting.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
   const eth =
-    half && ethServing({ execution: half.execution, consensus, clock, fetch: deps.fetch, log: log.child('rpc'), heads, silence }, options)
+    half &&
+    ethServing(
+      {
+        ...deps,
+        execution: half.execution,
+        consensus,
+        log: log.child('rpc'),
+        heads,
+        silence,
+        forwarding: forwardMetrics.register(registry),
+      },
+      options,
+    )
   const watch = consensus ? undefined : eth?.watch
   const status = (): DriverStatus | undefined => consensus?.status()
   const health = {

@@ -2,86 +2,213 @@ import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { type Fetch, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
-import type { Forwarded, SequencerLink, TransactionPool } from '#rpc/poolPorts'
+import { type Backoff, backoffMs, type Random } from '#lib/retry'
+import type { Json } from '#rpc/json'
+import type { TransactionPool } from '#rpc/poolPorts'
+import type { HeadBlock, HeadFeed } from '#rpc/ports'
+import type { Forwarded, ForwardState, SequencerLink, SequencerStatus } from '#rpc/submitPorts'
+import type { Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import { TransactionStates } from './transactionStates.ts'
 
 export type SequencerLinkDeps = {
   readonly fetch: Fetch
   readonly clock: Clock
+  readonly random: Random
   readonly log: Log
   /** what the sequencer took is kept here too, so that the next nonce is known; absent: there is none */
   readonly pool: Pick<TransactionPool, 'add'> | undefined
+  /** shows which of them got into blocks; absent: that is not known */
+  readonly heads?: HeadFeed | undefined
+  /** Told of each change: how many of the last transactions are in a state now. */
+  readonly onCount?: ((state: ForwardState, transactions: number) => void) | undefined
 }
 
 /** An answer is a hash or an error: short. */
-const limits = { timeoutMs: 8_000, maxBodyBytes: 100_000 }
+const maxBodyBytes = 100_000
+/** for one transaction, all tries together, and for a question */
+const [sendBudgetMs, askTimeoutMs] = [8_000, 4_000]
+const backoff: Backoff = { baseMs: 200, maxMs: 2_000, jitter: 0.5 }
+/** A try needs so much time at least. */
+const leastTryMs = 500
+/** The longest that a transaction waits here for a sequencer that asked for a pause. */
+const longestPauseMs = 1_500
 const maxOnTheirWay = 256
 /** Between two lines of one kind in the log. */
 const quietMs = 10_000
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
+type Response = Extract<Forwarded, { kind: 'result' | 'error' }>
+
 /** A JSON-RPC response as it came; undefined when it is none. */
-function responseOf(json: unknown): Forwarded | undefined {
+function responseOf(
+  json: unknown,
+): { readonly kind: 'result'; readonly result: unknown } | Extract<Response, { kind: 'error' }> | undefined {
   if (!isObject(json)) return undefined
   const { error, result } = json
   if (isObject(error)) {
-    const { code, message, data } = error as { code?: unknown; message?: unknown; data?: never }
+    const { code, message, data } = error as { code?: unknown; message?: unknown; data?: Json }
     if (typeof code !== 'number' || typeof message !== 'string') return undefined
     return { kind: 'error', code, message, ...(data !== undefined && { data }) }
   }
-  return typeof result === 'string' ? { kind: 'result', result } : undefined
+  return { kind: 'result', result }
+}
+
+/** The same to a transaction: its hash or an error. */
+function hashOrError(json: unknown): Response | undefined {
+  const response = responseOf(json)
+  if (response?.kind !== 'result') return response
+  return typeof response.result === 'string' ? { kind: 'result', result: response.result } : undefined
+}
+
+const request = (method: string, params: readonly Json[]): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+function sendRequest(raw: Uint8Array, condition: Json | undefined): string {
+  const hex = toHex(raw)
+  if (condition === undefined) return request('eth_sendRawTransaction', [hex])
+  return request('eth_sendRawTransactionConditional', [hex, condition])
 }
 
 /**
- * Passes transactions on to the sequencer. Errors it answers with are answers; what becomes of a transaction whose request fails is not known,
- * so that none is sent twice.
+ * Passes transactions on to the sequencer. What it answers is an answer, errors too; where the way there fails (no connection, 5xx) a
+ * transaction goes out again for eight seconds: to have it twice changes nothing.
  */
-export function createSequencerLink({ fetch, clock, log, pool }: SequencerLinkDeps, url: string): SequencerLink {
-  let onTheirWay = 0
-  const spokenMs = new Map<string, number>()
+class Link implements SequencerLink, Disposable {
+  readonly #deps: SequencerLinkDeps
+  readonly #url: string
+  readonly #states: TransactionStates
+  readonly #feed: Disposable | undefined
+  readonly #spokenMs = new Map<string, number>()
+  #onTheirWay = 0
+  /** until then the sequencer is asked nothing: it said so */
+  #pausedUntilMs = 0
 
-  function warn(message: string, fields: Readonly<Record<string, unknown>>): void {
-    const now = clock.elapsedMs()
-    if (now - (spokenMs.get(message) ?? Number.NEGATIVE_INFINITY) < quietMs) return
-    spokenMs.set(message, now)
-    log.warn(message, fields)
+  constructor(deps: SequencerLinkDeps, url: string) {
+    this.#deps = deps
+    this.#url = url
+    this.#states = new TransactionStates(deps)
+    this.#feed = deps.heads?.subscribe((blocks) => this.#lookFor(blocks))
   }
 
-  function answerOf(outcome: JsonHttpOutcome): Forwarded {
-    if (outcome.kind === 'rate-limited') return { kind: 'error', code: -32016, message: 'over rate limit' }
-    if (outcome.kind === 'answer') {
-      const response = responseOf(outcome.json)
-      if (response) return response
-      warn('the sequencer answers with no JSON-RPC response', { status: outcome.status })
-    } else {
-      const why = outcome.kind === 'refused' ? `HTTP ${outcome.status}` : outcome.reason
-      warn('the sequencer does not answer', { why })
-    }
-    return { kind: 'unanswered' }
-  }
-
-  async function keep(raw: Uint8Array): Promise<void> {
+  async send(raw: Uint8Array, condition?: Json): Promise<Forwarded> {
+    if (this.#onTheirWay >= maxOnTheirWay) return { kind: 'busy' }
+    this.#onTheirWay++
+    const hash = hashTransaction(raw)
     try {
-      const outcome = await pool?.add(raw)
-      if (outcome?.kind === 'refused')
-        warn('a transaction that the sequencer took is not kept in the pool here', { why: outcome.refusal.kind })
-    } catch (error) {
-      warn('a transaction that the sequencer took is not kept in the pool here', { error })
+      const answer = await this.#deliver(raw, hash, condition)
+      this.#settle(hash, answer)
+      if (answer.kind === 'result') await this.#keep(raw)
+      return answer
+    } finally {
+      this.#onTheirWay--
     }
   }
 
-  return {
-    async send(raw): Promise<Forwarded> {
-      if (onTheirWay >= maxOnTheirWay) return { kind: 'busy' }
-      onTheirWay++
-      try {
-        const body = `{"jsonrpc":"2.0","id":1,"method":"eth_sendRawTransaction","params":["${toHex(raw)}"]}`
-        const answer = answerOf(await requestJson({ fetch, clock }, limits, { url, body }))
-        if (answer.kind === 'result') await keep(raw)
-        return answer
-      } finally {
-        onTheirWay--
-      }
-    },
+  async forwarded(hash: Hash): ReturnType<SequencerLink['forwarded']> {
+    return this.#states.get(hash)
   }
+
+  async status(hash: Hash): Promise<SequencerStatus> {
+    const outcome = await this.#post(request('base_transactionStatus', [hash]), askTimeoutMs)
+    const response = outcome.kind === 'answer' ? responseOf(outcome.json) : undefined
+    if (response?.kind === 'error') return { kind: 'failed', reason: response.message }
+    const status = isObject(response?.result) ? response.result['status'] : undefined
+    return typeof status === 'string' ? { kind: 'status', status } : { kind: 'failed', reason: reasonOf(outcome) }
+  }
+
+  [Symbol.dispose](): void {
+    this.#feed?.[Symbol.dispose]()
+  }
+
+  async #deliver(raw: Uint8Array, hash: Hash, condition: Json | undefined): Promise<Forwarded> {
+    const { clock, random } = this.#deps
+    const body = sendRequest(raw, condition)
+    const untilMs = clock.elapsedMs() + sendBudgetMs
+    for (let failures = 0; ; ) {
+      const limited = await this.#waitOutPause(untilMs)
+      if (limited) return limited
+      this.#states.sending(hash)
+      const outcome = await this.#post(body, untilMs - clock.elapsedMs())
+      if (outcome.kind === 'rate-limited') {
+        this.#pausedUntilMs = clock.elapsedMs() + outcome.retryAfterMs
+        continue
+      }
+      const response = outcome.kind === 'answer' ? hashOrError(outcome.json) : undefined
+      // what was lost may have been the answer only
+      if (response) return failures > 0 && isKnown(response) ? { kind: 'result', result: hash } : response
+      this.#warn('the sequencer does not answer', { why: reasonOf(outcome) })
+      if (outcome.kind !== 'unreachable') return { kind: 'unanswered' }
+      const waitMs = backoffMs(backoff, ++failures, random())
+      if (clock.elapsedMs() + waitMs + leastTryMs > untilMs) return { kind: 'unanswered' }
+      await clock.delay(waitMs)
+    }
+  }
+
+  /** @returns what to say when the pause is too long to wait for */
+  async #waitOutPause(untilMs: number): Promise<Forwarded | undefined> {
+    const { clock } = this.#deps
+    const pauseMs = this.#pausedUntilMs - clock.elapsedMs()
+    if (pauseMs <= 0) return undefined
+    const isTooLong = pauseMs > longestPauseMs || this.#pausedUntilMs + leastTryMs > untilMs
+    if (isTooLong) return { kind: 'limited', retryAfterMs: Math.ceil(pauseMs) }
+    await clock.delay(pauseMs)
+    return undefined
+  }
+
+  #post(body: string, timeoutMs: number): Promise<JsonHttpOutcome> {
+    return requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { url: this.#url, body })
+  }
+
+  #settle(hash: Hash, answer: Forwarded): void {
+    if (answer.kind === 'result') this.#states.settle(hash, 'taken')
+    else if (answer.kind === 'error') this.#states.settle(hash, 'refused', { code: answer.code, message: answer.message.slice(0, 200) })
+    else if (answer.kind !== 'busy') this.#states.settle(hash, answer.kind)
+  }
+
+  #lookFor(blocks: readonly HeadBlock[]): void {
+    for (const { block } of blocks) {
+      if (this.#states.taken === 0) return
+      for (const raw of block.transactions) this.#states.included(hashTransaction(raw))
+    }
+  }
+
+  async #keep(raw: Uint8Array): Promise<void> {
+    const message = 'a transaction that the sequencer took is not kept in the pool here'
+    try {
+      const outcome = await this.#deps.pool?.add(raw)
+      if (outcome?.kind === 'refused') this.#warn(message, { why: outcome.refusal.kind })
+    } catch (error) {
+      this.#warn(message, { error })
+    }
+  }
+
+  #warn(message: string, fields: Readonly<Record<string, unknown>>): void {
+    const now = this.#deps.clock.elapsedMs()
+    if (now - (this.#spokenMs.get(message) ?? Number.NEGATIVE_INFINITY) < quietMs) return
+    this.#spokenMs.set(message, now)
+    this.#deps.log.warn(message, fields)
+  }
+}
+
+const isKnown = (response: Response): boolean => response.kind === 'error' && /already known/i.test(response.message)
+
+/** Never quotes the URL. */
+function reasonOf(outcome: JsonHttpOutcome): string {
+  switch (outcome.kind) {
+    case 'answer':
+      return `HTTP ${outcome.status} with no JSON-RPC response`
+    case 'refused':
+      return `HTTP ${outcome.status}`
+    case 'rate-limited':
+      return 'HTTP 429'
+    case 'unreachable':
+    case 'bad-answer':
+      return outcome.reason
+  }
+}
+
+/** The link to a sequencer. Disposing of it ends its watch over the chain. */
+export function createSequencerLink(deps: SequencerLinkDeps, url: string): SequencerLink & Disposable {
+  return new Link(deps, url)
 }

@@ -10,13 +10,16 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
+import type { Random } from '#lib/retry'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
+import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import type { ConsensusHalf } from './consensusHalf.ts'
 import type { EngineSilence } from './engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
+import type { ForwardMetrics } from './metrics.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
 import { createSequencerLink } from './sequencerLink.ts'
@@ -52,6 +55,8 @@ export function ethServing(
     readonly consensus: ConsensusHalf | undefined
     readonly clock: Clock
     readonly fetch: typeof fetch
+    readonly random: Random
+    readonly forwarding: ForwardMetrics
     readonly log: Log
     readonly heads: HeadFeed
     /** absent: no other half moves this one */
@@ -59,14 +64,17 @@ export function ethServing(
   },
   { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs }: NodeOptions,
 ): EthServing {
-  const { execution, consensus, clock, heads, silence } = deps
+  const { execution, consensus, clock, heads, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
-  const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool }, sequencerUrl)
-  const context = createEthContext({ execution, evm: createWasmEvm(), config, clock, pool, sequencer, clientVersion, sync, callTimeoutMs })
+  const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)
+  const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
+  const context = createEthContext({
+    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs },
+  })
   const engine = watch &&
     jwtSecret &&
     listen.engine && {

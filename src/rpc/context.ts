@@ -1,10 +1,12 @@
 import type { ForkIdChain } from '#chain/forkId'
 import type { EngineApi } from '#engine/engineApi'
+import type { Clock } from '#lib/clock'
 import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
-import type { SequencerLink, TransactionPool } from './poolPorts.ts'
-import type { AdminNode, ChainReader, Executor, FeeMarket, RollupNode } from './ports.ts'
+import type { TransactionPool } from './poolPorts.ts'
+import type { AdminNode, ChainReader, Executor, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
+import type { SequencerLink } from './submitPorts.ts'
 import type { Tracing } from './tracePorts.ts'
 
 /** One running call, as the method sees it. */
@@ -33,11 +35,14 @@ export type EthContext = CallContext & {
   readonly calls: CallRuns
   readonly tracing: Tracing
   readonly fees: FeeMarket
+  /** tells of new blocks as they become canonical */
+  readonly heads: HeadFeed
   /** absent: transactions are not kept here */
   readonly pool?: TransactionPool
   /** present: transactions go there */
   readonly sequencer?: SequencerLink
   readonly filters: Filters
+  readonly clock: Clock
   readonly chainId: number
   /** which forks the chain follows from when on, and what it began with */
   readonly forks: ForkIdChain

@@ -40,6 +40,10 @@ export const requestTooBig = (maxBytes: number): RpcError => new RpcError(-32007
 export const responseTooBig = (maxBytes: number): RpcError =>
   new RpcError(-32008, 'Response is too big', `Exceeded max limit of ${maxBytes}`)
 export const serverBusy = (): RpcError => new RpcError(-32009, 'Server is busy, try again later')
+export const overRateLimitCode = -32016
+/** As the sequencer of Base and its public endpoints say it; over HTTP it is status 429 with Retry-After. */
+export const overRateLimit = (data: { readonly retryAfterMs: number; readonly [key: string]: Json }): RpcError =>
+  new RpcError(overRateLimitCode, 'over rate limit', data)
 export const tooManySubscriptions = (max: number): RpcError =>
   new RpcError(-32006, 'Too many subscriptions on the connection', `Exceeded max limit of ${max}`)
 export const batchTooLarge = (maxItems: number): RpcError =>

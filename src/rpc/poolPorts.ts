@@ -1,6 +1,21 @@
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
-import type { Json } from './json.ts'
+
+/** What an operator wants out of the pool. */
+export type PoolRemoval =
+  | { readonly kind: 'transaction'; readonly hash: Hash }
+  | { readonly kind: 'sender'; readonly sender: Address }
+  | { readonly kind: 'all' }
+
+/** What transactions of the pool may take of a block that is built here; undefined: as much as fits. */
+export type BlockLimits = {
+  /** of one transaction's estimated compressed size, in bytes: L1's data room */
+  readonly maxTransactionBytes?: number | undefined
+  /** of all of them */
+  readonly maxBlockBytes?: number | undefined
+  /** gas of the whole block, what is forced included */
+  readonly maxBlockGas?: bigint | undefined
+}
 
 /** The transactions that wait for a block; execution has them. */
 export interface TransactionPool {
@@ -12,19 +27,8 @@ export interface TransactionPool {
   size(): Promise<{ readonly pending: number; readonly queued: number }>
   /** All of them, or those of one sender; by sender and nonce. */
   content(sender?: Address): Promise<readonly PooledTransaction[]>
-}
-
-/** What the sequencer said of a transaction that was passed on to it. */
-export type Forwarded =
-  | { readonly kind: 'result'; readonly result: Json }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: Json }
-  /** it did not answer, or with something else; the log says what */
-  | { readonly kind: 'unanswered' }
-  /** too many are on their way already */
-  | { readonly kind: 'busy' }
-
-/** The node that makes blocks, elsewhere. */
-export interface SequencerLink {
-  /** Passes a transaction on as it came. Never rejects. @param raw EIP-2718 bytes */
-  send(raw: Uint8Array): Promise<Forwarded>
+  /** Takes transactions out, for good. @returns their hashes */
+  remove(what: PoolRemoval): Promise<readonly Hash[]>
+  /** From now on blocks that are built with pool transactions keep to these limits; those not named stay as they are. */
+  limitBlocks(change: BlockLimits): Promise<void>
 }

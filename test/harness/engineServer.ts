@@ -10,6 +10,7 @@ import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/ethContext'
 import { createEngineServer } from '#rpc/engineServer'
 import type { RpcServer } from '#rpc/server'
+import { scriptedFeed } from '#test/harness/headFeed'
 
 export const jwtSecret: Uint8Array = new Uint8Array(32).fill(0x5e)
 
@@ -30,6 +31,7 @@ export async function serveEngine({ execution, engine, config, clock = systemClo
   // the reads need no more of a config than execution has
   const eth = createEthContext({
     execution,
+    heads: scriptedFeed(),
     evm: createWasmEvm(),
     config: config as Parameters<typeof createEthContext>[0]['config'],
     clientVersion: 'basalt/v0.0.0/test/node',

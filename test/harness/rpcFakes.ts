@@ -17,6 +17,7 @@ import type {
   L1FeeFacts,
   WorldReads,
 } from '#rpc/ports'
+import type { SequencerLink } from '#rpc/submitPorts'
 import type { Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
@@ -222,6 +223,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     tracing: noTracing,
     asked,
     heads: scriptedFeed(),
+    clock: createManualClock(),
     fees: {
       params: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
       nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n,
@@ -240,6 +242,21 @@ export type FakePool = TransactionPool & {
   readonly added: Uint8Array[]
   readonly removals: PoolRemoval[]
   readonly limits: BlockLimits[]
+}
+
+/** A link to a sequencer that takes everything and knows nothing else, but for what is given. */
+export function fakeSequencer(given: Partial<SequencerLink> = {}): SequencerLink & { readonly sent: Uint8Array[] } {
+  const sent: Uint8Array[] = []
+  return {
+    sent,
+    async send(raw) {
+      sent.push(raw)
+      return { kind: 'result', result: hashTransaction(raw) }
+    },
+    forwarded: async () => undefined,
+    status: async () => ({ kind: 'failed', reason: 'nobody there' }),
+    ...given,
+  }
 }
 
 /** A pool with these transactions that answers whatever is added, and keeps it aside. */

@@ -18,6 +18,7 @@ import type { TransactionPool } from '#rpc/poolPorts'
 import type { OutputFacts, RollupNode, RollupStatus } from '#rpc/ports'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createMemoryKv } from '#store/memoryKv'
+import { scriptedFeed } from '#test/harness/headFeed'
 import { readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
@@ -58,6 +59,8 @@ function poolPort(pool: TxPool): TransactionPool {
     nextNonce: async (sender) => pool.nextNonce(sender),
     size: async () => pool.size(),
     content: async (sender) => pool.content(sender),
+    remove: async (what) => pool.remove(what),
+    limitBlocks: async () => {},
   }
 }
 
@@ -103,7 +106,9 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
   }
   const pool = createTxPool({ ...shared, view: () => execution.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })
   pool.onPublished(execution.published)
-  const eth = createEthContext({ ...shared, execution, pool: poolPort(pool), clientVersion: 'basalt', sync: () => undefined })
+  const eth = createEthContext({
+    ...{ ...shared, execution, heads: scriptedFeed(), pool: poolPort(pool), clientVersion: 'basalt', sync: () => undefined },
+  })
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   return {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { toHex } from '#lib/hex'
 import { createManualClock } from '#test/harness/clock'
-import { account, type FakeBlock, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpcFakes'
 import { hashTransaction } from '#types/transaction'
 import { createFilters, type FilterLimits } from '../../filters.ts'
 import { ethRegistry } from '../../methods.ts'
@@ -96,9 +97,9 @@ it('rpc/filters: hashes of transactions that came to the pool, refused ones not'
 it('rpc/filters: what the sequencer took is told too', async () => {
   const { ask, context } = setUp()
   const id = await ask('eth_newPendingTransactionFilter')
-  const sequencer = { send: async () => ({ kind: 'result', result: topic(4) }) as const }
-  await ethRegistry.get('eth_sendRawTransaction')?.call({ ...context, sequencer }, ['0x02c2'])
-  expect(await ask('eth_getFilterChanges', id)).toEqual([hashTransaction(Uint8Array.of(2, 0xc2))])
+  const raw = signedTransaction(1)
+  await ethRegistry.get('eth_sendRawTransaction')?.call({ ...context, sequencer: fakeSequencer() }, [toHex(raw)])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([hashTransaction(raw)])
 })
 
 it('rpc/filters: pending hashes are kept up to a bound, the newest of them', async () => {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import { toHex } from '#lib/hex'
+import { account, fakeChain, fakeContext, fakePool, signedTransaction, topic } from '#test/harness/rpcFakes'
 import type { PoolOutcome, PoolRefusal } from '#types/pooledTransaction'
 import { ethRegistry } from '../../methods.ts'
-import type { Forwarded } from '../../poolPorts.ts'
+import type { Forwarded } from '../../submitPorts.ts'
 
 const context = fakeContext(fakeChain([[], []], { [account(1)]: { nonce: 3n } }))
 const ask = async (over: object, method: string, ...params: readonly unknown[]): Promise<unknown> =>
@@ -67,32 +68,55 @@ it('rpc/sendRawTransaction: a node without a pool and without a sequencer says s
     await expect(ask({}, method)).rejects.toMatchObject({ code: -32004 })
 })
 
+const raw = signedTransaction(3)
 const data = { why: ['anything'] }
 it.each<[Forwarded, object]>([
   [{ kind: 'result', result: '0xabc' }, { result: '0xabc' }],
   [
-    { kind: 'error', code: -32016, message: 'over rate limit' },
-    { code: -32016, message: 'over rate limit', data: undefined },
+    { kind: 'limited', retryAfterMs: 700 },
+    { code: -32016, message: 'over rate limit', data: { retryAfterMs: 700 } },
   ],
   [
     { kind: 'error', code: 7, message: 'x', data },
     { code: 7, message: 'x', data },
   ],
-  [{ kind: 'unanswered' }, { code: -32603, message: 'Internal error', data: 'the sequencer does not answer' }],
+  [{ kind: 'unanswered' }, { code: -32603, message: 'Internal error', data: expect.stringContaining('the sequencer does not answer') }],
   [{ kind: 'busy' }, { code: -32009 }],
 ])('rpc/sendRawTransaction: with a sequencer its answer is the answer: %j', async (answer, expected) => {
   const pool = fakePool()
   const sent: Uint8Array[] = []
-  const sequencer = {
-    send: async (raw: Uint8Array) => {
-      sent.push(raw)
-      return answer
-    },
+  const send = async (each: Uint8Array): Promise<Forwarded> => {
+    sent.push(each)
+    return answer
   }
-  const outcome = ask({ pool, sequencer }, 'eth_sendRawTransaction', '0x02c0')
+  const outcome = ask({ pool, sequencer: { send } }, 'eth_sendRawTransaction', toHex(raw))
   if ('result' in expected) expect(await outcome).toBe(expected.result)
   else await expect(outcome).rejects.toMatchObject(expected)
-  expect([sent, pool.added]).toEqual([[Uint8Array.of(2, 0xc0)], []])
+  expect([sent, pool.added]).toEqual([[raw], []])
+})
+
+const refusing = async (): Promise<Forwarded> => ({ kind: 'error', code: -32000, message: 'nonce too low: next nonce 4, tx nonce 0' })
+it('rpc/sendRawTransaction: an error of the sequencer has a hint beside it while the node is not synced', async () => {
+  const syncing = { ...context.chain, sync: () => ({ starting: 0, current: 5, highest: 300 }) }
+  await expect(ask({ sequencer: { send: refusing }, chain: syncing }, 'eth_sendRawTransaction', toHex(raw))).rejects.toMatchObject({
+    code: -32000,
+    message: 'nonce too low: next nonce 4, tx nonce 0',
+    data: { hint: expect.stringContaining('not synced'), currentBlock: '0x5', highestBlock: '0x12c' },
+  })
+  const error = ask({ sequencer: { send: refusing } }, 'eth_sendRawTransaction', toHex(raw))
+  await expect(error).rejects.toMatchObject({ code: -32000, data: undefined })
+})
+
+it.each([
+  ['half a transaction', toHex(raw.subarray(0, 40)), 'failed to decode signed transaction'],
+  ['a legacy one that is none', '0xc0', 'failed to decode signed transaction'],
+  ['more than any transaction', `0x02${'00'.repeat(131_072)}`, 'oversized data: transaction size 131073, limit 131072'],
+])('rpc/sendRawTransaction: %s is not passed on', async (_what, given, message) => {
+  await expect(ask({ sequencer: { send: () => expect.fail() } }, 'eth_sendRawTransaction', given)).rejects.toMatchObject({ message })
+})
+
+it('rpc/sendRawTransaction: a type that is not known here is for the sequencer to judge', async () => {
+  await expect(ask({ sequencer: { send: refusing } }, 'eth_sendRawTransaction', '0x7901')).rejects.toThrow('nonce too low')
 })
 
 it.each([

@@ -5,17 +5,12 @@ import type { PooledTransaction } from '#types/pooledTransaction'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
 import { address } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import { timedOut, unsupported } from '../../errors.ts'
+import { timedOut } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import type { TransactionPool } from '../../poolPorts.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import { pooledTransactionResult } from '../../results/pooledTransaction.ts'
 import { ethMethod } from '../define.ts'
-
-function poolOf({ pool }: EthContext): TransactionPool {
-  if (pool === undefined) throw unsupported('a transaction pool: this node has none')
-  return pool
-}
+import { poolOf } from './poolOf.ts'
 
 /** Transactions that are decoded between two turns of the event loop. */
 const slice = 256

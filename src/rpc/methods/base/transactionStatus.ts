@@ -1,0 +1,72 @@
+import { toQuantity } from '#lib/hex'
+import type { Hash } from '#types/ids'
+import { hash } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { RpcError } from '../../errors.ts'
+import type { Json } from '../../json.ts'
+import { param, type ResultCodec } from '../../registry.ts'
+import type { SequencerLink, SequencerStatus } from '../../submitPorts.ts'
+import { ethMethod } from '../define.ts'
+
+type Detail = { readonly [key: string]: Json }
+
+/** A transaction of the canonical chain; undefined: it is in no block of it. */
+function included({ chain }: EthContext, of: Hash): Detail | undefined {
+  using view = chain.view()
+  const block = view.transaction(of)?.block
+  return block && { state: 'included', blockHash: block.hash, blockNumber: toQuantity(block.number) }
+}
+
+/**
+ * All that this node knows of a transaction: `state` is `included`; or where it stands on its way to the sequencer; or its place in the pool;
+ * or `unknown`.
+ */
+export async function transactionDetail(context: EthContext, of: Hash): Promise<Detail> {
+  const { pool, sequencer } = context
+  const [pooled, forwarded] = await Promise.all([pool?.get(of), sequencer?.forwarded(of)])
+  const place = included(context, of)
+  if (place !== undefined) return place
+  const waits = pooled && { pool: pooled.isPending ? 'pending' : 'queued' }
+  if (forwarded === undefined) return { state: waits?.pool ?? 'unknown' }
+  const { state, tries, ageMs, error } = forwarded
+  // its block is not canonical any more: the sequencer has it still
+  return { state: state === 'included' ? 'taken' : state, tries, ageMs, ...(error && { error }), ...waits }
+}
+
+type Status = { readonly status: string; readonly detail: Detail }
+
+const isHeld = (state: Json): boolean => state === 'pending' || state === 'queued' || state === 'taken'
+
+async function askedOf(sequencer: SequencerLink, context: EthContext, of: Hash): Promise<Status> {
+  const [asked, detail]: [SequencerStatus, Detail] = await Promise.all([sequencer.status(of), transactionDetail(context, of)])
+  if (asked.kind === 'status') return { status: asked.status, detail }
+  const { state } = detail
+  if (state === 'unknown') throw new RpcError(-32603, `failed to fetch transaction status: ${asked.reason}`)
+  return { status: isHeld(state) ? 'Known' : 'Unknown', detail }
+}
+
+async function statusOf(context: EthContext, of: Hash): Promise<Status> {
+  if (context.sequencer) return await askedOf(context.sequencer, context, of)
+  const detail = await transactionDetail(context, of)
+  return { status: isHeld(detail['state']) ? 'Known' : 'Unknown', detail }
+}
+
+const statusResult: ResultCodec<Status> = {
+  doc: '{status, detail}: `Known` or `Unknown`, and what this node knows: detail.state is included, pending, queued, sending, taken, refused, limited, unanswered or unknown',
+  schema: {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { enum: ['Known', 'Unknown'] }, detail: { type: 'object' } },
+  },
+  encode: ({ status, detail }) => ({ status, detail }),
+}
+
+export const transactionStatus = ethMethod({
+  name: 'base_transactionStatus',
+  doc: 'Whether a transaction waits in the pool: that of the sequencer where one is set, which is asked; of one in a block this says no more than `Unknown`, `detail` does.',
+  params: [param('hash', hash)],
+  result: statusResult,
+  cost: 'submit',
+  example: { params: [`0x${'11'.repeat(32)}`], result: { status: 'Unknown', detail: { state: 'unknown' } } },
+  run: statusOf,
+})

@@ -1,0 +1,9 @@
+import type { EthContext } from '../../context.ts'
+import { unsupported } from '../../errors.ts'
+import type { TransactionPool } from '../../poolPorts.ts'
+
+/** RpcError −32004 on a node without a pool. */
+export function poolOf({ pool }: Pick<EthContext, 'pool'>): TransactionPool {
+  if (pool === undefined) throw unsupported('a transaction pool: this node has none')
+  return pool
+}
