@@ -22,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   pool: () => import('./pool.ts'),
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),
+  rpcLogs: () => import('./rpc/logs.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

@@ -24,10 +24,19 @@ export type World = { readonly folder: string; readonly genesisFile: string; rea
 const hasFlag = (name: string): boolean => name in flags
 export const hasWorkers: boolean = hasFlag('rpc.workers')
 
-/** A rollup config for the chain of the recorded blocks: the recording has none, and nothing is derived here. */
-function rollupOf(genesis: { config: Record<string, number>; genesisTimestamp: number }, genesisHash: string): unknown {
+/** A genesis as its difference from Base mainnet's. */
+export type GenesisNote = {
+  readonly config: Readonly<Record<string, unknown>>
+  readonly genesisTimestamp: number
+  readonly extraAlloc: unknown
+}
+
+/** A rollup config for a chain of a bench: nothing is derived here, so that only its forks count. */
+export function rollupOf(genesis: GenesisNote, genesisHash: string): unknown {
   const base = readSharedJson<Record<string, unknown> & { genesis: Record<string, unknown> }>('chains/op-bedrock-to-holocene/rollup.json')
-  const times = Object.entries(genesis.config).filter(([name]) => /^(canyon|delta|ecotone|fjord|granite|holocene)Time$/.test(name))
+  const times = Object.entries(genesis.config).filter(([name]) =>
+    /^(canyon|delta|ecotone|fjord|granite|holocene|isthmus|jovian)Time$/.test(name),
+  )
   return {
     ...base,
     ...Object.fromEntries(times.map(([name, time]) => [`${name.slice(0, -4)}_time`, time])),

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import type { Genesis } from '#chain/genesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { configOfGenesis, type ExecutionConfig } from '#execution/executionConfig'
+import { genesisBlock } from '#execution/genesisBlock'
+import { journalDir } from '#execution/workerProtocol'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { openFileJournal } from '#store/fileJournal'
+import { openLmdbKv } from '#store/lmdbKv'
+import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
+import { attributesAt, chainStart, hashOf } from '#test/harness/chainBlocks'
+import { encodeDeposit } from '#types/deposit'
+import { type Address, parseAddress } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { type GenesisNote, rollupOf, type World } from './servers.ts'
+
+/** An execution of this process over a data directory. */
+export type OpenChain = AsyncDisposable & { readonly execution: Execution; readonly config: ExecutionConfig }
+
+export async function openChain(datadir: string, genesis: Genesis): Promise<OpenChain> {
+  await using parts = new AsyncDisposableStack()
+  const dir = join(datadir, 'chain')
+  const kv = parts.use(openLmdbKv(dir, Object.values(tables)))
+  agreeOnSchema(kv, chainSchema)
+  const config = configOfGenesis(genesis)
+  const journal = parts.use(openFileJournal(journalDir(dir), silentLog))
+  const deps = { kv, journal, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  const execution = parts.use(createExecution(deps))
+  const kept = parts.move()
+  return { execution, config, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** Builds a block on the unsafe head and makes it that. @throws Error when it cannot be built */
+export async function addBlock({ execution, config }: OpenChain, attributes: PayloadAttributes): Promise<Payload> {
+  const heads = execution.published.heads
+  const built = await execution.build(heads.unsafe, attributes)
+  if (built.kind === 'invalid') throw new Error(built.reason)
+  await execution.setHeads({ ...heads, unsafe: l2RefOf(config, built.payload) })
+  return built.payload
+}
+
+/** A deposit of a user: nobody signs it. @param salt of its source hash, another for each */
+export function userDeposit(
+  salt: string,
+  from: Address,
+  to: Address,
+  data: Uint8Array,
+  { mint = 0n, value = 0n, gas = 200_000n } = {},
+): Uint8Array {
+  return encodeDeposit({
+    ...{ type: 0x7e, sourceHash: hashOf(salt), from, to, mint, value, gasLimit: gas, isSystemTransaction: false, data },
+  })
+}
+
+/** contracts of the chain of logs: block n calls the one at n modulo this */
+export const emitters = 100
+export const emitterAt = (index: number): Address => parseAddress(`0x${(0xe0_0000 + index).toString(16).padStart(40, '1')}`)
+const caller = parseAddress(`0x${'ca'.repeat(20)}`)
+/** first topics of the three logs of a call */
+export const logTopics: readonly string[] = ['aa', 'bb', 'cc'].map((end) => `0x${end.padStart(64, '0')}`)
+/** three times: topic 2 is the word of the calldata, topic 1 a constant, data 32 zero bytes */
+const emitterCode = `0x${['aa', 'bb', 'cc'].map((topic) => `5f3560${topic}60205fa2`).join('')}00`
+
+function logsNote(): GenesisNote {
+  const first = chainStart + 2
+  const config = {
+    ...{ chainId: 90_101, bedrockBlock: 0, regolithTime: 0, canyonTime: chainStart, deltaTime: chainStart },
+    ...{ ecotoneTime: first, fjordTime: first, graniteTime: first, holoceneTime: first, isthmusTime: first, jovianTime: first },
+    optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
+  }
+  const alloc = Array.from({ length: emitters }, (_, index) => [emitterAt(index), { balance: '0x0', nonce: '0x1', code: emitterCode }])
+  return { config, genesisTimestamp: chainStart, extraAlloc: Object.fromEntries(alloc) }
+}
+
+const toldEvery = 10_000
+
+/** A chain of so many blocks with three logs each, in a data directory of its own. */
+export async function createLogsWorld(folder: string, blocks: number): Promise<World> {
+  const note = logsNote()
+  const { genesis } = parseBaseGenesisNote(note)
+  const datadir = join(folder, 'logs')
+  await using chain = await openChain(datadir, genesis)
+  const { schedule } = chain.config
+  for (let number = 1; number <= blocks; number++) {
+    const word = new Uint8Array(32)
+    new DataView(word.buffer).setUint32(28, number)
+    await addBlock(chain, attributesAt(schedule, number, [userDeposit(`logs ${number}`, caller, emitterAt(number % emitters), word)]))
+    if (number % toldEvery === 0) process.stderr.write(`${number} blocks of logs\n`)
+  }
+  const genesisFile = join(folder, 'logs-genesis.json')
+  const rollupFile = join(folder, 'logs-rollup.json')
+  writeFileSync(genesisFile, JSON.stringify(note))
+  writeFileSync(rollupFile, JSON.stringify(rollupOf(note, genesisBlock(genesis, schedule).hash)))
+  return { folder, genesisFile, rollupFile, datadir }
+}
