@@ -26,7 +26,9 @@ export const internalError = (detail?: string): RpcError => new RpcError(-32603,
 export const invalidInput = (why: string): RpcError => new RpcError(-32000, why)
 export const transactionRejected = (why: string): RpcError => new RpcError(-32003, why)
 export const unsupported = (what: string): RpcError => new RpcError(-32004, `not supported by this version: ${what}`)
-export const timedOut = (): RpcError => new RpcError(-32002, 'request timed out')
+/** @param limitMs of the method's class of cost, where that is what ended it */
+export const timedOut = (limitMs?: number): RpcError =>
+  new RpcError(-32002, 'request timed out', limitMs === undefined ? undefined : { limit: 'time', ms: limitMs })
 /** What the answer hangs on is away for now; whoever asks again later may get it. */
 export const unavailable = ({ code, message }: Fault): RpcError => new RpcError(-32002, message, { code })
 export const filterNotFound = (): RpcError => new RpcError(-32602, 'filter not found')
@@ -39,7 +41,9 @@ export const blockNotFound = (block: string): RpcError => new RpcError(-32001, `
 export const requestTooBig = (maxBytes: number): RpcError => new RpcError(-32007, 'Request is too big', `Exceeded max limit of ${maxBytes}`)
 export const responseTooBig = (maxBytes: number): RpcError =>
   new RpcError(-32008, 'Response is too big', `Exceeded max limit of ${maxBytes}`)
-export const serverBusy = (): RpcError => new RpcError(-32009, 'Server is busy, try again later')
+/** @param limit the limit that was met, and what it is */
+export const serverBusy = (limit?: { readonly limit: string; readonly max: number }): RpcError =>
+  new RpcError(-32009, 'Server is busy, try again later', limit)
 export const overRateLimitCode = -32016
 /** As the sequencer of Base and its public endpoints say it; over HTTP it is status 429 with Retry-After. */
 export const overRateLimit = (data: { readonly retryAfterMs: number; readonly [key: string]: Json }): RpcError =>

@@ -80,7 +80,7 @@ const request = (name: string, id?: unknown, ...params: unknown[]) => ({
   ...(id !== undefined && { id }),
   params,
 })
-const failure = (code: number, message: string, data?: string, id: unknown = null) => ({
+const failure = (code: number, message: string, data?: string | object, id: unknown = null) => ({
   ...{ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } },
 })
 
@@ -194,6 +194,7 @@ it('rpc/server: bodies that wait for their end may not fill the memory together 
   await using server = await serve({ limits: { maxBodyBytes: 1_000, maxHeldBytes: 1_500 } })
   const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(900)))
   const begun = Promise.withResolvers<void>()
+  const busy = failure(-32009, 'Server is busy, try again later', { limit: 'bytes', max: 1_500 })
   const socket = connect(server.port, '127.0.0.1', () => {
     socket.write(
       `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: ${call.length}\r\n\r\n${call.slice(0, 900)}`,
@@ -207,7 +208,7 @@ it('rpc/server: bodies that wait for their end may not fill the memory together 
   await begun.promise
   await vi.waitFor(async () => {
     const refused = await post(server, call)
-    expect([refused.status, await refused.json()]).toEqual([503, failure(-32009, 'Server is busy, try again later')])
+    expect([refused.status, await refused.json()]).toEqual([503, busy])
   })
   socket.write(call.slice(900))
   await new Promise((resolve) => socket.on('close', resolve))
@@ -245,7 +246,7 @@ it('rpc/server: a call that takes too long is answered with an error when its cl
   const answer = ask(server, request('test_never', 1))
   while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
   await clock.advanceMs(10_000)
-  expect(await answer).toEqual(failure(-32002, 'request timed out', undefined, 1))
+  expect(await answer).toEqual(failure(-32002, 'request timed out', { limit: 'time', ms: 10_000 }, 1))
 })
 
 it('rpc/server: a call whose time ran out while it waited is not run any more', async () => {

@@ -1,19 +1,27 @@
-import { Buffer } from 'node:buffer'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Buffer } from 'node:buffer'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
-import { invalidRequest, parseError, type RpcError, requestTooBig, serverBusy } from './errors.ts'
+import { parseError } from './errors.ts'
 import type { Pages } from './healthPages.ts'
+import type { RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
-import { ByteBudget, type Hold, parseJson, readBody } from './server/body.ts'
+import { ByteBudget, parseJson } from './server/body.ts'
+import { ShareCaller } from './server/caller.ts'
 import { createCallSockets } from './server/callSockets.ts'
-import { type Caller, createDispatcher, type Dispatcher, errorText } from './server/dispatch.ts'
+import { createDispatcher } from './server/dispatch.ts'
+import { createFastLane, type PlainRequest } from './server/fastLane.ts'
+import type { Gates } from './server/gate.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
+import type { Cors } from './server/pages.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
-import { type AnswerShare, ShareCaller, type Unread, type UnreadDeps, UnreadTotal } from './server/unread.ts'
+import { answered, keepAliveMs, plain, type Reply, ReplyHeads, refusal } from './server/reply.ts'
+import { createSlowLane } from './server/slowLane.ts'
+import { type UnreadDeps, UnreadTotal } from './server/unread.ts'
+import { zippedFor } from './server/zip.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
@@ -21,6 +29,10 @@ export type RpcServerDeps<Context> = {
   readonly contextOf: (ticket: Ticket) => Context
   /** answers to GET by path */
   readonly pages: Pages
+  /** how much each client may ask; absent: as much as it likes */
+  readonly limiter?: RateLimiter | undefined
+  /** shared with the other servers of the thread; absent: the server's own */
+  readonly gates?: Gates | undefined
   readonly log: Log
   readonly clock: Clock
   /** absent: the log alone tells who was ended */
@@ -30,8 +42,8 @@ export type RpcServerDeps<Context> = {
 export type RpcServerOptions = Listen & {
   /** names this server may be called by besides IP addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
-  /** `*`: web pages of any origin may ask; default: none may. */
-  readonly cors?: '*'
+  /** `*`: web pages of any origin may ask; a list: those of these origins; default: none may. */
+  readonly cors?: Cors
   readonly limits?: Partial<RpcServerLimits>
   /** Why a request with this Authorization header is refused (HTTP 401), or undefined; default: none is. */
   readonly authorize?: (authorization: string | undefined) => string | undefined
@@ -48,8 +60,6 @@ export type RpcServerLimits = {
   readonly maxUnreadTotalBytes: number
   readonly maxBatch: number
   readonly maxConnections: number
-  /** calls of one cost class that wait for their turn */
-  readonly maxWaiting: number
   /** for head and body of a request to arrive */
   readonly requestTimeoutMs: number
   /** without a byte in either direction, while a call runs too: then the connection ends */
@@ -65,7 +75,6 @@ const defaultServerLimits: RpcServerLimits = {
   maxUnreadTotalBytes: 320_000_000,
   maxBatch: 100,
   maxConnections: 500,
-  maxWaiting: 1_000,
   requestTimeoutMs: 30_000,
   stallTimeoutMs: 120_000,
   closeTimeoutMs: 5_000,
@@ -77,95 +86,30 @@ export interface RpcServer extends AsyncDisposable {
   readonly port: number
 }
 
-type Reply = { readonly status: number; readonly text: string; readonly type: 'application/json' | 'text/plain'; readonly isLast?: boolean }
-
-const plain = (status: number, text: string): Reply => ({ status, text: `${text}\n`, type: 'text/plain' })
-const json = (status: number, text: string): Reply => ({ status, text, type: 'application/json' })
-const refusal = (status: number, error: RpcError): Reply => ({
-  ...json(status, errorText(null, error)),
-  isLast: status === 413 || status === 503,
-})
-
-/**
- * A web page may send other types without asking us first (no CORS preflight); JSON it may not, and we grant it only where we are told to. What
- * counts is the type before the parameters: `text/plain; json` needs no preflight.
- */
-function isFromForeignPage({ headers }: IncomingMessage): boolean {
-  return headers.origin !== undefined && !/^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '')
+/** Who asks, by headers that either lane has read. */
+function askerOf(socket: Socket, header: (name: string) => string | undefined, target: string): Parameters<RateLimiter['bucketOf']>[0] {
+  return { address: socket.remoteAddress ?? '', forwardedFor: header('x-forwarded-for'), apiKey: header('x-api-key'), target }
 }
 
-const isFromPage = ({ headers }: IncomingMessage): boolean => headers.origin !== undefined
-
-async function replyToPost(
-  request: IncomingMessage,
-  caller: Caller,
-  dispatcher: Dispatcher,
-  { maxBodyBytes, hold }: { readonly maxBodyBytes: number; readonly hold: Hold },
-): Promise<Reply | undefined> {
-  if (isFromForeignPage(request)) return plain(415, 'content type must be application/json')
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
-  const body = await readBody(request, maxBodyBytes, hold)
-  if (body.kind === 'cut') return undefined
-  if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
-  if (body.kind === 'busy') return refusal(503, serverBusy())
-  const parsed = parseJson(body.bytes)
-  if (parsed === undefined) return refusal(200, parseError())
-  const text = await dispatcher.answer(parsed.value, caller)
-  return text === undefined ? json(204, '') : json(200, text)
-}
-
-/** The answer to a page that asks first. @see Fetch standard, "CORS-preflight request" */
-const preflight: Readonly<Record<string, string>> = {
-  'access-control-allow-methods': 'POST, GET',
-  'access-control-allow-headers': '*, authorization',
-  'access-control-max-age': '7200',
-}
-
-function allowPages(request: IncomingMessage, response: ServerResponse): void {
-  response.setHeader('access-control-allow-origin', '*')
-  if (request.method !== 'OPTIONS') return
-  for (const [name, value] of Object.entries(preflight)) response.setHeader(name, value)
-}
-
-function send(response: ServerResponse, reply: Reply, share: AnswerShare, isClosing: boolean): void {
-  const body = Buffer.from(reply.text, 'utf8')
-  share.replace(body.length)
-  response.statusCode = reply.status
-  if (reply.status === 405) response.setHeader('allow', 'POST')
-  if (reply.status === 401) response.setHeader('www-authenticate', 'Bearer')
-  if (reply.isLast === true || isClosing) response.setHeader('connection', 'close')
-  if (reply.status !== 204) {
-    response.setHeader('content-type', reply.type)
-    response.setHeader('content-length', body.length)
-  }
-  response.end(body)
-}
+const headerOf =
+  ({ headers }: IncomingMessage) =>
+  (name: string): string | undefined =>
+    headers[name]?.toString()
 
 /**
  * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; web pages get answers where `cors` says so.
+ * Requests as clients send them are answered in the fast lane; any other one takes its connection to node's own HTTP server.
  * @returns when it listens
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, options: RpcServerOptions): Promise<RpcServer> {
-  const { log, clock, pages } = deps
+  const { log, clock, pages, limiter } = deps
   const limits = { ...defaultServerLimits, ...options.limits }
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const dispatcher = createDispatcher(deps, limits)
   const budget = new ByteBudget(limits.maxHeldBytes)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const unreadOf = new WeakMap<Socket, Unread>()
   let isClosing = false
-
-  /** By connection: a client may send its next request before it reads an answer. */
-  function unreadBy(socket: Socket): Unread {
-    const known = unreadOf.get(socket)
-    if (known !== undefined) return known
-    const unread = unreadTotal.join('http', () => socket.destroy())
-    unreadOf.set(socket, unread)
-    socket.once('close', () => unread[Symbol.dispose]())
-    return unread
-  }
 
   /** What is asked without the right to. */
   function turnedAway({ headers }: IncomingMessage): Reply | undefined {
@@ -174,52 +118,58 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     return unauthorized === undefined ? undefined : plain(401, unauthorized)
   }
 
-  async function replyTo(request: IncomingMessage, caller: Caller): Promise<Reply | undefined> {
-    const early = turnedAway(request)
-    if (early) return early
-    if (request.method === 'OPTIONS' && options.cors !== undefined) return json(204, '')
-    if (request.method === 'POST') {
-      using hold = budget.hold()
-      return await replyToPost(request, caller, dispatcher, { maxBodyBytes: limits.maxBodyBytes, hold })
-    }
-    const page = request.method === 'GET' ? pages.get((request.url ?? '/').replace(/\?.*/s, '')) : undefined
-    if (request.method === 'GET' && page === undefined && request.url !== '/')
-      return plain(404, 'no such page; JSON-RPC calls are sent by POST')
-    if (page === undefined) return plain(405, 'JSON-RPC calls are sent by POST')
-    const answer = await page()
-    return 'text' in answer
-      ? { status: answer.status, text: answer.text, type: 'text/plain' }
-      : json(answer.status, JSON.stringify(answer.body))
+  function answer(body: Buffer, caller: ShareCaller): Reply | Promise<Reply> {
+    const parsed = parseJson(body)
+    if (parsed === undefined) return refusal(200, parseError())
+    const text = dispatcher.answer(parsed.value, caller)
+    return text instanceof Promise ? text.then((late) => answered(late, caller.tally)) : answered(text, caller.tally)
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
-    if (options.cors !== undefined) allowPages(request, response)
-    const share = unreadBy(request.socket).share()
-    const caller = new ShareCaller(share)
-    response.once('close', () => share[Symbol.dispose]())
+  const failed = (error: unknown): undefined => {
+    log.error('rpc request failed', { error })
+    return undefined
+  }
+  function replyInLane({ head, body, share, bucket }: PlainRequest): Reply | undefined | Promise<Reply | undefined> {
+    const encoding = head.headers.get('accept-encoding')
     try {
-      const reply = await replyTo(request, caller)
-      if (reply === undefined) request.destroy()
-      else if (!share.isGone) send(response, reply, share, isClosing)
+      const reply = answer(body, new ShareCaller(share, bucket))
+      const packed = reply instanceof Promise ? reply.then((late) => zippedFor(encoding, late)) : zippedFor(encoding, reply)
+      return packed instanceof Promise ? packed.catch(failed) : packed
     } catch (error) {
-      log.error('rpc request failed', { error })
-      response.destroy()
+      return failed(error)
     }
   }
 
-  const server = createServer({ requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: 65_000 }, (request, response) => {
-    void handle(request, response)
-  })
+  const slowLane = createSlowLane(
+    {
+      ...{ answer, turnedAway, pages, budget, unreadTotal, log },
+      bucketOf: (request) => limiter?.bucketOf(askerOf(request.socket, headerOf(request), request.url ?? '/')),
+      isClosing: () => isClosing,
+    },
+    { maxBodyBytes: limits.maxBodyBytes, cors: options.cors },
+  )
+  const server = createServer({ requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: keepAliveMs }, slowLane)
+  const handOver = takeOver(server)
+  const fastLane = createFastLane(
+    {
+      ...{ budget, unreadTotal, clock, log, heads: new ReplyHeads(clock), reply: replyInLane, handOver },
+      admits: ({ headers }) => isHostAllowed(headers.get('host'), hostNames),
+      bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(askerOf(socket, (name) => headers.get(name), target)),
+    },
+    { ...limits, idleTimeoutMs: Math.min(keepAliveMs, limits.stallTimeoutMs) },
+  )
+  server.on('connection', options.authorize === undefined ? fastLane.accept : handOver)
+
   const { maxSockets = 0 } = options
   const { maxBodyBytes: maxMessageBytes, maxResponseBytes: maxUnreadBytes } = limits
   const sockets = createCallSockets({ dispatcher, budget, unreadTotal, log }, { maxSockets, maxMessageBytes, maxUnreadBytes })
   if (maxSockets > 0) {
     server.on('upgrade', (request, socket, head) => {
       socket.on('error', (error) => log.debug('rpc connection failed', { error }))
-      const early = turnedAway(request) ?? (isFromPage(request) ? plain(403, 'web pages are not served here') : undefined)
+      const isFromPage = request.headers.origin !== undefined
+      const early = turnedAway(request) ?? (isFromPage ? plain(403, 'web pages are not served here') : undefined)
       const refused = early ?? (isClosing || sockets.isFull ? plain(503, 'too many connections') : undefined)
-      if (refused) refuseUpgrade(socket, refused.status, refused.text)
+      if (refused) refuseUpgrade(socket, refused.status, String(refused.body))
       else sockets.accept(request, socket, head)
     })
   }
@@ -238,8 +188,24 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
       isClosing = true
       sockets.close()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      using _timer = clock.after(limits.closeTimeoutMs, () => server.closeAllConnections())
+      fastLane.close()
+      using _timer = clock.after(limits.closeTimeoutMs, () => {
+        server.closeAllConnections()
+        fastLane.closeAll()
+      })
       await closed
     },
+  }
+}
+
+/**
+ * Takes node's own handling of new connections off a server. @returns that handling, for those connections that are to have it
+ * @see node documentation, http, Event: 'connection': "can also be explicitly emitted by users to inject connections into the HTTP server"
+ */
+function takeOver(server: Server): (socket: Socket) => void {
+  const own = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  return (socket) => {
+    for (const listener of own) listener.call(server, socket)
   }
 }

@@ -57,7 +57,6 @@ export type WsServerLimits = DispatchLimits &
 const defaultWsLimits: WsServerLimits = {
   maxBatch: 100,
   maxResponseBytes: 64_000_000,
-  maxWaiting: 1_000,
   maxSubscriptions: 128,
   maxRunning: 16,
   maxUnreadBytes: 4_000_000,

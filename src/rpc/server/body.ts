@@ -1,41 +1,59 @@
-import { Buffer } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 
 /** `cut`: the client went away before the end. `busy`: others hold too much already. */
 export type Body =
-  | { readonly kind: 'whole'; readonly bytes: Uint8Array }
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'too-big' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'cut' }
 
-/** What one request holds of a budget; disposing of it gives all back. */
-export interface Hold extends Disposable {
-  /** @returns whether there were as many bytes left */
-  take(bytes: number): boolean
-}
-
 /** Bounds what the bodies of all requests hold together. */
 export class ByteBudget {
+  readonly maxBytes: number
   #left: number
 
   constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
     this.#left = maxBytes
   }
 
   hold(): Hold {
-    let held = 0
-    return {
-      take: (bytes): boolean => {
-        if (bytes > this.#left) return false
-        this.#left -= bytes
-        held += bytes
-        return true
-      },
-      [Symbol.dispose]: (): void => {
-        this.#left += held
-        held = 0
-      },
-    }
+    return new Hold(this)
+  }
+
+  /** Called by a hold. @returns whether there were as many bytes left */
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false
+    this.#left -= bytes
+    return true
+  }
+
+  /** Called by a hold. */
+  giveBack(bytes: number): void {
+    this.#left += bytes
+  }
+}
+
+/** What one request holds of a budget; disposing of it gives all back. */
+export class Hold implements Disposable {
+  readonly #budget: ByteBudget
+  #held = 0
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  /** @returns whether there were as many bytes left */
+  take(bytes: number): boolean {
+    if (!this.#budget.take(bytes)) return false
+    this.#held += bytes
+    return true
+  }
+
+  [Symbol.dispose](): void {
+    this.#budget.giveBack(this.#held)
+    this.#held = 0
   }
 }
 
@@ -69,9 +87,10 @@ export function readBody(request: IncomingMessage, maxBytes: number, hold: Hold)
 }
 
 /** undefined when the bytes are not UTF-8 or not JSON. */
-export function parseJson(bytes: Uint8Array): { readonly value: unknown } | undefined {
+export function parseJson(bytes: Buffer): { readonly value: unknown } | undefined {
+  if (!isUtf8(bytes)) return undefined
   try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown }
+    return { value: JSON.parse(bytes.toString('utf8')) as unknown }
   } catch {
     return undefined
   }

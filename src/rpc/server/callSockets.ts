@@ -6,9 +6,10 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '#lib/log'
 import { parseError, serverBusy } from '../errors.ts'
 import { type ByteBudget, parseJson } from './body.ts'
+import { ShareCaller } from './caller.ts'
 import { type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
-import { ShareCaller, type Unread, type UnreadTotal } from './unread.ts'
+import type { Unread, UnreadTotal } from './unread.ts'
 
 export type CallSocketLimits = {
   readonly maxSockets: number
@@ -50,7 +51,7 @@ export function createCallSockets(
 
   async function textFor(bytes: Buffer, unread: Unread): Promise<string | undefined> {
     using hold = budget.hold()
-    if (!hold.take(bytes.length)) return errorText(null, serverBusy())
+    if (!hold.take(bytes.length)) return errorText(null, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
     const parsed = parseJson(bytes)
     if (parsed === undefined) return errorText(null, parseError())
     using share = unread.share()

@@ -3,6 +3,7 @@ import { silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import type { CallContext } from '../context.ts'
 import { createRegistry, methodsOf, type ParamCodec, param } from '../registry.ts'
+import { emptyTally } from './caller.ts'
 import { createDispatcher } from './dispatch.ts'
 import { UnreadTotal } from './unread.ts'
 
@@ -32,12 +33,12 @@ function desk() {
     }),
   ])
   const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), log: silentLog, clock: createManualClock() }
-  return { begun, answers, dispatcher: createDispatcher(deps, { maxBatch: 10, maxResponseBytes: 10_000, maxWaiting: 10 }) }
+  return { begun, answers, dispatcher: createDispatcher(deps, { maxBatch: 10, maxResponseBytes: 10_000 }) }
 }
 const callerOf = (maxBytes = 1_000_000) => {
   const unread = new UnreadTotal({ log: silentLog }, maxBytes).join('http', () => {})
   const share = unread.share()
-  return { unread, share, caller: { isGone: false, share } }
+  return { unread, share, caller: { isGone: false, share, tally: emptyTally() } }
 }
 const call = (id: number, method: string, what: string) => ({ jsonrpc: '2.0', id, method, params: [what] })
 
@@ -109,7 +110,7 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
   const deps = { registry: createRegistry<CallContext>([written]), log: silentLog, clock: createManualClock() }
   const dispatcher = createDispatcher(
     { ...deps, contextOf: (ticket: CallContext['ticket']) => ({ ticket }) },
-    { maxBatch: 10, maxResponseBytes: 10_000, maxWaiting: 10 },
+    { maxBatch: 10, maxResponseBytes: 10_000 },
   )
   const answer = await dispatcher.answer({ jsonrpc: '2.0', id: '"', method: 'read' }, callerOf().caller)
   expect(JSON.parse(answer ?? '')).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })

@@ -8,6 +8,8 @@ import {
   internalError,
   invalidRequest,
   methodNotFound,
+  overRateLimit,
+  overRateLimitCode,
   RpcError,
   responseTooBig,
   timedOut,
@@ -16,13 +18,15 @@ import {
 } from '../errors.ts'
 import { isJsonObject, type Json, JsonText } from '../json.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
-import { Gate } from './gate.ts'
-import type { AnswerShare } from './unread.ts'
+import type { Caller } from './caller.ts'
+import { createGates, type Gates } from './gate.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
   /** The context of one call, and of whoever makes it. */
   readonly contextOf: (ticket: Ticket, caller: By) => Context
+  /** shared with the other servers of the thread; absent: the server's own */
+  readonly gates?: Gates | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -31,34 +35,30 @@ export type DispatchLimits = {
   readonly maxBatch: number
   /** bytes of one answer; in a batch, of all together */
   readonly maxResponseBytes: number
-  /** calls of one cost class that wait for their turn */
-  readonly maxWaiting: number
 }
 
-/** Who sent a body; once he is gone, what can stop stops and nothing more of a batch is begun. */
-export type Caller = {
-  readonly isGone: boolean
-  /** counts what is made for him */
-  readonly share: Pick<AnswerShare, 'add' | 'keep' | 'takeKept'>
-}
+/** JSON text; undefined when there were notifications only, or nobody waits for it. */
+export type Answer = string | undefined
 
 /** Answers parsed JSON-RPC bodies. */
 export type Dispatcher<By extends Caller = Caller> = {
-  /** @returns JSON text; undefined when there were notifications only, or nobody waits for it */
-  answer(body: unknown, caller: By): Promise<string | undefined>
+  /** A promise only where something is waited for. */
+  answer(body: unknown, caller: By): Answer | Promise<Answer>
 }
 
 type RequestId = string | number | null
 type Request = { readonly id: RequestId | undefined; readonly method: string; readonly params: readonly unknown[] }
+type Result = Json | JsonText
 
 export function errorText(id: RequestId, error: RpcError): string {
   const { code, message, data } = error
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }
 
-function answerText(id: RequestId, result: Json | JsonText): string {
-  if (result instanceof JsonText) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`
-  return JSON.stringify({ jsonrpc: '2.0', id, result: result ?? null })
+function answerText(id: RequestId, result: Result): string {
+  const idText = typeof id === 'number' ? `${id}` : JSON.stringify(id)
+  const text = result instanceof JsonText ? result.text : JSON.stringify(result ?? null)
+  return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
 }
 
 const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || typeof value === 'number'
@@ -75,33 +75,72 @@ function parseRequest(item: unknown): Request | { readonly id: RequestId | undef
 }
 
 /** Costs after which others get a turn of the event loop before the next call of a batch. */
-const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution'])
+const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution', 'trace'])
+
+/** One call under way. A class: a getter in an object literal is dear for each request. */
+class RunningCall implements Ticket {
+  readonly #caller: Caller
+  isLate = false
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  get isCancelled(): boolean {
+    return this.isLate || this.#caller.isGone
+  }
+}
 
 export function createDispatcher<Context, By extends Caller = Caller>(
   deps: DispatchDeps<Context, By>,
   limits: DispatchLimits,
 ): Dispatcher<By> {
-  const { registry, contextOf, log, clock } = deps
-  const classes = Object.entries(costClasses) as [CostClass, (typeof costClasses)[CostClass]][]
-  const gates = new Map(classes.map(([name, { maxRunning }]) => [name, new Gate(maxRunning, limits.maxWaiting)]))
+  const { registry, contextOf, log, clock, gates = createGates() } = deps
 
-  async function run(method: Method<Context>, params: readonly unknown[], caller: By): Promise<Json | JsonText> {
-    let isLate = false
-    const ticket: Ticket = {
-      get isCancelled(): boolean {
-        return isLate || caller.isGone
-      },
-    }
-    const work = (): Json | JsonText | Promise<Json | JsonText> => {
-      if (ticket.isCancelled) throw timedOut() // while it waited for its turn
-      return method.call(contextOf(ticket, caller), params)
-    }
+  /** What ends when its class has run out of time, whether its turn has come or not. */
+  async function inTime(call: RunningCall, cost: CostClass, work: () => Promise<Result>): Promise<Result> {
+    const { timeoutMs } = costClasses[cost]
     const late = Promise.withResolvers<never>()
-    using _timer = clock.after(costClasses[method.cost].timeoutMs, () => {
-      isLate = true
-      late.reject(timedOut())
+    using _timer = clock.after(timeoutMs, () => {
+      call.isLate = true
+      late.reject(timedOut(timeoutMs))
     })
-    return await Promise.race([gates.get(method.cost)?.run(work) ?? work(), late.promise])
+    return await Promise.race([work(), late.promise])
+  }
+
+  /** Runs a call that has its place, and gives the place back when it is done: late or not. */
+  async function finish(result: Promise<Result>, cost: CostClass): Promise<Result> {
+    try {
+      return await result
+    } finally {
+      gates[cost].leave()
+    }
+  }
+
+  /** A method that waits for nothing is run without a promise: many times in a millisecond. */
+  function runNow(method: Method<Context>, params: readonly unknown[], caller: By, call: RunningCall): Result | Promise<Result> {
+    let result: Result | Promise<Result> | undefined
+    try {
+      result = method.call(contextOf(call, caller), params)
+    } finally {
+      if (!(result instanceof Promise)) gates[method.cost].leave()
+    }
+    return result instanceof Promise ? finish(result, method.cost) : result
+  }
+
+  function run(method: Method<Context>, params: readonly unknown[], caller: By): Result | Promise<Result> {
+    const { cost } = method
+    const call = new RunningCall(caller)
+    if (!gates[cost].enter()) {
+      return inTime(call, cost, async () => {
+        await gates[cost].wait()
+        if (!call.isCancelled) return await runNow(method, params, caller, call)
+        gates[cost].leave()
+        throw timedOut()
+      })
+    }
+    const result = runNow(method, params, caller, call)
+    return result instanceof Promise ? inTime(call, cost, () => result) : result
   }
 
   /** What the caller did wrong is his to know, and what is away for a while; anything else is ours, and only the log tells. */
@@ -112,25 +151,53 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return internalError()
   }
 
-  async function resultText({ id, method, params }: Request, caller: By): Promise<string> {
+  /** RpcError −32016: the bucket is empty. */
+  function pay({ bucket }: By, units: number): void {
+    const refusal = bucket?.take(units)
+    if (refusal !== undefined) throw overRateLimit(refusal)
+  }
+
+  function refusedText(id: RequestId, error: RpcError, { tally }: By): string {
+    if (error.code === overRateLimitCode && isJsonObject(error.data)) {
+      tally.overRate++
+      tally.retryAfterMs = Math.max(tally.retryAfterMs, Number(error.data['retryAfterMs'] ?? 0))
+    } else tally.answered++
+    return errorText(id, error)
+  }
+
+  function resultText({ id = null, method, params }: Request, caller: By): string | Promise<string> {
+    const failed = (error: unknown): string => refusedText(id, errorOf(error, method), caller)
+    const told = (result: Result): string => {
+      const text = answerText(id, result)
+      if (text.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
+      caller.tally.answered++
+      return text
+    }
     try {
       const definition = registry.get(method)
+      pay(caller, definition === undefined ? 1 : costClasses[definition.cost].units)
       if (definition === undefined) throw methodNotFound()
-      const result = await run(definition, params, caller)
-      const text = answerText(id ?? null, result)
-      if (text.length > limits.maxResponseBytes) throw responseTooBig(limits.maxResponseBytes)
-      return text
+      const result = run(definition, params, caller)
+      return result instanceof Promise ? result.then(told).catch(failed) : told(result)
     } catch (error) {
-      return errorText(id ?? null, errorOf(error, method))
+      return failed(error)
     }
   }
 
-  async function answerOne(item: unknown, caller: By): Promise<string | undefined> {
+  function malformedText(id: RequestId, refused: RpcError, caller: By): string {
+    const refusal = caller.bucket?.take(1)
+    return refusedText(id, refusal ? overRateLimit(refusal) : refused, caller)
+  }
+
+  function answerOne(item: unknown, caller: By): Answer | Promise<Answer> {
     const request = parseRequest(item)
-    const text = 'refused' in request ? errorText(request.id ?? null, request.refused) : await resultText(request, caller)
-    if (request.id === undefined) return undefined
-    caller.share.add(text.length)
-    return text
+    const counted = (text: string): Answer => {
+      if (request.id === undefined) return undefined
+      caller.share.add(text.length)
+      return text
+    }
+    const text = 'refused' in request ? malformedText(request.id ?? null, request.refused, caller) : resultText(request, caller)
+    return typeof text === 'string' ? counted(text) : text.then(counted)
   }
 
   function costOf(item: unknown): CostClass | undefined {
@@ -159,7 +226,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     if (submitted.length > 0) yield submitted
   }
 
-  async function answerBatch(items: readonly unknown[], caller: By): Promise<string | undefined> {
+  async function answerBatch(items: readonly unknown[], caller: By): Promise<Answer> {
     if (items.length === 0) return errorText(null, invalidRequest())
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
     let length = 0

@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest'
 import { Gate } from './gate.ts'
 
+/** As whoever has a gate does it. */
+async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
+  await gate.wait()
+  try {
+    return await task()
+  } finally {
+    gate.leave()
+  }
+}
 const later = () => Promise.withResolvers<void>()
 
 it('rpc/gate: runs as many as it may, the rest in order of arrival', async () => {
@@ -8,7 +17,7 @@ it('rpc/gate: runs as many as it may, the rest in order of arrival', async () =>
   const order: string[] = []
   const first = later()
   const task = (name: string, until?: Promise<void>) =>
-    gate.run(async () => {
+    through(gate, async () => {
       order.push(`${name} begins`)
       await until
       order.push(`${name} ends`)
@@ -24,20 +33,20 @@ it('rpc/gate: runs as many as it may, the rest in order of arrival', async () =>
 it('rpc/gate: refuses when too many wait (−32009), and is open again afterwards', async () => {
   const gate = new Gate(1, 1)
   const first = later()
-  const running = gate.run(() => first.promise)
-  const waiting = gate.run(() => 'waited')
-  await expect(gate.run(() => 'refused')).rejects.toMatchObject({ code: -32009 })
+  const running = through(gate, () => first.promise)
+  const waiting = through(gate, () => 'waited')
+  await expect(through(gate, () => 'refused')).rejects.toMatchObject({ code: -32009, data: { limit: 'queue', max: 1 } })
   first.resolve()
   await running
   expect(await waiting).toBe('waited')
-  expect(await gate.run(() => 'open')).toBe('open')
+  expect(await through(gate, () => 'open')).toBe('open')
 })
 
 it('rpc/gate: a task that throws gives its place back', async () => {
   const gate = new Gate(1, 0)
   for (let i = 0; i < 3; i++) {
     await expect(
-      gate.run(() => {
+      through(gate, () => {
         throw new TypeError('broken')
       }),
     ).rejects.toThrow('broken')

@@ -169,16 +169,3 @@ export class AnswerShare implements Disposable {
     this.#connection.giveBack(this, this.#bytes)
   }
 }
-
-/** Whoever asks by one body and waits as long as its share is held. A class: a getter in an object literal is dear for each request. */
-export class ShareCaller {
-  readonly share: AnswerShare
-
-  constructor(share: AnswerShare) {
-    this.share = share
-  }
-
-  get isGone(): boolean {
-    return this.share.isGone
-  }
-}

@@ -6,7 +6,8 @@ import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
-import { type Caller, type Dispatcher, errorText } from '../server/dispatch.ts'
+import { type Caller, emptyTally } from '../server/caller.ts'
+import { type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOf } from './notification.ts'
@@ -43,8 +44,8 @@ export type End = 'client' | 'slow' | 'silent' | 'closing' | 'failed' | 'greedy'
 const [goingAway, policyViolation] = [1001, 1008]
 
 /** A text message is a Buffer, whatever frames it came in. */
-const bytesOf = (data: RawData): Uint8Array =>
-  Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data
+const bytesOf = (data: RawData): Buffer =>
+  Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
 
 /** A subscription whose id the client knows. */
 type Active = {
@@ -156,7 +157,7 @@ export class Connection {
     this.#socket.terminate()
   }
 
-  async #receive(bytes: Uint8Array): Promise<void> {
+  async #receive(bytes: Buffer): Promise<void> {
     if (this.#end !== undefined) return
     this.#running++
     this.#steer()
@@ -172,9 +173,10 @@ export class Connection {
     }
   }
 
-  async #reply(bytes: Uint8Array): Promise<void> {
+  async #reply(bytes: Buffer): Promise<void> {
     using hold = this.#deps.budget.hold()
-    if (!hold.take(bytes.length)) return this.#send(errorText(null, serverBusy()), 'answer')
+    if (!hold.take(bytes.length))
+      return this.#send(errorText(null, serverBusy({ limit: 'bytes', max: this.#deps.budget.maxBytes })), 'answer')
     const parsed = parseJson(bytes)
     if (parsed === undefined) return this.#send(errorText(null, parseError()), 'answer')
     const asked: string[] = []
@@ -208,6 +210,7 @@ export class Connection {
         return share.isGone || socket.readyState !== socket.OPEN
       },
       share,
+      tally: emptyTally(),
       subscriptions: {
         subscribe(subscription): string {
           if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)

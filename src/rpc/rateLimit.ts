@@ -1,0 +1,51 @@
+import type { Clock } from '#lib/clock'
+import { type Bucket, type Rate, RateTable } from './rateTable.ts'
+import { addressList, clientNameOf, trueAddressOf } from './server/clientAddress.ts'
+
+/** A client that has a name, and a bucket of its own. */
+export type ApiKey = Rate & { readonly key: string }
+
+/** How much each client may ask. Plain data: it goes to each thread as it is. */
+export type RateLimitOptions = {
+  /** memory of the buckets, shared by the threads: `createRateTable` */
+  readonly table: SharedArrayBuffer
+  /** of a client that is known by its address */
+  readonly rate: Rate
+  readonly keys: readonly ApiKey[]
+  /** addresses and networks whose `X-Forwarded-For` is believed */
+  readonly trustedProxies: readonly string[]
+}
+
+/** What a request says of who sends it. */
+export type Asker = {
+  /** of the other end of the connection */
+  readonly address: string
+  /** X-Forwarded-For */
+  readonly forwardedFor?: string | undefined
+  /** X-Api-Key */
+  readonly apiKey?: string | undefined
+  /** path of the request: `/KEY` names a key too */
+  readonly target?: string | undefined
+}
+
+export interface RateLimiter {
+  /** Out of which bucket calls are paid. */
+  bucketOf(asker: Asker): Bucket
+}
+
+const keyInTarget = /^\/([^/?#]+)$/
+
+/** The limits of all clients; a key nobody has given out counts as none. */
+export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProxies }: RateLimitOptions): RateLimiter {
+  const buckets = new RateTable(table, () => clock.nowMs())
+  const byKey = new Map(keys.map((key) => [key.key, key]))
+  const proxies = addressList(trustedProxies)
+
+  return {
+    bucketOf({ address, forwardedFor, apiKey, target = '/' }): Bucket {
+      const key = byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
+      if (key !== undefined) return buckets.bucket(`key ${key.key}`, key)
+      return buckets.bucket(clientNameOf(trueAddressOf(address, forwardedFor, proxies)), rate)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+
+/** How much a client may ask for, in compute units (`costClasses`). */
+export type Rate = {
+  /** given back each second */
+  readonly unitsPerSec: number
+  /** that may be saved up */
+  readonly burstUnits: number
+}
+
+/** Why nothing is answered now: what may be asked each second, what is left, and when enough is there again. */
+export type RateRefusal = { readonly limit: number; readonly remaining: number; readonly retryAfterMs: number }
+
+/** The bucket of one client. */
+export interface Bucket {
+  /** @returns undefined when the units were taken; else nothing was */
+  take(units: number): RateRefusal | undefined
+}
+
+const waysPerSet = 8
+const headerBytes = 16
+
+/** Memory for the buckets of all threads. @param clients that are remembered at once, a power of two */
+export function createRateTable(clients = 65_536): SharedArrayBuffer {
+  const table = new SharedArrayBuffer(headerBytes + clients * 12)
+  randomBytes(8).copy(new Uint8Array(table)) // so that nobody can choose names that meet in one place
+  return table
+}
+
+/** FNV-1a with a secret beginning. */
+function hash(name: string, seed: number): number {
+  let mixed = seed
+  for (let at = 0; at < name.length; at++) mixed = Math.imul(mixed ^ name.charCodeAt(at), 0x01000193)
+  mixed ^= mixed >>> 15
+  mixed = Math.imul(mixed, 0x2c1b3c6d)
+  return mixed ^ (mixed >>> 13)
+}
+
+/**
+ * Token buckets by name in memory that threads share, without locks. Each is one number: the time (µs) at which it is full again, so that a
+ * bucket nobody has drawn from lately is the same as none, and its place may be taken by another. When all places that a name may have are in
+ * use, the fullest goes. Two threads that take a place at the same moment may lose a charge; never more.
+ * @see GCRA, ITU-T I.371
+ */
+export class RateTable {
+  readonly #tags: Int32Array
+  readonly #fullAtUs: BigInt64Array
+  readonly #seeds: Int32Array
+  readonly #sets: number
+  readonly #nowMs: () => number
+
+  constructor(table: SharedArrayBuffer, nowMs: () => number) {
+    const clients = (table.byteLength - headerBytes) / 12
+    this.#seeds = new Int32Array(table, 0, 2)
+    this.#fullAtUs = new BigInt64Array(table, headerBytes, clients)
+    this.#tags = new Int32Array(table, headerBytes + clients * 8, clients)
+    this.#sets = clients / waysPerSet
+    this.#nowMs = nowMs
+  }
+
+  bucket(name: string, rate: Rate): Bucket {
+    const first = ((hash(name, this.#seeds[0] ?? 0) >>> 0) % this.#sets) * waysPerSet
+    const tag = hash(name, this.#seeds[1] ?? 0)
+    return { take: (units): RateRefusal | undefined => this.#take(first, tag, units, rate) }
+  }
+
+  #take(first: number, tag: number, units: number, { unitsPerSec, burstUnits }: Rate): RateRefusal | undefined {
+    const nowUs = BigInt(Math.round(this.#nowMs() * 1_000))
+    const usPerUnit = 1_000_000 / unitsPerSec
+    const burstUs = Math.ceil(burstUnits * usPerUnit)
+    const costUs = Math.ceil(Math.min(units, burstUnits) * usPerUnit) // what is dearer than a full bucket takes it whole
+    const place = this.#placeOf(first, tag, nowUs)
+    for (;;) {
+      const before = Atomics.load(this.#fullAtUs, place)
+      const aheadUs = Number(before - nowUs)
+      const drawnUs = aheadUs > 0 && aheadUs <= burstUs ? aheadUs : 0 // more than a whole bucket: the wall clock was set back
+      const afterUs = drawnUs + costUs
+      if (afterUs > burstUs) {
+        const remaining = Math.floor((burstUs - drawnUs) / usPerUnit)
+        return { limit: unitsPerSec, remaining, retryAfterMs: Math.max(1, Math.ceil((afterUs - burstUs) / 1_000)) }
+      }
+      if (Atomics.compareExchange(this.#fullAtUs, place, before, nowUs + BigInt(afterUs)) === before) return undefined
+    }
+  }
+
+  #placeOf(first: number, tag: number, nowUs: bigint): number {
+    let fullest = first
+    for (let place = first; place < first + waysPerSet; place++) {
+      if (Atomics.load(this.#tags, place) === tag) return place
+      if (Atomics.load(this.#fullAtUs, place) < Atomics.load(this.#fullAtUs, fullest)) fullest = place
+    }
+    Atomics.store(this.#tags, fullest, tag)
+    Atomics.store(this.#fullAtUs, fullest, nowUs)
+    return fullest
+  }
+}

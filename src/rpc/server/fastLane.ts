@@ -1,0 +1,285 @@
+import { Buffer } from 'node:buffer'
+import type { Socket } from 'node:net'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Bucket } from '../rateTable.ts'
+import type { ByteBudget, Hold } from './body.ts'
+import { type PlainHead, readPlainHead } from './plainRequest.ts'
+import type { Reply, ReplyHeads } from './reply.ts'
+import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
+
+/** A request whose head is read, as the lane hands it over. */
+export type PlainRequest = {
+  readonly head: PlainHead
+  readonly body: Buffer
+  readonly share: AnswerShare
+  readonly bucket: Bucket | undefined
+}
+
+export type FastLaneDeps = {
+  /** Whether the lane may answer a request with this head; else it is handed over. */
+  readonly admits: (head: PlainHead) => boolean
+  /** undefined: nobody waits for it. May not throw. */
+  readonly reply: (request: PlainRequest) => Reply | undefined | Promise<Reply | undefined>
+  /** Out of which the calls with this head are paid. */
+  readonly bucketOf: (head: PlainHead, socket: Socket) => Bucket | undefined
+  /** Takes a connection over for good: with all bytes of it that are not answered yet, once it reads. */
+  readonly handOver: (socket: Socket) => void
+  readonly heads: ReplyHeads
+  readonly budget: ByteBudget
+  readonly unreadTotal: UnreadTotal
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export type FastLaneLimits = {
+  readonly maxBodyBytes: number
+  /** for the whole of a request to arrive */
+  readonly requestTimeoutMs: number
+  /** between two requests, and without a byte in either direction */
+  readonly idleTimeoutMs: number
+}
+
+/** What a client may send ahead while a call of it runs; then nothing more is read. */
+const maxAheadBytes = 65_536
+/** Of answers that a client has not taken; then no further one is made for it. */
+const maxUnsentBytes = 16_000_000
+/** After so long the requests that a client has sent ahead wait until others had their turn. */
+const turnMs = 5
+
+/** The connections of a server that are in its fast lane. */
+export interface FastLane {
+  accept(socket: Socket): void
+  /** Ends those where nothing is asked; the others end with their answer. */
+  close(): void
+  closeAll(): void
+}
+
+/**
+ * Answers plain requests straight from the socket's bytes, a few times as fast as an HTTP server that knows everything. The first request of a
+ * connection that is not plain moves the connection to such a server, with its bytes: what is correct there is correct here.
+ */
+export function createFastLane(deps: FastLaneDeps, limits: FastLaneLimits): FastLane {
+  const connections = new Set<LaneConnection>()
+  let isClosing = false
+  const lane: Lane = {
+    ...{ deps, limits },
+    get isClosing(): boolean {
+      return isClosing
+    },
+    left: (connection) => void connections.delete(connection),
+  }
+  return {
+    accept(socket): void {
+      connections.add(new LaneConnection(socket, lane))
+    },
+    close(): void {
+      isClosing = true
+      for (const connection of connections) connection.endIfIdle()
+    },
+    closeAll(): void {
+      for (const connection of connections) connection.destroy()
+    },
+  }
+}
+
+type Lane = {
+  readonly deps: FastLaneDeps
+  readonly limits: FastLaneLimits
+  readonly isClosing: boolean
+  readonly left: (connection: LaneConnection) => void
+}
+
+/** A request whose body is not all there. */
+type Partial = { readonly deadline: Disposable; readonly hold: Hold }
+
+class LaneConnection {
+  readonly #socket: Socket
+  readonly #lane: Lane
+  readonly #unread: Unread
+  /** bytes of the last head, and what it said: clients send the same one again and again */
+  #headBytes: Buffer | undefined
+  #head: PlainHead | undefined
+  #bucket: Bucket | undefined
+  /** came and is not looked at yet */
+  #rest: Buffer = Buffer.alloc(0)
+  #partial: Partial | undefined
+  /** nothing more is looked at until a call has ended, a client has read, or others had their turn */
+  #isBusy = false
+  #isRunning = false
+  #unsentBytes = 0
+
+  readonly #onData = (chunk: Buffer): void => this.#receive(chunk)
+  readonly #onEnd = (): void => (this.#isRunning ? this.destroy() : this.#socket.destroySoon())
+  readonly #onTimeout = (): void => {
+    if (!this.#isRunning) this.destroy()
+  }
+  readonly #onDrain = (): void => this.#drained()
+  readonly #onError = (error: Error): void => this.#lane.deps.log.debug('rpc connection failed', { error })
+  readonly #onClose = (): void => this.#leave()
+
+  constructor(socket: Socket, lane: Lane) {
+    this.#socket = socket
+    this.#lane = lane
+    this.#unread = lane.deps.unreadTotal.join('http', () => socket.destroy())
+    socket.setTimeout(lane.limits.requestTimeoutMs)
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('timeout', this.#onTimeout).on('drain', this.#onDrain)
+    socket.on('error', this.#onError).on('close', this.#onClose)
+  }
+
+  endIfIdle(): void {
+    if (!this.#isBusy && this.#rest.length === 0) this.#socket.destroySoon()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #leave(): void {
+    this.#partial?.deadline[Symbol.dispose]()
+    this.#partial?.hold[Symbol.dispose]()
+    this.#partial = undefined
+    this.#unread[Symbol.dispose]()
+    this.#lane.left(this)
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    if (!this.#isBusy) this.#answerAll()
+    else if (this.#rest.length > maxAheadBytes) this.#socket.pause()
+  }
+
+  /** Answers what is there, as far as nothing has to be waited for. */
+  #answerAll(): void {
+    const { clock } = this.#lane.deps
+    const begunMs = clock.elapsedMs()
+    while (!this.#isBusy && this.#rest.length > 0) {
+      const step = this.#answerNext()
+      if (step === 'not plain') this.#handOver()
+      if (step !== 'answered') return
+      if (!this.#isBusy && this.#rest.length > 0 && clock.elapsedMs() - begunMs > turnMs) {
+        this.#isBusy = true
+        setImmediate(() => this.#goOn())
+      }
+    }
+  }
+
+  #answerNext(): 'answered' | 'not all there' | 'not plain' {
+    const { budget, clock } = this.#lane.deps
+    const head = this.#headOf(this.#rest)
+    if (head === undefined) return 'not plain'
+    const hold = this.#partial?.hold ?? budget.hold()
+    if (this.#partial === undefined && !hold.take(head.bodyLength)) return 'not plain' // it is refused there
+    if (this.#rest.length < head.length + head.bodyLength) {
+      this.#partial ??= { hold, deadline: clock.after(this.#lane.limits.requestTimeoutMs, () => this.destroy()) }
+      return 'not all there'
+    }
+    this.#partial?.deadline[Symbol.dispose]()
+    this.#partial = undefined
+    this.#answer(head, hold)
+    return 'answered'
+  }
+
+  #headOf(bytes: Buffer): PlainHead | undefined {
+    const known = this.#headBytes
+    if (known !== undefined && bytes.length >= known.length && bytes.compare(known, 0, known.length, 0, known.length) === 0)
+      return this.#head
+    const head = readPlainHead(bytes)
+    if (head === undefined || head.bodyLength > this.#lane.limits.maxBodyBytes || !this.#lane.deps.admits(head)) return undefined
+    this.#headBytes = Buffer.from(bytes.subarray(0, head.length))
+    this.#head = head
+    this.#bucket = this.#lane.deps.bucketOf(head, this.#socket)
+    return head
+  }
+
+  #answer(head: PlainHead, hold: Hold): void {
+    const end = head.length + head.bodyLength
+    const request = { head, body: this.#rest.subarray(head.length, end), share: this.#unread.share(), bucket: this.#bucket }
+    this.#rest = this.#rest.subarray(end)
+    const answer = this.#lane.deps.reply(request)
+    if (answer instanceof Promise) {
+      this.#isBusy = true
+      this.#isRunning = true
+      void answer.then((settled) => this.#settle(request, hold, settled))
+    } else this.#send(request, hold, answer)
+  }
+
+  #settle(request: PlainRequest, hold: Hold, reply: Reply | undefined): void {
+    this.#isRunning = false
+    this.#isBusy = false
+    this.#send(request, hold, reply)
+    if (!this.#isBusy) this.#goOn()
+  }
+
+  #send({ share }: PlainRequest, hold: Hold, reply: Reply | undefined): void {
+    const socket = this.#socket
+    const isGone = share.isGone || socket.destroyed
+    share[Symbol.dispose]()
+    hold[Symbol.dispose]()
+    if (isGone) return
+    if (reply === undefined) {
+      this.destroy()
+      return
+    }
+    const isLast = reply.isLast === true || this.#lane.isClosing
+    this.#write(reply, isLast ? 'ends' : 'stays')
+    this.#count()
+    if (isLast) {
+      this.#isBusy = true
+      socket.destroySoon()
+    } else if (socket.writableLength > maxUnsentBytes) this.#isBusy = true
+    socket.setTimeout(this.#lane.limits.idleTimeoutMs)
+  }
+
+  #write(reply: Reply, connection: 'stays' | 'ends'): void {
+    const socket = this.#socket
+    const { body } = reply
+    const length = Buffer.byteLength(body)
+    const head = this.#lane.deps.heads.head(reply, length, connection)
+    if (typeof body === 'string' && length < maxAheadBytes) {
+      socket.write(head + body, length === body.length ? 'latin1' : 'utf8')
+      return
+    }
+    socket.cork()
+    socket.write(head, 'latin1')
+    if (typeof body === 'string') socket.write(body, length === body.length ? 'latin1' : 'utf8')
+    else socket.write(body)
+    socket.uncork()
+  }
+
+  /** What the system has not taken counts as unread. */
+  #count(): void {
+    const unsent = this.#socket.writableLength
+    this.#unread.add(unsent - this.#unsentBytes)
+    this.#unsentBytes = unsent
+  }
+
+  #drained(): void {
+    this.#count()
+    if (this.#isBusy && !this.#isRunning) this.#goOn()
+  }
+
+  #goOn(): void {
+    if (this.#isRunning || this.#socket.destroyed || this.#socket.writableEnded) return
+    this.#isBusy = false
+    this.#answerAll()
+    if (!this.#isBusy && this.#socket.isPaused()) this.#socket.resume()
+    if (this.#lane.isClosing) this.endIfIdle()
+  }
+
+  /** The connection as it is, and what of it is not answered, to somebody who knows all of HTTP. */
+  #handOver(): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('drain', this.#onDrain)
+    socket.off('error', this.#onError).off('close', this.#onClose)
+    socket.setTimeout(0)
+    socket.pause()
+    this.#leave()
+    const rest = this.#rest
+    this.#rest = Buffer.alloc(0)
+    this.#isBusy = true
+    if (rest.length > 0) socket.unshift(rest)
+    this.#lane.deps.handOver(socket)
+    socket.resume()
+  }
+}

@@ -1,0 +1,52 @@
+import type { Buffer } from 'node:buffer'
+
+/** What a POST says of itself; header names in lower case. */
+export type PlainHead = {
+  readonly target: string
+  readonly headers: ReadonlyMap<string, string>
+  /** bytes of the head, with the empty line */
+  readonly length: number
+  readonly bodyLength: number
+}
+
+const maxHeadBytes = 4_096
+const maxBodyBytes = 65_536
+
+const post = Array.from('POST /', (char) => char.charCodeAt(0))
+
+/** Headers that change nothing about how a request is read. Any other one makes it a request that is not plain. */
+const plainHeaders: ReadonlySet<string> = new Set([
+  ...['host', 'content-type', 'content-length', 'connection', 'accept', 'accept-encoding', 'accept-language', 'user-agent'],
+  ...['cache-control', 'pragma', 'sec-fetch-mode', 'x-api-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip'],
+  ...['x-request-id', 'traceparent', 'tracestate'],
+])
+
+const requestLine = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
+const headerLine = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/
+const bodyLengthText = /^\d{1,5}$/
+
+/**
+ * Reads the head of a request that is as clients of JSON-RPC send it: a POST of HTTP/1.1, a body of known length up to 64 KiB, a connection that
+ * stays, headers of a short list, each once, in printable ASCII. Strict on purpose: what is not plain is for a whole HTTP parser to judge.
+ * @returns undefined when it is anything else, or not all there
+ */
+export function readPlainHead(bytes: Buffer): PlainHead | undefined {
+  if (bytes.length < post.length || post.some((code, at) => bytes[at] !== code)) return undefined
+  const end = bytes.subarray(0, maxHeadBytes).indexOf('\r\n\r\n', 0, 'latin1')
+  if (end < 0) return undefined
+  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
+  const target = requestLine.exec(first)?.[1]
+  if (target === undefined) return undefined
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const [, name = '', value = ''] = headerLine.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (!plainHeaders.has(key) || headers.has(key)) return undefined
+    headers.set(key, value)
+  }
+  const lengthText = headers.get('content-length') ?? ''
+  const bodyLength = bodyLengthText.test(lengthText) ? Number(lengthText) : Number.POSITIVE_INFINITY
+  const stays = (headers.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive'
+  if (!stays || !headers.has('host') || bodyLength > maxBodyBytes) return undefined
+  return { target, headers, length: end + 4, bodyLength }
+}

@@ -1,0 +1,109 @@
+import { Buffer } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '#lib/log'
+import { invalidRequest, requestTooBig, serverBusy } from '../errors.ts'
+import type { Pages } from '../healthPages.ts'
+import type { Bucket } from '../rateTable.ts'
+import { type ByteBudget, readBody } from './body.ts'
+import { ShareCaller } from './caller.ts'
+import { type Cors, isFromForeignPage, pageHeaders } from './pages.ts'
+import { json, plain, type Reply, refusal } from './reply.ts'
+import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
+import { zippedFor } from './zip.ts'
+
+export type SlowLaneDeps = {
+  readonly answer: (body: Buffer, caller: ShareCaller) => Reply | Promise<Reply>
+  /** Why a request may not even be read; undefined: it may. */
+  readonly turnedAway: (request: IncomingMessage) => Reply | undefined
+  readonly bucketOf: (request: IncomingMessage) => Bucket | undefined
+  readonly pages: Pages
+  readonly budget: ByteBudget
+  readonly unreadTotal: UnreadTotal
+  readonly log: Log
+  /** no connection stays beyond its answer */
+  readonly isClosing: () => boolean
+}
+
+export type SlowLaneOptions = { readonly maxBodyBytes: number; readonly cors: Cors | undefined }
+
+function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast: boolean): void {
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body, 'utf8') : reply.body
+  share.replace(body.length)
+  response.statusCode = reply.status
+  if (reply.status === 405) response.setHeader('allow', 'POST')
+  if (reply.status === 401) response.setHeader('www-authenticate', 'Bearer')
+  if (isLast) response.setHeader('connection', 'close')
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.appendHeader(name, value)
+  if (reply.status !== 204) {
+    response.setHeader('content-type', reply.type)
+    response.setHeader('content-length', body.length)
+  }
+  response.end(body)
+}
+
+/** How a request is answered that node's own HTTP server has read: whatever it is. */
+export function createSlowLane(
+  deps: SlowLaneDeps,
+  { maxBodyBytes, cors }: SlowLaneOptions,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { answer, turnedAway, bucketOf, pages, budget, unreadTotal, log, isClosing } = deps
+  const unreadOf = new WeakMap<Socket, Unread>()
+
+  /** By connection: a client may send its next request before it reads an answer. */
+  function unreadBy(socket: Socket): Unread {
+    const known = unreadOf.get(socket)
+    if (known !== undefined) return known
+    const unread = unreadTotal.join('http', () => socket.destroy())
+    unreadOf.set(socket, unread)
+    socket.once('close', () => unread[Symbol.dispose]())
+    return unread
+  }
+
+  async function replyToPost(request: IncomingMessage, caller: ShareCaller): Promise<Reply | undefined> {
+    const { headers } = request
+    if (isFromForeignPage(headers)) return plain(415, 'content type must be application/json')
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
+    using hold = budget.hold()
+    const body = await readBody(request, maxBodyBytes, hold)
+    if (body.kind === 'cut') return undefined
+    if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
+    if (body.kind === 'busy') return refusal(503, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
+    return zippedFor(String(headers['accept-encoding'] ?? ''), await answer(body.bytes, caller))
+  }
+
+  async function replyToGet(url: string): Promise<Reply> {
+    const page = pages.get(url.replace(/\?.*/s, ''))
+    if (page === undefined)
+      return url === '/' ? plain(405, 'JSON-RPC calls are sent by POST') : plain(404, 'no such page; JSON-RPC calls are sent by POST')
+    const told = await page()
+    return 'text' in told ? { status: told.status, body: told.text, type: 'text/plain' } : json(told.status, JSON.stringify(told.body))
+  }
+
+  async function replyTo(request: IncomingMessage, caller: ShareCaller): Promise<Reply | undefined> {
+    const { method, url = '/' } = request
+    const early = turnedAway(request)
+    if (early) return early
+    if (method === 'OPTIONS' && cors !== undefined) return json(204, '')
+    if (method === 'POST') return await replyToPost(request, caller)
+    return method === 'GET' || method === 'HEAD' ? await replyToGet(url) : plain(405, 'JSON-RPC calls are sent by POST')
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const stream of [request, response]) stream.on('error', (error) => log.debug('rpc connection failed', { error }))
+    for (const [name, value] of Object.entries(pageHeaders(cors, request.method, request.headers.origin))) response.setHeader(name, value)
+    const share = unreadBy(request.socket).share()
+    response.once('close', () => share[Symbol.dispose]())
+    try {
+      const reply = await replyTo(request, new ShareCaller(share, bucketOf(request)))
+      if (reply === undefined) request.destroy()
+      else if (!share.isGone) send(response, reply, share, reply.isLast === true || isClosing())
+    } catch (error) {
+      log.error('rpc request failed', { error })
+      response.destroy()
+    }
+  }
+
+  return (request, response) => void handle(request, response)
+}

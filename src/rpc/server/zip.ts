@@ -1,0 +1,33 @@
+import { Buffer } from 'node:buffer'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Reply } from './reply.ts'
+
+/** Answers below it are sent as they are: packing them costs more than sending them. */
+export const zipFromBytes = 32_768
+
+/** The quickest level: JSON of chains is mostly hex, which no other level makes much smaller. */
+const level = 1
+
+const gzipAsync = promisify(gzip)
+
+/** Whether an Accept-Encoding header asks for gzip. @see RFC 9110, section 12.5.3 */
+export function acceptsGzip(header: string): boolean {
+  return header.split(',').some((one) => {
+    const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return (name === 'gzip' || name === '*') && (weight === undefined || Number(weight.slice(2)) > 0)
+  })
+}
+
+/** A big answer for a client that takes it packed, which a thread of the pool does; any other one as it is. */
+export function zippedFor(acceptEncoding: string | undefined, reply: Reply): Reply | Promise<Reply> {
+  const { body, headers } = reply
+  if (body.length < zipFromBytes || acceptEncoding === undefined || !acceptsGzip(acceptEncoding)) return reply
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body
+  return gzipAsync(bytes, { level }).then((packed) => ({
+    ...reply,
+    body: packed,
+    headers: { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+  }))
+}
