@@ -37,8 +37,8 @@ function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
   return l1.requestsHash === undefined ? cancun : prague
 }
 
-/** e^(numerator / denominator) by its Taylor series, rounded down. @see EIP-4844, fake_exponential */
-function exponential(numerator: bigint, denominator: bigint): bigint {
+/** e^(numerator / denominator) by its Taylor series, rounded down: wei per blob gas, of excess blob gas and update fraction. @see EIP-4844, fake_exponential */
+export function exponential(numerator: bigint, denominator: bigint): bigint {
   let output = 0n
   let term = denominator
   for (let i = 1n; term > 0n; i++) {

@@ -5,7 +5,7 @@ import { ReferenceSession } from './reference/session.ts'
 const codeCacheBytes = 64 * 2 ** 20
 
 /**
- * The reference interpreter: synchronous, words as bigint, frames without recursion, rules from Paris to Osaka. Written to be read and
+ * The reference interpreter: synchronous, words as bigint, frames without recursion, rules from Frontier to Osaka. Written to be read and
  * believed. Its sessions share prepared code and nothing else. A session passes on what its view throws, and is of no use after that.
  */
 export function createReferenceEvm(): Evm {

@@ -3,7 +3,7 @@ import type { BlockEnv, EvmSession, Outcome, TransactionEnv } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import { applyAuthorizations, type SignedAuthorization, signedAuthorizations } from './authorizations.ts'
-import { gasAfterRefund, gasBounds } from './intrinsicGas.ts'
+import { gasAfterRefund, gasBounds, refundQuotient } from './intrinsicGas.ts'
 import { blobGasOf, refuseTransaction, tipPerGas } from './transactionValidity.ts'
 
 /** What a transaction is charged by; gas in gas, prices in wei per gas. */
@@ -82,7 +82,7 @@ export function applyTransaction(
   const earlierRefund = applyAuthorizations(session, authorizations)
 
   const outcome = session.run({ caller: sender, to, value, data, gas: gasLimit - bounds.intrinsic })
-  const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund)
+  const gasUsed = gasAfterRefund(gasLimit, bounds.floor, outcome, earlierRefund, refundQuotient(rules))
   session.addBalance(sender, (gasLimit - gasUsed) * gasPrice)
   fees.settle(session, { sender, gasLimit, gasUsed, baseFee, tipPerGas: tip, beneficiary, raw })
   session.endTransaction()

@@ -1,5 +1,6 @@
 import { messagePasser } from '#chain/addresses'
-import type { EvmRules } from '#chain/evmRules'
+import { type EthereumSchedule, ethereumRulesAt } from '#chain/ethereumSchedule'
+import { type EvmRules, hasOldFork } from '#chain/evmRules'
 import { isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
 import { constantFields } from '#engine/payloadHeader'
@@ -12,7 +13,10 @@ import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import { emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import { childBaseFee } from './baseFee.ts'
+import { blockEnvOf } from './blockEnv.ts'
 import { inputRefusal } from './blockRules.ts'
+import { beginEthereumBlock, type EthereumEnd, endEthereumBlock } from './ethereumBlock.ts'
+import { ethereumBaseFee, ethereumRefusal } from './ethereumRules.ts'
 import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
@@ -39,6 +43,7 @@ export class OpenBlock implements Disposable {
   readonly #parent: ParentBlock
   readonly #input: BlockInput
   readonly #transactions: Uint8Array[] = []
+  #end: EthereumEnd | undefined
 
   /** @param run with the system calls done */
   constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
@@ -73,6 +78,18 @@ export class OpenBlock implements Disposable {
     return undefined
   }
 
+  /** What comes after the last transaction, which only Ethereum's own blocks have. @returns why there can be no such block */
+  finish(): InvalidBlock | undefined {
+    const { ethereum: block } = this.#input
+    const { ethereum: schedule } = this.#run.config.schedule
+    if (schedule === undefined || block === undefined) return undefined
+    const receipts = this.run.executed.map(({ receipt }) => receipt)
+    const ended = endEthereumBlock(this.#run.session, schedule, this.#parent.header, block, receipts)
+    if (ended.kind === 'invalid') return ended
+    this.#end = ended.end
+    return undefined
+  }
+
   /** State root, header, hash. Nothing can be taken any more. */
   seal(): ExecutedBlock {
     const { state, header: parent } = this.#parent
@@ -80,22 +97,45 @@ export class OpenBlock implements Disposable {
     const { schedule } = config
     const { timestamp, parentBeaconBlockRoot } = this.#input
     const { executed, gasUsed, footprint } = this.run
+    const { ethereum } = this.#input
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
     const diff = session.diff()
     const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
-    const header: Header = {
-      ...constantFields,
+    const outcome = {
       parentHash: this.#parent.hash,
-      beneficiary: env.beneficiary,
       stateRoot: trie.root,
       transactionsRoot: orderedRoot(transactions),
       receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
       logsBloom: unionOfBlooms(receipts),
+      gasUsed,
+    }
+    if (ethereum) {
+      const { header: claimed, ommers, withdrawals } = ethereum
+      const header: Header = {
+        ...claimed,
+        ...outcome,
+        ...(claimed.baseFeePerGas !== undefined && { baseFeePerGas: env.baseFee }),
+        ...this.#end,
+      }
+      return {
+        header,
+        hash: hashHeader(header),
+        transactions,
+        executed,
+        diff,
+        trie,
+        ...(ommers && { ommers }),
+        ...(withdrawals && { withdrawals }),
+      }
+    }
+    const header: Header = {
+      ...constantFields,
+      ...outcome,
+      beneficiary: env.beneficiary,
       number: env.number,
       gasLimit: env.gasLimit,
-      gasUsed,
       timestamp,
       extraData: this.#input.extraData,
       mixHash: env.prevRandao,
@@ -117,18 +157,17 @@ function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash
   return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
 }
 
+type Opened = { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock
+
 /**
  * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
  * @see specs protocol/exec-engine.md
  */
-export function openBlock(
-  deps: BlockDeps,
-  parent: ParentBlock,
-  input: BlockInput,
-): { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock {
+export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
   const { config, senders } = deps
   const { schedule } = config
+  if (schedule.ethereum) return openEthereumBlock(deps, schedule.ethereum, parent, input)
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
   if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
@@ -156,6 +195,24 @@ export function openBlock(
   return { kind: 'open', block }
 }
 
+/** As `openBlock`, of Ethereum's own chain. */
+function openEthereumBlock(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Opened {
+  const { config, senders } = deps
+  const { ethereum: whole } = input
+  const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'not a whole block'
+  if (whole === undefined || refusal !== undefined) return { kind: 'invalid', reason: refusal ?? '' }
+  const { header } = whole
+  const env = { ...blockEnvOf(config, header), baseFee: ethereumBaseFee(schedule, parent.header, header.timestamp) ?? 0n }
+  const rules = ethereumRulesAt(schedule, header)
+  const { state } = parent
+  const session = deps.evm.open(state.view, env, rules)
+  const postState = (): Uint8Array => fromHex(computeStateRoot(state.nodes, parent.header.stateRoot, state.view, session.diff()).root)
+  const hasStatus = hasOldFork(rules, 'byzantium')
+  const block = new OpenBlock({ session, env, rules, config, senders, ...(!hasStatus && { postState }) }, parent, input)
+  beginEthereumBlock(session, schedule, whole)
+  return { kind: 'open', block }
+}
+
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
@@ -165,5 +222,5 @@ export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockI
   const opened = openBlock(deps, parent, input)
   if (opened.kind === 'invalid') return opened
   using block = opened.block
-  return block.takeAll() ?? { kind: 'executed', block: block.seal() }
+  return block.takeAll() ?? block.finish() ?? { kind: 'executed', block: block.seal() }
 }

@@ -17,6 +17,8 @@ export type BlockInput = {
   readonly parentBeaconBlockRoot?: Hash
   /** EIP-2718 bytes */
   readonly transactions: readonly Uint8Array[]
+  /** on Ethereum's own chain: the whole block, which decides more for itself */
+  readonly ethereum?: Block
 }
 
 /** One transaction that ran. */

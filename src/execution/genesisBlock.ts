@@ -1,4 +1,5 @@
 import { messagePasser } from '#chain/addresses'
+import { ethereumGenesisHeader } from '#chain/ethereumGenesis'
 import type { ForkSchedule } from '#chain/forks'
 import { type Genesis, genesisHeader } from '#chain/genesis'
 import { fromHex, toHex } from '#lib/hex'
@@ -12,6 +13,8 @@ import type { ExecutedBlock } from './executedBlock.ts'
 export function genesisBlock(genesis: Genesis, schedule: ForkSchedule): ExecutedBlock {
   const { diff, result } = genesisState(genesis.accounts)
   const messagePasserStorageRoot = result.storageRoots.get(toHex(keccak256(fromHex(messagePasser)))) ?? emptyRoot
-  const header = genesisHeader(genesis, schedule, { stateRoot: result.root, messagePasserStorageRoot })
+  const header = schedule.ethereum
+    ? ethereumGenesisHeader(schedule.ethereum, genesis, result.root)
+    : genesisHeader(genesis, schedule, { stateRoot: result.root, messagePasserStorageRoot })
   return { header, hash: hashHeader(header), transactions: [], executed: [], diff, trie: result }
 }

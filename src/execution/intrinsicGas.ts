@@ -1,4 +1,4 @@
-import { type EvmRules, hasFork } from '#chain/evmRules'
+import { type EvmRules, hasFork, hasOldFork } from '#chain/evmRules'
 import type { Outcome } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { AccessList } from '#types/transaction'
@@ -9,6 +9,8 @@ const price = {
   creation: 32_000,
   zeroByte: 4,
   otherByte: 16,
+  /** before EIP-2028 */
+  oldOtherByte: 68,
   initcodeWord: 2,
   listedAddress: 2_400,
   listedSlot: 1_900,
@@ -20,6 +22,10 @@ const price = {
 const maxInitcodeSize = 49_152
 /** EIP-3529 */
 const maxRefundQuotient = 5n
+const oldMaxRefundQuotient = 2n
+
+/** The part of the gas that ran which a refund may give back at most, as its divisor. */
+export const refundQuotient = (rules: EvmRules): bigint => (hasOldFork(rules, 'london') ? maxRefundQuotient : oldMaxRefundQuotient)
 
 /** What the price of a transaction depends on; a deposit is one too. */
 export type Priced = {
@@ -55,8 +61,9 @@ export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
 }
 
 function intrinsicOf(rules: EvmRules, tx: Priced, zeros: number): bigint {
-  let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * price.otherByte
-  if (tx.to === null) sum += price.creation
+  const otherByte = hasOldFork(rules, 'istanbul') ? price.otherByte : price.oldOtherByte
+  let sum = price.transaction + zeros * price.zeroByte + (tx.data.length - zeros) * otherByte
+  if (tx.to === null && hasOldFork(rules, 'homestead')) sum += price.creation
   if (tx.to === null && hasFork(rules, 'shanghai')) sum += Math.ceil(tx.data.length / 32) * price.initcodeWord
   for (const { slots } of tx.accessList ?? []) sum += price.listedAddress + slots.length * price.listedSlot
   sum += (tx.authorizationList?.length ?? 0) * price.authorization
@@ -83,10 +90,17 @@ export function initcodeRefusal(rules: EvmRules, tx: Priced): string | undefined
  * Gas to pay for: what ran, less the refund (a fifth at most, EIP-3529), and not below the floor (EIP-7623).
  * @param floor of the transaction
  * @param earlierRefund gas for the refund counter from before the message ran (EIP-7702)
+ * @param quotient that of `refundQuotient`
  */
-export function gasAfterRefund(gasLimit: bigint, floor: bigint, outcome: Outcome, earlierRefund = 0n): bigint {
+export function gasAfterRefund(
+  gasLimit: bigint,
+  floor: bigint,
+  outcome: Outcome,
+  earlierRefund = 0n,
+  quotient: bigint = maxRefundQuotient,
+): bigint {
   const ran = gasLimit - outcome.gasLeft
-  const most = ran / maxRefundQuotient
+  const most = ran / quotient
   const refund = outcome.gasRefund + earlierRefund
   const used = ran - (refund < most ? refund : most)
   return used > floor ? used : floor

@@ -8,6 +8,7 @@ import { createReceipt } from '#types/receipt'
 import { decodeTransaction, depositType, hashTransaction, type SignedTransaction, type Transaction } from '#types/transaction'
 import { applyTransaction } from './applyTransaction.ts'
 import { applyDeposit } from './deposits.ts'
+import { createEthereumFees } from './ethereumFees.ts'
 import type { ExecutedTransaction } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { createOpFees, type OpFees } from './opFees.ts'
@@ -20,6 +21,8 @@ export type BlockRun = {
   readonly rules: EvmRules
   readonly config: ExecutionConfig
   readonly senders: Senders
+  /** on Ethereum's own chain before Byzantium: the state root now, which receipts show */
+  readonly postState?: () => Uint8Array
 }
 
 /** A signed transaction of which all is known that its bytes say. */
@@ -83,7 +86,7 @@ export class TransactionRun {
   take(raw: Uint8Array): string | undefined {
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
-    if (tx.type === depositType) return this.#takeDeposit(tx, raw)
+    if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'deposit' : this.#takeDeposit(tx, raw)
     const hash = hashTransaction(raw)
     const sender = this.#run.senders.of(tx, hash)
     return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
@@ -91,7 +94,7 @@ export class TransactionRun {
 
   /** `take` of one whose bytes were read before. */
   takeSigned({ tx, raw, hash, sender }: ReadTransaction): string | undefined {
-    const { session, env, rules } = this.#run
+    const { session, env, rules, postState } = this.#run
     const fees = this.#feesNow()
     const footprint = fees.footprint(raw)
     if (footprint > this.footprintLeft) return 'the DA footprint exceeds the gas limit of the block'
@@ -102,7 +105,8 @@ export class TransactionRun {
     const logs = succeeded ? outcome.logs : []
     this.#gasUsed += gasUsed
     this.#footprint += footprint
-    const receipt = createReceipt({ type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs })
+    const fields = { type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs }
+    const receipt = createReceipt(postState ? { ...fields, postState: postState() } : fields)
     this.#executed.push({ hash, sender, receipt, gasUsed })
     return undefined
   }
@@ -128,7 +132,9 @@ export class TransactionRun {
   /** At the prices that the block's first transaction has set. */
   #feesNow(): OpFees {
     const { config, env, session } = this.#run
-    this.#fees ??= createOpFees(config.schedule, env.timestamp, session)
+    this.#fees ??= config.schedule.ethereum
+      ? createEthereumFees(config.schedule.ethereum, env.timestamp)
+      : createOpFees(config.schedule, env.timestamp, session)
     return this.#fees
   }
 }

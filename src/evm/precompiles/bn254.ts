@@ -8,6 +8,9 @@ const pairBytes = 192
 
 const curve = lazy(() => createMcl('bn254'))
 
+/** The pairs that the price of a pairing counts. */
+export const pairCount = (input: Uint8Array): bigint => BigInt(Math.floor(input.length / pairBytes))
+
 /** 0x06: the sum of two points of 64 bytes. @see EIP-196, EIP-1108 */
 export const bn254Add: Precompile = {
   gas: () => 150n,
@@ -37,7 +40,7 @@ export const bn254Mul: Precompile = {
 
 /** 0x08: whether the product of the pairings is one. Points of G2 must be in the subgroup. @see EIP-197, EIP-1108 */
 export const bn254Pairing: Precompile = {
-  gas: (input) => 45_000n + 34_000n * BigInt(Math.floor(input.length / pairBytes)),
+  gas: (input) => 45_000n + 34_000n * pairCount(input),
   run(input): Uint8Array | undefined {
     if (input.length % pairBytes !== 0) return undefined
     const mcl = curve()

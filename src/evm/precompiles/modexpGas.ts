@@ -11,6 +11,20 @@ export function modexpLengths(input: Uint8Array): Lengths {
   return { base, exponent, modulus }
 }
 
+/** A number that grows with the square of the size, for each squaring, over 20. @see EIP-198 */
+export function modexpGasByzantium(input: Uint8Array): bigint {
+  const lengths = modexpLengths(input)
+  const size = lengths.base > lengths.modulus ? lengths.base : lengths.modulus
+  return (multiplicationCost(size) * squarings(input, lengths, 8n)) / 20n
+}
+
+/** Of numbers of this size in bytes. @see EIP-198, mult_complexity */
+function multiplicationCost(size: bigint): bigint {
+  if (size <= 64n) return size * size
+  if (size <= 1_024n) return (size * size) / 4n + 96n * size - 3_072n
+  return (size * size) / 16n + 480n * size - 199_680n
+}
+
 /** Size in words, squared, for each squaring, over three; at least 200. @see EIP-2565 */
 export function modexpGasBerlin(input: Uint8Array): bigint {
   const lengths = modexpLengths(input)

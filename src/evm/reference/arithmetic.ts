@@ -1,6 +1,6 @@
 import { charge, type Frame, pop, replace, top } from './frame.ts'
 import { gas } from './gas.ts'
-import type { Operation } from './machine.ts'
+import type { Machine, Operation } from './machine.ts'
 import type { Word } from './words.ts'
 
 const wrap = (value: bigint): Word => BigInt.asUintN(256, value)
@@ -62,10 +62,10 @@ function power(base: Word, exponent: Word): Word {
 /** Bytes of a word without its leading zeros. */
 const byteLength = (word: Word): number => (word === 0n ? 0 : (word.toString(16).length + 1) >> 1)
 
-export function exp(frame: Frame): void {
+export function exp(frame: Frame, machine: Machine): void {
   const base = pop(frame)
   const exponent = top(frame)
-  if (charge(frame, byteLength(exponent) * gas.expByte)) replace(frame, power(base, exponent))
+  if (charge(frame, byteLength(exponent) * (machine.old?.expByte ?? gas.expByte))) replace(frame, power(base, exponent))
 }
 
 export const signextend: Operation = binary((size, value) => (size > 30n ? value : wrap(BigInt.asIntN(8 * (Number(size) + 1), value))))

@@ -78,16 +78,26 @@ export function deliverCall(frame: Frame, ended: Ended, outputTo: number, output
   push(frame, ended.state === 'success' ? 1n : 0n)
 }
 
-/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150). */
-export function takeGas(frame: Frame, wanted: Word): { gas: number; reserve: bigint } {
+/** As `takeGas` before EIP-150: what it asks for. Undefined when there is not as much: the frame halts. */
+function takeAllGas(frame: Frame, wanted: Word): { gas: number; reserve: bigint } | undefined {
+  const total = totalGas(frame)
+  if (!ensure(frame, wanted <= total, 'out of gas')) return undefined
+  const given = { gas: 0, reserve: 0n }
+  setGas(given, wanted)
+  setGas(frame, total - wanted)
+  return given
+}
+
+/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150); at most all before. */
+export function takeGas(frame: Frame, wanted: Word, mayTakeAll = false): { gas: number; reserve: bigint } {
   if (frame.reserve === 0n) {
-    const most = frame.gas - Math.floor(frame.gas / 64)
+    const most = mayTakeAll ? frame.gas : frame.gas - Math.floor(frame.gas / 64)
     const given = wanted < BigInt(most) ? Number(wanted) : most
     frame.gas -= given
     return { gas: given, reserve: 0n }
   }
   const total = totalGas(frame)
-  const most = total - total / 64n
+  const most = mayTakeAll ? total : total - total / 64n
   const given = { gas: 0, reserve: 0n }
   const exact = wanted < most ? wanted : most
   setGas(given, exact)
@@ -139,7 +149,8 @@ function payForCall(frame: Frame, machine: Machine, kind: CallKind, { address, v
   if (value !== 0n && !charge(frame, gas.callValue)) return undefined
   const target = accessAccount(frame, machine, address)
   if (!target) return undefined
-  if (kind === 'call' && value !== 0n && isEmpty(target) && !charge(frame, gas.newAccount)) return undefined
+  const isNew = machine.old?.clearsEmpty === false ? !target.exists : value !== 0n && isEmpty(target)
+  if (kind === 'call' && isNew && !charge(frame, gas.newAccount)) return undefined
   return target
 }
 
@@ -157,7 +168,8 @@ function callOperation(kind: CallKind): Operation {
     const code = target && accessCode(frame, machine, target)
     if (!code) return
     const { wanted, address, value, inputFrom, inputSize, outputTo, outputSize } = words
-    const given = takeGas(frame, wanted)
+    const given = machine.old?.keepsA64th === false ? takeAllGas(frame, wanted) : takeGas(frame, wanted)
+    if (!given) return
     const next = beginCall(machine, {
       ...rolesOf(frame, kind, target, value),
       codeAddress: address,

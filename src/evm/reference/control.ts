@@ -99,7 +99,10 @@ export function selfdestruct(frame: Frame, machine: Machine): void {
   const { self } = frame
   const heir = accessAccount(frame, machine, addressWord(pop(frame)), 0)
   if (!heir) return
-  if (self.balance !== 0n && isEmpty(heir) && !charge(frame, gas.newAccount)) return
+  const { old } = machine
+  const isNew = old?.clearsEmpty === false ? !heir.exists : self.balance !== 0n && isEmpty(heir)
+  if (isNew && !charge(frame, old?.destructNewAccount ?? gas.newAccount)) return
+  if (old && !journal.isDestroyedNow(self)) machine.refund += old.destructRefund
   const goes = !machine.isCancun || journal.isCreatedNow(self)
   if (heir !== self) journal.transfer(self, heir, self.balance)
   else if (goes) journal.setBalance(self, 0n)

@@ -4,7 +4,7 @@ import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { emptyCodeHash } from '#types/ids'
 import { enter, takeGas } from './calls.ts'
 import { prepareCode } from './code.ts'
-import { charge, ensure, type Frame, pop, push, refund } from './frame.ts'
+import { charge, ensure, type Frame, pop, push, refund, totalGas } from './frame.ts'
 import { gas, maxCodeSize, maxDepth, maxInitcodeSize } from './gas.ts'
 import type { AccountState } from './journal.ts'
 import { createFrame, type Ended, type Machine, type Operation } from './machine.ts'
@@ -78,8 +78,11 @@ export function beginCreate(machine: Machine, creation: Creation): Frame | Ended
 export function depositCode(machine: Machine, frame: Frame): void {
   const code = frame.output
   frame.output = emptyBytes
-  if (!ensure(frame, code.length <= maxCodeSize, 'code size')) return
-  if (!ensure(frame, code[0] !== 0xef, 'invalid code')) return
+  const { old } = machine
+  if (!ensure(frame, code.length <= maxCodeSize || old?.clearsEmpty === false, 'code size')) return
+  if (!ensure(frame, code[0] !== 0xef || old?.refusesEf === false, 'invalid code')) return
+  // the first contracts came into being without a code that they could not pay for
+  if (old?.paysForCode === false && totalGas(frame) < BigInt(code.length * gas.codeByte)) return
   if (charge(frame, code.length * gas.codeByte)) machine.journal.setCode(frame.self, code)
 }
 
@@ -103,7 +106,7 @@ function createOperation(kind: 'create' | 'create2'): Operation {
     if (!charge(frame, Math.ceil(size / 32) * wordCost || 0)) return
     const from = touchMemory(frame, offset, size)
     if (from === undefined) return
-    const given = takeGas(frame, 2n ** 64n)
+    const given = takeGas(frame, 2n ** 64n, machine.old?.keepsA64th === false)
     const initcode = memorySlice(frame, from, size)
     frame.returnData = emptyBytes
     const next = beginCreate(machine, { creator: frame.self, value, initcode, salt, ...given, depth: frame.depth + 1 })

@@ -75,6 +75,7 @@ export function isEmpty(account: AccountState): boolean {
 /** The world while a session is open: what the view has, changed in place, with an undo log for reverts. */
 export class Journal {
   readonly #view: StateView
+  readonly #clearsEmpty: boolean
   readonly #accounts = new WordMap<AccountState>()
   readonly #codes = new Map<Hash, Uint8Array>()
   readonly #undo: Undo[] = []
@@ -84,8 +85,10 @@ export class Journal {
   #destroyed: AccountState[] = []
   #logs: Log[] = []
 
-  constructor(view: StateView) {
+  /** @param clearsEmpty whether an empty account that is touched goes away (EIP-161) */
+  constructor(view: StateView, clearsEmpty = true) {
     this.#view = view
+    this.#clearsEmpty = clearsEmpty
   }
 
   /** The account if it was asked for before: the view is not troubled. */
@@ -173,10 +176,11 @@ export class Journal {
     this.touch(account)
   }
 
-  /** Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists. */
+  /** Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists; before EIP-161, of any. */
   transfer(from: AccountState, to: AccountState, wei: bigint): void {
     if (wei === 0n) {
       if (to.exists) this.touch(to)
+      else if (!this.#clearsEmpty) this.setBalance(to, 0n)
       return
     }
     this.setBalance(from, from.balance - wei)
@@ -185,7 +189,7 @@ export class Journal {
 
   /** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */
   create(account: AccountState): void {
-    this.setNonce(account, 1n)
+    this.setNonce(account, this.#clearsEmpty ? 1n : 0n)
     account.createdIn = this.#transaction
   }
 
@@ -196,6 +200,10 @@ export class Journal {
   /** Whether the account had storage before the session, and has not lost it since. */
   hasOldStorage({ before, isWiped }: AccountState): boolean {
     return !isWiped && before !== undefined && before.storageRoot !== emptyRoot
+  }
+
+  isDestroyedNow(account: AccountState): boolean {
+    return account.destroyedIn === this.#transaction
   }
 
   /** Marks the account for removal at the end of the transaction. */
@@ -312,7 +320,8 @@ export class Journal {
   /** Removes what destroyed itself and what is touched and empty; the next transaction starts with nothing warm. */
   endTransaction(): void {
     for (const account of this.#destroyed) remove(account)
-    for (const account of this.#touched) if (account.exists && isEmpty(account)) remove(account)
+    const emptied = this.#clearsEmpty ? this.#touched : []
+    for (const account of emptied) if (account.exists && isEmpty(account)) remove(account)
     this.#transaction++
     this.#undo.length = 0
     this.#transient = new WordMap()

@@ -7,6 +7,7 @@ import { charge, type Frame } from './frame.ts'
 import { gas } from './gas.ts'
 import type { AccountState, Journal } from './journal.ts'
 import { clearMemory, createMemory, type Memory } from './memory.ts'
+import type { OldRules } from './oldRules.ts'
 import type { WordMap, WordSet } from './wordMap.ts'
 import type { Word } from './words.ts'
 
@@ -50,6 +51,8 @@ export type Machine = {
   /** EIP-7702 */
   readonly isPrague: boolean
   readonly rules: EvmRules
+  /** before Paris */
+  readonly old: OldRules | undefined
   readonly operations: OperationTable
   readonly journal: Journal
   readonly codes: CodeCache
@@ -100,7 +103,8 @@ export function isWarmAccount(machine: Machine, address: Word): boolean {
  * @returns undefined when the frame ran out of gas
  */
 export function accessAccount(frame: Frame, machine: Machine, address: Word, warmCost: number = gas.warm): AccountState | undefined {
-  if (!charge(frame, isWarmAccount(machine, address) ? warmCost : gas.coldAccount)) return undefined
+  const hasWarmth = machine.old === undefined || machine.old.hasWarmth
+  if (hasWarmth && !charge(frame, isWarmAccount(machine, address) ? warmCost : gas.coldAccount)) return undefined
   const account = machine.journal.account(address)
   machine.journal.warm(account)
   return account

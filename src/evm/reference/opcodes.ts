@@ -1,4 +1,4 @@
-import { type EvmFork, evmForks } from '#chain/evmRules'
+import { type EvmFork, type EvmRules, evmForks } from '#chain/evmRules'
 import * as arithmetic from './arithmetic.ts'
 import * as calls from './calls.ts'
 import * as control from './control.ts'
@@ -8,6 +8,8 @@ import { gas } from './gas.ts'
 import { log } from './logs.ts'
 import type { Operation, OperationTable } from './machine.ts'
 import * as memory from './memory.ts'
+import { absentOpcodes, oldOpcodePrices, oldRulesOf } from './oldRules.ts'
+import { oldSload, oldSstore } from './oldStorage.ts'
 import * as storage from './storage.ts'
 
 /** Opcode, what it does, its static price, how many words it takes and gives. Prices of the rest are taken where the work is done. */
@@ -106,8 +108,10 @@ function upTo(count: number, row: (n: number) => Row): Row[] {
 
 const maxStack = 1_024
 
-function createTable(fork: EvmFork): OperationTable {
-  const table = {
+type Table = { readonly [K in keyof OperationTable]: OperationTable[K][number][] }
+
+function createTable(fork: EvmFork): Table {
+  const table: Table = {
     run: new Array<Operation>(256).fill(control.invalid),
     gas: new Array<number>(256).fill(0),
     atLeast: new Array<number>(256).fill(0),
@@ -123,9 +127,30 @@ function createTable(fork: EvmFork): OperationTable {
   return table
 }
 
-const tables = new Map<EvmFork, OperationTable>(evmForks.map((fork) => [fork, createTable(fork)]))
+const tables = new Map<EvmRules['old'] | EvmFork, OperationTable>(evmForks.map((fork) => [fork, createTable(fork)]))
 
-/** The opcodes of a fork. */
-export function operationsOf(fork: EvmFork): OperationTable {
-  return tables.get(fork) ?? createTable(fork)
+/** Paris's less what came later than these rules, at their prices. */
+function createOldTable(rules: EvmRules): OperationTable {
+  const table = createTable(rules.fork)
+  for (const opcode of absentOpcodes(rules)) {
+    table.run[opcode] = control.invalid
+    table.gas[opcode] = 0
+    table.atLeast[opcode] = 0
+    table.atMost[opcode] = maxStack
+  }
+  for (const [opcode, price] of oldOpcodePrices(rules)) if (table.run[opcode] !== control.invalid) table.gas[opcode] = price
+  const old = oldRulesOf(rules)
+  if (old && !old.hasWarmth) {
+    table.run[0x54] = oldSload
+    table.run[0x55] = oldSstore(old)
+  }
+  return table
+}
+
+/** The opcodes under these rules. */
+export function operationsOf(rules: EvmRules): OperationTable {
+  const name = rules.old ?? rules.fork
+  const table = tables.get(name) ?? createOldTable(rules)
+  tables.set(name, table)
+  return table
 }

@@ -12,6 +12,7 @@ import { type Frame, setGas, totalGas } from './frame.ts'
 import { interpret } from './interpreter.ts'
 import { type AccountState, Journal } from './journal.ts'
 import { type BlockWords, codeOf, type Ended, type Machine, type TransactionWords } from './machine.ts'
+import { oldRulesOf } from './oldRules.ts'
 import { operationsOf } from './opcodes.ts'
 import { WordMap, WordSet } from './wordMap.ts'
 import { addressOf } from './words.ts'
@@ -56,8 +57,9 @@ function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes:
     isCancun: order >= evmForks.indexOf('cancun'),
     isPrague: order >= evmForks.indexOf('prague'),
     rules,
-    operations: operationsOf(fork),
-    journal: new Journal(view),
+    old: oldRulesOf(rules),
+    operations: operationsOf(rules),
+    journal: new Journal(view, oldRulesOf(rules)?.clearsEmpty ?? true),
     codes,
     block: blockWords(block),
     transaction: noTransaction,

@@ -19,13 +19,13 @@ function storeCost(slot: SlotState, value: Word): number {
 }
 
 /** EIP-3529 */
-function storeRefund(slot: SlotState, value: Word): number {
+function storeRefund(slot: SlotState, value: Word, clearRefund: number): number {
   const { original, value: current } = slot
   if (value === current) return 0
-  if (current === original) return original !== 0n && value === 0n ? gas.storeClearRefund : 0
+  if (current === original) return original !== 0n && value === 0n ? clearRefund : 0
   let change = 0
-  if (original !== 0n && current === 0n) change -= gas.storeClearRefund
-  if (original !== 0n && value === 0n) change += gas.storeClearRefund
+  if (original !== 0n && current === 0n) change -= clearRefund
+  if (original !== 0n && value === 0n) change += clearRefund
   if (value === original) change += (original === 0n ? gas.storeSet : gas.storeReset) - gas.warm
   return change
 }
@@ -39,7 +39,7 @@ export function sstore(frame: Frame, machine: Machine): void {
   const slot = machine.journal.slot(frame.self, number)
   machine.journal.warm(slot)
   if (!charge(frame, storeCost(slot, value))) return
-  machine.refund += storeRefund(slot, value)
+  machine.refund += storeRefund(slot, value, machine.old?.storeClearRefund ?? gas.storeClearRefund)
   if (value !== slot.value) machine.journal.setSlot(slot, value)
 }
 

@@ -1,0 +1,33 @@
+import type { Header } from '#types/header'
+import { exponential } from './blobFee.ts'
+import { blobParamsAt, type EthereumSchedule, followsEthereum } from './ethereumSchedule.ts'
+
+/** Blob gas of one blob; EIP-4844. */
+export const gasPerBlob = 131_072n
+/** EIP-7918 */
+const blobBaseCost = 8_192n
+
+/** Wei per blob gas in a block; 0 before Cancun. @see EIP-4844, "Gas accounting"; EIP-7892 */
+export function blobGasPrice(schedule: EthereumSchedule, { timestamp, excessBlobGas = 0n }: Header): bigint {
+  const params = blobParamsAt(schedule, timestamp)
+  return params ? exponential(excessBlobGas, params.updateFraction) : 0n
+}
+
+/**
+ * Excess blob gas of the child of a block, by the child's parameters; 0 before Cancun. From Osaka on it rises slower while the blob gas costs
+ * less than the execution that a blob takes.
+ * @param timestamp of the child, seconds
+ * @see EIP-4844, "calc_excess_blob_gas"; EIP-7691; EIP-7918
+ */
+export function childExcessBlobGas(schedule: EthereumSchedule, parent: Header, timestamp: number): bigint {
+  const params = blobParamsAt(schedule, timestamp)
+  if (params === undefined) return 0n
+  const { excessBlobGas = 0n, blobGasUsed = 0n, baseFeePerGas = 0n } = parent
+  const target = BigInt(params.target) * gasPerBlob
+  if (excessBlobGas + blobGasUsed < target) return 0n
+  const isOsaka = followsEthereum(schedule, 'osaka', { number: parent.number + 1, timestamp })
+  if (isOsaka && blobBaseCost * baseFeePerGas > gasPerBlob * exponential(excessBlobGas, params.updateFraction)) {
+    return excessBlobGas + (blobGasUsed * BigInt(params.max - params.target)) / BigInt(params.max)
+  }
+  return excessBlobGas + blobGasUsed - target
+}
