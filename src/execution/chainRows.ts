@@ -58,12 +58,13 @@ export function encodeStoredReceipt({ receipt, gasUsed, firstLogIndex }: StoredR
   return concatBytes(bytesFromBigint(gasUsed, 8), bytesFromBigint(BigInt(firstLogIndex), 4), encodeReceipt(receipt))
 }
 
+/** What stands before the encoding of a stored receipt. */
+export function receiptPlace(entry: Uint8Array): Omit<StoredReceipt, 'receipt'> {
+  return { gasUsed: bigintFromBytes(entry.subarray(0, 8)), firstLogIndex: u32At(entry, 8) }
+}
+
 export function decodeStoredReceipt(entry: Uint8Array): StoredReceipt {
-  return {
-    gasUsed: bigintFromBytes(entry.subarray(0, 8)),
-    firstLogIndex: u32At(entry, 8),
-    receipt: decodeReceipt(entry.subarray(12)),
-  }
+  return { ...receiptPlace(entry), receipt: decodeReceipt(entry.subarray(12)) }
 }
 
 /** Key of a block's rows: number, then hash, so that rows stand in the order of the chain. */

@@ -144,6 +144,12 @@ export function readReceipts(reader: KvReader, id: BlockId): StoredReceipt[] | u
   return row && Array.from({ length: rowLength(row) }, (_, index) => decodeStoredReceipt(rowEntry(row, index)))
 }
 
+/** The receipts of a block, not decoded. */
+export function readReceiptEntries(reader: KvReader, id: BlockId): Uint8Array[] | undefined {
+  const row = reader.get(tables.receipts.id, blockKey(id))
+  return row && Array.from({ length: rowLength(row) }, (_, index) => rowEntry(row, index))
+}
+
 /** One receipt of a block, without decoding the others. */
 export function readReceipt(reader: KvReader, id: BlockId, index: number): StoredReceipt | undefined {
   const row = reader.get(tables.receipts.id, blockKey(id))

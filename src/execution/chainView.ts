@@ -1,6 +1,3 @@
-import type { L1Attributes } from '#chain/l1Info'
-import { l1AttributesIn } from '#chain/l2Ref'
-import { isFault } from '#lib/fault'
 import { oldestState } from '#state/chainState'
 import type { KvReader } from '#store/ports'
 import type { Block } from '#types/block'
@@ -8,21 +5,17 @@ import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
 import { type Branch, branchTo, type KnownBlocks } from './branch.ts'
-import type { StoredReceipt } from './chainRows.ts'
 import * as store from './chainStore.ts'
 import { committedState, stateAbove } from './committedState.ts'
 import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
-import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
+import { decodedEntry, entryOf, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
 /** A block with its hash and who sent each transaction (of a deposit: its `from`). */
 export type ViewedBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
-
-/** A stored receipt and, computed when asked for, what its transaction cost on L1; no such costs without L1 attributes in the block. */
-export type ViewedReceipt = StoredReceipt & { readonly fees?: L1FeeFacts }
 
 export type ViewedHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
 
@@ -46,6 +39,17 @@ export type ChainView = Disposable & {
   /** How a known block hangs on the committed chain. */
   branch(tip: Hash): Branch | undefined
   readonly known: KnownBlocks
+}
+
+/** Where the transactions of blocks in memory stand: looked up for each of them by each question for one. */
+const places = new WeakMap<ExecutedBlock, ReadonlyMap<Hash, number>>()
+
+function placesIn(block: ExecutedBlock): ReadonlyMap<Hash, number> {
+  const known = places.get(block)
+  if (known) return known
+  const made = new Map(block.executed.map(({ hash }, index) => [hash, index]))
+  places.set(block, made)
+  return made
 }
 
 const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
@@ -117,26 +121,19 @@ class SnapshotView implements ChainView {
   receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
     const id = store.readBlockId(this.#reader, hash)
     const executed = id ? undefined : this.known.executed(hash)
-    const receipts = id ? store.readReceipts(this.#reader, id) : executed && store.storedReceipts(executed)
-    if (receipts === undefined) return undefined
-    let viewed: ViewedBlock | undefined
-    let info: L1Attributes | undefined
-    const feesOf = (index: number): L1FeeFacts | undefined => {
-      if (viewed === undefined) {
-        viewed = this.block(hash)
-        info = viewed && l1AttributesOrNone(viewed.block)
-      }
-      const raw = viewed?.block.transactions[index]
-      if (viewed === undefined || raw === undefined || info === undefined) return undefined
-      return l1FeeFacts(this.#config.schedule, viewed.block.header.timestamp, info, raw)
-    }
-    return receipts.map((stored, index) => withFees(stored, () => feesOf(index)))
+    const entries = id
+      ? store.readReceiptEntries(this.#reader, id)?.map(entryOf)
+      : executed && store.storedReceipts(executed).map(decodedEntry)
+    const viewed = entries && this.block(hash)
+    if (entries === undefined || viewed === undefined) return undefined
+    const feesOf = feesIn(viewed.block, this.#config)
+    return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
   }
 
   transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined {
     for (const overlay of this.#overlays) {
-      const index = overlay.executed.findIndex((transaction) => transaction.hash === hash)
-      if (index >= 0) return { block: idOf(overlay), index }
+      const index = placesIn(overlay).get(hash)
+      if (index !== undefined) return { block: idOf(overlay), index }
     }
     const place = store.readPlace(this.#reader, hash)
     if (place === undefined || place.number > this.#base.number) return undefined
@@ -167,20 +164,6 @@ class SnapshotView implements ChainView {
 
   [Symbol.dispose](): void {
     this.#reader[Symbol.dispose]()
-  }
-}
-
-function withFees(stored: StoredReceipt, fees: () => L1FeeFacts | undefined): ViewedReceipt {
-  return Object.defineProperty({ ...stored }, 'fees', { get: fees, enumerable: true })
-}
-
-/** A block need not begin with L1 attributes (a genesis, another chain's): then there is nothing to say about its fees. */
-function l1AttributesOrNone(block: Block): L1Attributes | undefined {
-  try {
-    return l1AttributesIn(block)
-  } catch (error) {
-    if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return undefined
-    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { createTracedWasmEvm } from '#evm/wasmEvm'
 import { childBaseFee } from '#execution/baseFee'
 import type { Execution } from '#execution/execution'
 import type { Clock } from '#lib/clock'
+import { createBlockCache } from '#rpc/blockCache'
 import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
@@ -29,9 +30,14 @@ export type EthContextDeps = {
   readonly clientVersion: string
   /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
   readonly callTimeoutMs?: number | undefined
+  /** of filters; absent: any that nobody can guess */
+  readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
 }
+
+/** Of blocks that were asked for lately, decoded; about sixty of 800 transactions each. */
+const blockCacheBytes = 128 * 2 ** 20
 
 /** As go-ethereum has it. */
 const defaultCallTimeoutMs = 5_000
@@ -63,7 +69,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     ...(sequencer && { sequencer }),
     heads,
     clock,
-    filters: createFilters({ clock }),
+    blocks: createBlockCache(blockCacheBytes),
+    filters: createFilters({ clock, newId: deps.newFilterId }),
     chainId: config.l2ChainId,
     forks: { schedule: config.schedule, genesis: config.genesis },
     clientVersion,

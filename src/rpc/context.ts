@@ -1,12 +1,14 @@
 import type { ForkIdChain } from '#chain/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
+import type { BlockCache } from './blockCache.ts'
 import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
 import type { TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
 import type { SequencerLink } from './submitPorts.ts'
+import type { Notification } from './subscriptions/notification.ts'
 import type { Tracing } from './tracePorts.ts'
 
 /** One running call, as the method sees it. */
@@ -41,6 +43,7 @@ export type EthContext = CallContext & {
   readonly pool?: TransactionPool
   /** present: transactions go there */
   readonly sequencer?: SequencerLink
+  readonly blocks: BlockCache
   readonly filters: Filters
   readonly clock: Clock
   readonly chainId: number
@@ -65,6 +68,8 @@ export type Subscription =
   | { readonly kind: 'newHeads' | 'newPendingTransactions' }
   /** `changes`: what is new since it was asked last, in order; asked again after each new head, by one at a time */
   | { readonly kind: 'logs'; readonly changes: () => Promise<readonly Json[]> }
+  /** anything else that tells by itself, from when it is opened until it is disposed of */
+  | { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
 
 /** The subscriptions of one connection, as the methods see them. */
 export interface Subscriptions {

@@ -53,8 +53,10 @@ export type ChainReceipt = {
   readonly gasUsed: bigint
   /** index in the block of its first log */
   readonly firstLogIndex: number
-  /** absent on a chain without L1 attributes; may be computed when it is read, as long as the view is open */
-  readonly fees?: L1FeeFacts
+  /** absent on a chain without L1 attributes; may be computed when it is read */
+  readonly fees?: L1FeeFacts | undefined
+  /** bytes it takes in memory, roughly */
+  readonly sizeBytes: number
   /** of a blob transaction, which OP chains do not have: blob gas, and wei per blob gas */
   readonly blob?: { readonly gasUsed: bigint; readonly gasPrice: bigint }
 }
@@ -95,8 +97,9 @@ export interface ChainView extends Disposable {
   canonicalHash(number: number): Hash | undefined
   /** By hash, any known block, canonical or not. */
   header(hash: Hash): Header | undefined
+  /** Block and receipts may be kept longer than the view. */
   block(hash: Hash): ChainBlock | undefined
-  /** One per transaction of the block, in order. */
+  /** One per transaction of the block, in order; each is decoded when it is read. */
   receipts(hash: Hash): readonly ChainReceipt[] | undefined
   /** Canonical blocks only. */
   transaction(hash: Hash): TransactionPlace | undefined

@@ -1,6 +1,7 @@
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
+import { createBlockCache } from '#rpc/blockCache'
 import type { CallRuns } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
@@ -83,6 +84,7 @@ function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash):
     receipt: createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 21_000n * BigInt(index + 1), logs }),
     gasUsed: 21_000n,
     firstLogIndex: transactions.slice(0, index).flat().length,
+    sizeBytes: 1_000,
   }))
   const bloom = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs: transactions.flat() }).logsBloom
   const block = { header: header(number, parentHash, bloom), transactions: raws }
@@ -154,8 +156,8 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
         return read(...args)
       }
     }
-    const fees = reading((): L1FeeFacts => ({ l1GasPrice: 1n, l1GasUsed: 16n, l1Fee: 16n }))
-    const withFees = (receipt: ChainReceipt): ChainReceipt => Object.defineProperty({ ...receipt }, 'fees', { get: fees, enumerable: true })
+    const fees: L1FeeFacts = { l1GasPrice: 1n, l1GasUsed: 16n, l1Fee: 16n }
+    const withFees = (receipt: ChainReceipt): ChainReceipt => ({ ...receipt, fees })
     views.open++
     views.opened++
     return {
@@ -194,6 +196,8 @@ const noTracing: Tracing = {
   known: () => undefined,
   given: () => fail(),
   calls: () => fail(),
+  witness: () => undefined,
+  payloadWitness: () => fail(),
 }
 
 function fail(): never {
@@ -228,6 +232,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
       params: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
       nextBaseFee: ({ baseFeePerGas }) => baseFeePerGas && baseFeePerGas + 1n,
     },
+    blocks: createBlockCache(2 ** 20),
     filters: createFilters({ clock: createManualClock() }),
     chainId: 8453,
     forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },

@@ -8,11 +8,14 @@ import type { Json } from '../json.ts'
 import type { HeadBlock } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
-import { type MinedTransaction, transactionResult } from './transaction.ts'
+import { hexListText, listText, type WrittenCodec, written } from './text.ts'
+import { type MinedTransaction, transactionText } from './transaction.ts'
 
 export type MinedBlock = {
   readonly hash: Hash
   readonly block: Block
+  /** of its encoding */
+  readonly sizeBytes: number
   readonly transactions:
     | { readonly kind: 'hashes'; readonly hashes: readonly Hash[] }
     | { readonly kind: 'full'; readonly full: readonly MinedTransaction[] }
@@ -32,14 +35,19 @@ export const headResult: ResultCodec<HeadBlock> = {
   encode: ({ hash, block }) => ({ ...headerToJson(hash, block.header), size: toQuantity(encodedBlockSize(block)) }),
 }
 
-export const blockResult: ResultCodec<MinedBlock> = {
-  doc: 'block, with transaction hashes or whole transactions',
-  schema: refTo('Block'),
-  encode: ({ hash, block, transactions }) => ({
+function blockText({ hash, block, sizeBytes, transactions }: MinedBlock): string {
+  const head = JSON.stringify({
     ...headerToJson(hash, block.header),
-    size: toQuantity(encodedBlockSize(block)),
+    size: toQuantity(sizeBytes),
     uncles: (block.ommers ?? []).map(hashHeader),
     ...(block.header.withdrawalsRoot !== undefined && { withdrawals: (block.withdrawals ?? []).map(withdrawalResult) }),
-    transactions: transactions.kind === 'hashes' ? transactions.hashes : transactions.full.map((each) => transactionResult.encode(each)),
-  }),
+  })
+  const all = transactions.kind === 'hashes' ? hexListText(transactions.hashes) : listText(transactions.full, transactionText)
+  return `${head.slice(0, -1)},"transactions":${all}}`
 }
+
+export const blockResult: WrittenCodec<MinedBlock> = written(
+  'block, with transaction hashes or whole transactions',
+  refTo('Block'),
+  blockText,
+)

@@ -1,8 +1,8 @@
-import { toHex, toQuantity } from '#lib/hex'
+import { toHex } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
-import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
+import { hexListText, type WrittenCodec, written } from './text.ts'
 
 /** A log with its place in the chain. */
 export type PlacedLog = {
@@ -16,19 +16,16 @@ export type PlacedLog = {
   readonly isRemoved?: boolean
 }
 
-export const logResult: ResultCodec<PlacedLog> = {
-  doc: 'log',
-  schema: refTo('Log'),
-  encode: ({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }) => ({
-    address: log.address,
-    topics: log.topics,
-    data: toHex(log.data),
-    blockHash: block.hash,
-    blockNumber: toQuantity(block.number),
-    blockTimestamp: toQuantity(block.timestamp),
-    transactionHash,
-    transactionIndex: toQuantity(transactionIndex),
-    logIndex: toQuantity(logIndex),
-    removed: isRemoved,
-  }),
+const hex = (value: number): string => value.toString(16)
+
+export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: PlacedLog): string {
+  const { address, topics, data } = log
+  return (
+    `{"address":"${address}","topics":${hexListText(topics)},"data":"${toHex(data)}",` +
+    `"blockHash":"${block.hash}","blockNumber":"0x${hex(block.number)}","blockTimestamp":"0x${hex(block.timestamp)}",` +
+    `"transactionHash":"${transactionHash}","transactionIndex":"0x${hex(transactionIndex)}",` +
+    `"logIndex":"0x${hex(logIndex)}","removed":${isRemoved}}`
+  )
 }
+
+export const logResult: WrittenCodec<PlacedLog> = written('log', refTo('Log'), logText)

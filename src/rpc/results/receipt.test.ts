@@ -15,7 +15,7 @@ function creation(nonce: bigint, fees?: L1FeeFacts): MinedReceipt {
   }
   const block = { hash: zeroHash, number: 1, baseFee: 5n }
   const mined = { transaction, hash: `0x${'11'.repeat(32)}` as Hash, from: creator, block, index: 0 }
-  return { mined, timestamp: 0, placed: { receipt, gasUsed: 1n, firstLogIndex: 0, ...(fees && { fees }) } }
+  return { mined, timestamp: 0, placed: { receipt, gasUsed: 1n, firstLogIndex: 0, sizeBytes: 0, ...(fees && { fees }) } }
 }
 
 it.each([

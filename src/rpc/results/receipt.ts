@@ -3,11 +3,10 @@ import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes } from '#types/ids'
 import { depositType } from '#types/transaction'
-import type { Json } from '../json.ts'
 import type { ChainReceipt, L1FeeFacts } from '../ports.ts'
-import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
-import { logResult } from './log.ts'
+import { logText } from './log.ts'
+import { listText, type WrittenCodec, written } from './text.ts'
 import { effectiveGasPrice, type MinedTransaction } from './transaction.ts'
 
 export type MinedReceipt = {
@@ -30,11 +29,14 @@ function contractAddress({ mined, placed }: MinedReceipt): Address | null {
 }
 
 /** The scalar of before Ecotone is a decimal number, the rest are quantities. */
-function feeResult(fees: L1FeeFacts | undefined): Record<string, Json> {
-  if (fees === undefined) return {}
-  const { l1FeeScalar, ...quantities } = fees
-  const known = Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, toQuantity(value)]]))
-  return { ...Object.fromEntries(known), ...(l1FeeScalar !== undefined && { l1FeeScalar: decimalOfMillionths(l1FeeScalar) }) }
+function feesText(fees: L1FeeFacts | undefined): string {
+  if (fees === undefined) return ''
+  let text = ''
+  for (const name in fees) {
+    const value = fees[name as keyof L1FeeFacts]
+    if (value !== undefined) text += `,"${name}":"${name === 'l1FeeScalar' ? decimalOfMillionths(value) : toQuantity(value)}"`
+  }
+  return text
 }
 
 /** 684000 → "0.684", 1000000 → "1" */
@@ -43,37 +45,45 @@ export function decimalOfMillionths(value: bigint): string {
   return `${value / 1_000_000n}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-function outcomeResult({ receipt }: ChainReceipt): Record<string, Json> {
-  return receipt.postState === undefined ? { status: receipt.succeeded ? '0x1' : '0x0' } : { root: toHex(receipt.postState) }
+const outcomeText = ({ receipt }: ChainReceipt): string =>
+  receipt.postState === undefined ? `"status":"${receipt.succeeded ? '0x1' : '0x0'}"` : `"root":"${toHex(receipt.postState)}"`
+
+function depositText({ receipt }: ChainReceipt): string {
+  const { depositNonce, depositReceiptVersion } = receipt
+  const nonce = depositNonce === undefined ? '' : `"depositNonce":"${toQuantity(depositNonce)}",`
+  return depositReceiptVersion === undefined ? nonce : `${nonce}"depositReceiptVersion":"${toQuantity(depositReceiptVersion)}",`
 }
 
-export const receiptResult: ResultCodec<MinedReceipt> = {
-  doc: 'receipt, with what the transaction paid for L1',
-  schema: refTo('Receipt'),
-  encode(entry): Json {
-    const { mined, placed, timestamp } = entry
-    const { receipt } = placed
-    const block = { hash: mined.block.hash, number: mined.block.number, timestamp }
-    const place = { block, transactionHash: mined.hash, transactionIndex: mined.index }
-    return {
-      type: toQuantity(receipt.type),
-      ...outcomeResult(placed),
-      cumulativeGasUsed: toQuantity(receipt.cumulativeGasUsed),
-      logs: receipt.logs.map((log, index) => logResult.encode({ log, ...place, logIndex: placed.firstLogIndex + index })),
-      ...(receipt.depositNonce !== undefined && { depositNonce: toQuantity(receipt.depositNonce) }),
-      ...(receipt.depositReceiptVersion !== undefined && { depositReceiptVersion: toQuantity(receipt.depositReceiptVersion) }),
-      logsBloom: toHex(receipt.logsBloom),
-      transactionHash: mined.hash,
-      transactionIndex: toQuantity(mined.index),
-      blockHash: block.hash,
-      blockNumber: toQuantity(block.number),
-      gasUsed: toQuantity(placed.gasUsed),
-      effectiveGasPrice: toQuantity(effectiveGasPrice(mined.transaction, mined.block.baseFee)),
-      from: mined.from,
-      to: mined.transaction.to,
-      contractAddress: contractAddress(entry),
-      ...feeResult(placed.fees),
-      ...(placed.blob && { blobGasUsed: toQuantity(placed.blob.gasUsed), blobGasPrice: toQuantity(placed.blob.gasPrice) }),
-    }
-  },
+function blobText({ blob }: ChainReceipt): string {
+  return blob === undefined ? '' : `,"blobGasUsed":"${toQuantity(blob.gasUsed)}","blobGasPrice":"${toQuantity(blob.gasPrice)}"`
 }
+
+const addressText = (address: Address | null): string => (address === null ? 'null' : `"${address}"`)
+
+function logsText({ mined, placed, timestamp }: MinedReceipt): string {
+  const { hash, number } = mined.block
+  const place = { block: { hash, number, timestamp }, transactionHash: mined.hash, transactionIndex: mined.index }
+  let logIndex = placed.firstLogIndex
+  return listText(placed.receipt.logs, (log) => logText({ log, ...place, logIndex: logIndex++ }))
+}
+
+export function receiptText(entry: MinedReceipt): string {
+  const { mined, placed } = entry
+  const { receipt } = placed
+  const { block, transaction } = mined
+  return (
+    `{"type":"${toQuantity(receipt.type)}",${outcomeText(placed)},"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}",` +
+    `"logs":${logsText(entry)},${depositText(placed)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
+    `"transactionHash":"${mined.hash}","transactionIndex":"${toQuantity(mined.index)}",` +
+    `"blockHash":"${block.hash}","blockNumber":"${toQuantity(block.number)}","gasUsed":"${toQuantity(placed.gasUsed)}",` +
+    `"effectiveGasPrice":"${toQuantity(effectiveGasPrice(transaction, block.baseFee))}",` +
+    `"from":"${mined.from}","to":${addressText(transaction.to)},"contractAddress":${addressText(contractAddress(entry))}` +
+    `${feesText(placed.fees)}${blobText(placed)}}`
+  )
+}
+
+export const receiptResult: WrittenCodec<MinedReceipt> = written(
+  'receipt, with what the transaction paid for L1',
+  refTo('Receipt'),
+  receiptText,
+)

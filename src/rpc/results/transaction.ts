@@ -3,9 +3,8 @@ import type { Deposit } from '#types/deposit'
 import type { Address, Hash } from '#types/ids'
 import type { Receipt } from '#types/receipt'
 import { type AccessList, type Authorization, depositType, legacyV, type SignedTransaction, type Transaction } from '#types/transaction'
-import type { Json } from '../json.ts'
-import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
+import { hexListText, listText, type WrittenCodec, written } from './text.ts'
 
 /** A transaction of a block. */
 export type MinedTransaction = {
@@ -46,94 +45,72 @@ export function effectiveGasPrice(transaction: Transaction, baseFee: bigint): bi
   return tipped < transaction.maxFeePerGas ? tipped : transaction.maxFeePerGas
 }
 
-const accessListResult = (list: AccessList): Json => list.map(({ address, slots }) => ({ address, storageKeys: slots }))
+/** A member of an object, after others. */
+const hexMember = (name: string, value: string | number | bigint): string =>
+  typeof value === 'string' ? `,"${name}":"${value}"` : `,"${name}":"0x${value.toString(16)}"`
 
-const authorizationResult = (authorization: Authorization): Json => ({
-  chainId: toQuantity(authorization.chainId),
-  address: authorization.address,
-  nonce: toQuantity(authorization.nonce),
-  yParity: toQuantity(authorization.yParity),
-  r: toQuantity(authorization.r),
-  s: toQuantity(authorization.s),
-})
+const accessListText = (list: AccessList): string =>
+  listText(list, ({ address, slots }) => `{"address":"${address}","storageKeys":${hexListText(slots)}}`)
 
-function placeResult(of: AnyTransaction): Record<string, Json> {
-  if (of.block === undefined) return { blockHash: null, blockNumber: null, transactionIndex: null }
-  const { hash, number, timestamp } = of.block
-  return {
-    blockHash: hash,
-    blockNumber: toQuantity(number),
-    ...(timestamp !== undefined && { blockTimestamp: toQuantity(timestamp) }),
-    transactionIndex: toQuantity(of.index),
-  }
+const authorizationText = ({ chainId, address, nonce, yParity, r, s }: Authorization): string =>
+  `{"chainId":"${toQuantity(chainId)}"${hexMember('address', address)}${hexMember('nonce', nonce)}${hexMember('yParity', yParity)}` +
+  `${hexMember('r', r)}${hexMember('s', s)}}`
+
+function placeText({ block, ...of }: AnyTransaction): string {
+  if (block === undefined) return ',"blockHash":null,"blockNumber":null,"transactionIndex":null'
+  const time = block.timestamp === undefined ? '' : hexMember('blockTimestamp', block.timestamp)
+  const index = 'index' in of ? of.index : 0
+  return `,"blockHash":"${block.hash}"${hexMember('blockNumber', block.number)}${time}${hexMember('transactionIndex', index)}`
 }
 
-const common = (transaction: Transaction, of: AnyTransaction): Record<string, Json> => ({
-  type: toQuantity(transaction.type),
-  hash: of.hash,
-  from: of.from,
-  gas: toQuantity(transaction.gasLimit),
-  value: toQuantity(transaction.value),
-  input: toHex(transaction.data),
-  ...placeResult(of),
-  gasPrice: toQuantity(priceOf(of)),
-})
+/** What all kinds have, as the beginning of an object. */
+const commonText = (transaction: Transaction, of: AnyTransaction): string =>
+  `{"type":"${toQuantity(transaction.type)}","hash":"${of.hash}","from":"${of.from}"${hexMember('gas', transaction.gasLimit)}` +
+  `${hexMember('value', transaction.value)},"input":"${toHex(transaction.data)}"${placeText(of)}${hexMember('gasPrice', priceOf(of))}`
 
 /** A creation has no `to` here, as Base's execution client writes deposits. */
-function depositResult(deposit: Deposit, of: AnyTransaction): Json {
-  const { depositNonce, depositReceiptVersion } = (of.block && of.receipt) ?? {}
-  return {
-    ...common(deposit, of),
-    ...(deposit.to !== null && { to: deposit.to }),
-    sourceHash: deposit.sourceHash,
-    mint: toQuantity(deposit.mint),
-    ...(deposit.isSystemTransaction && { isSystemTx: true }),
-    nonce: toQuantity(depositNonce ?? 0n),
-    ...(depositReceiptVersion !== undefined && { depositReceiptVersion: toQuantity(depositReceiptVersion) }),
-    r: '0x0',
-    s: '0x0',
-    yParity: '0x0',
-    v: '0x0',
-  }
+function depositText(deposit: Deposit, of: AnyTransaction): string {
+  const { depositNonce = 0n, depositReceiptVersion } = (of.block && of.receipt) ?? {}
+  return (
+    commonText(deposit, of) +
+    (deposit.to === null ? '' : hexMember('to', deposit.to)) +
+    hexMember('sourceHash', deposit.sourceHash) +
+    hexMember('mint', deposit.mint) +
+    (deposit.isSystemTransaction ? ',"isSystemTx":true' : '') +
+    hexMember('nonce', depositNonce) +
+    (depositReceiptVersion === undefined ? '' : hexMember('depositReceiptVersion', depositReceiptVersion)) +
+    ',"r":"0x0","s":"0x0","yParity":"0x0","v":"0x0"}'
+  )
 }
 
-function signatureResult(transaction: SignedTransaction): Record<string, Json> {
-  const numbers = { r: toQuantity(transaction.r), s: toQuantity(transaction.s) }
-  if (transaction.type === 0) return { ...numbers, v: toQuantity(legacyV(transaction)) }
-  const parity = toQuantity(transaction.yParity)
-  return { ...numbers, yParity: parity, v: parity }
+function signatureText(transaction: SignedTransaction): string {
+  const numbers = hexMember('r', transaction.r) + hexMember('s', transaction.s)
+  if (transaction.type === 0) return numbers + hexMember('v', legacyV(transaction))
+  return numbers + hexMember('yParity', transaction.yParity) + hexMember('v', transaction.yParity)
 }
 
-function feeMarketResult(transaction: SignedTransaction): Record<string, Json> {
-  if (transaction.type === 0 || transaction.type === 1) return {}
-  return {
-    maxFeePerGas: toQuantity(transaction.maxFeePerGas),
-    maxPriorityFeePerGas: toQuantity(transaction.maxPriorityFeePerGas),
-    ...(transaction.type === 3 && {
-      maxFeePerBlobGas: toQuantity(transaction.maxFeePerBlobGas),
-      blobVersionedHashes: transaction.blobVersionedHashes,
-    }),
-    ...(transaction.type === 4 && { authorizationList: transaction.authorizationList.map(authorizationResult) }),
-  }
+function feeMarketText(transaction: SignedTransaction): string {
+  if (transaction.type === 0 || transaction.type === 1) return ''
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const fees = hexMember('maxFeePerGas', maxFeePerGas) + hexMember('maxPriorityFeePerGas', maxPriorityFeePerGas)
+  if (transaction.type === 4) return `${fees},"authorizationList":${listText(transaction.authorizationList, authorizationText)}`
+  if (transaction.type !== 3) return fees
+  const { maxFeePerBlobGas, blobVersionedHashes } = transaction
+  return `${fees}${hexMember('maxFeePerBlobGas', maxFeePerBlobGas)},"blobVersionedHashes":${hexListText(blobVersionedHashes)}`
 }
 
-function signedResult(transaction: SignedTransaction, of: AnyTransaction): Json {
-  return {
-    ...common(transaction, of),
-    ...(transaction.chainId !== undefined && { chainId: toQuantity(transaction.chainId) }),
-    nonce: toQuantity(transaction.nonce),
-    to: transaction.to,
-    ...feeMarketResult(transaction),
-    ...(transaction.type !== 0 && { accessList: accessListResult(transaction.accessList) }),
-    ...signatureResult(transaction),
-  }
+const signedText = (transaction: SignedTransaction, of: AnyTransaction): string =>
+  commonText(transaction, of) +
+  (transaction.chainId === undefined ? '' : hexMember('chainId', transaction.chainId)) +
+  hexMember('nonce', transaction.nonce) +
+  (transaction.to === null ? ',"to":null' : hexMember('to', transaction.to)) +
+  feeMarketText(transaction) +
+  (transaction.type === 0 ? '' : `,"accessList":${accessListText(transaction.accessList)}`) +
+  `${signatureText(transaction)}}`
+
+export function transactionText(of: AnyTransaction): string {
+  const { transaction } = of
+  return transaction.type === depositType ? depositText(transaction, of) : signedText(transaction, of)
 }
 
-export const transactionResult: ResultCodec<AnyTransaction> = {
-  doc: 'transaction',
-  schema: refTo('Transaction'),
-  encode(of): Json {
-    const { transaction } = of
-    return transaction.type === depositType ? depositResult(transaction, of) : signedResult(transaction, of)
-  },
-}
+export const transactionResult: WrittenCodec<AnyTransaction> = written('transaction', refTo('Transaction'), transactionText)

@@ -1,10 +1,11 @@
 import { recoverAddress } from '#lib/secp256k1'
-import type { Block } from '#types/block'
+import { type Block, encodedBlockSize } from '#types/block'
 import { type Address, addressFromBytes, type Hash, zeroAddress } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction, signatureBytes, signingDigest, type Transaction } from '#types/transaction'
-import { flag, hash, orNull } from '../../codecs/values.ts'
+import { flag, hash } from '../../codecs/values.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
+import { writtenOrNull } from '../../results/text.ts'
 import { blockOfHash } from '../eth/blocks.ts'
 import { engineMethod } from './engineMethod.ts'
 
@@ -19,13 +20,14 @@ function senderOf(transaction: Transaction): Address {
 /** A block beside the canonical chain: what receipts say of its transactions (the nonces of deposits) is not known. */
 function minedBeside(blockHash: Hash, block: Block, isFull: boolean): MinedBlock {
   const { header, transactions } = block
-  if (!isFull) return { hash: blockHash, block, transactions: { kind: 'hashes', hashes: transactions.map(hashTransaction) } }
+  const sizeBytes = encodedBlockSize(block)
+  if (!isFull) return { hash: blockHash, block, sizeBytes, transactions: { kind: 'hashes', hashes: transactions.map(hashTransaction) } }
   const place = { hash: blockHash, number: header.number, baseFee: header.baseFeePerGas ?? 0n }
   const full = transactions.map((raw, index) => {
     const transaction = decodeTransaction(raw)
     return { transaction, hash: hashTransaction(raw), from: senderOf(transaction), block: place, index, receipt: undefined }
   })
-  return { hash: blockHash, block, transactions: { kind: 'full', full } }
+  return { hash: blockHash, block, sizeBytes, transactions: { kind: 'full', full } }
 }
 
 /** Takes the place of the public method on the engine port: payloads that no forkchoice has named yet are found too. */
@@ -33,7 +35,7 @@ export const engineGetBlockByHash = engineMethod({
   name: 'eth_getBlockByHash',
   doc: 'A block, also one that newPayload or a build made known and no forkchoice has named.',
   params: [param('hash', hash), optionalParam('full', flag, false, 'false: transaction hashes only')],
-  result: orNull(blockResult),
+  result: writtenOrNull(blockResult),
   cost: 'block-read',
   example: { params: [`0x${'11'.repeat(32)}`, false], result: null },
   async run(context, of, isFull): Promise<MinedBlock | undefined> {

@@ -1,22 +1,35 @@
 import type { Hash } from '#types/ids'
-import { hashTransaction } from '#types/transaction'
+import type { DecodedBlock } from '../../blockCache.ts'
+import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
 import type { ChainView } from '../../ports.ts'
 import type { PlacedLog } from '../../results/log.ts'
 import type { LogMatcher } from './matchLogs.ts'
 
-/** The logs of one block that match, in order. RpcError 4444 when its receipts are not retained. */
-export function logsOfBlock(view: ChainView, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
-  const found = view.block(hash)
-  const receipts = view.receipts(hash)
-  if (found === undefined || receipts === undefined) throw prunedHistory()
-  const { header, transactions } = found.block
-  const block = { hash, number: header.number, timestamp: header.timestamp }
-  return receipts.flatMap(({ receipt, firstLogIndex }, transactionIndex) => {
-    const raw = transactions[transactionIndex]
-    const matching = [...receipt.logs.entries()].filter(([, log]) => matcher.matches(log))
-    if (raw === undefined || matching.length === 0) return []
-    const transactionHash = hashTransaction(raw)
-    return matching.map(([index, log]) => ({ log, block, transactionHash, transactionIndex, logIndex: firstLogIndex + index }))
-  })
+/** Adds the logs of one transaction that match, in order. */
+function addMatching(block: DecodedBlock, index: number, matcher: LogMatcher, into: PlacedLog[]): void {
+  const stored = block.receipts[index]
+  if (stored === undefined) return
+  const { header } = block.of.block
+  const of = { hash: block.of.hash, number: header.number, timestamp: header.timestamp }
+  for (const [at, log] of stored.receipt.logs.entries()) {
+    if (!matcher.matches(log)) continue
+    const place = { transactionHash: block.hashAt(index), transactionIndex: index, logIndex: stored.firstLogIndex + at }
+    into.push({ log, block: of, ...place })
+  }
+}
+
+/** The logs of one block that match, in order. @param only indexes of the transactions to look at, rising; absent: all */
+export function logsIn(block: DecodedBlock, matcher: LogMatcher, only?: readonly number[]): readonly PlacedLog[] {
+  const found: PlacedLog[] = []
+  if (only) for (const index of only) addMatching(block, index, matcher, found)
+  else for (let index = 0; index < block.count; index++) addMatching(block, index, matcher, found)
+  return found
+}
+
+/** The logs of a block that match, in order. RpcError 4444 when its receipts are not retained. */
+export function logsOfBlock({ blocks }: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
+  const block = blocks.read(view, hash)
+  if (block === undefined) throw prunedHistory()
+  return logsIn(block, matcher)
 }

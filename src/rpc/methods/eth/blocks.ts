@@ -1,76 +1,64 @@
-import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import { hashTransaction } from '#types/transaction'
 import { type BlockParam, blockId, blockNumberOrTag } from '../../codecs/blockId.ts'
-import { flag, hash, orNull, quantity, resultList } from '../../codecs/values.ts'
+import { flag, hash, orNull, quantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
-import type { ChainView } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
 import { type MinedReceipt, receiptResult } from '../../results/receipt.ts'
+import { writtenList, writtenOrNull } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock } from './atBlock.ts'
-import { blockWithReceipts, minedReceipt, minedTransactions } from './mined.ts'
 
 const full = optionalParam('full', flag, false, 'false: transaction hashes only')
 
-function minedBlock(view: ChainView, id: BlockId | undefined, isFull: boolean): MinedBlock | undefined {
-  if (id === undefined) return undefined
-  if (isFull) {
-    const found = blockWithReceipts(view, id.hash)
-    return (
-      found && {
-        hash: id.hash,
-        block: found.of.block,
-        transactions: { kind: 'full', full: minedTransactions(found.of, found.receipts) },
-      }
-    )
-  }
-  const block = view.block(id.hash)?.block
-  return block && { hash: id.hash, block, transactions: { kind: 'hashes', hashes: block.transactions.map(hashTransaction) } }
+function minedBlock(context: EthContext, at: BlockParam, isFull: boolean): MinedBlock | undefined {
+  using view = context.chain.view()
+  const id = findBlock(view, at)
+  const decoded = id && context.blocks.read(view, id.hash)
+  if (decoded === undefined) return undefined
+  const { hash, block } = decoded.of
+  const transactions: MinedBlock['transactions'] = isFull
+    ? { kind: 'full', full: decoded.transactions() }
+    : { kind: 'hashes', hashes: decoded.hashes() }
+  return { hash, block, sizeBytes: decoded.encodedBytes, transactions }
 }
 
 export const getBlockByNumber = ethMethod({
   name: 'eth_getBlockByNumber',
   doc: 'A canonical block.',
   params: [param('block', blockNumberOrTag), full],
-  result: orNull(blockResult),
+  result: writtenOrNull(blockResult),
   cost: 'block-read',
   example: { params: ['0xffffff', false], result: null },
-  run(context, at, isFull): MinedBlock | undefined {
-    using view = context.chain.view()
-    return minedBlock(view, findBlock(view, at), isFull)
-  },
+  run: minedBlock,
 })
 
 /** A block that the view has. */
 export function blockOfHash(context: EthContext, of: Hash, isFull: boolean): MinedBlock | undefined {
-  using view = context.chain.view()
-  return minedBlock(view, findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false }), isFull)
+  return minedBlock(context, { kind: 'hash', hash: of, mustBeCanonical: false }, isFull)
 }
 
 export const getBlockByHash = ethMethod({
   name: 'eth_getBlockByHash',
   doc: 'A block, canonical or not.',
   params: [param('hash', hash), full],
-  result: orNull(blockResult),
+  result: writtenOrNull(blockResult),
   cost: 'block-read',
   example: { params: [`0x${'11'.repeat(32)}`, false], result: null },
   run: blockOfHash,
 })
 
-function receiptsOf(context: EthContext, at: Parameters<typeof findBlock>[1]): readonly MinedReceipt[] | undefined {
+function receiptsOf(context: EthContext, at: BlockParam): readonly MinedReceipt[] | undefined {
   using view = context.chain.view()
   const id = findBlock(view, at)
-  const found = id && blockWithReceipts(view, id.hash)
-  return found?.receipts.flatMap((_receipt, index) => minedReceipt(found.of, found.receipts, index) ?? [])
+  return id && context.blocks.read(view, id.hash)?.minedReceipts()
 }
 
 export const getBlockReceipts = ethMethod({
   name: 'eth_getBlockReceipts',
   doc: 'Receipts of all transactions of a block, in order.',
   params: [param('block', blockId)],
-  result: orNull(resultList(receiptResult)),
+  result: writtenOrNull(writtenList(receiptResult)),
   cost: 'block-read',
   example: { params: ['0x0'], result: [] },
   run: receiptsOf,
@@ -79,7 +67,7 @@ export const getBlockReceipts = ethMethod({
 function transactionCount(context: EthContext, at: BlockParam): number | undefined {
   using view = context.chain.view()
   const id = findBlock(view, at)
-  return id && view.block(id.hash)?.block.transactions.length
+  return id && context.blocks.read(view, id.hash)?.count
 }
 
 export const getBlockTransactionCountByNumber = ethMethod({

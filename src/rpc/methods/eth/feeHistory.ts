@@ -11,7 +11,6 @@ import { type BlockFees, type FeeHistory, feeHistoryResult } from '../../results
 import { ethMethod } from '../define.ts'
 import { requireBlock } from './atBlock.ts'
 import { blobFeeOf } from './gasPrice.ts'
-import { blockWithReceipts } from './mined.ts'
 import { type PaidTip, tipsOf } from './tips.ts'
 
 const maxBlocks = 1_024
@@ -54,7 +53,7 @@ export function rewardsOf(tips: readonly PaidTip[], gasUsed: bigint, asked: read
   })
 }
 
-function feesOfBlock(view: ChainView, { hash }: BlockId, asked: readonly number[]): BlockFees {
+function feesOfBlock({ blocks }: EthContext, view: ChainView, { hash }: BlockId, asked: readonly number[]): BlockFees {
   const header = view.header(hash)
   if (header === undefined) throw prunedHistory()
   const { gasUsed, gasLimit, baseFeePerGas = 0n, excessBlobGas } = header
@@ -64,9 +63,9 @@ function feesOfBlock(view: ChainView, { hash }: BlockId, asked: readonly number[
     gasUsedRatio: gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit),
   }
   if (asked.length === 0) return { ...fees, rewards: [] }
-  const found = blockWithReceipts(view, hash)
-  if (found === undefined) throw prunedHistory()
-  return { ...fees, rewards: rewardsOf(tipsOf(found.of, found.receipts), gasUsed, asked) }
+  const block = blocks.read(view, hash)
+  if (block === undefined) throw prunedHistory()
+  return { ...fees, rewards: rewardsOf(tipsOf(block), gasUsed, asked) }
 }
 
 /** The fees of the block after `newest`: its own when there is one, else by the rules for the next. */
@@ -100,7 +99,7 @@ async function readRange(context: EthContext, { from, newest }: Range, asked: re
     for (const end = Math.min(newest.number + 1, number + slice); number < end; number++) {
       const hash = view.canonicalHash(number)
       if (hash === undefined) throw prunedHistory()
-      read.push(feesOfBlock(view, { hash, number }, asked))
+      read.push(feesOfBlock(context, view, { hash, number }, asked))
     }
   }
   return read

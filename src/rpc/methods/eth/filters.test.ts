@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { createManualClock } from '#test/harness/clock'
 import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import { hashTransaction } from '#types/transaction'
 import { createFilters, type FilterLimits } from '../../filters.ts'
 import { ethRegistry } from '../../methods.ts'
@@ -15,7 +16,8 @@ function setUp(blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]], limits: Part
   const chain = fakeChain(blocks)
   const clock = createManualClock()
   const context = { ...fakeContext(chain), pool: fakePool(), filters: createFilters({ clock }, limits) }
-  const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> => ethRegistry.get(method)?.call(context, params)
+  const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    readResult(await ethRegistry.get(method)?.call(context, params))
   const append = (...more: readonly FakeBlock[]): void => chain.reorganise(chain.blocks.length, more)
   return { chain, clock, context, ask, append }
 }

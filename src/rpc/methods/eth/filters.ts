@@ -6,6 +6,7 @@ import { filterNotFound } from '../../errors.ts'
 import { type Filter, type LogsFilter, trailFrom } from '../../filters.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
+import { writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
@@ -77,11 +78,11 @@ function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
 
 const anyLog = createLogMatcher({ addresses: [], topics: [] })
 
-function collectLogs({ filters }: EthContext, { filter, matcher }: LogsFilter): Collect<PlacedLog> {
+function collectLogs(context: EthContext, { filter, matcher }: LogsFilter): Collect<PlacedLog> {
   return (view, { number, hash }) => {
     const bloom = isInRange(filter, number, hash) ? view.header(hash)?.logsBloom : undefined
     if (bloom === undefined || !matcher.mayBeIn(bloom)) return { items: [], cost: 0 }
-    const all = filters.logsOf(hash, () => logsOfBlock(view, hash, anyLog))
+    const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
     return { items: all.filter(({ log }) => matcher.matches(log)), cost: receiptsCost }
   }
 }
@@ -127,7 +128,7 @@ export const getFilterLogs = ethMethod({
   name: 'eth_getFilterLogs',
   doc: 'All logs that a filter matches, as eth_getLogs with what it was made of.',
   params: [id],
-  result: resultList(logResult),
+  result: writtenList(logResult),
   cost: 'range-read',
   example: { params: [exampleId] },
   run: (context, of) =>

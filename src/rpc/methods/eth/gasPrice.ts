@@ -2,7 +2,6 @@ import { orNull, quantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { ChainView } from '../../ports.ts'
 import { ethMethod } from '../define.ts'
-import { blockWithReceipts } from './mined.ts'
 import { tipsOf } from './tips.ts'
 
 /** Wei per gas. */
@@ -13,15 +12,14 @@ const highestTip = 500_000_000_000n
  * A tip with which a transaction gets into the next block: the least one while blocks have room, else a tenth more than the median of the last
  * block. A block is full when its largest transaction would not fit once more, by gas or by DA footprint, which counts as gas from Jovian on.
  */
-function suggestTip(view: ChainView): bigint {
-  const found = blockWithReceipts(view, view.heads.latest.hash)
-  if (found === undefined) return leastTip
-  const { of, receipts } = found
-  const { gasUsed, gasLimit, blobGasUsed = 0n } = of.block.header
+function suggestTip({ blocks }: EthContext, view: ChainView): bigint {
+  const block = blocks.read(view, view.heads.latest.hash)
+  if (block === undefined) return leastTip
+  const { gasUsed, gasLimit, blobGasUsed = 0n } = block.of.block.header
   const metered = gasUsed > blobGasUsed ? gasUsed : blobGasUsed
-  const largest = receipts.reduce((most, receipt) => (receipt.gasUsed > most ? receipt.gasUsed : most), 0n)
+  const largest = block.receipts.reduce((most, receipt) => (receipt.gasUsed > most ? receipt.gasUsed : most), 0n)
   if (metered + largest <= gasLimit) return leastTip
-  const tips = tipsOf(of, receipts)
+  const tips = tipsOf(block)
   const median = tips[Math.floor(tips.length / 2)]?.tip ?? 0n
   const suggested = median + median / 10n
   if (suggested < leastTip) return leastTip
@@ -37,7 +35,7 @@ export const maxPriorityFeePerGas = ethMethod({
   example: { params: [], result: '0xf4240' },
   run(context): bigint {
     using view = context.chain.view()
-    return suggestTip(view)
+    return suggestTip(context, view)
   },
 })
 
@@ -50,7 +48,7 @@ export const gasPrice = ethMethod({
   example: { params: [], result: '0xf4628' },
   run(context): bigint {
     using view = context.chain.view()
-    return (view.header(view.heads.latest.hash)?.baseFeePerGas ?? 0n) + suggestTip(view)
+    return (view.header(view.heads.latest.hash)?.baseFeePerGas ?? 0n) + suggestTip(context, view)
   },
 })
 

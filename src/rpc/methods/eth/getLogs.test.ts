@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import type { Hash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
 import type { ChainView } from '../../ports.ts'
@@ -15,7 +16,7 @@ const blocks: readonly FakeBlock[] = [[], [[log(1, 10, 20)], [log(2, 10), log(1,
 
 type Found = readonly { blockNumber: string; transactionIndex: string; logIndex: string; address: string }[]
 const places = async (context: ReturnType<typeof fakeContext>, filter: object) =>
-  ((await getLogs.call(context, [filter])) as Found).map((found) => [
+  readResult<Found>(await getLogs.call(context, [filter])).map((found) => [
     ...[Number(found.blockNumber), Number(found.transactionIndex), Number(found.logIndex), Number(found.address)],
   ])
 
@@ -108,7 +109,7 @@ it.each([
 
 it('rpc/getLogs: one block by its hash', async () => {
   const chain = fakeChain(blocks)
-  const found = (await getLogs.call(fakeContext(chain), [{ blockHash: chain.blocks[3]?.hash, address: account(3) }])) as object[]
+  const found = readResult<object[]>(await getLogs.call(fakeContext(chain), [{ blockHash: chain.blocks[3]?.hash, address: account(3) }]))
   expect(found).toEqual([
     {
       ...{
@@ -128,13 +129,13 @@ it('rpc/getLogs: more logs than allowed name the longest range that would do, an
   const chain = fakeChain([[], [[log(1)], [log(1)]], [[log(1)]], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { callGas: 1n, logBlocks: 10, logResults: 3 } }
   await expect(getLogs.call(context, [everywhere])).rejects.toThrow('query exceeds max results 3, retry with the range 0-2')
-  expect(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }])).toHaveLength(3)
+  expect(readResult(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }]))).toHaveLength(3)
 })
 
 it('rpc/getLogs: a single block is answered however many logs it has', async () => {
   const chain = fakeChain([[], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { callGas: 1n, logBlocks: 10, logResults: 1 } }
-  expect(await getLogs.call(context, [{ fromBlock: '0x1' }])).toHaveLength(2)
+  expect(readResult(await getLogs.call(context, [{ fromBlock: '0x1' }]))).toHaveLength(2)
 })
 
 it('rpc/getLogs: a block with more logs than a call can take arguments is answered', async () => {
@@ -145,7 +146,7 @@ it('rpc/getLogs: a block with more logs than a call can take arguments is answer
     const receipts = (hash: Hash) => inner.receipts(hash)?.map((each) => ({ ...each, receipt: { ...each.receipt, logs } }))
     return { ...inner, receipts }
   }
-  expect(await getLogs.call(fakeContext({ ...chain, view }), [{ fromBlock: '0x1' }])).toHaveLength(150_000)
+  expect(readResult(await getLogs.call(fakeContext({ ...chain, view }), [{ fromBlock: '0x1' }]))).toHaveLength(150_000)
 })
 
 it('rpc/getLogs: a range of more blocks than allowed is refused', async () => {
@@ -161,7 +162,7 @@ it('rpc/getLogs: a chain that reorganises between two turns is searched again, s
     1,
     Array.from({ length: 21 }, (): FakeBlock => [[log(2), log(2)]]),
   )
-  const found = (await search) as Found
+  const found = readResult<Found>(await search)
   expect(found).toHaveLength(1 + 42)
   expect(chain.views.open).toBe(0)
 })

@@ -3,12 +3,12 @@ import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
-import { resultList } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, invalidParams, prunedHistory } from '../../errors.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
+import { writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
 import { logsOfBlock } from './blockLogs.ts'
@@ -49,7 +49,7 @@ function searchSlice(context: EthContext, range: Range, from: number, matcher: L
     const header = hash === undefined ? undefined : view.header(hash)
     if (hash === undefined || header === undefined) throw prunedHistory()
     if (!matcher.mayBeIn(header.logsBloom)) continue
-    for (const found of logsOfBlock(view, hash, matcher)) into.push(found) // they may be too many to be arguments
+    for (const found of logsOfBlock(context, view, hash, matcher)) into.push(found) // they may be too many to be arguments
     cost += receiptsCost
     refuseTooMany(context, range, number, into.length)
   }
@@ -93,7 +93,7 @@ function searchBlock(context: EthContext, hash: Hash, matcher: LogMatcher): read
   using view = context.chain.view()
   const at: BlockParam = { kind: 'hash', hash, mustBeCanonical: false }
   if (findBlock(view, at) === undefined) throw blockNotFound(describeBlock(at))
-  return logsOfBlock(view, hash, matcher)
+  return logsOfBlock(context, view, hash, matcher)
 }
 
 /** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
@@ -109,7 +109,7 @@ export const getLogs = ethMethod({
   name: 'eth_getLogs',
   doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order.',
   params: [param('filter', logFilter)],
-  result: resultList(logResult),
+  result: writtenList(logResult),
   cost: 'range-read',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0', topics: [`0x${'11'.repeat(32)}`] }], result: [] },
   run: (context, filter) => searchLogs(context, filter, createLogMatcher(filter)),

@@ -10,7 +10,7 @@ import { findBlock } from './atBlock.ts'
 function headerOf(context: EthContext, at: BlockParam): HeadBlock | undefined {
   using view = context.chain.view()
   const id = findBlock(view, at)
-  return id && view.block(id.hash)
+  return id && context.blocks.read(view, id.hash)?.of
 }
 
 export const getHeaderByNumber = ethMethod({

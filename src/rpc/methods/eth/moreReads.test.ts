@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import { hashTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 
@@ -9,7 +10,7 @@ const chain = fakeChain([[], [[], []], []], { [account(1)]: rich, [fakeSender]: 
 const pooled = signedTransaction(9_000)
 const pool = fakePool([{ raw: pooled, hash: hashTransaction(pooled), sender: fakeSender, isPending: true }])
 const context = { ...fakeContext(chain), pool }
-const ask = async (method: string, ...params: readonly unknown[]) => ethRegistry.get(method)?.call(context, params)
+const ask = async (method: string, ...params: readonly unknown[]) => readResult(await ethRegistry.get(method)?.call(context, params))
 const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`
 const raws = chain.blocks[1]?.block.transactions.map(toHex) ?? []
 

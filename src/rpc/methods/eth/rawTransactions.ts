@@ -10,7 +10,7 @@ import { findBlock } from './atBlock.ts'
 function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
   using view = context.chain.view()
   const place = view.transaction(of)
-  return place && view.block(place.block.hash)?.block.transactions[place.index]
+  return place && context.blocks.read(view, place.block.hash)?.of.block.transactions[place.index]
 }
 
 /** Of the pool, else of the chain: it may have got into a block while the pool was asked. */
@@ -31,7 +31,7 @@ export const getRawTransactionByHash = ethMethod({
 function bytesAt(context: EthContext, at: BlockParam, index: bigint): Uint8Array | undefined {
   using view = context.chain.view()
   const id = findBlock(view, at)
-  const transactions = id && view.block(id.hash)?.block.transactions
+  const transactions = id && context.blocks.read(view, id.hash)?.of.block.transactions
   return transactions && index < BigInt(transactions.length) ? transactions[Number(index)] : undefined
 }
 

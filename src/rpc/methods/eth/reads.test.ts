@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext, fakeSender, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import { ethRegistry } from '../../methods.ts'
 
 const rich = { nonce: 3n, balance: 255n, code: Uint8Array.of(0x60, 1), slots: { [topic(0)]: 42n } }
 const chain = fakeChain([[], [[{ address: account(9), topics: [topic(1)], data: new Uint8Array(0) }], []], []], { [account(1)]: rich }, 1)
 const context = fakeContext(chain)
-const ask = async (method: string, ...params: readonly unknown[]) => ethRegistry.get(method)?.call(context, params)
+const ask = async (method: string, ...params: readonly unknown[]) => readResult(await ethRegistry.get(method)?.call(context, params))
 
 it.each([
   ['eth_chainId', [], '0x2105'],

@@ -3,14 +3,14 @@ import { hashTransaction } from '#types/transaction'
 import { bytes, gasQuantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { RpcError, timedOut } from '../../errors.ts'
-import { type Json, JsonText } from '../../json.ts'
 import { ParamError } from '../../paramError.ts'
-import { optionalParam, type ParamCodec, param, type TextCodec } from '../../registry.ts'
+import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { type MinedReceipt, receiptResult } from '../../results/receipt.ts'
 import { refTo } from '../../schemas.ts'
 import { transactionDetail } from '../base/transactionStatus.ts'
 import { ethMethod } from '../define.ts'
 import { submitRaw } from './sendRawSubmit.ts'
-import { getTransactionReceipt } from './transactions.ts'
+import { minedReceiptOf } from './transactions.ts'
 
 /** As Base's execution client has it, and by default. */
 const maxTimeoutMs = 6_000
@@ -69,31 +69,25 @@ async function notConfirmed(context: EthContext, hash: Hash, timeoutMs: number):
   return new RpcError(4, message, { hash, status: await transactionDetail(context, hash) })
 }
 
-async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<Json | JsonText> {
+async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<MinedReceipt> {
   using watch = new HeadWatch(context) // from before it is sent, or its block may be missed
   await submitRaw(context, raw)
   watch.startTimer(context, timeoutMs)
   const hash = hashTransaction(raw)
   for (;;) {
-    const receipt = await getTransactionReceipt.call(context, [hash])
-    if (receipt !== null && receipt !== undefined) return receipt
+    const receipt = minedReceiptOf(context, hash)
+    if (receipt) return receipt
     if (watch.isLate) throw await notConfirmed(context, hash, timeoutMs)
     if (context.ticket.isCancelled) throw timedOut()
     await watch.news()
   }
 }
 
-const receiptText: TextCodec<Json | JsonText> = {
-  doc: 'receipt, as of eth_getTransactionReceipt',
-  schema: refTo('Receipt'),
-  text: (receipt) => (receipt instanceof JsonText ? receipt.text : JSON.stringify(receipt)),
-}
-
 export const sendRawTransactionSync = ethMethod({
   name: 'eth_sendRawTransactionSync',
   doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966). The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
   params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
-  result: receiptText,
+  result: receiptResult,
   cost: 'submit',
   example: { params: ['0x1234', 2_000] },
   run: sendAndWait,

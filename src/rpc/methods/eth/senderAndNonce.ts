@@ -1,14 +1,14 @@
 import type { BlockId } from '#types/blockRef'
 import type { Address } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
-import { address, gasQuantity, orNull } from '../../codecs/values.ts'
+import { address, gasQuantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
+import { writtenOrNull } from '../../results/text.ts'
 import { type AnyTransaction, pendingTransaction, transactionResult } from '../../results/transaction.ts'
 import { ethMethod } from '../define.ts'
-import { blockWithReceipts, minedTransaction } from './mined.ts'
 
 /** Nonce of the account after a block; undefined: its state is not retained. */
 function nonceAfter(view: ChainView, of: Address, { number }: Pick<BlockId, 'number'>): bigint | undefined {
@@ -35,19 +35,20 @@ function blockThatUsed(view: ChainView, of: Address, nonce: bigint): number | un
   return to
 }
 
-function minedBy(context: EthContext, of: Address, nonce: bigint): AnyTransaction | undefined {
+function minedBy(context: EthContext, sender: Address, nonce: bigint): AnyTransaction | undefined {
   using view = context.chain.view()
-  const number = blockThatUsed(view, of, nonce)
+  const number = blockThatUsed(view, sender, nonce)
   const hash = number === undefined ? undefined : view.canonicalHash(number)
-  const found = hash && blockWithReceipts(view, hash)
-  if (!found) return undefined
-  const index = found.of.block.transactions.findIndex((raw, at) => {
-    if (found.of.senders[at] !== of) return false
+  const block = hash && context.blocks.read(view, hash)
+  if (!block) return undefined
+  const { senders, block: of } = block.of
+  const index = of.transactions.findIndex((raw, at) => {
+    if (senders[at] !== sender) return false
     const transaction = decodeTransaction(raw)
-    const used = transaction.type === depositType ? found.receipts[at]?.receipt.depositNonce : transaction.nonce
+    const used = transaction.type === depositType ? block.receipts[at]?.receipt.depositNonce : transaction.nonce
     return used === nonce
   })
-  return index < 0 ? undefined : minedTransaction(found.of, found.receipts, index)
+  return index < 0 ? undefined : block.transaction(index)
 }
 
 async function find(context: EthContext, of: Address, nonce: bigint): Promise<AnyTransaction | undefined> {
@@ -63,7 +64,7 @@ export const getTransactionBySenderAndNonce = ethMethod({
   name: 'eth_getTransactionBySenderAndNonce',
   doc: 'The transaction with which an account used a nonce: one that waits in the pool, else one of the canonical chain, as far back as states are retained.',
   params: [param('sender', address), param('nonce', gasQuantity)],
-  result: orNull(transactionResult),
+  result: writtenOrNull(transactionResult),
   cost: 'block-read',
   example: { params: ['0x00000000000000000000000000000000000000ff', '0x0'], result: null },
   run: find,

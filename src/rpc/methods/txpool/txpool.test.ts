@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import { encodeTransaction, hashTransaction, type LegacyTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 
@@ -12,7 +13,7 @@ const pooled = [
   { hash: topic(5), sender: account(5), raw: encodeTransaction(legacy), isPending: false },
 ]
 const context = { ...fakeContext(fakeChain([[], [[]]])), pool: fakePool(pooled) }
-const ask = async (method: string, ...params: readonly unknown[]) => ethRegistry.get(method)?.call(context, params)
+const ask = async (method: string, ...params: readonly unknown[]) => readResult(await ethRegistry.get(method)?.call(context, params))
 
 it('txpool_status: how many could be in the next block, and how many wait for something', async () => {
   expect(await ask('txpool_status')).toEqual({ pending: '0x2', queued: '0x2' })
@@ -67,6 +68,6 @@ it('eth_getTransactionByHash: one that got into a block while the pool was asked
       return undefined
     },
   }
-  const found = await ethRegistry.get('eth_getTransactionByHash')?.call({ ...fakeContext(chain), pool }, [hash])
+  const found = readResult(await ethRegistry.get('eth_getTransactionByHash')?.call({ ...fakeContext(chain), pool }, [hash]))
   expect(found).toMatchObject({ hash, blockNumber: '0x1' })
 })

@@ -1,0 +1,74 @@
+import type { L1Attributes } from '#chain/l1Info'
+import { l1AttributesIn } from '#chain/l2Ref'
+import { isFault } from '#lib/fault'
+import type { Block } from '#types/block'
+import type { Receipt } from '#types/receipt'
+import { decodeStoredReceipt, receiptPlace, type StoredReceipt } from './chainRows.ts'
+import type { ExecutionConfig } from './executionConfig.ts'
+import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
+
+/**
+ * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed when it is asked
+ * for, once; it does not hang on the view it came from.
+ */
+export type ViewedReceipt = StoredReceipt & {
+  readonly fees?: L1FeeFacts | undefined
+  /** bytes in memory when all of it is decoded, roughly */
+  readonly sizeBytes: number
+}
+
+/** A receipt before it is decoded. */
+export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
+
+/** Of a receipt beside its logs, and of a log beside its data. */
+const receiptBytes = 700
+const logBytes = 500
+
+/** @param entry of a row of receipts */
+export function entryOf(entry: Uint8Array): ReceiptEntry {
+  return { ...receiptPlace(entry), decode: () => decodeStoredReceipt(entry).receipt, sizeBytes: receiptBytes + 5 * entry.length }
+}
+
+export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt): ReceiptEntry {
+  const sizeBytes = receipt.logs.reduce((sum, { data }) => sum + logBytes + data.length, receiptBytes)
+  return { gasUsed, firstLogIndex, decode: () => receipt, sizeBytes }
+}
+
+export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ViewedReceipt {
+  let receipt: Receipt | undefined
+  let fees: { readonly facts: L1FeeFacts | undefined } | undefined
+  return {
+    gasUsed: entry.gasUsed,
+    firstLogIndex: entry.firstLogIndex,
+    sizeBytes: entry.sizeBytes,
+    get receipt(): Receipt {
+      receipt ??= entry.decode()
+      return receipt
+    },
+    get fees(): L1FeeFacts | undefined {
+      fees ??= { facts: feesOf() }
+      return fees.facts
+    },
+  }
+}
+
+/** What the transactions of a block cost on L1, by their index. */
+export function feesIn(block: Block, { schedule }: ExecutionConfig): (index: number) => L1FeeFacts | undefined {
+  let info: { readonly attributes: L1Attributes | undefined } | undefined
+  return (index) => {
+    info ??= { attributes: l1AttributesOrNone(block) }
+    const raw = block.transactions[index]
+    if (raw === undefined || info.attributes === undefined) return undefined
+    return l1FeeFacts(schedule, block.header.timestamp, info.attributes, raw)
+  }
+}
+
+/** A block need not begin with L1 attributes (a genesis, another chain's): then there is nothing to say about its fees. */
+function l1AttributesOrNone(block: Block): L1Attributes | undefined {
+  try {
+    return l1AttributesIn(block)
+  } catch (error) {
+    if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,122 @@
+import { Lru } from '#lib/lru'
+import { encodedBlockSize } from '#types/block'
+import type { Hash } from '#types/ids'
+import { decodeTransaction, hashTransaction } from '#types/transaction'
+import { prunedHistory } from './errors.ts'
+import type { ChainBlock, ChainReceipt, ChainView } from './ports.ts'
+import type { MinedReceipt } from './results/receipt.ts'
+import type { MinedTransaction } from './results/transaction.ts'
+
+/** Of a decoded transaction, beside its bytes. */
+const transactionBytes = 1_000
+const blockBytes = 4_000
+
+/** A block with its receipts, whose parts are decoded when they are asked for, each once. */
+export class DecodedBlock {
+  readonly of: ChainBlock
+  readonly receipts: readonly ChainReceipt[]
+  readonly #place: MinedTransaction['block']
+  readonly #hashes: Hash[] = []
+  readonly #transactions: MinedTransaction[] = []
+  #encodedBytes: number | undefined
+
+  constructor(of: ChainBlock, receipts: readonly ChainReceipt[]) {
+    this.of = of
+    this.receipts = receipts
+    const { header, ommers } = of.block
+    const timestamp = ommers && { timestamp: header.timestamp }
+    this.#place = { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
+  }
+
+  /** Transactions in it. */
+  get count(): number {
+    return this.of.block.transactions.length
+  }
+
+  /** Memory it takes when all of it is decoded, roughly. */
+  get sizeBytes(): number {
+    const raws = this.of.block.transactions.reduce((sum, { length }) => sum + length + transactionBytes, blockBytes)
+    return this.receipts.reduce((sum, { sizeBytes }) => sum + sizeBytes, raws)
+  }
+
+  /** Bytes of the block's encoding. */
+  get encodedBytes(): number {
+    this.#encodedBytes ??= encodedBlockSize(this.of.block)
+    return this.#encodedBytes
+  }
+
+  /** RangeError beyond the end. */
+  hashAt(index: number): Hash {
+    const known = this.#hashes[index]
+    if (known !== undefined) return known
+    const raw = this.of.block.transactions[index]
+    if (raw === undefined) throw new RangeError(`transaction ${index} of ${this.count}`)
+    const made = hashTransaction(raw)
+    this.#hashes[index] = made
+    return made
+  }
+
+  /** Undefined beyond the end. */
+  transaction(index: number): MinedTransaction | undefined {
+    const known = this.#transactions[index]
+    if (known) return known
+    const raw = this.of.block.transactions[index]
+    const from = this.of.senders[index]
+    if (raw === undefined || from === undefined) return undefined
+    const receipt = this.receipts[index]?.receipt
+    const made = { transaction: decodeTransaction(raw), hash: this.hashAt(index), from, block: this.#place, index, receipt }
+    this.#transactions[index] = made
+    return made
+  }
+
+  /** Undefined beyond the end. */
+  receipt(index: number): MinedReceipt | undefined {
+    const mined = this.transaction(index)
+    const placed = this.receipts[index]
+    return mined && placed && { mined, placed, timestamp: this.of.block.header.timestamp }
+  }
+
+  minedReceipts(): MinedReceipt[] {
+    return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
+  }
+
+  hashes(): Hash[] {
+    return this.of.block.transactions.map((_raw, index) => this.hashAt(index))
+  }
+
+  transactions(): MinedTransaction[] {
+    return this.of.senders.flatMap((_sender, index) => this.transaction(index) ?? [])
+  }
+}
+
+/** A block with its receipts; undefined when the block is unknown, RpcError 4444 when only the receipts are gone. */
+export function readBlock(view: ChainView, hash: Hash): DecodedBlock | undefined {
+  const of = view.block(hash)
+  if (of === undefined) return undefined
+  const receipts = view.receipts(hash)
+  if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
+  return new DecodedBlock(of, receipts)
+}
+
+/** Blocks that were asked for lately. A block never changes, so one of any branch may be kept; whether it is canonical a view tells. */
+export interface BlockCache {
+  /** As `readBlock`; kept for the next who asks. */
+  read(view: ChainView, hash: Hash): DecodedBlock | undefined
+  /** As `readBlock`, for who reads many blocks: what is kept is used, nothing more is kept. */
+  pass(view: ChainView, hash: Hash): DecodedBlock | undefined
+}
+
+/** @param maxBytes of all blocks that are kept, roughly */
+export function createBlockCache(maxBytes: number): BlockCache {
+  const kept = new Lru<Hash, DecodedBlock>(maxBytes)
+  return {
+    read(view, hash): DecodedBlock | undefined {
+      const known = kept.get(hash)
+      if (known) return known
+      const block = readBlock(view, hash)
+      if (block) kept.set(hash, block, block.sizeBytes)
+      return block
+    },
+    pass: (view, hash) => kept.get(hash) ?? readBlock(view, hash),
+  }
+}

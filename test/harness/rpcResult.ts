@@ -1,0 +1,6 @@
+import { JsonText } from '#rpc/json'
+
+/** What a method answered, as a client reads it. */
+export function readResult<T = unknown>(result: unknown): T {
+  return (result instanceof JsonText ? JSON.parse(result.text) : result) as T
+}
