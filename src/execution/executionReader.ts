@@ -1,11 +1,10 @@
-import type { MessagePort } from 'node:worker_threads'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import type { Execution } from './execution.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { TransactionPool } from './poolPort.ts'
-import { drainPort, PublishedChain } from './publishedChain.ts'
+import { drainOf, PublishedChain } from './publishedChain.ts'
 import { ShownRecords } from './shownRecords.ts'
 import { WorkerCalls } from './workerCalls.ts'
 import { createPoolClient } from './workerPool.ts'
@@ -29,16 +28,16 @@ class ReaderClient {
   readonly opened = Promise.withResolvers<void>()
   readonly ended = Promise.withResolvers<never>()
   readonly chain: PublishedChain
-  readonly #port: MessagePort
+  readonly #drain: () => void
   readonly #deps: ExecutionReaderDeps
   readonly #calls: WorkerCalls
   #isOver = false
 
   constructor({ port, config, shown }: ReaderSettings, deps: ExecutionReaderDeps) {
-    this.#port = port
     this.#deps = deps
+    this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
-    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), drain: (): void => this.#drain() })
+    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), drain: this.#drain })
     this.pool = createPoolClient((call) => this.#calls.call(call))
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
@@ -55,10 +54,6 @@ class ReaderClient {
     this.#calls.fail(error)
     this.opened.reject(error)
     this.ended.reject(error)
-  }
-
-  #drain(): void {
-    drainPort<readonly ToReader[]>(this.#port, (messages) => this.#take(messages))
   }
 
   #take(messages: readonly ToReader[]): void {

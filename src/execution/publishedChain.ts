@@ -88,7 +88,16 @@ export class PublishedChain {
   }
 }
 
-/** Takes all messages that have arrived at a port and were not handed to the event loop yet. */
-export function drainPort<T>(port: MessagePort, take: (message: T) => void): void {
-  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as T)
+/**
+ * Takes the messages that have arrived at a port and were not handed to the event loop yet; of a closed port there are none, and Node 24.21 crashes
+ * where it is asked for them while it closes.
+ */
+export function drainOf<T>(port: MessagePort, take: (message: T) => void): () => void {
+  let isOpen = true
+  port.once('close', () => {
+    isOpen = false
+  })
+  return () => {
+    for (let next = isOpen && receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) take(next.message as T)
+  }
 }

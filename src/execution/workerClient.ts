@@ -13,7 +13,7 @@ import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { TransactionPool } from './poolPort.ts'
-import { drainPort, PublishedChain } from './publishedChain.ts'
+import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { packAttributes, packPayload, unpack } from './workerBlocks.ts'
 import { WorkerCalls } from './workerCalls.ts'
@@ -43,6 +43,8 @@ export class ExecutionClient implements Engine {
   readonly pool: TransactionPool
   readonly #port: MessagePort
   readonly #deps: ExecutionClientDeps
+  /** Takes what has arrived and was not handed to the event loop yet. */
+  readonly #drain: () => void
   readonly #calls: WorkerCalls
   readonly #chain: PublishedChain
   readonly #opened = Promise.withResolvers<void>()
@@ -52,8 +54,9 @@ export class ExecutionClient implements Engine {
   constructor(port: MessagePort, deps: ExecutionClientDeps) {
     this.#port = port
     this.#deps = deps
+    this.#drain = drainOf<readonly FromWorker[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls((message) => this.#post(message))
-    this.#chain = new PublishedChain({ ...deps, drain: (): void => this.#drain() })
+    this.#chain = new PublishedChain({ ...deps, drain: this.#drain })
     this.pool = createPoolClient((call) => this.#calls.call(call))
     for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
     port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))
@@ -151,10 +154,6 @@ export class ExecutionClient implements Engine {
 
   #post(message: ToWorker): void {
     this.#port.postMessage(message)
-  }
-
-  #drain(): void {
-    drainPort<readonly FromWorker[]>(this.#port, (messages) => this.#take(messages))
   }
 
   #take(messages: readonly FromWorker[]): void {

@@ -21,6 +21,8 @@ import { forwardMetrics } from './metrics.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
 import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
+import { isThreaded, startRpcThreads, withoutThreaded } from './rpcThreads.ts'
+import { scrape } from './scrape.ts'
 import { startServers, type Urls } from './servers.ts'
 import { ethServing, rollupServing } from './serving.ts'
 
@@ -109,7 +111,25 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
   }
-  const problems = (): readonly string[] => problemsOf(health, options)
+  const ownProblems = (): readonly string[] => problemsOf(health, options)
+  const { context } = eth?.parts ?? {}
+  const threads =
+    half && context && isThreaded(options)
+      ? starting.use(
+          await startRpcThreads(
+            {
+              execution: half.execution,
+              clock,
+              log,
+              sync: () => context.chain.sync(),
+              problems: ownProblems,
+              sequencer: context.sequencer,
+            },
+            { ...options, count: options.rpcThreads ?? 0 },
+          ),
+        )
+      : undefined
+  const problems = (): readonly string[] => [...ownProblems(), ...(threads?.problems() ?? [])]
   const servers = starting.use(
     await startServers(
       {
@@ -121,14 +141,14 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
         health: healthPages({ readiness: () => ({ problems: problems() }) }, version),
         metricsPages: new Map([['/metrics', metricsPage]]),
       },
-      options.listen,
+      threads ? withoutThreaded(options.listen) : options.listen,
     ),
   )
   async function metricsPage(): Promise<Page> {
     meter.collect({ status: status(), heads: half?.execution.published.heads })
     consensus?.waits.publish()
     half?.collect()
-    return { status: 200, text: await registry.metrics() }
+    return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
   }
 
   const running = consensus ? (remote ? runApart(parts, remote, consensus, stop.signal) : consensus.run(stop.signal)) : aborted(stop.signal)
@@ -140,7 +160,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   })
   const kept = starting.move()
   return {
-    urls: servers.urls,
+    urls: { ...servers.urls, ...threads?.urls },
     execution: half?.execution,
     sequencer: consensus?.sequencer,
     status,

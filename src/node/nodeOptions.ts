@@ -65,6 +65,8 @@ export type NodeOptions = {
   readonly sequencerUrl?: string
   /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
   readonly callTimeoutMs?: number
+  /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread does */
+  readonly rpcThreads?: number
   /** admin_* on the rollup port */
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: a head older than this is not fresh. */

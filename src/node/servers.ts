@@ -6,7 +6,7 @@ import type { Pages } from '#rpc/healthPages'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
 import type { HeadFeed } from '#rpc/ports'
-import { createRegistry } from '#rpc/registry'
+import { createRegistry, type Registry } from '#rpc/registry'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
 
@@ -16,6 +16,8 @@ export type Listen = {
   readonly port: number
   /** names that the server may be called by besides addresses and localhost; default: none on a loopback address, any elsewhere */
   readonly hostNames?: readonly string[] | 'any'
+  /** other threads listen there too */
+  readonly reusePort?: true
 }
 
 /** `cors`: web pages of any origin may ask too: for a chain of one's own, on a loopback address. */
@@ -40,6 +42,8 @@ export type Urls = Readonly<Partial<Record<keyof ListenOptions, string>>>
 export type EthParts = {
   readonly context: Omit<EthContext, 'ticket'>
   readonly heads: HeadFeed
+  /** Where methods run, by what they are asked; absent: in this thread. */
+  readonly route?: <Context>(registry: Registry<Context>) => Registry<Context>
   /** absent: nobody else moves this half */
   readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'ticket'> }
 }
@@ -60,20 +64,22 @@ export type ServersDeps = {
 type Open = (name: keyof ListenOptions, start: Promise<RpcServer>) => Promise<void>
 type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics }
 
+const unrouted = <Context>(registry: Registry<Context>): Registry<Context> => registry
+
 async function openEth(open: Open, common: Common, { eth, health }: ServersDeps, listen: ListenOptions): Promise<void> {
   if (eth === undefined) return
-  const { context, heads, engine } = eth
+  const { context, heads, engine, route = unrouted } = eth
   if (listen.http) {
     const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
     const { cors, flag = 'http.port', ...at } = listen.http
     const options = { ...at, ...(cors && { cors: '*' as const }), flag }
-    await open('http', createRpcServer({ ...common, pages: health, registry: ethRegistry, contextOf }, options))
+    await open('http', createRpcServer({ ...common, pages: health, registry: route(ethRegistry), contextOf }, options))
   }
   if (listen.ws) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
     const { cors, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: 'any' as const }), flag: 'ws.port' }
-    await open('ws', createWsServer({ ...common, registry: socketRegistry, contextOf, heads, pending: context.filters }, options))
+    await open('ws', createWsServer({ ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters }, options))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine

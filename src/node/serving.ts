@@ -15,6 +15,7 @@ import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
+import { clientVersionOf } from './clientVersion.ts'
 import type { ConsensusHalf } from './consensusHalf.ts'
 import type { EngineSilence } from './engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
@@ -67,7 +68,7 @@ export function ethServing(
   const { execution, consensus, clock, heads, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
-  const clientVersion = `basalt/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
+  const clientVersion = clientVersionOf(version)
   const sync = syncOf(config, execution, consensus, watch)
   const { pool } = execution
   const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)

@@ -6,12 +6,12 @@ export type Page = { readonly status: number } & ({ readonly body: Json } | { re
 export type Pages = ReadonlyMap<string, () => Page | Promise<Page>>
 
 /** `/healthz`: the process answers. `/readyz`: it may be asked: 503 with the reasons while it may not. */
-export function healthPages(source: { readiness(): Readiness }, version: string): Pages {
-  const ready = (): Page => {
-    const { problems } = source.readiness()
+export function healthPages(source: { readiness(): Readiness | Promise<Readiness> }, version: string): Pages {
+  const ready = async (): Promise<Page> => {
+    const { problems } = await source.readiness()
     return problems.length === 0 ? { status: 200, body: { ready: true } } : { status: 503, body: { ready: false, problems } }
   }
-  return new Map([
+  return new Map<string, () => Page | Promise<Page>>([
     ['/healthz', (): Page => ({ status: 200, body: { version } })],
     ['/readyz', ready],
   ])

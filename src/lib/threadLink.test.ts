@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { ThreadLink } from './threadLink.ts'
+
+type There = { double(of: number): Promise<number>; fail(): never; odd(): unknown; note(text: string): void }
+
+/** Two ends in one thread: what crosses is cloned. */
+function linked() {
+  const notes: string[] = []
+  const failures: unknown[] = []
+  const there: There = {
+    double: async (of) => 2 * of,
+    fail: () => {
+      throw new RangeError('too far')
+    },
+    odd: () => () => 1,
+    note: (text) => {
+      if (text === '') throw new Error('an empty note')
+      notes.push(text)
+    },
+  }
+  const onFailure = (error: unknown): void => void failures.push(error)
+  const near: ThreadLink<There, object> = new ThreadLink({ post: (message) => far.receive(structuredClone(message)), here: {}, onFailure })
+  const far: ThreadLink<object, There> = new ThreadLink({
+    post: (message) => near.receive(structuredClone(message)),
+    here: there,
+    onFailure,
+  })
+  return { near, notes, failures }
+}
+
+it('lib/threadLink: a question is answered by its name, or with what was thrown, also when the answer cannot cross', async () => {
+  const { near } = linked()
+  expect(await Promise.all([near.ask('double', 4), near.ask('double', 5)])).toEqual([8, 10])
+  await expect(near.ask('fail')).rejects.toMatchObject({ name: 'RangeError', message: 'too far' })
+  await expect(near.ask('odd')).rejects.toThrow('could not be cloned')
+})
+
+it('lib/threadLink: what is told is not answered; what goes wrong there is known there', async () => {
+  const { near, notes, failures } = linked()
+  near.tell('note', 'one')
+  near.tell('note', '')
+  await near.ask('double', 0)
+  expect(notes).toEqual(['one'])
+  expect(failures).toMatchObject([{ message: 'an empty note' }])
+})
+
+it('lib/threadLink: when the other thread is gone, open questions and later ones end', async () => {
+  const silent: ThreadLink<There, object> = new ThreadLink({ post: () => {}, here: {}, onFailure: () => {} })
+  const asked = silent.ask('double', 1)
+  silent.end(new Error('gone'))
+  silent.end(new Error('again'))
+  await expect(asked).rejects.toThrow('gone')
+  await expect(silent.ask('double', 1)).rejects.toThrow('gone')
+})

@@ -1,0 +1,97 @@
+import { receiveError, type SentError, sendError } from './sentError.ts'
+
+/** What one thread answers to another: functions by name, of arguments and results that can be cloned. */
+export type Answers<T> = { readonly [N in keyof T]: (...args: never[]) => unknown }
+
+type Crossing =
+  | { readonly kind: 'ask'; readonly id: number; readonly name: string; readonly args: readonly never[] }
+  | { readonly kind: 'tell'; readonly name: string; readonly args: readonly never[] }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
+
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
+
+type ArgsOf<F> = F extends (...args: infer A) => unknown ? A : never
+type AnswerOf<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never
+
+export type ThreadLinkDeps<Here> = {
+  /** Sends to the other thread, whose link is to receive it. */
+  readonly post: (message: unknown) => void
+  readonly here: Here
+  /** Told of what went wrong when nobody waits for an answer. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Questions between two threads, both ways; each is answered once, with what the other threw if it threw. */
+export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>> {
+  readonly #deps: ThreadLinkDeps<Here>
+  readonly #waiting = new Map<number, Waiting>()
+  #last = 0
+  #end: Error | undefined
+
+  constructor(deps: ThreadLinkDeps<Here>) {
+    this.#deps = deps
+  }
+
+  ask<N extends keyof There & string>(name: N, ...args: ArgsOf<There[N]>): Promise<AnswerOf<There[N]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#end) return reject(this.#end)
+      const id = ++this.#last
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      this.#post({ kind: 'ask', id, name, args: args as readonly never[] })
+    })
+  }
+
+  /** As `ask` where nobody waits for the answer. */
+  tell<N extends keyof There & string>(name: N, ...args: ArgsOf<There[N]>): void {
+    this.#post({ kind: 'tell', name, args: args as readonly never[] })
+  }
+
+  /** A message of the other thread has come. */
+  receive(message: unknown): void {
+    const crossing = message as Crossing
+    switch (crossing.kind) {
+      case 'ask':
+        void this.#answer(crossing.id, crossing.name, crossing.args)
+        break
+      case 'tell':
+        void this.#run(crossing.name, crossing.args).catch(this.#deps.onFailure)
+        break
+      case 'answer':
+        this.#settled(crossing.id)?.resolve(crossing.value)
+        break
+      case 'refusal':
+        this.#settled(crossing.id)?.reject(receiveError(crossing.error))
+        break
+    }
+  }
+
+  /** The other thread is gone: all questions, open ones and later ones, end with the error. */
+  end(error: Error): void {
+    this.#end ??= error
+    for (const { reject } of this.#waiting.values()) reject(this.#end)
+    this.#waiting.clear()
+  }
+
+  async #run(name: string, args: readonly never[]): Promise<unknown> {
+    return await this.#deps.here[name as keyof Here](...args)
+  }
+
+  async #answer(id: number, name: string, args: readonly never[]): Promise<void> {
+    try {
+      this.#post({ kind: 'answer', id, value: await this.#run(name, args) })
+    } catch (error) {
+      this.#post({ kind: 'refusal', id, error: sendError(error) })
+    }
+  }
+
+  #post(crossing: Crossing): void {
+    this.#deps.post(crossing)
+  }
+
+  #settled(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    return waiting
+  }
+}

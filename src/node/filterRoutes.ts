@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import { toHex } from '#lib/hex'
+import { RpcError } from '#rpc/errors'
+import { type Json, JsonText } from '#rpc/json'
+import type { Method, Registry } from '#rpc/registry'
+import type { PassedAnswer, PassedCall } from './rpcWorkerProtocol.ts'
+
+/** Methods whose first parameter is the id of a filter. */
+const ofFilters: ReadonlySet<string> = new Set(['eth_getFilterChanges', 'eth_getFilterLogs', 'eth_uninstallFilter'])
+
+/** Ids of filters that one thread has: its number, then what nobody can guess. */
+export const filterIdsOf = (thread: number) => (): string => toHex(Uint8Array.of(thread, ...randomBytes(15)))
+
+/** The thread that made a filter's id; undefined: it is none. */
+export function threadOfFilter(id: unknown): number | undefined {
+  return typeof id === 'string' && /^0x[\da-f]{32}$/.test(id) ? Number.parseInt(id.slice(2, 4), 16) : undefined
+}
+
+function received(answer: PassedAnswer): Json | JsonText {
+  switch (answer.kind) {
+    case 'result':
+      return answer.result
+    case 'text':
+      return new JsonText(answer.text)
+    case 'error':
+      throw new RpcError(answer.code, answer.message, answer.data)
+  }
+}
+
+export type FilterRoutes = {
+  /** this thread, and how many there are */
+  readonly here: number
+  readonly threads: number
+  readonly passOn: (thread: number, call: PassedCall) => Promise<PassedAnswer>
+}
+
+/** The same methods; those of filters are passed on to the thread that has the filter. */
+export function withFilterRoutes<Context>(registry: Registry<Context>, { here, threads, passOn }: FilterRoutes): Registry<Context> {
+  const routed = (method: Method<Context>): Method<Context> => ({
+    ...method,
+    call(context, params): Json | JsonText | Promise<Json | JsonText> {
+      const thread = threadOfFilter(params[0])
+      if (thread === undefined || thread === here || thread >= threads) return method.call(context, params)
+      return passOn(thread, { method: method.name, params }).then(received)
+    },
+  })
+  return new Map([...registry].map(([name, method]) => [name, ofFilters.has(name) ? routed(method) : method]))
+}
+
+/** Answers a call that was passed on to this thread. */
+export async function answerPassed<Context>(
+  registry: Registry<Context>,
+  context: Context,
+  { method, params }: PassedCall,
+): Promise<PassedAnswer> {
+  try {
+    const result = await registry.get(method)?.call(context, params)
+    return result instanceof JsonText ? { kind: 'text', text: result.text } : { kind: 'result', result: result ?? null }
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    const { code, message, data } = error
+    return { kind: 'error', code, message, ...(data !== undefined && { data }) }
+  }
+}

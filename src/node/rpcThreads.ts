@@ -1,0 +1,239 @@
+import { createServer } from 'node:net'
+import type { RollupConfig } from '#chain/rollupConfig'
+import type { ExecutionWorker } from '#execution/executionWorker'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { writeLine } from '#lib/sentLog'
+import { filterNotFound } from '#rpc/errors'
+import { rpcFault } from '#rpc/faults'
+import type { SyncProgress } from '#rpc/ports'
+import type { SequencerLink } from '#rpc/submitPorts'
+import type { Hash } from '#types/ids'
+import type { NodeOptions } from './nodeOptions.ts'
+import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
+import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import type { ListenOptions, Urls } from './servers.ts'
+
+export type RpcThreadsDeps = {
+  readonly execution: Pick<ExecutionWorker, 'reader'>
+  readonly clock: Clock
+  readonly log: Log
+  /** undefined: not syncing */
+  readonly sync: () => SyncProgress | undefined
+  /** Why the node's answers are not fresh. */
+  readonly problems: () => readonly string[]
+  /** present: transactions go there */
+  readonly sequencer: SequencerLink | undefined
+}
+
+export type RpcThreadsOptions = {
+  readonly count: number
+  readonly config: RollupConfig
+  readonly version: string
+  readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  readonly callTimeoutMs?: number | undefined
+}
+
+/** Threads that answer JSON-RPC, all on the same ports; one that ends is replaced. Disposing of them lets answers under way finish for a while. */
+export interface RpcThreads extends AsyncDisposable {
+  /** where each of them listens */
+  readonly urls: Urls
+  /** Why fewer of them answer than should; none: all do. */
+  problems(): readonly string[]
+  /** What each of them has measured since it started. */
+  metrics(): Promise<readonly MetricValues[]>
+}
+
+/** Between two looks at what the threads are told of. */
+const syncEveryMs = 250
+/** Before one that ended is replaced; twice as long after each that did not get to listen. */
+const restartMs = { first: 100, most: 10_000 }
+/** For a thread that is held up to say what it has measured. */
+const metricsTimeoutMs = 1_000
+
+/**
+ * Many threads listen on one port, so the system would let another process of this user listen there too: a port that somebody has is refused here.
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions['http' | 'ws']>): Promise<void> {
+  const { host, port } = listen
+  if (port === 0) return
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const at = { flag: ('flag' in listen && listen.flag) || `${name}.port`, host, port }
+      const reason = cause.code ?? cause.message
+      reject(reason === 'EADDRINUSE' ? rpcFault('PORT_IN_USE', at, cause) : rpcFault('LISTEN_FAILED', { ...at, reason }, cause))
+    })
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
+  })
+}
+
+/** The same ports for all: those that the first one has got. */
+function sharedPorts(listen: RpcThreadsOptions['listen'], urls: Urls): RpcThreadsOptions['listen'] {
+  const at = <L extends { readonly port: number }>(given: L, url = ''): L => ({ ...given, port: Number(new URL(url).port) || given.port })
+  const { http, ws } = listen
+  return { ...(http && { http: at(http, urls.http) }), ...(ws && { ws: at(ws, urls.ws) }) }
+}
+
+/** Whether other threads than this one are to answer. */
+export const isThreaded = ({ rpcThreads = 0, listen }: Pick<NodeOptions, 'rpcThreads' | 'listen'>): boolean =>
+  rpcThreads > 0 && (listen.http !== undefined || listen.ws !== undefined)
+
+/** What is left for this thread. */
+export function withoutThreaded({ http: _http, ws: _ws, ...rest }: ListenOptions): ListenOptions {
+  return rest
+}
+
+class Threads implements RpcThreads {
+  readonly #deps: RpcThreadsDeps
+  readonly #options: RpcThreadsOptions
+  /** by number; undefined: it has ended, and another one starts */
+  readonly #seats: (RpcThread | undefined)[]
+  readonly #closing = new AbortController()
+  #listen: RpcThreadsOptions['listen']
+  #timer: Disposable | undefined
+  #told = ''
+  urls: Urls = {}
+
+  constructor(deps: RpcThreadsDeps, options: RpcThreadsOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#seats = new Array<RpcThread | undefined>(options.count).fill(undefined)
+    const { http, ws } = options.listen
+    const shared = { reusePort: true } as const
+    this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
+  }
+
+  /** The first one decides which ports they all have, where any will do. */
+  async open(): Promise<void> {
+    const { http, ws } = this.#listen
+    if (http) await checkFree('http', http)
+    if (ws) await checkFree('ws', ws)
+    this.urls = await this.#seat(0)
+    this.#listen = sharedPorts(this.#listen, this.urls)
+    const others = await Promise.allSettled(this.#seats.slice(1).map((_, i) => this.#seat(i + 1)))
+    for (const other of others) if (other.status === 'rejected') throw other.reason
+    this.#tellSync()
+  }
+
+  problems(): readonly string[] {
+    const ended = this.#seats.filter((seat) => seat === undefined).length
+    return ended === this.#seats.length ? ['no thread that answers JSON-RPC runs: they are started again'] : []
+  }
+
+  async metrics(): Promise<readonly MetricValues[]> {
+    const late = Promise.withResolvers<undefined>()
+    using _timer = this.#deps.clock.after(metricsTimeoutMs, () => late.resolve(undefined))
+    const asked = this.#running().map(({ link }) => Promise.race([link.ask('metrics'), late.promise]).catch(() => undefined))
+    return (await Promise.all(asked)).filter((values) => values !== undefined)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#timer?.[Symbol.dispose]()
+    await Promise.all(this.#running().map((thread) => thread[Symbol.asyncDispose]()))
+  }
+
+  #running(): RpcThread[] {
+    return this.#seats.filter((seat) => seat !== undefined)
+  }
+
+  /** @throws the fault that the thread could not start with */
+  async #seat(number: number): Promise<Urls> {
+    const { execution, sync, sequencer } = this.#deps
+    const { count: threads, config, version, callTimeoutMs } = this.#options
+    const common = { number, threads, config, version, callTimeoutMs, listen: this.#listen }
+    const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
+    const thread = startRpcThread(this.#threadDeps(number), settings)
+    try {
+      const urls = await thread.opened
+      this.#seats[number] = thread
+      thread.link.tell('sync', sync())
+      void this.#watch(number, thread)
+      return urls
+    } finally {
+      if (this.#closing.signal.aborted) await thread[Symbol.asyncDispose]()
+    }
+  }
+
+  #threadDeps(number: number): RpcThreadDeps {
+    const { clock, log, problems, sequencer } = this.#deps
+    const link = (): SequencerLink => {
+      if (sequencer === undefined) throw new RangeError('there is no sequencer to pass transactions on to')
+      return sequencer
+    }
+    const answers: RpcThreadDeps['answers'] = {
+      problems,
+      log: (line) => writeLine(log, line),
+      passOn: (to, call) => this.#passOn(to, call),
+      pending: (hash) => this.#tellOthers(number, hash),
+      send: (raw, condition) => link().send(raw, condition),
+      forwarded: (hash) => link().forwarded(hash),
+      status: (hash) => link().status(hash),
+    }
+    const onFailure = (error: unknown): void => log.error('a message of an RPC thread failed', { thread: number, error })
+    return { clock, answers, onFailure }
+  }
+
+  #tellOthers(number: number, hash: Hash): void {
+    for (const [i, seat] of this.#seats.entries()) if (i !== number) seat?.link.tell('pending', hash)
+  }
+
+  /** The filters of a thread end with it. */
+  async #passOn(to: number, call: PassedCall): Promise<PassedAnswer> {
+    const seat = this.#seats[to]
+    if (seat) return await seat.link.ask('passed', call)
+    const { code, message } = filterNotFound()
+    return { kind: 'error', code, message }
+  }
+
+  async #watch(number: number, thread: RpcThread): Promise<void> {
+    const error = await thread.gone
+    this.#seats[number] = undefined
+    if (this.#closing.signal.aborted) return
+    this.#deps.log.error('an RPC thread ended, another one takes its place', { thread: number, error })
+    void this.#replace(number, restartMs.first)
+  }
+
+  async #replace(number: number, afterMs: number): Promise<void> {
+    const { promise: rested, resolve } = Promise.withResolvers<void>()
+    using _timer = this.#deps.clock.after(afterMs, resolve)
+    const { signal } = this.#closing
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await rested
+    if (signal.aborted) return
+    try {
+      await this.#seat(number)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#deps.log.error('an RPC thread cannot start, it is tried again', { thread: number, error })
+      void this.#replace(number, Math.min(2 * afterMs, restartMs.most))
+    }
+  }
+
+  #tellSync(): void {
+    const { clock, sync } = this.#deps
+    const progress = sync()
+    const told = JSON.stringify(progress) ?? ''
+    if (told !== this.#told) for (const { link } of this.#running()) link.tell('sync', progress)
+    this.#told = told
+    this.#timer = clock.after(syncEveryMs, () => this.#tellSync())
+  }
+}
+
+/**
+ * Starts threads that answer JSON-RPC over HTTP and WebSocket out of the chain of an execution worker.
+ * @returns when all of them listen
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export async function startRpcThreads(deps: RpcThreadsDeps, options: RpcThreadsOptions): Promise<RpcThreads> {
+  const threads = new Threads(deps, options)
+  try {
+    await threads.open()
+    return threads
+  } catch (error) {
+    await threads[Symbol.asyncDispose]()
+    throw error
+  }
+}
