@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Clock } from '#lib/clock'
 import { type Bucket, type Rate, RateTable } from './rateTable.ts'
 import { addressList, clientNameOf, trueAddressOf } from './server/clientAddress.ts'
@@ -26,6 +27,12 @@ export type Asker = {
   readonly apiKey?: string | undefined
   /** path of the request: `/KEY` names a key too */
   readonly target?: string | undefined
+}
+
+/** By a request that node's HTTP server has read. */
+export function askerOf({ socket, headers, url }: IncomingMessage): Asker {
+  const [forwardedFor, apiKey] = [headers['x-forwarded-for']?.toString(), headers['x-api-key']?.toString()]
+  return { address: socket.remoteAddress ?? '', forwardedFor, apiKey, target: url }
 }
 
 export interface RateLimiter {

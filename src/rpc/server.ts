@@ -6,7 +6,7 @@ import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
 import { parseError } from './errors.ts'
 import type { Pages } from './healthPages.ts'
-import type { RateLimiter } from './rateLimit.ts'
+import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget, parseJson } from './server/body.ts'
 import { ShareCaller } from './server/caller.ts'
@@ -17,6 +17,7 @@ import type { Gates } from './server/gate.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import type { Cors } from './server/pages.ts'
+import type { PlainHead } from './server/plainRequest.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { answered, keepAliveMs, plain, type Reply, ReplyHeads, refusal } from './server/reply.ts'
 import { createSlowLane } from './server/slowLane.ts'
@@ -86,15 +87,12 @@ export interface RpcServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Who asks, by headers that either lane has read. */
-function askerOf(socket: Socket, header: (name: string) => string | undefined, target: string): Parameters<RateLimiter['bucketOf']>[0] {
-  return { address: socket.remoteAddress ?? '', forwardedFor: header('x-forwarded-for'), apiKey: header('x-api-key'), target }
-}
-
-const headerOf =
-  ({ headers }: IncomingMessage) =>
-  (name: string): string | undefined =>
-    headers[name]?.toString()
+const plainAsker = ({ remoteAddress = '' }: Socket, headers: PlainHead['headers'], target: string): Asker => ({
+  address: remoteAddress,
+  forwardedFor: headers.get('x-forwarded-for'),
+  apiKey: headers.get('x-api-key'),
+  target,
+})
 
 /**
  * Starts a JSON-RPC server over HTTP: POST of one call or a batch, GET of the pages, nothing else; web pages get answers where `cors` says so.
@@ -143,7 +141,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const slowLane = createSlowLane(
     {
       ...{ answer, turnedAway, pages, budget, unreadTotal, log },
-      bucketOf: (request) => limiter?.bucketOf(askerOf(request.socket, headerOf(request), request.url ?? '/')),
+      bucketOf: (request) => limiter?.bucketOf(askerOf(request)),
       isClosing: () => isClosing,
     },
     { maxBodyBytes: limits.maxBodyBytes, cors: options.cors },
@@ -154,7 +152,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     {
       ...{ budget, unreadTotal, clock, log, heads: new ReplyHeads(clock), reply: replyInLane, handOver },
       admits: ({ headers }) => isHostAllowed(headers.get('host'), hostNames),
-      bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(askerOf(socket, (name) => headers.get(name), target)),
+      bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(plainAsker(socket, headers, target)),
     },
     { ...limits, idleTimeoutMs: Math.min(keepAliveMs, limits.stallTimeoutMs) },
   )

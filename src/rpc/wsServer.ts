@@ -6,10 +6,12 @@ import type { Subscriptions, Ticket } from './context.ts'
 import type { Filters } from './filters.ts'
 import type { RpcMetrics } from './metrics.ts'
 import type { HeadBlock, HeadFeed } from './ports.ts'
+import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { headResult } from './results/block.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
+import type { Gates } from './server/gate.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
@@ -25,6 +27,10 @@ export type WsServerDeps<Context> = {
   readonly heads: HeadFeed
   /** of transactions that are new in the pool; absent: nobody is told of them */
   readonly pending?: Pick<Filters, 'onPending'>
+  /** how much each client may ask; absent: as much as it likes */
+  readonly limiter?: RateLimiter | undefined
+  /** shared with the other servers of the thread; absent: the server's own */
+  readonly gates?: Gates | undefined
   readonly log: Log
   readonly clock: Clock
   readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds'>
@@ -79,12 +85,12 @@ type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: numb
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createWsServer<Context>(deps: WsServerDeps<Context>, options: WsServerOptions): Promise<RpcServer> {
-  const { registry, log, clock, metrics } = deps
+  const { registry, log, clock, metrics, limiter, gates } = deps
   const limits = { ...defaultWsLimits, ...options.limits }
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const origins = options.origins ?? []
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
-  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, log, clock }, limits)
+  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
   const connections = new Set<Connection>()
@@ -100,8 +106,9 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     return undefined
   }
 
-  function accept(socket: WebSocket): void {
-    const connection = new Connection(socket, connectionDeps, limits, (why) => {
+  function accept(socket: WebSocket, asker: Asker): void {
+    const bucket = limiter?.bucketOf(asker)
+    const connection = new Connection(socket, { ...connectionDeps, bucket }, limits, (why) => {
       connections.delete(connection)
       metrics.sockets.set({}, connections.size)
       metrics.socketEnds.inc({ why })
@@ -129,7 +136,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', (error) => log.debug('websocket failed', { error }))
     const refusal = refusalOf(request)
-    if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, accept)
+    if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, (accepted) => accept(accepted, askerOf(request)))
     metrics.socketRefusals.inc({ why: refusal.why })
     refuseUpgrade(socket, refusal.status, refusal.says)
   })

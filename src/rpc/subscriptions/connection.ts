@@ -5,6 +5,7 @@ import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
+import type { Bucket } from '../rateTable.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
 import { type Dispatcher, errorText } from '../server/dispatch.ts'
@@ -33,6 +34,8 @@ export type ConnectionDeps = {
   readonly budget: ByteBudget
   /** what all connections of the server have not read */
   readonly unreadTotal: UnreadTotal
+  /** its calls are paid out of it */
+  readonly bucket: Bucket | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -53,6 +56,7 @@ type Active = {
   isAsking: boolean
   /** the chain moved since it was asked */
   isBehind: boolean
+  feed: Disposable | undefined
 }
 
 /** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
@@ -90,14 +94,14 @@ export class Connection {
       deps.log.debug('websocket failed', { error })
     })
     socket.once('close', () => {
-      this.#active.clear()
+      this.#endSubscriptions()
       this.#unread[Symbol.dispose]()
       onGone(this.#end ?? 'client')
     })
   }
 
   /** Tells those who subscribed to this kind. */
-  notify(kind: Exclude<Subscription['kind'], 'logs'>, notification: Notification): void {
+  notify(kind: Exclude<Subscription['kind'], 'logs' | 'feed'>, notification: Notification): void {
     for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
       if (subscription.kind === kind) this.#send(notification(id), 'notification')
@@ -153,7 +157,7 @@ export class Connection {
   /** The room is needed: what is not read goes at once, the goodbye of a connection that ends anyway too. */
   #drop(): void {
     this.#end ??= 'greedy'
-    this.#active.clear()
+    this.#endSubscriptions()
     this.#socket.terminate()
   }
 
@@ -196,9 +200,21 @@ export class Connection {
   }
 
   #start(id: string, subscription: Subscription): void {
-    const active = { subscription, isAsking: false, isBehind: false }
+    const active: Active = { subscription, isAsking: false, isBehind: false, feed: undefined }
     this.#active.set(id, active)
-    void this.#tellLogs(id, active) // of blocks that came while it was answered
+    if (subscription.kind === 'feed') this.#open(id, active, subscription)
+    else void this.#tellLogs(id, active) // of blocks that came while it was answered
+  }
+
+  #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {
+    const isOn = (): boolean => this.#active.get(id) === active
+    active.feed = open((notification) => isOn() && this.#send(notification(id), 'notification'))
+    if (!isOn()) active.feed[Symbol.dispose]() // its first words were too many
+  }
+
+  #endSubscriptions(): void {
+    for (const { feed } of this.#active.values()) feed?.[Symbol.dispose]()
+    this.#active.clear()
   }
 
   #caller(asked: string[], share: AnswerShare): SocketCaller {
@@ -211,6 +227,7 @@ export class Connection {
       },
       share,
       tally: emptyTally(),
+      bucket: this.#deps.bucket,
       subscriptions: {
         subscribe(subscription): string {
           if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
@@ -220,6 +237,7 @@ export class Connection {
           return id
         },
         unsubscribe(id): boolean {
+          active.get(id)?.feed?.[Symbol.dispose]()
           active.delete(id)
           return subscriptions.delete(id)
         },
@@ -262,7 +280,7 @@ export class Connection {
   #cut(why: 'slow' | 'silent' | 'failed'): void {
     if (this.#end !== undefined) return
     this.#end = why
-    this.#active.clear()
+    this.#endSubscriptions()
     this.#deps.log.info('websocket client is disconnected', { why, unreadBytes: this.#socket.bufferedAmount })
     if (why === 'silent') {
       this.#socket.terminate()

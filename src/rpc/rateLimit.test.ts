@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { createManualClock } from '#test/harness/clock'
+import type { CallContext } from './context.ts'
+import { createRateLimiter, type RateLimitOptions } from './rateLimit.ts'
+import { createRateTable, RateTable } from './rateTable.ts'
+import { createRegistry, methodsOf } from './registry.ts'
+import { createRpcServer } from './server.ts'
+
+const rate = { unitsPerSec: 10, burstUnits: 20 }
+const options = (more: Partial<RateLimitOptions> = {}): RateLimitOptions => ({
+  ...{ table: createRateTable(64), rate, keys: [], trustedProxies: [] },
+  ...more,
+})
+
+it('rpc/rateTable: a bucket gives what it saved up, then so much a second, and says when there is enough', async () => {
+  const clock = createManualClock()
+  const bucket = new RateTable(createRateTable(64), () => clock.nowMs()).bucket('a', rate)
+  expect(bucket.take(15)).toBeUndefined()
+  expect(bucket.take(10)).toEqual({ limit: 10, remaining: 5, retryAfterMs: 500 })
+  await clock.advanceMs(499)
+  expect(bucket.take(10)).toMatchObject({ retryAfterMs: 1 })
+  await clock.advanceMs(1)
+  expect(bucket.take(10)).toBeUndefined()
+  expect(bucket.take(1)).toMatchObject({ remaining: 0, retryAfterMs: 100 })
+  await clock.advanceMs(3_600_000)
+  expect([bucket.take(1_000), bucket.take(1)]).toMatchObject([undefined, { retryAfterMs: 100 }]) // dearer than all: takes all
+})
+
+it('rpc/rateTable: threads draw from the same bucket; a wall clock that is set back locks nobody out', () => {
+  const clock = createManualClock()
+  const table = createRateTable(64)
+  const [here, there] = [1, 2].map(() => new RateTable(table, () => clock.nowMs()).bucket('a', rate))
+  expect([here?.take(15), there?.take(5)]).toEqual([undefined, undefined])
+  expect(here?.take(1)).toBeDefined()
+  clock.jumpMs(-3_600_000)
+  expect([here?.take(20), there?.take(1)]).toMatchObject([undefined, { remaining: 0 }])
+})
+
+it('rpc/rateTable: more clients than it has room for: the fullest bucket goes, the emptiest stays', () => {
+  const clock = createManualClock()
+  const table = new RateTable(createRateTable(8), () => clock.nowMs())
+  const greedy = table.bucket('greedy', rate)
+  expect(greedy.take(20)).toBeUndefined()
+  for (let each = 0; each < 1_000; each++) expect(table.bucket(`client ${each}`, rate).take(1)).toBeUndefined()
+  expect(greedy.take(1)).toBeDefined()
+})
+
+it('rpc/rateLimit: a client is its address, over IPv6 its network; behind a trusted proxy it is who that proxy says', () => {
+  const limiter = createRateLimiter(createManualClock(), options({ trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }))
+  const isSame = (one: Parameters<typeof limiter.bucketOf>[0], other: typeof one): boolean => {
+    const alike = createRateLimiter(createManualClock(), options({ trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }))
+    alike.bucketOf(one).take(20)
+    return alike.bucketOf(other).take(1) !== undefined
+  }
+  expect(limiter.bucketOf({ address: '192.0.2.1' }).take(1)).toBeUndefined()
+  expect(isSame({ address: '192.0.2.1' }, { address: '::ffff:192.0.2.1' })).toBe(true)
+  expect(isSame({ address: '192.0.2.1' }, { address: '192.0.2.2' })).toBe(false)
+  expect(isSame({ address: '2001:db8:1:2::1' }, { address: '2001:db8:1:2:ffff::' })).toBe(true)
+  expect(isSame({ address: '2001:db8:1:2::1' }, { address: '2001:db8:1:3::1' })).toBe(false)
+  const behind = (address: string, forwardedFor: string) => ({ address, forwardedFor })
+  expect(isSame(behind('10.1.1.1', '192.0.2.1'), { address: '192.0.2.1' })).toBe(true)
+  expect(isSame(behind('10.1.1.1', '6.6.6.6, 192.0.2.1, fd00::1'), { address: '192.0.2.1' })).toBe(true)
+  expect(isSame(behind('192.0.2.1', '6.6.6.6'), { address: '192.0.2.1' })).toBe(true)
+  expect(isSame(behind('10.1.1.1', 'nonsense'), { address: '10.1.1.1' })).toBe(true)
+})
+
+it('rpc/rateLimit: a key has its own bucket, by header or path; a key nobody gave out counts as none', () => {
+  const key = { key: 'alice-1', unitsPerSec: 100, burstUnits: 200 }
+  const limiter = createRateLimiter(createManualClock(), options({ keys: [key] }))
+  const [address, target] = ['192.0.2.1', '/alice-1']
+  expect(limiter.bucketOf({ address, apiKey: 'alice-1' }).take(150)).toBeUndefined()
+  expect(limiter.bucketOf({ address: '192.0.2.9', target }).take(100)).toMatchObject({ limit: 100, remaining: 50 })
+  expect(limiter.bucketOf({ address, apiKey: 'bob', target: '/rpc' }).take(20)).toBeUndefined()
+  expect(limiter.bucketOf({ address }).take(1)).toMatchObject({ limit: 10 })
+})
+
+async function serve() {
+  const clock = createManualClock()
+  const common = { doc: 'Test.', params: [], result: { doc: 'one', encode: (value: number) => value }, example: { params: [] } }
+  const method = methodsOf<CallContext>()
+  const registry = createRegistry<CallContext>([
+    method({ ...common, name: 'test_cheap', cost: 'instant', run: () => 1 }),
+    method({ ...common, name: 'test_dear', cost: 'execution', run: () => 2 }),
+  ])
+  const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), pages: new Map(), log: silentLog, clock }
+  const server = await createRpcServer(
+    { ...deps, limiter: createRateLimiter(clock, options()) },
+    { host: '127.0.0.1', port: 0, flag: 'http.port' },
+  )
+  const post = (body: unknown, headers = {}) => fetch(server.url, { method: 'POST', body: JSON.stringify(body), headers })
+  return Object.assign(server, { clock, post })
+}
+const call = (name: string, id: number) => ({ jsonrpc: '2.0', id, method: `test_${name}`, params: [] })
+
+it.each([{}, { 'x-other': '1' }])(
+  'rpc/rateLimit: over the limit the answer is 429 with Retry-After and what is left (%o)',
+  async (headers) => {
+    await using server = await serve()
+    expect((await server.post(call('dear', 1), headers)).status).toBe(200)
+    const refused = await server.post(call('cheap', 2), headers)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    const error = { code: -32016, message: 'over rate limit', data: { limit: 10, remaining: 0, retryAfterMs: 100 } }
+    expect(await refused.json()).toEqual({ jsonrpc: '2.0', id: 2, error })
+    await server.clock.advanceMs(100)
+    expect((await server.post(call('cheap', 3), headers)).status).toBe(200)
+  },
+)
+
+it('rpc/rateLimit: each call of a batch is paid for; 429 when none is answered', async () => {
+  await using server = await serve()
+  const some = await server.post([call('cheap', 1), call('dear', 2), { id: 3 }])
+  expect(some.status).toBe(200)
+  expect(await some.json()).toMatchObject([{ result: 1 }, { id: 2, error: { code: -32016 } }, { id: 3, error: { code: -32600 } }])
+  const none = await server.post([call('dear', 1), call('dear', 2)])
+  expect([none.status, none.headers.get('retry-after')]).toEqual([429, '1'])
+})
