@@ -9,11 +9,15 @@ import { filterNotFound, tooManyFilters } from './errors.ts'
 import type { Trail } from './methods/eth/followChain.ts'
 import type { LogMatcher } from './methods/eth/matchLogs.ts'
 import type { PlacedLog } from './results/log.ts'
+import type { Notification } from './subscriptions/notification.ts'
 
 /** What a filter waits for, and what it has told. */
 export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
 
 export type LogsFilter = { readonly kind: 'logs'; readonly filter: LogFilter; readonly matcher: LogMatcher; trail: Trail<PlacedLog> }
+
+/** What is made of a new transaction, once for all who want it: the whole of it, as they are told. */
+export type PendingMade = { whole?: Promise<Notification | undefined> }
 
 /** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
 export interface Filters {
@@ -33,8 +37,8 @@ export interface Filters {
   remove(id: string): boolean
   /** A transaction is new in the pool. */
   notePending(hash: Hash): void
-  /** @param listener told of each transaction that is new in the pool; it may not throw */
-  onPending(listener: (hash: Hash) => void): Disposable
+  /** @param listener told of each transaction that is new in the pool, and of what others have made of it; it may not throw */
+  onPending(listener: (hash: Hash, made: PendingMade) => void): Disposable
 }
 
 export type FilterLimits = {
@@ -69,7 +73,7 @@ const randomId = (): string => toHex(randomBytes(16))
 export function createFilters({ clock, newId = randomId }: FiltersDeps, given: Partial<FilterLimits> = {}): Filters {
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
-  const listeners = new Set<(hash: Hash) => void>()
+  const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
   const shared = new Lru<Hash, readonly PlacedLog[]>(limits.maxSharedBytes)
   let weight = 0
 
@@ -122,7 +126,8 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
     notePending(hash): void {
-      for (const listener of listeners) listener(hash)
+      const made: PendingMade = {}
+      for (const listener of listeners) listener(hash, made)
       for (const { filter } of entries.values()) {
         if (filter.kind !== 'pending') continue
         if (filter.hashes.length >= limits.maxPending) filter.hashes.shift()

@@ -107,8 +107,12 @@ it('rpc/wsServer: after a reorg the headers of the new branch come, oldest first
 it('rpc/wsServer: other kinds are refused by name, and a subscription that nobody knows the id of does not begin', async () => {
   await using server = await serve({ limits: { maxSubscriptions: 2 } })
   await using client = await openSocket(server.url)
-  expect(await client.call('eth_subscribe', 'syncing')).toMatchObject({
-    error: { code: -32004, message: 'not supported by this version: eth_subscribe syncing' },
+  expect(await client.call('eth_subscribe', 'newFlashblocks')).toMatchObject({
+    error: {
+      code: -32004,
+      message:
+        'not supported by this version: eth_subscribe newFlashblocks: this node has no feed of flashblocks, newHeads tells of blocks',
+    },
   })
   expect(await client.call('eth_subscribe', 'nonsense')).toMatchObject({ error: { code: -32602 } })
   expect(await client.call('eth_subscribe', 5)).toMatchObject({ error: { code: -32602 } })

@@ -4,8 +4,10 @@ import type { Json } from '../json.ts'
 export type Notification = (subscription: string) => string
 
 /** @see execution-apis, "eth_subscribe"; geth's real-time events */
-export function notificationOf(told: Json): Notification {
-  const result = JSON.stringify(told)
+export const notificationOf = (told: Json): Notification => notificationOfText(JSON.stringify(told))
+
+/** @param result JSON already */
+export function notificationOfText(result: string): Notification {
   return (subscription) =>
     `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":${JSON.stringify(subscription)},"result":${result}}}`
 }

@@ -2,26 +2,49 @@ import { Registry } from 'prom-client'
 import { createPublicClient, webSocket } from 'viem'
 import { expect, it, vi } from 'vitest'
 import { systemClock } from '#lib/clock'
+import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
+import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { type ScriptedFeed, scriptedFeed } from '#test/harness/headFeed'
-import { account, type FakeBlock, type FakeChain, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import {
+  account,
+  type FakeBlock,
+  type FakeChain,
+  fakeChain,
+  fakeContext,
+  fakePool,
+  fakeSender,
+  signedTransaction,
+  topic,
+} from '#test/harness/rpcFakes'
 import { openSocket, type SocketClient } from '#test/harness/socketClient'
+import type { PooledTransaction } from '#types/pooledTransaction'
 import { hashTransaction } from '#types/transaction'
 import type { SocketContext } from '../context.ts'
 import { socketRegistry } from '../methods.ts'
 import { rpcMetrics } from '../metrics.ts'
+import type { SyncProgress } from '../ports.ts'
 import type { RpcServer } from '../server.ts'
 import { createWsServer } from '../wsServer.ts'
 
 const log = (emitter: number, ...topics: readonly number[]) => ({
   ...{ address: account(emitter), topics: topics.map(topic), data: new Uint8Array(0) },
 })
-type Served = RpcServer & { readonly chain: FakeChain; readonly feed: ScriptedFeed; grow(...blocks: readonly FakeBlock[]): void }
+type Served = RpcServer & {
+  readonly chain: FakeChain
+  readonly feed: ScriptedFeed
+  /** of subscriptions */
+  readonly clock: ManualClock
+  readonly sync: { now: SyncProgress | undefined }
+  grow(...blocks: readonly FakeBlock[]): void
+}
 
-async function serve(): Promise<Served> {
+async function serve(pooled: readonly PooledTransaction[] = []): Promise<Served> {
   const chain = fakeChain([[], [[log(1)]]])
   const feed = scriptedFeed()
-  const eth = { ...fakeContext(chain), pool: fakePool() }
+  const clock = createManualClock()
+  const sync: Served['sync'] = { now: undefined }
+  const eth = { ...fakeContext({ view: () => chain.view(), sync: () => sync.now }), clock, pool: fakePool(pooled) }
   const metrics = rpcMetrics.register(new Registry())
   const contextOf: (...of: [SocketContext['ticket'], SocketContext['subscriptions']]) => SocketContext = (ticket, subscriptions) => ({
     ...{ ...eth, ticket, subscriptions },
@@ -33,7 +56,7 @@ async function serve(): Promise<Served> {
     chain.reorganise(from, blocks)
     feed.tell(...chain.blocks.slice(from))
   }
-  return Object.assign(server, { chain, feed, grow })
+  return Object.assign(server, { chain, feed, clock, sync, grow })
 }
 
 const subscribe = async (client: SocketClient, ...params: unknown[]): Promise<unknown> =>
@@ -112,8 +135,48 @@ it('rpc/subscriptions: hashes of transactions that came to the pool by any way',
   expect(client.waiting).toEqual([])
 })
 
+it('rpc/subscriptions: whole transactions that came to the pool', async () => {
+  const raw = signedTransaction(7)
+  const hash = hashTransaction(raw)
+  await using server = await serve([{ hash, sender: fakeSender, raw, isPending: true }])
+  await using client = await openSocket(server.url)
+  await using other = await openSocket(server.url)
+  const id = await subscribe(client, 'newPendingTransactions', true)
+  const again = await subscribe(client, 'newPendingTransactions', true)
+  await other.call('eth_sendRawTransaction', '0x02c0') // gone before it is looked for
+  await other.call('eth_sendRawTransaction', toHex(raw))
+  for (const subscription of [id, again])
+    expect(await client.next()).toMatchObject({
+      params: { subscription, result: { hash, from: fakeSender, nonce: '0x7', blockHash: null } },
+    })
+  await client.call('eth_unsubscribe', id)
+  await client.call('eth_unsubscribe', again)
+  await other.call('eth_sendRawTransaction', toHex(raw))
+  expect(client.waiting).toEqual([])
+})
+
+it('rpc/subscriptions: where the node stands, and when that changes', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const subscription = await subscribe(client, 'syncing')
+  const notified = (result: unknown) => ({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription, result } })
+  expect(await client.next()).toEqual(notified(false))
+  server.sync.now = { starting: 1, current: 5, highest: 9 }
+  await server.clock.advanceMs(1_000)
+  expect(await client.next()).toEqual(notified({ syncing: true, startingBlock: 1, currentBlock: 5, highestBlock: 9 }))
+  server.sync.now = { starting: 1, current: 7, highest: 9 }
+  await server.clock.advanceMs(5_000)
+  server.sync.now = undefined
+  await server.clock.advanceMs(1_000)
+  expect(await client.next()).toEqual(notified(false))
+  await client[Symbol.asyncDispose]()
+  await vi.waitFor(() => expect(server.clock.waiting).toBe(0))
+})
+
 it.each<[readonly unknown[], number]>([
-  [['newPendingTransactions', true], -32004],
+  [['newFlashblocks'], -32004],
+  [['newFlashblockTransactions', true], -32004],
+  [['toString'], -32602],
   [['logs', { topics: 'x' }], -32602],
   [['logs', 7], -32602],
   [['pendingLogs'], -32004],

@@ -1,7 +1,7 @@
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
-import { invalidParams, unsupported } from '../../errors.ts'
+import { invalidParams, type RpcError, unsupported } from '../../errors.ts'
 import { type LogsFilter, trailFrom } from '../../filters.ts'
 import { isJsonObject, type Json } from '../../json.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
@@ -9,14 +9,19 @@ import { logResult } from '../../results/log.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
 import { createLogMatcher } from './matchLogs.ts'
+import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
-/** Kinds that other clients have and this one does not. */
-const otherKinds: readonly string[] = ['syncing', 'newFlashblocks', 'pendingLogs', 'newFlashblockTransactions']
+/** Kinds that Base's client has for a feed of flashblocks, and what to ask for instead: blocks are what this node has. */
+const flashblockKinds: Readonly<Record<string, string>> = {
+  newFlashblocks: 'newHeads',
+  pendingLogs: 'logs',
+  newFlashblockTransactions: 'newHeads',
+}
 
 type Detail = LogFilter | boolean | undefined
 
 const detail: ParamCodec<Detail> = {
-  doc: 'of logs {address, topics}, as in eth_newFilter; of newPendingTransactions false',
+  doc: 'of logs {address, topics}, as in eth_newFilter; of newPendingTransactions whether they are told whole',
   parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
 }
 
@@ -30,24 +35,32 @@ function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
   return context.subscriptions.subscribe({ kind: 'logs', changes })
 }
 
+function unknownKind(kind: string): RpcError {
+  const instead = Object.hasOwn(flashblockKinds, kind) ? flashblockKinds[kind] : undefined
+  if (instead === undefined) return invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
+  return unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, ${instead} tells of blocks`)
+}
+
 function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
   const [isWhole, filter] = typeof of === 'boolean' ? [of, undefined] : [false, of]
+  const { subscriptions } = context
   switch (kind) {
     case 'newHeads':
-      return context.subscriptions.subscribe({ kind })
+      return subscriptions.subscribe({ kind })
     case 'newPendingTransactions':
-      if (isWhole) throw unsupported('eth_subscribe newPendingTransactions with whole transactions')
-      return context.subscriptions.subscribe({ kind })
+      return subscriptions.subscribe(isWhole ? wholePendingFeed(context) : { kind })
+    case 'syncing':
+      return subscriptions.subscribe(syncingFeed(context))
     case 'logs':
       return subscribeToLogs(context, filter ?? everything)
     default:
-      throw otherKinds.includes(kind) ? unsupported(`eth_subscribe ${kind}`) : invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
+      throw unknownKind(kind)
   }
 }
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: the hash of each transaction that is sent to the pool of this node.',
+  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind.',
   params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',
