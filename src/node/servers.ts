@@ -6,7 +6,8 @@ import type { Pages } from '#rpc/healthPages'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
 import type { HeadFeed } from '#rpc/ports'
-import { createRegistry, type Registry } from '#rpc/registry'
+import { createRateLimiter, type RateLimitOptions } from '#rpc/rateLimit'
+import { createRegistry, type Registry, withNamespaces } from '#rpc/registry'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
 
@@ -20,8 +21,14 @@ export type Listen = {
   readonly reusePort?: true
 }
 
-/** `cors`: web pages of any origin may ask too: for a chain of one's own, on a loopback address. */
-export type PageListen = Listen & { readonly cors?: true }
+export type PageListen = Listen & {
+  /** web pages of any origin, or of these, may ask too; absent: none may */
+  readonly cors?: true | readonly string[]
+  /** the part of a method's name before the underscore, of those that are served; absent: all are */
+  readonly api?: readonly string[]
+  /** absent: each client may ask as much as it likes */
+  readonly rateLimit?: RateLimitOptions
+}
 /** `flag`: names the port in faults when it is not that of the server's own kind. */
 export type HttpListen = PageListen & { readonly flag?: string }
 
@@ -71,15 +78,19 @@ async function openEth(open: Open, common: Common, { eth, health }: ServersDeps,
   const { context, heads, engine, route = unrouted } = eth
   if (listen.http) {
     const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
-    const { cors, flag = 'http.port', ...at } = listen.http
-    const options = { ...at, ...(cors && { cors: '*' as const }), flag }
-    await open('http', createRpcServer({ ...common, pages: health, registry: route(ethRegistry), contextOf }, options))
+    const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
+    const options = { ...at, ...(cors && { cors: cors === true ? ('*' as const) : cors }), flag }
+    const registry = route(withNamespaces(ethRegistry, api))
+    const limiter = rateLimit && createRateLimiter(common.clock, rateLimit)
+    await open('http', createRpcServer({ ...common, pages: health, registry, contextOf, limiter }, options))
   }
   if (listen.ws) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
-    const { cors, ...at } = listen.ws
-    const options = { ...at, ...(cors && { origins: 'any' as const }), flag: 'ws.port' }
-    await open('ws', createWsServer({ ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters }, options))
+    const { cors, api = 'all', rateLimit, ...at } = listen.ws
+    const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: 'ws.port' }
+    const registry = route(withNamespaces(socketRegistry, api))
+    const limiter = rateLimit && createRateLimiter(common.clock, rateLimit)
+    await open('ws', createWsServer({ ...common, registry, contextOf, heads, limiter, pending: context.filters }, options))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine
