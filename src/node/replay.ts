@@ -19,7 +19,8 @@ export class NotReplayable extends Error {}
 /** A transaction of the block as it ran just now. The session stands after it until it is disposed. */
 export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: OpenBlock }
 
-function inputOf({ header, transactions }: Block): BlockInput {
+/** What a block decided for itself. */
+export function inputOf({ header, transactions }: Block): BlockInput {
   const { timestamp, beneficiary, mixHash, gasLimit, extraData, parentBeaconBlockRoot } = header
   const root = parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }
   return { timestamp, beneficiary, prevRandao: mixHash, gasLimit, extraData, ...root, transactions }

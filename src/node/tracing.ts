@@ -2,6 +2,7 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
+import { attributesRefusal, inputOfAttributes } from '#execution/blockRules'
 import type { BlockDeps, ParentBlock } from '#execution/executeBlock'
 import type { Execution } from '#execution/execution'
 import { createSenders } from '#execution/senders'
@@ -9,13 +10,15 @@ import { emptyBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { Lru } from '#lib/lru'
 import type { RunTimer } from '#rpc/ports'
-import type { BlockTracing, TraceOutcome, TraceRequest, Tracing } from '#rpc/tracePorts'
+import type { BlockTracing, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
-import { BlockReplay, NotReplayable } from './replay.ts'
+import { BlockReplay, inputOf, NotReplayable, type ReplayedBlock } from './replay.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
+import { type KnownNeeds, WitnessRun } from './witness.ts'
+import type { WitnessNeeds } from './witnessNeeds.ts'
 
 export type TracingDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -29,6 +32,8 @@ export type TracingDeps = {
 const maxSenderBytes = 2 ** 20
 /** What recently replayed blocks take. */
 const maxReplayBytes = 64 * 2 ** 20
+/** What recently asked witnesses were made of. */
+const maxNeedsBytes = 32 * 2 ** 20
 /** Work towards a state, between two turns of the event loop. */
 const sliceMs = 10
 
@@ -116,9 +121,13 @@ class ReplayTracing implements BlockTracing {
   }
 }
 
-function read(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
-  using view = deps.execution.view()
-  const found = view.block(hash)
+function readBlock({ execution }: TracingDeps, hash: Hash): ReplayedBlock | undefined {
+  using view = execution.view()
+  return view.block(hash)
+}
+
+function replayOfBlock(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
+  const found = readBlock(deps, hash)
   return found && new BlockReplay(deps, found)
 }
 
@@ -129,8 +138,9 @@ function read(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefine
 export function createTracing(given: TracingDeps): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
   const replays = new Lru<Hash, BlockReplay>(maxReplayBytes)
+  const needs = new Lru<Hash, WitnessNeeds>(maxNeedsBytes)
   const replayOf: ReplayOf = (hash) => {
-    const replay = replays.get(hash) ?? read(deps, hash)
+    const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {
       if (replay) replays.set(hash, replay, replay.sizeBytes + hash.length)
     }
@@ -140,5 +150,21 @@ export function createTracing(given: TracingDeps): Tracing {
     known: (hash) => replayOf(hash)?.tracing,
     given: (block) => new ReplayTracing(deps, new BlockReplay(deps, { block, senders: undefined }), hashHeader(block.header), () => {}),
     calls: (place) => createCallTracing(deps, place, replayOf),
+    witness(hash): WitnessWork | undefined {
+      const of = replays.get(hash)?.of ?? readBlock(deps, hash)
+      if (of === undefined) return undefined
+      const { block, senders } = of
+      const known: KnownNeeds = {
+        get: (): WitnessNeeds | undefined => needs.get(hash),
+        keep: (found): void => needs.set(hash, found, found.sizeBytes),
+      }
+      return new WitnessRun(deps, { parentHash: block.header.parentHash, input: inputOf(block), senders }, known)
+    },
+    payloadWitness(parentHash, attributes): WitnessWork | { readonly refused: string } {
+      const refused = attributesRefusal(deps.config, attributes)
+      if (refused !== undefined) return { refused }
+      const input = inputOfAttributes(deps.config, attributes)
+      return new WitnessRun(deps, { parentHash, input, senders: undefined })
+    },
   }
 }

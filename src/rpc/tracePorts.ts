@@ -1,6 +1,7 @@
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
 import type { CallOverrides } from './callPorts.ts'
 import type { Json } from './json.ts'
 import type { CallMessage, CallOutcome, RunTimer } from './ports.ts'
@@ -58,6 +59,19 @@ export type ExecutionWitness = {
   readonly headers: readonly Uint8Array[]
 }
 
+/** A witness, or why the block cannot be run. */
+export type WitnessOutcome =
+  | { readonly kind: 'found'; readonly witness: ExecutionWitness }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** A witness that is being made. Dispose of it, finished or not. */
+export interface WitnessWork extends Disposable {
+  /** Works for some milliseconds; answers as `BlockTracing.prepare`. */
+  work(): boolean | 'pruned'
+  /** undefined: not finished */
+  readonly outcome: WitnessOutcome | undefined
+}
+
 /** Runs blocks and calls again for what they do on the way. */
 export interface Tracing {
   /** A block that the chain has, canonical or not; undefined when there is none. */
@@ -65,4 +79,8 @@ export interface Tracing {
   /** Any block whose parent the chain has. */
   given(block: Block): BlockTracing
   calls(place: CallPlace): CallTracing
+  /** Of a block that the chain has; undefined when there is none. */
+  witness(hash: Hash): WitnessWork | undefined
+  /** Of a block that is made of attributes, without the pool; or why there can be none. */
+  payloadWitness(parent: Hash, attributes: PayloadAttributes): WitnessWork | { readonly refused: string }
 }

@@ -1,12 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseRollupConfig } from '#chain/rollupConfig'
+import { createReferenceEvm } from '#evm/referenceEvm'
 import type { TraceRequest } from '#evm/tracing'
+import { executeBlock } from '#execution/executeBlock'
+import { createSenders } from '#execution/senders'
+import { fromHex, type Hex, toQuantity } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { inputOf } from '#node/replay'
 import type { RpcServer } from '#rpc/server'
+import { witnessState } from '#state/witnessState'
 import type { Dialect } from '#test/harness/rpcDialects'
 import { callRpc, type Exchange, firstDifference, type Outcome } from '#test/harness/rpcExchanges'
 import type { Json } from '#test/harness/rpcJson'
 import { serveRecordedChain } from '#test/harness/rpcRecordedNode'
+import { readSharedJson } from '#test/harness/sharedData'
 import { comparableTraces, isFailedDeposit } from '#test/harness/traceDialects'
 import { recordedExchanges } from '#test/harness/tracedRecordings'
+import { decodeBlock } from '#types/block'
+import { decodeHeader, hashHeader } from '#types/header'
+import { hashFromBytes } from '#types/ids'
 
 /** Chain, dialect of its client, number of its finalized block, equal answers by method. */
 const chains = [
@@ -49,6 +61,14 @@ const differences: Readonly<Record<string, (dialect: Dialect, exchange: Exchange
   },
 }
 
+const without = (some: ReadonlySet<Json>, others: ReadonlySet<Json>): readonly Json[] => [...some].filter((each) => !others.has(each))
+
+/** op-geth answers by hash, and headers as objects. */
+function witnessParts({ state, codes, keys, headers }: Fields): Readonly<Record<string, readonly Json[]>> {
+  const values = (of: Json | undefined): readonly Json[] => Object.values((of ?? []) as Fields)
+  return { state: values(state), codes: values(codes), keys: values(keys), headers: values(headers) }
+}
+
 describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
   let servers: { readonly eth: RpcServer; readonly rollup: RpcServer }
   beforeAll(async () => {
@@ -80,6 +100,39 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
     expect(different).toEqual([])
     expect(exchanges.length).toBeGreaterThan(0)
+  })
+
+  /** Ours proves too that the caller of system calls is not there, and precompiles that are called: its own interpreter reads them. */
+  it('debug_executionWitness has all that it was recorded with, and little more', async () => {
+    for (const { params, outcome } of recordedExchanges(name, 'debug_executionWitness')) {
+      const theirs = witnessParts(resultOf(outcome) as Fields)
+      const ours = witnessParts(resultOf(await callRpc(servers.eth.url, 'debug_executionWitness', params)) as Fields)
+      for (const part of ['state', 'codes', 'keys'] as const) {
+        const [told, found] = [new Set(theirs[part]), new Set(ours[part])]
+        expect(without(told, found), part).toEqual([])
+        if (part !== 'keys' || dialect === 'reth') expect(without(found, told).length, part).toBeLessThanOrEqual(4)
+      }
+      if (dialect === 'reth') expect(ours['headers']).toEqual(theirs['headers'])
+    }
+  })
+
+  it('a block runs on its witness alone', async () => {
+    const config = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)).config
+    const { blocks } = readSharedJson<{ blocks: readonly { raw: Hex }[] }>(`chains/${name}/l2.json.zst`)
+    for (let number = 1; number < blocks.length; number += 7) {
+      const block = decodeBlock(fromHex(blocks[number]?.raw ?? '0x'))
+      const { state, codes, headers } = witnessParts(
+        resultOf(await callRpc(servers.eth.url, 'debug_executionWitness', [toQuantity(number)])) as Fields,
+      )
+      const bytes = [...(state ?? []), ...(codes ?? [])].map((hex) => fromHex(hex as Hex))
+      const header = decodeHeader(fromHex(headers?.at(-1) as Hex))
+      const preimages = new Map(bytes.map((each) => [hashFromBytes(keccak256(each)), each]))
+      const hashes = new Map([[header.number, hashHeader(header)]])
+      const parent = { header, hash: hashHeader(header), state: witnessState(preimages, header.stateRoot, (of) => hashes.get(of)) }
+      const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 0 }) }
+      const result = executeBlock(deps, parent, inputOf(block))
+      expect(result.kind === 'executed' ? result.block.hash : result, `block ${number}`).toBe(hashHeader(block.header))
+    }
   })
 
   it('what cannot be traced is an error, with the codes and words of rpc-compat', async () => {

@@ -6,6 +6,7 @@ import { traceBlock, traceBlockByHash, traceBlockByNumber } from './debug/traceB
 import { traceCall } from './debug/traceCall.ts'
 import { traceCallMany } from './debug/traceCallMany.ts'
 import { traceTransaction } from './debug/traceTransaction.ts'
+import { executePayload, executionWitness, executionWitnessByBlockHash } from './debug/witness.ts'
 
 /** `debug_*`: blocks as bytes, traces, witnesses. */
 export const debugMethods: readonly Method<EthContext>[] = [
@@ -20,6 +21,9 @@ export const debugMethods: readonly Method<EthContext>[] = [
   traceBlock,
   traceCall,
   traceCallMany,
+  executionWitness,
+  executionWitnessByBlockHash,
+  executePayload,
   chainConfig,
   getBadBlocks,
 ]

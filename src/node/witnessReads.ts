@@ -1,0 +1,61 @@
+import { Buffer } from 'node:buffer'
+import type { Account, StateView } from '#evm/ports'
+import { compareBytes } from '#lib/bytes'
+import type { Hash } from '#types/ids'
+
+/** An account that was read: the root of its storage, and the slots that were read, by hashed key. */
+export type ReadAccount = { readonly key: Uint8Array; readonly account: Account | undefined; readonly slots: Map<string, Uint8Array> }
+
+const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
+/** A state that notes what is read of it. */
+export class WitnessReads implements StateView {
+  readonly #view: StateView
+  readonly #accounts = new Map<string, ReadAccount>()
+  readonly codes = new Map<Hash, Uint8Array>()
+  /** the lowest block whose hash was asked for */
+  lowestBlock = Number.POSITIVE_INFINITY
+
+  constructor(view: StateView) {
+    this.#view = view
+  }
+
+  /** Ascending by key. */
+  accounts(): readonly ReadAccount[] {
+    return [...this.#accounts.values()].sort((a, b) => compareBytes(a.key, b.key))
+  }
+
+  has(addressKey: Uint8Array, slotKey?: Uint8Array): boolean {
+    const found = this.#accounts.get(latin(addressKey))
+    return found !== undefined && (slotKey === undefined || found.slots.has(latin(slotKey)))
+  }
+
+  account(addressKey: Uint8Array): Account | undefined {
+    return this.#read(addressKey).account
+  }
+
+  slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
+    this.#read(addressKey).slots.set(latin(slotKey), slotKey)
+    return this.#view.slot(addressKey, slotKey)
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    const code = this.#view.code(codeHash)
+    this.codes.set(codeHash, code)
+    return code
+  }
+
+  blockHash(number: number): Hash | undefined {
+    this.lowestBlock = Math.min(this.lowestBlock, number)
+    return this.#view.blockHash(number)
+  }
+
+  #read(addressKey: Uint8Array): ReadAccount {
+    const name = latin(addressKey)
+    const known = this.#accounts.get(name)
+    if (known !== undefined) return known
+    const read = { key: addressKey, account: this.#view.account(addressKey), slots: new Map<string, Uint8Array>() }
+    this.#accounts.set(name, read)
+    return read
+  }
+}

@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { compareBytes } from '#lib/bytes'
+import { toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { buildTrie } from './buildTrie.ts'
+import type { NodeSource } from './ports.ts'
+import { createProof } from './proof.ts'
+import { visitNodes } from './witnessNodes.ts'
+
+const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n & 255, n >> 8))
+
+it('trie/witnessNodes: the nodes of all proofs together, each once', () => {
+  const numbers = fc.array(fc.nat(400), { maxLength: 60 })
+  fc.assert(
+    fc.property(numbers, numbers, (stored, asked) => {
+      const entries = [...new Set(stored)].map((n) => ({ key: keyOf(n), value: Uint8Array.of(1, n & 255) }))
+      const { root, changes } = buildTrie(entries.toSorted((a, b) => compareBytes(a.key, b.key)))
+      const byHash = new Map(changes.map(({ node }) => [toHex(keccak256(node as Uint8Array)), node as Uint8Array]))
+      const source: NodeSource = { get: (_owner, _path, hash) => byHash.get(toHex(hash)) }
+      const keys = [...new Set(asked)].map(keyOf)
+      const found: string[] = []
+      visitNodes(source, undefined, root, keys, (rlp) => found.push(toHex(rlp)))
+      const proofs = keys.flatMap((key) => createProof(source, undefined, root, key).map(toHex))
+      expect(found.toSorted()).toEqual([...new Set(proofs)].toSorted())
+    }),
+    { numRuns: 60 },
+  )
+})
