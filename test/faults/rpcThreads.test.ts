@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keccak256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, expect, it, vi } from 'vitest'
+import { readRecordedChain } from '#devnet/recordedChain'
+import { systemClock } from '#lib/clock'
+import { createLog } from '#lib/log'
+import { type Node, startNode } from '#node/node'
+import type { NodeOptions } from '#node/nodeOptions'
+import { endNewestThread } from '../harness/mortalThread.ts'
+import { anyPort, nodeOptions } from '../harness/nodeOptions.ts'
+
+vi.mock('node:worker_threads', async (original) => ({
+  ...(await original<typeof import('node:worker_threads')>()),
+  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+}))
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-rpc-threads-'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const chain = readRecordedChain('op-bedrock-to-holocene')
+let dirs = 0
+const warned: string[] = []
+const log = createLog('warn', { write: (line) => void warned.push(line) })
+
+function start(changes: Partial<NodeOptions> = {}): Promise<Node> {
+  const deps = { clock: systemClock, random: () => 0, fetch, log }
+  const listen = { http: anyPort, ws: anyPort, metrics: anyPort }
+  const options = { mode: 'execution', datadir: join(base, String(dirs++)), listen, rpcThreads: 2, ...changes } as const
+  return startNode(deps, nodeOptions(options, chain))
+}
+
+/** A connection of its own for each call: the system chooses the thread. */
+const agent = new Agent({ keepAlive: false })
+function ask<T>(node: Node, method: string, ...params: unknown[]): Promise<T> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      node.urls.http ?? '',
+      { method: 'POST', agent, headers: { 'content-type': 'application/json' } },
+      async (answer) => {
+        const { result, error } = JSON.parse(Buffer.concat(await answer.toArray()).toString()) as { result: T; error?: object }
+        if (error) reject(error)
+        else resolve(result)
+      },
+    )
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+/** A WebSocket of its own that listens to the pool. */
+async function subscriber(node: Node): Promise<{ readonly told: Set<string>; close(): void }> {
+  const socket = new WebSocket(node.urls.ws ?? '')
+  const told = new Set<string>()
+  const subscribed = new Promise<void>((resolve, reject) => {
+    socket.onerror = reject
+    socket.onopen = () => socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newPendingTransactions"]}')
+    socket.onmessage = ({ data }) => {
+      const { id, params } = JSON.parse(String(data)) as { id?: number; params?: { result: string } }
+      if (params) told.add(params.result)
+      if (id === 1) resolve()
+    }
+  })
+  await subscribed
+  return { told, close: () => socket.close() }
+}
+const times = <T>(count: number, run: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, run))
+
+/** Rich in the genesis of the recorded chain. */
+const rich = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+const transfer = (nonce: number) =>
+  rich.signTransaction({
+    ...{ type: 'eip1559', chainId: chain.config.l2ChainId, nonce, gas: 21_000n, to: rich.address, value: 1n },
+    ...{ maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
+  })
+const threadsOf = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.slice(0, 4)))].sort()
+
+it('faults/rpcThreads: a filter is known and a transaction told of whichever thread a call lands on', async () => {
+  await using node = await start()
+  const filters = await times(24, () => ask<string>(node, 'eth_newPendingTransactionFilter'))
+  expect(threadsOf(filters)).toEqual(['0x00', '0x01'])
+  const sockets = await times(8, () => subscriber(node))
+
+  const raws = await Promise.all([0, 1, 2, 3].map(transfer))
+  const hashes = raws.map((raw) => keccak256(raw))
+  for (const raw of raws) await ask(node, 'eth_sendRawTransaction', raw)
+  expect(await times(8, () => ask(node, 'eth_getTransactionCount', rich.address, 'pending'))).toEqual(Array(8).fill('0x4'))
+  await vi.waitFor(() => expect(sockets.map(({ told }) => told)).toEqual(sockets.map(() => new Set(hashes))))
+  for (const filter of filters) expect(await ask(node, 'eth_getFilterChanges', filter)).toEqual(hashes)
+  await expect(ask(node, 'eth_getFilterLogs', filters[0])).rejects.toMatchObject({ code: -32602 })
+  expect(await Promise.all(filters.map((filter) => ask(node, 'eth_uninstallFilter', filter)))).toEqual(filters.map(() => true))
+  await expect(ask(node, 'eth_getFilterChanges', filters[0])).rejects.toMatchObject({ message: 'filter not found' })
+  for (const socket of sockets) socket.close()
+})
+
+it('faults/rpcThreads: what they measure is one sum; their health and their sync state are those of the node', async () => {
+  await using node = await start()
+  const sockets = await times(4, () => subscriber(node))
+  const scraped = await (await fetch(`${node.urls.metrics}/metrics`)).text()
+  expect(scraped).toMatch(/^basalt_rpc_socket_connections 4$/m)
+  expect(scraped).toMatch(/^basalt_node_build_info\{mode="execution"\} 1$/m)
+  const ready = await fetch(`${node.urls.http}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, problems: node.problems() }])
+  expect((await fetch(`${node.urls.http}/healthz`)).status).toBe(200)
+  expect(await ask(node, 'eth_syncing')).toMatchObject({ currentBlock: '0x0' })
+  for (const socket of sockets) socket.close()
+})
+
+it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, the node stays', async () => {
+  await using node = await start()
+  const filters = await times(16, () => ask<string>(node, 'eth_newBlockFilter'))
+  await endNewestThread()
+  expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0'))
+  const fates = await Promise.allSettled(filters.map((filter) => ask(node, 'eth_getFilterChanges', filter)))
+  for (const [i, fate] of fates.entries()) {
+    if (filters[i]?.startsWith('0x00')) expect(fate).toMatchObject({ status: 'fulfilled' })
+    else expect(fate).toMatchObject({ status: 'rejected', reason: { code: -32602, message: 'filter not found' } })
+  }
+  await vi.waitFor(
+    async () => expect(threadsOf(await times(12, () => ask<string>(node, 'eth_newBlockFilter')))).toEqual(['0x00', '0x01']),
+    { timeout: 5_000, interval: 100 },
+  )
+  expect(warned.join('')).toContain('an RPC thread ended, another one takes its place')
+  expect(node.problems()).not.toContain(expect.stringContaining('JSON-RPC'))
+})
+
+it('faults/rpcThreads: a port that another program has is refused, though threads of one program may share it (PORT_IN_USE)', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0, reusePort: true }, resolve))
+  const { port } = server.address() as AddressInfo
+  const starting = start({ listen: { http: { ...anyPort, port } } })
+  await expect(starting).rejects.toMatchObject({ code: 'PORT_IN_USE', message: expect.stringContaining(`--http.port: port ${port}`) })
+  server.close()
+})
