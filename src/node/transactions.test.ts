@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isError, JsonRpcProvider } from 'ethers'
 import { createPublicClient, http, keccak256, webSocket } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, it, vi } from 'vitest'
@@ -73,6 +76,46 @@ it('node/transactions: with a sequencer elsewhere they go there, its refusals co
     cause: { code: -32000, details: 'already known' },
   })
   await expect(here.sendRawTransaction({ serializedTransaction: '0x1234' })).rejects.toThrow('failed to decode signed transaction')
+})
+
+/** A sequencer that answers every request with one error. */
+async function refusingSequencer(error: object): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error })))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+it('node/transactions: ethers says "nonce has already been used" through a node that is not synced, which says so beside it', async () => {
+  await using sequencer = await refusingSequencer({ code: -32000, message: 'nonce too low: next nonce 9, tx nonce 0' })
+  await using node = await start({ sequencerUrl: sequencer.url })
+  const provider = new JsonRpcProvider(node.urls.http, chain.config.l2ChainId, { staticNetwork: true, batchMaxCount: 1 })
+  expect(await provider.send('eth_syncing', [])).not.toBe(false)
+  const raw = await sign(0)
+  const error: unknown = await provider.broadcastTransaction(raw).catch((reason: unknown) => reason)
+  provider.destroy()
+  expect(isError(error, 'NONCE_EXPIRED') && error.shortMessage).toBe('nonce has already been used')
+  expect(error).toMatchObject({ info: { error: { code: -32000, data: { hint: expect.stringContaining('not synced yet') } } } })
+  const status = await clientOf(node).request({ method: 'base_transactionStatus' as never, params: [keccak256(raw)] as never })
+  expect(status).toMatchObject({ status: 'Unknown', detail: { state: 'refused', tries: 1, error: { code: -32000 } } })
+})
+
+it('node/transactions: eth_sendRawTransactionSync waits for the block in vain where none comes, and tells where the transaction is', async () => {
+  await using node = await start()
+  const raw = await sign(0)
+  const error: unknown = await clientOf(node)
+    .request({ method: 'eth_sendRawTransactionSync' as never, params: [raw, 50] as never })
+    .catch((reason) => reason)
+  const data = { hash: keccak256(raw), status: { state: 'pending' } }
+  expect(error).toMatchObject({ cause: { code: 4, data } })
 })
 
 it('node/transactions: pages of any origin may ask where cors is on, elsewhere not', async () => {
