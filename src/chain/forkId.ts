@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { u64Bytes } from '#lib/bytes'
 import { fromHex, type Hex } from '#lib/hex'
 import type { Hash } from '#types/ids'
+import { ethereumTimeForks } from './ethereumSchedule.ts'
 import { type Fork, type ForkSchedule, forks } from './forks.ts'
 import type { RollupConfig } from './rollupConfig.ts'
 
@@ -27,13 +28,19 @@ export function forkHash(genesis: Hash, activations: readonly number[]): Hex {
 
 /** Times (seconds) at which execution's rules change after genesis, ascending, each once: planned forks count whether or not they have rules here. */
 export function forkActivations({ schedule, genesis }: ForkIdChain): readonly number[] {
-  const times = forks.filter((fork) => !uncounted.includes(fork)).flatMap((fork) => schedule[fork] ?? [])
+  const { ethereum } = schedule
+  const times = ethereum
+    ? ethereumTimeForks.flatMap((fork) => ethereum.times[fork] ?? [])
+    : forks.filter((fork) => !uncounted.includes(fork)).flatMap((fork) => schedule[fork] ?? [])
   return [...new Set(times)].filter((time) => time > genesis.l2TimeSec).sort((a, b) => a - b)
 }
 
-/** The fork id of a head of this time (seconds). */
+/** The fork id of a head of this time (seconds); on Ethereum's own chain, after the merge. */
 export function forkIdAt(chain: ForkIdChain, timestamp: number): ForkId {
   const activations = forkActivations(chain)
   const passed = activations.filter((time) => time <= timestamp)
-  return { hash: forkHash(chain.genesis.l2.hash, passed), next: activations[passed.length] ?? 0 }
+  return {
+    hash: forkHash(chain.genesis.l2.hash, [...(chain.schedule.ethereum?.forkIdBlocks ?? []), ...passed]),
+    next: activations[passed.length] ?? 0,
+  }
 }

@@ -1,6 +1,7 @@
-import { beaconRootsContract, historyStorageContract } from '#chain/addresses'
+import { beaconRootsContract, consolidationRequestsContract, historyStorageContract, withdrawalRequestsContract } from '#chain/addresses'
+import { blobParamsAt, type EthereumSchedule, followsEthereum } from '#chain/ethereumSchedule'
 import { type ForkIdChain, forkActivations, forkIdAt } from '#chain/forkId'
-import { isActive } from '#chain/forks'
+import { type ForkSchedule, isActive } from '#chain/forks'
 import { plannedEvmRules } from '#chain/opRules'
 import { precompileNames } from '#chain/precompileNames'
 import { toQuantity } from '#lib/hex'
@@ -8,8 +9,29 @@ import type { Json } from '../../json.ts'
 import type { ResultCodec } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 
-/** There are no blob transactions. */
+/** Without blob transactions. */
 const noBlobs = { baseFeeUpdateFraction: 0, max: 0, target: 0 }
+
+function blobSchedule(ethereum: EthereumSchedule | undefined, time: number): Json {
+  const params = ethereum && blobParamsAt(ethereum, time)
+  return params ? { target: params.target, max: params.max, baseFeeUpdateFraction: Number(params.updateFraction) } : noBlobs
+}
+
+/** What the protocol calls or reads, by name. */
+function systemContracts(schedule: ForkSchedule, time: number): Json {
+  const { ethereum } = schedule
+  const follows = (fork: 'cancun' | 'prague'): boolean =>
+    ethereum !== undefined && followsEthereum(ethereum, fork, { number: Number.MAX_SAFE_INTEGER, timestamp: time })
+  return {
+    ...((isActive(schedule, 'ecotone', time) || follows('cancun')) && { BEACON_ROOTS_ADDRESS: beaconRootsContract }),
+    ...((isActive(schedule, 'isthmus', time) || follows('prague')) && { HISTORY_STORAGE_ADDRESS: historyStorageContract }),
+    ...(follows('prague') && {
+      CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS: consolidationRequestsContract,
+      DEPOSIT_CONTRACT_ADDRESS: ethereum?.depositContract ?? null,
+      WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS: withdrawalRequestsContract,
+    }),
+  }
+}
 
 const configResult: ResultCodec<Json> = {
   doc: 'current, next, last: activationTime (seconds; 0: at genesis), blobSchedule (zeros: no blob transactions), chainId, forkId, precompiles by name, systemContracts; next and last are null when no fork is planned',
@@ -23,14 +45,11 @@ function configAt(forks: ForkIdChain, chainId: number, activation: number): Json
   const precompiles = [...precompileNames(plannedEvmRules(schedule, time))].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     activationTime: activation,
-    blobSchedule: noBlobs,
+    blobSchedule: blobSchedule(schedule.ethereum, time),
     chainId: toQuantity(chainId),
     forkId: forkIdAt(forks, time).hash,
     precompiles: Object.fromEntries(precompiles),
-    systemContracts: {
-      ...(isActive(schedule, 'ecotone', time) && { BEACON_ROOTS_ADDRESS: beaconRootsContract }),
-      ...(isActive(schedule, 'isthmus', time) && { HISTORY_STORAGE_ADDRESS: historyStorageContract }),
-    },
+    systemContracts: systemContracts(schedule, time),
   }
 }
 
