@@ -23,6 +23,8 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),
   rpcLogs: () => import('./rpc/logs.ts'),
+  rpcMixed: () => import('./rpc/mixed.ts'),
+  rpcSockets: () => import('./rpc/sockets.ts'),
   submit: () => import('./submit.ts'),
   transferTransaction: () => import('./transferTransaction.ts'),
   transfers: () => import('./transfers.ts'),

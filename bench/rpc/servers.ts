@@ -61,7 +61,9 @@ export async function importWorld(folder: string): Promise<World> {
 }
 
 /** What this version's limits would forbid a bench, if it has them. */
-const unlimited = ['http.api', 'ws.api'].filter(hasFlag).flatMap((name) => [`--${name}`, 'all'])
+const unlimited = Object.entries({ 'http.api': 'all', 'ws.api': 'all', 'ws.max-connections': '20000' })
+  .filter(([name]) => hasFlag(name))
+  .flatMap(([name, value]) => [`--${name}`, value])
 
 let nodes = 0
 

@@ -1,0 +1,63 @@
+// node bench/rpc/pacedClient.ts URL FILE RATE SECONDS: so many requests a second whether answers come or not, each drawn at random from a file of
+// {"class", "body"}, one a line. Tells by class how long answers took from when the request was due.
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+
+const [url = '', file = '', rate = '1', seconds = '1'] = process.argv.slice(2)
+const entries = readFileSync(file, 'utf8')
+  .split('\n')
+  .map((line) => JSON.parse(line) as { class: string; body: string })
+const classes = [...new Set(entries.map((entry) => entry.class))]
+const byClass = new Map(classes.map((name) => [name, entries.filter((entry) => entry.class === name)]))
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+const times = new Map<string, number[]>(classes.map((name) => [name, []]))
+let failed = 0
+let sample = ''
+
+function ask({ class: kind, body }: { class: string; body: string }, dueMs: number): void {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+    let start = ''
+    response.on('data', (chunk: Buffer) => {
+      if (start.length < 120) start += chunk.toString('latin1', 0, 120)
+    })
+    response.on('end', () => {
+      if (response.statusCode !== 200 || start.includes('"error"')) {
+        failed++
+        sample = start
+      } else times.get(kind)?.push(performance.now() - dueMs)
+    })
+  })
+  sent.on('error', () => failed++)
+  sent.end(body)
+}
+
+/** up to which of a hundred draws a class is drawn, in the order of their first lines */
+const bounds = [60, 85, 95, 100]
+function draw(): { class: string; body: string } {
+  const at = Math.random() * 100
+  const kind = classes.find((_, index) => at < (bounds[index] ?? 100)) ?? classes[0] ?? ''
+  const list = byClass.get(kind) ?? []
+  return list[Math.floor(Math.random() * list.length)] ?? { class: kind, body: '' }
+}
+
+const startMs = performance.now()
+let asked = 0
+const timer = setInterval(() => {
+  const nowMs = performance.now()
+  const due = Math.min(Math.floor(((nowMs - startMs) * Number(rate)) / 1_000), Number(rate) * Number(seconds))
+  for (; asked < due; asked++) ask(draw(), startMs + (asked * 1_000) / Number(rate))
+  if (asked < Number(rate) * Number(seconds)) return
+  clearInterval(timer)
+  setTimeout(tell, 3_000)
+}, 2)
+
+function tell(): void {
+  const told = classes.map((kind) => {
+    const sorted = (times.get(kind) ?? []).sort((a, b) => a - b)
+    const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
+    return { class: kind, count: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
+  })
+  const lost = asked - told.reduce((sum, { count }) => sum + count, 0)
+  process.stdout.write(`${JSON.stringify({ told, failed, lost, sample })}\n`, () => process.exit(0))
+}
