@@ -1,4 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { errorCodes } from './errorCodes.ts'
 import { ethRegistry, rollupRegistry } from './methods.ts'
 import { methodsReference } from './methodsReference.ts'
 
@@ -21,4 +24,13 @@ it('rpc/methodsReference: a default is named, and a table cell holds no bar', ()
   expect(reference).toContain('| `block` | block number, tag')
   expect(reference).toContain('default: latest')
   for (const row of reference.split('\n').filter((line) => line.startsWith('| `'))) expect(row.split('|')).toHaveLength(5)
+})
+
+it('rpc/methodsReference: every code that the sources name is in the table of errors, once', () => {
+  const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => !/\.test\.ts$|errorCodes/.test(file))
+  const sources = files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\n')
+  const named = sources.matchAll(/-3[28]_?\d{3}\b|new RpcError\((\d+)/g)
+  const known = errorCodes.map(({ code }) => code)
+  for (const [text, plain] of named) expect(known).toContain(Number(plain ?? text.replace('_', '')))
+  expect(new Set(known).size).toBe(known.length)
 })

@@ -1,5 +1,6 @@
+import { errorCodes } from './errorCodes.ts'
 import type { Json } from './json.ts'
-import type { Documented } from './openRpc.ts'
+import { type Documented, namespaceOf } from './openRpc.ts'
 import { type CostClass, costClasses, type Param } from './registry.ts'
 
 function paramRow(definition: Param<unknown>): string {
@@ -30,8 +31,19 @@ function methodSection(method: Documented): string {
   return lines.join('\n')
 }
 
-function costRow([name, { timeoutMs, maxRunning }]: [string, (typeof costClasses)[CostClass]]): string {
-  return `| ${name} | ${timeoutMs / 1_000} s | ${maxRunning} |`
+function costRow([name, { timeoutMs, maxRunning, maxWaiting, units }]: [string, (typeof costClasses)[CostClass]]): string {
+  return `| ${name} | ${timeoutMs / 1_000} s | ${maxRunning} | ${maxWaiting} | ${units} |`
+}
+
+/** One line for each namespace: its methods, each a link. */
+function namespaceLines(methods: readonly Documented[]): string[] {
+  const groups = Map.groupBy(methods, ({ name }) => namespaceOf(name))
+  const link = ({ name }: Documented): string => `[${name}](#${name.toLowerCase().replaceAll('.', '')})`
+  return Array.from(groups, ([namespace, group]) => `- **${namespace}**: ${group.map(link).join(' · ')}`)
+}
+
+function serverSection(title: string, methods: readonly Documented[]): string {
+  return [`## ${title}`, namespaceLines(methods).join('\n'), ...methods.map(methodSection)].join('\n\n')
 }
 
 /**
@@ -39,7 +51,19 @@ function costRow([name, { timeoutMs, maxRunning }]: [string, (typeof costClasses
  * @param servers what each server is, and its registry
  */
 export function methodsReference(servers: readonly { readonly title: string; readonly methods: Iterable<Documented> }[]): string {
-  const costs = ['## Cost classes', '', '| cost | time-out | at once |', '|---|---|---|', ...Object.entries(costClasses).map(costRow)]
-  const sections = servers.map(({ title, methods }) => [`## ${title}`, ...Array.from(methods, methodSection)].join('\n\n'))
-  return ['# JSON-RPC methods', costs.join('\n'), ...sections].join('\n\n').concat('\n')
+  const costs = [
+    ...[
+      '## Cost classes',
+      '',
+      'Of each port: how long a call may take, how many run and wait at once, and the compute units of a rate limit.',
+      '',
+    ],
+    ...['| cost | time-out | at once | waiting | units |', '|---|---|---|---|---|', ...Object.entries(costClasses).map(costRow)],
+  ]
+  const errors = [
+    ...['## Errors', '', '| code | text | means |', '|---|---|---|'],
+    ...errorCodes.map(({ code, says, means }) => `| ${code} | ${says} | ${means} |`),
+  ]
+  const sections = servers.map(({ title, methods }) => serverSection(title, [...methods]))
+  return ['# JSON-RPC methods', costs.join('\n'), errors.join('\n'), ...sections].join('\n\n').concat('\n')
 }
