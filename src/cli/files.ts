@@ -9,19 +9,24 @@ const maxOutputBytes = 2 ** 31 - 1
  * A whole file; one named .zst is decompressed.
  * @throws Fault UNREADABLE_FILE, BAD_FILE (fatal)
  */
-export function readFileText(path: string): string {
+export function readFileBytes(path: string): Uint8Array {
   let bytes: Uint8Array
   try {
     bytes = readFileSync(path)
   } catch (error) {
     throw cliFault('UNREADABLE_FILE', { path, reason: error instanceof Error ? error.message : String(error) }, error)
   }
-  if (!path.endsWith('.zst')) return Buffer.from(bytes).toString('utf8')
+  if (!path.endsWith('.zst')) return bytes
   try {
-    return zstdDecompressSync(bytes, { maxOutputLength: maxOutputBytes }).toString('utf8')
+    return zstdDecompressSync(bytes, { maxOutputLength: maxOutputBytes })
   } catch (error) {
     throw cliFault('BAD_FILE', { path, expected: 'a zstd file', reason: error instanceof Error ? error.message : String(error) }, error)
   }
+}
+
+/** As text. @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */
+export function readFileText(path: string): string {
+  return Buffer.from(readFileBytes(path)).toString('utf8')
 }
 
 /** @throws Fault UNREADABLE_FILE, BAD_FILE (fatal) */

@@ -1,6 +1,5 @@
 import { blobGasPrice, gasPerBlob } from '#chain/ethereumBlobs'
 import type { Genesis } from '#chain/genesis'
-import type { Heads } from '#engine/port'
 import type { Evm } from '#evm/ports'
 import { concatBytes } from '#lib/bytes'
 import type { Kv, KvReader } from '#store/ports'
@@ -20,6 +19,7 @@ import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import { genesisBlock } from './genesisBlock.ts'
+import type { HeadRecord } from './headRecord.ts'
 import { createSenders, senderCacheBytes } from './senders.ts'
 import { headerDifference } from './verifyPayload.ts'
 import type { ViewedReceipt } from './viewedReceipts.ts'
@@ -47,6 +47,8 @@ export interface EthereumChain {
   insert(block: Block): EthereumInsert
   /** Labels a committed block safe and finalized. @throws Fault CHAIN_STORE_DAMAGED (fatal) when there is no such block */
   label(id: BlockId): void
+  /** The labels as readers and a pool of other chains are told of them. */
+  readonly published: HeadRecord
   view(): ChainView
 }
 
@@ -65,6 +67,16 @@ const refOf = (id: BlockId, header: Header): L2Ref => ({
   l1Origin: { number: 0, hash: zeroHash },
   sequenceNumber: 0,
 })
+
+function recordOf(reader: KvReader, { unsafe, safe, finalized }: store.StoredHeads): HeadRecord {
+  const refTo = (id: BlockId): L2Ref => {
+    const header = store.readHeader(reader, id)
+    if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${id.number} ${id.hash}` })
+    return refOf(id, header)
+  }
+  const heads = { unsafe: refTo(unsafe), safe: refTo(safe), finalized: refTo(finalized) }
+  return { heads, committed: unsafe, base: unsafe, overlays: [] }
+}
 
 class StoredEthereumChain implements EthereumChain {
   readonly #deps: EthereumChainDeps
@@ -126,18 +138,17 @@ class StoredEthereumChain implements EthereumChain {
     this.#sequence++
   }
 
+  get published(): HeadRecord {
+    using reader = this.#deps.kv.snapshot()
+    return recordOf(reader, this.#heads)
+  }
+
   view(): ChainView {
     const { kv, config } = this.#deps
     const reader = kv.snapshot()
-    const refs = (id: BlockId): L2Ref => {
-      const header = store.readHeader(reader, id)
-      if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${id.number} ${id.hash}` })
-      return refOf(id, header)
-    }
-    const heads: Heads = { unsafe: refs(this.#heads.unsafe), safe: refs(this.#heads.safe), finalized: refs(this.#heads.finalized) }
-    const { unsafe: committed } = this.#heads
-    const view = createChainView(reader, config, { heads, committed, base: committed, overlays: [] }, () => undefined)
-    if (view === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${committed.hash}, the head` })
+    const record = recordOf(reader, this.#heads)
+    const view = createChainView(reader, config, record, () => undefined)
+    if (view === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${record.committed.hash}, the head` })
     return withWholeBlocks(view, reader, config)
   }
 }

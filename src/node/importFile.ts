@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import type { Genesis } from '#chain/genesis'
+import { createEthereumEvm } from '#evm/ethereumEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { openEthereumChain } from '#execution/ethereumChain'
 import { createExecution } from '#execution/execution'
 import { configOfGenesis } from '#execution/executionConfig'
 import { type ImportResult, importPayloads } from '#execution/importPayloads'
+import { importRlp } from '#execution/importRlp'
 import { journalDir } from '#execution/workerProtocol'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
@@ -11,7 +14,8 @@ import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
-import type { L2Ref } from '#types/blockRef'
+import type { Block } from '#types/block'
+import type { BlockId, L2Ref } from '#types/blockRef'
 import type { Payload } from '#types/payload'
 
 export type ImportDeps = {
@@ -41,4 +45,28 @@ export async function importFile(
   await using execution = createExecution({ ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis })
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }
+}
+
+/**
+ * Imports whole blocks of Ethereum into the chain of a data directory, which the genesis begins when it is empty. Such a chain is there to be
+ * held against what others say of it: no node opens it.
+ * @param genesis of a chain that follows Ethereum's own forks
+ * @param onBlock told of each block when it is committed
+ * @returns what was imported, and the head in the end
+ * @throws Fault of the store, GENESIS_MISMATCH, and those of `importRlp`
+ */
+export async function importRlpFile(options: {
+  readonly genesis: Genesis
+  readonly datadir: string
+  readonly bytes: Uint8Array
+  readonly onBlock?: (block: Block) => void
+  readonly signal?: AbortSignal
+}): Promise<ImportResult & { readonly head: BlockId }> {
+  const { genesis, datadir, bytes, onBlock, signal } = options
+  await using kv = openLmdbKv(join(datadir, 'chain'), Object.values(tables))
+  agreeOnSchema(kv, chainSchema)
+  const config = configOfGenesis(genesis)
+  const chain = openEthereumChain({ kv, evm: createEthereumEvm(createWasmEvm()), config, genesis: () => genesis })
+  const result = importRlp(chain, bytes, onBlock, signal)
+  return { ...result, head: chain.head }
 }

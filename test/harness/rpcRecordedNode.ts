@@ -48,7 +48,7 @@ function statusOf({ blocks }: L1Json, heads: Heads): RollupStatus {
 }
 
 /** A pool of this thread as one of another. */
-function poolPort(pool: TxPool): TransactionPool {
+export function poolPort(pool: TxPool): TransactionPool {
   return {
     async add(raw) {
       const [outcome] = pool.add([raw])

@@ -1,50 +1,47 @@
-import { importFile } from '#node/importFile'
+import { parseEthereumGenesis } from '#chain/ethereumGenesis'
+import type { ParsedGenesis } from '#chain/genesisJson'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { importFile, importRlpFile } from '#node/importFile'
 import { readGenesisFile } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { datadirOf } from '../datadir.ts'
 import { cliFault } from '../faults.ts'
-import { readFileText } from '../files.ts'
+import { readFileBytes, readFileText, readJsonFile } from '../files.ts'
 import { type FlagName, flags } from '../flags.ts'
 import { createLiveLine, openLog, printResult } from '../output.ts'
 import { readFlags } from '../readFlags.ts'
 
 const names = ['genesis', 'datadir', 'log.level', 'log.format', 'json'] as const satisfies readonly FlagName[]
 
+/** Blocks of Ethereum; every other file has payloads. */
+const isRlp = (path: string): boolean => /\.rlp(?:\.zst)?$/.test(path)
+
 export const importBlocks: Command = {
   name: 'import',
   doc: 'execute payloads out of a file, one a line, on top of a data directory',
-  argument: { name: 'FILE', doc: 'JSON lines (or JSON lines in zstd) of {"p": execution payload, "root": parent beacon block root}' },
+  argument: {
+    name: 'FILE',
+    doc: 'JSON lines (or JSON lines in zstd) of {"p": execution payload, "root": parent beacon block root}; FILE.rlp: blocks of a test chain that follows Ethereum’s own forks, with its genesis.json',
+  },
   flags: names,
   async run(io, raw, path): Promise<number> {
     const given = readFlags(names, raw, io.env)
     if (given.genesis === undefined)
       throw cliFault('MISSING_FLAG', { flag: 'genesis', variable: flags.genesis.env, doc: flags.genesis.doc })
-    const { genesis, warnings } = readGenesisFile(given.genesis)
+    const parsed = isRlp(path) ? parseEthereumGenesis(readJsonFile(given.genesis)) : readGenesisFile(given.genesis)
+    const { genesis, warnings } = parsed
     const datadir = genesis.chain === undefined ? given.datadir : datadirOf(given.datadir, genesis.chain.chainId)
-    const lines = readFileText(path).split('\n')
-    const total = lines.filter((text) => text.trim() !== '').length
     using line = createLiveLine(io, given['log.format'] === 'pretty')
     const log = openLog(io, given['log.level'], given['log.format'], line)
     for (const warning of warnings) log.warn('the genesis file holds what is not understood', { warning })
 
     const startMs = io.clock.nowMs()
-    let [blocks, gas] = [0, 0n]
-    const { imported, skipped, head } = await importFile(
-      {
-        clock: io.clock,
-        log,
-        onBlock: (payload) => {
-          blocks++
-          gas += payload.gasUsed
-          const seconds = Math.max(0.001, (io.clock.nowMs() - startMs) / 1000)
-          const left = Math.ceil(((total - blocks) * seconds) / blocks)
-          line.show(`block ${payload.blockNumber}  ${blocks}/${total}  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
-        },
-      },
-      { genesis, datadir, lines: untilAborted(lines, io.signal) },
-    )
+    const show = (text: string): void => line.show(text)
+    const to = { clock: io.clock, log, startMs, show, genesis, datadir, signal: io.signal }
+    const { imported, skipped, gas, head } = isRlp(path) ? await importBlocksFrom(path, to) : await importPayloadsFrom(path, to)
     line.end()
-    const seconds = Math.max(0.001, (io.clock.nowMs() - startMs) / 1000)
+    const seconds = secondsSince(io.clock, startMs)
     printResult(io, given.json, {
       imported,
       alreadyThere: skipped,
@@ -56,6 +53,38 @@ export const importBlocks: Command = {
     })
     return io.signal.aborted ? 130 : 0
   },
+}
+
+type Destination = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly startMs: number
+  readonly show: (text: string) => void
+  readonly genesis: ParsedGenesis['genesis']
+  readonly datadir: string
+  readonly signal: AbortSignal
+}
+
+const secondsSince = (clock: Clock, startMs: number): number => Math.max(0.001, (clock.nowMs() - startMs) / 1000)
+
+function importPayloadsFrom(path: string, to: Destination): ReturnType<typeof importFile> {
+  const { clock, log, startMs, genesis, datadir } = to
+  const lines = readFileText(path).split('\n')
+  const total = lines.filter((text) => text.trim() !== '').length
+  let [blocks, gas] = [0, 0n]
+  const onBlock = (payload: { readonly blockNumber: number; readonly gasUsed: bigint }): void => {
+    blocks++
+    gas += payload.gasUsed
+    const seconds = secondsSince(clock, startMs)
+    const left = Math.ceil(((total - blocks) * seconds) / blocks)
+    to.show(`block ${payload.blockNumber}  ${blocks}/${total}  ${(Number(gas) / 1e6 / seconds).toFixed(1)} Mgas/s  ${left} s left`)
+  }
+  return importFile({ clock, log, onBlock }, { genesis, datadir, lines: untilAborted(lines, to.signal) })
+}
+
+function importBlocksFrom(path: string, to: Destination): ReturnType<typeof importRlpFile> {
+  const { genesis, datadir, signal } = to
+  return importRlpFile({ genesis, datadir, bytes: readFileBytes(path), signal, onBlock: ({ header }) => to.show(`block ${header.number}`) })
 }
 
 function* untilAborted(lines: readonly string[], signal: AbortSignal): Iterable<string> {
