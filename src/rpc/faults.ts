@@ -12,6 +12,11 @@ export const rpcFault = defineFaults({
       `--${d.flag}: cannot listen on ${d.host}:${d.port}: ${d.reason}`,
     fix: 'choose an address of this machine and a port that this user may open',
   },
+  IPC_UNUSABLE: {
+    severity: 'fatal',
+    says: (d: { flag: string; path: string; reason: string }) => `--${d.flag}: cannot listen at ${d.path}: ${d.reason}`,
+    fix: 'choose a file that is not there yet, in a directory this user may write to, with a name of at most 100 bytes',
+  },
   DUPLICATE_METHOD: {
     severity: 'fatal',
     says: (d: { method: string }) => `two definitions of the method ${d.method}`,

@@ -3,12 +3,9 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Subscriptions, Ticket } from './context.ts'
-import type { Filters } from './filters.ts'
 import type { RpcMetrics } from './metrics.ts'
-import type { HeadBlock, HeadFeed } from './ports.ts'
 import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
-import { headResult } from './results/block.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import type { Gates } from './server/gate.ts'
@@ -17,16 +14,13 @@ import { hostInUrl, type Listen, listen } from './server/listen.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { UnreadTotal } from './server/unread.ts'
 import type { RpcServer } from './server.ts'
+import { type AudienceDeps, createAudience } from './subscriptions/audience.ts'
 import { Connection, type ConnectionLimits, type SocketCaller } from './subscriptions/connection.ts'
-import { notificationOf } from './subscriptions/notification.ts'
 
-export type WsServerDeps<Context> = {
+export type WsServerDeps<Context> = AudienceDeps & {
   readonly registry: Registry<Context>
   /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
   readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
-  readonly heads: HeadFeed
-  /** of transactions that are new in the pool; absent: nobody is told of them */
-  readonly pending?: Pick<Filters, 'onPending'>
   /** how much each client may ask; absent: as much as it likes */
   readonly limiter?: RateLimiter | undefined
   /** shared with the other servers of the thread; absent: the server's own */
@@ -93,7 +87,8 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
-  const connections = new Set<Connection>()
+  const audience = createAudience(deps)
+  const { connections } = audience
   let isClosing = false
 
   function refusalOf({ headers }: IncomingMessage): Refusal | undefined {
@@ -146,20 +141,6 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const url = `ws://${hostInUrl(options.host)}:${port}`
   log.info('rpc listening', { url, methods: registry.size })
 
-  function tell(blocks: readonly HeadBlock[]): void {
-    if (connections.size === 0) return
-    for (const block of blocks) {
-      const notification = notificationOf(headResult.encode(block))
-      for (const connection of connections) connection.notify('newHeads', notification)
-    }
-    for (const connection of connections) connection.headsMoved()
-  }
-  const feed = deps.heads.subscribe(tell)
-  const pendingFeed = deps.pending?.onPending((hash) => {
-    if (connections.size === 0) return
-    const notification = notificationOf(hash)
-    for (const connection of connections) connection.notify('newPendingTransactions', notification)
-  })
   let pinging = clock.after(limits.pingMs, ping)
   function ping(): void {
     for (const connection of connections) connection.probe(limits.idleMs)
@@ -172,8 +153,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     async [Symbol.asyncDispose](): Promise<void> {
       if (isClosing) return
       isClosing = true
-      feed[Symbol.dispose]()
-      pendingFeed?.[Symbol.dispose]()
+      audience[Symbol.dispose]()
       pinging[Symbol.dispose]()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const connection of connections) connection.close()

@@ -1,11 +1,12 @@
-import type { WebSocket } from 'ws'
-
 /**
  * Answers pings, of those that come before an answer is on its way the newest alone: a client that pings and does not read holds no more than
  * that. The server must have `autoPong` off.
  * @see RFC 6455, section 5.5.3
  */
-export function answerPings(socket: Pick<WebSocket, 'on' | 'pong'>): void {
+export function answerPings(socket: {
+  on(event: 'ping', listener: (data: Buffer) => void): unknown
+  pong(data: Buffer, isMasked: boolean, sent: (error?: Error) => void): void
+}): void {
   let isSending = false
   let newest: Buffer | undefined
   const answer = (data: Buffer): void => {

@@ -59,9 +59,21 @@ type Active = {
   feed: Disposable | undefined
 }
 
+/** What a connection needs of a WebSocket. */
+export type MessageSocket = Pick<
+  WebSocket,
+  'readyState' | 'OPEN' | 'bufferedAmount' | 'isPaused' | 'pause' | 'resume' | 'close' | 'terminate' | 'ping' | 'pong'
+> & {
+  on(event: 'message', listener: (data: RawData) => void): unknown
+  on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  once(event: 'close', listener: () => void): unknown
+  send(text: string, sent: () => void): void
+}
+
 /** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
 export class Connection {
-  readonly #socket: WebSocket
+  readonly #socket: MessageSocket
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
   readonly #asked = new Map<string, Subscription>()
@@ -73,7 +85,7 @@ export class Connection {
   #end: End | undefined
 
   /** @param onGone called once, when nothing of the connection is left */
-  constructor(socket: WebSocket, deps: ConnectionDeps, limits: ConnectionLimits, onGone: (why: End) => void) {
+  constructor(socket: MessageSocket, deps: ConnectionDeps, limits: ConnectionLimits, onGone: (why: End) => void) {
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits

@@ -1,0 +1,62 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import type { MessageSocket } from '../subscriptions/connection.ts'
+import { JsonStream } from './jsonStream.ts'
+
+/** A local connection whose messages are JSON values, one after the other, each answer with a line end: it behaves as a WebSocket does. */
+export class IpcSocket extends EventEmitter implements MessageSocket {
+  /** @see the WebSocket API, "readyState" */
+  readonly OPEN = 1
+  readonly #socket: Socket
+
+  constructor(socket: Socket, maxMessageBytes: number) {
+    super()
+    this.#socket = socket
+    const stream = new JsonStream(maxMessageBytes)
+    socket.on('data', (piece: Buffer) => {
+      const values = stream.take(piece)
+      if (values === undefined) socket.destroy()
+      else for (const value of values) this.emit('message', value)
+    })
+    socket.on('error', (error) => this.emit('error', error))
+    socket.once('end', () => socket.destroySoon())
+    socket.once('close', () => this.emit('close'))
+  }
+
+  get readyState(): 1 | 2 {
+    return this.#socket.destroyed || this.#socket.writableEnded ? 2 : 1
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.writableLength
+  }
+
+  get isPaused(): boolean {
+    return this.#socket.isPaused()
+  }
+
+  send(text: string, sent: () => void): void {
+    this.#socket.write(`${text}\n`, sent)
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  close(): void {
+    this.#socket.destroySoon()
+  }
+
+  terminate(): void {
+    this.#socket.destroy()
+  }
+
+  /** Whether the other side is there is the system's to know. */
+  ping(): void {}
+
+  pong(): void {}
+}
