@@ -39,9 +39,10 @@ export function fault(answer: unknown, schema: JsonSchema | undefined): string |
     return why === undefined ? undefined : `has a result that is not what its schema says: ${why}`
   }
   if (!isObject(error)) return 'has an error that is no object'
-  const { code, message } = error
+  const { code, message, data } = error
   if (!Number.isInteger(code) || typeof message !== 'string' || message === '') return 'has an error without code or message'
-  return code === internalError && message === 'Internal error' ? 'is an internal error' : undefined
+  // with data it is told on purpose, as op-node's of a block that is not there
+  return code === internalError && message === 'Internal error' && data === undefined ? 'is an internal error' : undefined
 }
 
 /** What is wrong with the answer to a whole body that had these ids, as many as wanted an answer. */
