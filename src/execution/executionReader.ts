@@ -31,10 +31,12 @@ class ReaderClient {
   readonly #drain: () => void
   readonly #deps: ExecutionReaderDeps
   readonly #calls: WorkerCalls
+  readonly #taken: Int32Array
   #isOver = false
 
-  constructor({ port, config, shown }: ReaderSettings, deps: ExecutionReaderDeps) {
+  constructor({ port, config, shown, taken }: ReaderSettings, deps: ExecutionReaderDeps) {
     this.#deps = deps
+    this.#taken = new Int32Array(taken)
     this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
     this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), drain: this.#drain })
@@ -60,6 +62,7 @@ class ReaderClient {
     for (const message of messages) {
       if (message.kind === 'published') {
         this.chain.take(message)
+        Atomics.store(this.#taken, 0, message.number)
         this.#deps.onPublish?.(this.chain.published)
         this.opened.resolve()
       } else this.#calls.take(message)

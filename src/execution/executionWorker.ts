@@ -63,8 +63,9 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   client.readFrom(parts.use(openLmdbReader(dir, Object.values(tables))))
   function reader(): ReaderSettings {
     const { port1: here, port2: there } = new MessageChannel()
-    client.addReader(here)
-    return { port: there, dir, config, shown }
+    const taken = new SharedArrayBuffer(4)
+    client.addReader({ port: here, taken })
+    return { port: there, dir, config, shown, taken }
   }
   const kept = parts.move()
   return Object.assign(client, { reader, [Symbol.asyncDispose]: () => kept.disposeAsync() })

@@ -101,6 +101,10 @@ export function packBlock({ hash, header, transactions, executed, diff, trie }: 
   }
 }
 
+/** Bytes that stay as long as a message with the block is not taken. */
+export const packedBytes = ({ transactions, executed, diff, nodes }: PackedBlock): number =>
+  transactions.bytes.length + executed.length + diff.byteLength + nodes.bytes.length
+
 /** A block that another thread executed; its parts are unpacked when they are asked for. */
 class MirroredBlock implements ExecutedBlock {
   readonly hash: Hash

@@ -18,7 +18,7 @@ import type { ShownRecords } from './shownRecords.ts'
 import { packAttributes, packPayload, unpack } from './workerBlocks.ts'
 import { WorkerCalls } from './workerCalls.ts'
 import { createPoolClient } from './workerPool.ts'
-import type { ExecutedFacts, ExecutionSizes, FromWorker, ToWorker } from './workerProtocol.ts'
+import type { ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './workerProtocol.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
@@ -79,8 +79,8 @@ export class ExecutionClient implements Engine {
   }
 
   /** Whoever has the other end of this port is told of the chain too, and may ask the pool. */
-  addReader(port: MessagePort): void {
-    this.#port.postMessage({ kind: 'reader', port } satisfies ToWorker, [port])
+  addReader({ port, taken }: Pick<ReaderSettings, 'port' | 'taken'>): void {
+    this.#port.postMessage({ kind: 'reader', port, taken } satisfies ToWorker, [port])
   }
 
   get published(): HeadRecord {

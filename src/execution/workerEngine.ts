@@ -5,13 +5,13 @@ import { sendError } from '#lib/sentError'
 import { packPayload, unpack } from './workerBlocks.ts'
 import type { WorkerOutbox } from './workerOutbox.ts'
 import { answerPool, type ServedPool } from './workerPool.ts'
-import type { EngineAnswers, EngineCall, FromReader, PoolCall, ToWorker, WorkerAnswers } from './workerProtocol.ts'
+import type { EngineAnswers, EngineCall, FromReader, PoolCall, ReaderSettings, ToWorker, WorkerAnswers } from './workerProtocol.ts'
 
 /** What a worker answers out of. */
 export type Served = ServedPool & {
   readonly engine: Engine
-  /** Told of each port whose other end is a reader's. */
-  readonly onReader?: (port: MessagePort) => void
+  /** Told of each reader: its port, and how far it is. */
+  readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
 
 type Answer = WorkerAnswers[keyof WorkerAnswers]
@@ -90,7 +90,7 @@ export async function serveEngine(port: MessagePort, { engine, onReader, ...pool
           seals.get(message.id)?.abort()
           return
         case 'reader':
-          onReader?.(message.port)
+          onReader?.(message)
           return
         case 'genesis':
           return

@@ -22,7 +22,7 @@ import { createTxPool } from './txPool.ts'
 import { serveEngine, serveReader } from './workerEngine.ts'
 import { RecordPublisher, WorkerOutbox } from './workerOutbox.ts'
 import type { ServedPool } from './workerPool.ts'
-import { journalDir, poolJournalDir, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
+import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './workerProtocol.ts'
 
 /** What stays ready to run between blocks. */
 const codeArenaBytes = 32 * 2 ** 20
@@ -39,11 +39,14 @@ async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Prom
 }
 
 /** Those who read the chain in other threads, until their ports close. Disposing of it closes them. */
-function createReaders(publisher: RecordPublisher, pool: ServedPool): Disposable & { add(port: MessagePort): void } {
+function createReaders(
+  publisher: RecordPublisher,
+  pool: ServedPool,
+): Disposable & { add(reader: Pick<ReaderSettings, 'port' | 'taken'>): void } {
   const ports = new Set<MessagePort>()
   return {
-    add(port): void {
-      const outbox = new WorkerOutbox(port)
+    add({ port, taken }): void {
+      const outbox = new WorkerOutbox(port, taken)
       ports.add(port)
       port.once('close', () => {
         ports.delete(port)

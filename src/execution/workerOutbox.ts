@@ -2,11 +2,44 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { ShownRecords } from './shownRecords.ts'
-import { type PackedBlock, packBlock } from './workerBlocks.ts'
+import { type PackedBlock, packBlock, packedBytes } from './workerBlocks.ts'
 import type { ExecutionSizes, FromWorker } from './workerProtocol.ts'
 
 /** A record, its number in `ShownRecords`, and what execution held then. */
 type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
+
+/** A reader that is held up may leave so much unread; with more it is a reader no longer. */
+export type UnreadLimits = { readonly maxBytes: number; readonly maxRecords: number }
+
+const usualUnread: UnreadLimits = { maxBytes: 512 * 2 ** 20, maxRecords: 20_000 }
+
+/** Records that one reader has not taken yet. */
+class UnreadRecords {
+  readonly #taken: Int32Array
+  readonly #limits: UnreadLimits
+  readonly #records: { readonly number: number; readonly bytes: number }[] = []
+  #bytes = 0
+
+  constructor(taken: SharedArrayBuffer, limits: UnreadLimits) {
+    this.#taken = new Int32Array(taken)
+    this.#limits = limits
+  }
+
+  /** @returns whether there is room for them all */
+  add(number: number, bytes: number): boolean {
+    const taken = Atomics.load(this.#taken, 0)
+    let read = 0
+    for (const record of this.#records) {
+      if (record.number > taken) break
+      this.#bytes -= record.bytes
+      read++
+    }
+    this.#records.splice(0, read)
+    this.#records.push({ number, bytes })
+    this.#bytes += bytes
+    return this.#bytes <= this.#limits.maxBytes && this.#records.length <= this.#limits.maxRecords
+  }
+}
 
 /**
  * What the worker has to say to one thread, in order. Small things wait for the next message that somebody waits for, or for the end of the
@@ -14,11 +47,14 @@ type Numbered = { readonly record: HeadRecord; readonly number: number; readonly
  */
 export class WorkerOutbox {
   readonly #port: MessagePort
+  readonly #unread: UnreadRecords | undefined
   #waiting: FromWorker[] = []
   #published: HeadRecord['overlays'] = []
 
-  constructor(port: MessagePort) {
+  /** @param taken the number of the last record that the reader took; absent: it is trusted to take them */
+  constructor(port: MessagePort, taken?: SharedArrayBuffer, limits = usualUnread) {
     this.#port = port
+    this.#unread = taken && new UnreadRecords(taken, limits)
   }
 
   /** Goes out with the next message, at the end of this task at the latest. */
@@ -33,12 +69,15 @@ export class WorkerOutbox {
     this.#flush()
   }
 
-  /** Sends a record at once; of its overlays those that do not follow from the record before. */
+  /** Sends a record at once; of its overlays those that do not follow from the record before. To one that is too far behind: the end. */
   publish({ record, number, sizes }: Numbered, pack: (block: ExecutedBlock) => PackedBlock): void {
     const { overlays, ...heads } = record
     const kept = keptOverlays(this.#published, overlays)
     this.#published = overlays
-    this.send({ kind: 'published', number, heads, kept, added: overlays.slice(kept.to - kept.from).map(pack), sizes })
+    const added = overlays.slice(kept.to - kept.from).map(pack)
+    const bytes = this.#unread ? added.reduce((sum, block) => sum + packedBytes(block), 0) : 0
+    if (this.#unread?.add(number, bytes) === false) this.#port.close()
+    else this.send({ kind: 'published', number, heads, kept, added, sizes })
   }
 
   #flush(): void {

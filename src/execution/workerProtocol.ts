@@ -30,7 +30,10 @@ export type WorkerSettings = {
 }
 
 /** What a thread needs to read the chain; the port is its end of a channel to the worker. */
-export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 'shown'>
+export type ReaderSettings = Pick<WorkerSettings, 'port' | 'dir' | 'config' | 'shown'> & {
+  /** four bytes: the number of the last record that it took */
+  readonly taken: SharedArrayBuffer
+}
 
 /** The calls of the Engine port as they cross: payloads packed. */
 export type EngineCall =
@@ -92,7 +95,7 @@ export type ToWorker =
   | { readonly kind: 'seal'; readonly id: number }
   | { readonly kind: 'genesis'; readonly genesis: Genesis }
   /** whoever has the other end of this port is told of the chain too, and may ask the pool */
-  | { readonly kind: 'reader'; readonly port: MessagePort }
+  | ({ readonly kind: 'reader' } & Pick<ReaderSettings, 'port' | 'taken'>)
   | { readonly kind: 'close' }
 
 /** What a reader may say. */

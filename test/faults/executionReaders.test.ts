@@ -28,7 +28,7 @@ it('faults/executionReaders: every thread sees whole views, and whatever any oth
   const seen = new Int32Array(shared)
   const readers = await Promise.all([0, 1, 2].map(() => startReaderThread({ chain: worker.reader(), seen: shared })))
   let { unsafe: head, safe, finalized } = await worker.heads()
-  const endMs = performance.now() + 3_000
+  const endMs = performance.now() + 2_500
   while (performance.now() < endMs) {
     const built = await worker.build(head, attributesAt(schedule, head.number + 1, [signedBy('alice', { nonce: BigInt(head.number) })]))
     head = l2RefOf(config, built.kind === 'built' ? built.payload : expect.fail(built.reason))
