@@ -6,6 +6,8 @@ import { createFlatCallTracer } from './tracers/flatCallTracer.ts'
 import { createFourByteTracer } from './tracers/fourByteTracer.ts'
 import { createMuxTracer } from './tracers/muxTracer.ts'
 import { createNoopTracer } from './tracers/noopTracer.ts'
+import { createOpcodeGasTracer } from './tracers/opcodeGasTracer.ts'
+import { createParityTracer } from './tracers/parityTracer.ts'
 import { createPrestateTracer } from './tracers/prestateTracer.ts'
 import { createStructLogTracer } from './tracers/structLogTracer.ts'
 import { configsOf } from './tracers/tracerConfig.ts'
@@ -36,6 +38,8 @@ const tracers: Readonly<Record<string, Make>> = {
     return createMuxTracer(configsOf('muxTracer', config).map(([name, own]) => [name, makeNamed(name, own, budget, nested + 1)] as const))
   },
   noopTracer: createNoopTracer,
+  parityTracer: createParityTracer,
+  opcodeGasTracer: createOpcodeGasTracer,
 }
 
 /** Names that a request may give as `tracer`. */

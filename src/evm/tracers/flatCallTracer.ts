@@ -1,8 +1,8 @@
-import { toQuantity } from '#lib/hex'
 import type { FrameEnd, FrameStart, TracedEnd, TracedTransaction, TraceJson, Tracer } from '../traceEvents.ts'
 import type { Budget } from './budget.ts'
 import { type CallFrame, FrameTree } from './callFrames.ts'
-import { errorOf, parityErrorOf, revertedText } from './frameErrors.ts'
+import { type FlatCall, flatCalls } from './flatCalls.ts'
+import { errorOf, parityErrorOf } from './frameErrors.ts'
 import { noEvents } from './noEvents.ts'
 import { switchesOf } from './tracerConfig.ts'
 
@@ -12,60 +12,19 @@ const pathBytes = 3
 /** What every trace of a transaction says of where it stands. */
 type Place = Pick<TracedTransaction, 'blockHash' | 'blockNumber' | 'hash' | 'index'>
 
-type Told = { readonly type: string; readonly action: TraceJson; readonly result: TraceJson | undefined }
-
-function createOf(frame: CallFrame): Told {
-  const { kind, from, gas, value, input, gasUsed, to, output } = frame
-  const address = errorOf(frame.end) === undefined ? to : undefined
+function localized({ type, action, error, result, subtraces, traceAddress }: FlatCall, place: Place): TraceJson {
   return {
-    type: 'create',
-    action: { creationMethod: kind.toLowerCase(), from, gas: toQuantity(gas), init: input, value: toQuantity(value ?? 0n) },
-    result: { ...(address !== undefined && { address }), code: output, gasUsed: toQuantity(gasUsed) },
-  }
-}
-
-function callOf({ kind, from, to, gas, value, input, gasUsed, output }: CallFrame): Told {
-  const callType = kind.toLowerCase()
-  return {
-    type: 'call',
-    action: { callType, from, gas: toQuantity(gas), input, ...(to !== undefined && { to }), value: toQuantity(value ?? 0n) },
-    result: { gasUsed: toQuantity(gasUsed), output },
-  }
-}
-
-/** OpenEthereum's word for it. */
-function selfdestructOf({ from, to, value }: CallFrame): Told {
-  return {
-    type: 'suicide',
-    action: { address: from, balance: toQuantity(value ?? 0n), ...(to !== undefined && { refundAddress: to }) },
-    result: undefined,
-  }
-}
-
-function toldOf(frame: CallFrame): Told {
-  if (frame.kind === 'SELFDESTRUCT') return selfdestructOf(frame)
-  return frame.kind === 'CREATE' || frame.kind === 'CREATE2' ? createOf(frame) : callOf(frame)
-}
-
-/** A frame and all below it, in the order of their beginnings. A failed frame has no result, but a reverted one has what it returned. */
-function flatten(frame: CallFrame, place: Place, textOf: typeof errorOf, traceAddress: readonly number[]): TraceJson[] {
-  const { type, action, result } = toldOf(frame)
-  const error = textOf(frame.end)
-  const reason = errorOf(frame.end)
-  const hasResult = result !== undefined && (reason === undefined || reason === revertedText)
-  const own = {
     action,
     blockHash: place.blockHash ?? null,
     blockNumber: place.blockNumber,
     ...(error !== undefined && { error }),
-    ...(hasResult && { result }),
-    subtraces: frame.calls.length,
+    ...(result !== undefined && { result }),
+    subtraces,
     traceAddress,
     transactionHash: place.hash ?? null,
     transactionPosition: place.index,
     type,
   }
-  return [own, ...frame.calls.flatMap((call, i) => flatten(call, place, textOf, [...traceAddress, i]))]
 }
 
 /**
@@ -98,7 +57,8 @@ export function createFlatCallTracer(config: unknown, budget: Budget): Tracer {
     },
     end(end: TracedEnd): void {
       if (transaction === undefined) throw new RangeError('a transaction ends that did not begin')
-      answer = flatten(tree.end(end, transaction), transaction, convertParityErrors ? parityErrorOf : errorOf, [])
+      const place = transaction
+      answer = flatCalls(tree.end(end, place), convertParityErrors ? parityErrorOf : errorOf).map((call) => localized(call, place))
     },
     result: () => answer,
   }

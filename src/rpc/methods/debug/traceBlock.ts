@@ -7,6 +7,7 @@ import { traceOptions } from '../../codecs/traceOptions.ts'
 import { bytes, hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidInput, invalidParams, timedOut } from '../../errors.ts'
+import type { Json } from '../../json.ts'
 import { optionalParam, param, type TextCodec } from '../../registry.ts'
 import type { BlockTracing, TraceRequest } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
@@ -15,7 +16,7 @@ import { inTurns, tracedResult } from './tracedResult.ts'
 import { tracingOf } from './traceTransaction.ts'
 
 /** Characters of the traces of one block. */
-const maxBlockTraceLength = 128 * 2 ** 20
+export const maxBlockTraceLength = 128 * 2 ** 20
 
 const options = optionalParam('options', traceOptions, {}, 'struct logs')
 
@@ -26,22 +27,26 @@ const textList: TextCodec<readonly string[]> = {
   text: (items) => `[${items.join(',')}]`,
 }
 
-/** The traces of all transactions of a block, each as JSON. Every transaction has a turn of its own. */
+/**
+ * The traces of all transactions of a block, each as JSON. Every transaction has a turn of its own.
+ * @param jsonOf what is told of one; undefined: nothing
+ * @throws RpcError when they are more than `maxLength` characters
+ */
 export async function tracesOf(
   context: EthContext,
   tracing: BlockTracing,
   request: TraceRequest,
-  jsonOf: (index: number, result: string) => string,
+  jsonOf: (index: number, result: Json) => string | undefined,
+  maxLength = maxBlockTraceLength,
 ): Promise<readonly string[]> {
   const traces: string[] = []
   let length = 0
   for (let index = 0; index < tracing.hashes.length; index++) {
     await inTurns(context.ticket, () => tracing.prepare(index))
-    const result = tracedResult(tracing.trace(index, request, context.executor.timer()))
-    const trace = jsonOf(index, JSON.stringify(result))
-    length += trace.length
-    if (length > maxBlockTraceLength) throw invalidInput(`the traces of the block are larger than ${maxBlockTraceLength} bytes`)
-    traces.push(trace)
+    const trace = jsonOf(index, tracedResult(tracing.trace(index, request, context.executor.timer())))
+    length += trace?.length ?? 0
+    if (length > maxLength) throw invalidInput(`the traces are larger than ${maxLength} bytes`)
+    if (trace !== undefined) traces.push(trace)
     await nextTurn()
     if (context.ticket.isCancelled) throw timedOut()
   }
@@ -49,7 +54,7 @@ export async function tracesOf(
 }
 
 const traceAll = (context: EthContext, tracing: BlockTracing, request: TraceRequest): Promise<readonly string[]> =>
-  tracesOf(context, tracing, request, (index, result) => `{"txHash":"${tracing.hashes[index]}","result":${result}}`)
+  tracesOf(context, tracing, request, (index, result) => `{"txHash":"${tracing.hashes[index]}","result":${JSON.stringify(result)}}`)
 
 function blockAt(context: EthContext, at: BlockParam): BlockId {
   using view = context.chain.view()

@@ -1,0 +1,89 @@
+import type { BlockId } from '#types/blockRef'
+import { type BlockParam, blockId } from '../../codecs/blockId.ts'
+import { position } from '../../codecs/traceOptions.ts'
+import { hash, listOf } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import type { Json } from '../../json.ts'
+import type { TransactionPlace } from '../../ports.ts'
+import { param } from '../../registry.ts'
+import { anyJson } from '../debug/anyJson.ts'
+import { maxBlockTraceLength, tracesOf } from '../debug/traceBlock.ts'
+import { tracedResult, whenReady } from '../debug/tracedResult.ts'
+import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
+import { ethMethod } from '../define.ts'
+import { findBlock } from '../eth/atBlock.ts'
+import { type JsonCall, localized, parityRequest, textItems, textOf } from './parityResult.ts'
+
+export const calls = { trace: true, stateDiff: false }
+
+/** The calls of all transactions of a block that `keep` lets pass, in order; those of one transaction together, as JSON. */
+export async function callsOfBlock(
+  context: EthContext,
+  block: BlockId,
+  keep: (call: JsonCall) => boolean,
+  maxLength = maxBlockTraceLength,
+): Promise<readonly string[]> {
+  if (block.number === 0) return []
+  const tracing = tracingOf(context, block)
+  const textAt = (index: number, result: Json): string | undefined =>
+    textOf(localized(result, { block, hash: tracing.hashes[index], index }).filter(keep))
+  return await tracesOf(context, tracing, parityRequest(calls), textAt, maxLength)
+}
+
+export function blockAt(context: EthContext, at: BlockParam): BlockId | undefined {
+  using view = context.chain.view()
+  return findBlock(view, at)
+}
+
+export const traceBlockCalls = ethMethod({
+  name: 'trace_block',
+  doc: 'The calls of all transactions of a block, as a list.',
+  params: [param('block', blockId)],
+  result: textItems('list of calls, each with where it stands; null when there is no such block'),
+  cost: 'trace',
+  example: { params: ['0x0'], result: [] },
+  async run(context, at): Promise<readonly string[] | undefined> {
+    const block = blockAt(context, at)
+    return block && callsOfBlock(context, block, () => true)
+  },
+})
+
+function callsAt(context: EthContext, place: TransactionPlace): readonly JsonCall[] | Promise<readonly JsonCall[]> {
+  const { block, index } = place
+  const tracing = tracingOf(context, block)
+  const trace = (): readonly JsonCall[] =>
+    localized(tracedResult(tracing.trace(index, parityRequest(calls), context.executor.timer())), {
+      block,
+      hash: tracing.hashes[index],
+      index,
+    })
+  return whenReady(context.ticket, () => tracing.prepare(index), trace)
+}
+
+export const traceTransactionCalls = ethMethod({
+  name: 'trace_transaction',
+  doc: 'The calls of a transaction of the canonical chain, as a list.',
+  params: [param('hash', hash)],
+  result: anyJson('list of calls, each with where it stands; null when there is no such transaction'),
+  cost: 'trace',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  async run(context, of): Promise<Json> {
+    const place = findTransaction(context, of)
+    return place === undefined ? null : await callsAt(context, place)
+  },
+})
+
+export const traceGet = ethMethod({
+  name: 'trace_get',
+  doc: 'One of the calls that trace_transaction lists.',
+  params: [param('hash', hash), param('indices', listOf(position, 1_024))],
+  result: anyJson('call; null when there is none, and for more than one index'),
+  cost: 'trace',
+  example: { params: [`0x${'11'.repeat(32)}`, ['0x0']], result: null },
+  async run(context, of, indices): Promise<Json> {
+    const [index] = indices
+    const place = findTransaction(context, of)
+    if (place === undefined || index === undefined || indices.length > 1) return null
+    return (await callsAt(context, place))[index] ?? null
+  },
+})

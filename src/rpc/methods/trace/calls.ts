@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { RlpError } from '#lib/rlp'
+import { recoverAddress } from '#lib/secp256k1'
+import { type Address, addressFromBytes } from '#types/ids'
+import { decodeTransaction, depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
+import { blockOverrides } from '../../codecs/blockOverride.ts'
+import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
+import { stateOverrides } from '../../codecs/stateOverride.ts'
+import { bytes, listOf, wrongType } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { invalidInput, invalidParams, timedOut } from '../../errors.ts'
+import type { Json } from '../../json.ts'
+import { within } from '../../paramError.ts'
+import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { anyJson } from '../debug/anyJson.ts'
+import { maxBlockTraceLength } from '../debug/traceBlock.ts'
+import { planAt } from '../debug/traceCall.ts'
+import { tracedResult } from '../debug/tracedResult.ts'
+import { ethMethod } from '../define.ts'
+import { askedFor, parityRequest, type TraceTypes, traceTypes } from './parityResult.ts'
+
+const result = anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list')
+const block = optionalParam('block', blockId, latest, 'latest')
+
+export const traceCallCalls = ethMethod({
+  name: 'trace_call',
+  doc: 'Runs a message as eth_call does: its output, its calls, and what it would change.',
+  params: [
+    param('transaction', callRequest),
+    param('types', traceTypes),
+    block,
+    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
+    optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
+  ],
+  result,
+  cost: 'trace',
+  example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace'], 'latest'] },
+  run(context, request, types, at, state, environment): Json {
+    const overrides = { state, block: environment }
+    const plan = planAt(context, request, at, overrides)
+    const calls = context.tracing.calls({ block: plan.block })
+    return askedFor(tracedResult(calls.trace(plan.message, parityRequest(types), context.executor.timer(), overrides), plan.message), types)
+  },
+})
+
+/** Calls of one request. */
+const maxCalls = 1_000
+type Asked = { readonly request: CallRequest; readonly types: TraceTypes }
+
+const asked: ParamCodec<Asked> = {
+  doc: '[transaction, types]',
+  schema: { type: 'array' },
+  parse(value): Asked {
+    if (!Array.isArray(value)) throw wrongType(value, 'a list of a transaction and trace types')
+    return { request: within(0, () => callRequest.parse(value[0])), types: within(1, () => traceTypes.parse(value[1])) }
+  },
+}
+
+async function traceMany(context: EthContext, requests: readonly Asked[], at: BlockParam): Promise<Json> {
+  const first = planAt(context, requests[0]?.request ?? {}, at, {})
+  const here: BlockParam = { kind: 'hash', hash: first.block.hash, mustBeCanonical: false }
+  const calls = context.tracing.calls({ block: first.block })
+  const results: Json[] = []
+  let length = 0
+  for (const { request, types } of requests) {
+    const { message } = planAt(context, request, here, {})
+    const one = askedFor(tracedResult(calls.trace(message, parityRequest(types), context.executor.timer()), message), types)
+    length += JSON.stringify(one).length
+    if (length > maxBlockTraceLength) throw invalidInput(`the traces are larger than ${maxBlockTraceLength} bytes`)
+    results.push(one)
+    await nextTurn()
+    if (context.ticket.isCancelled) throw timedOut()
+  }
+  return results
+}
+
+export const traceCallMany = ethMethod({
+  name: 'trace_callMany',
+  doc: 'As trace_call for several messages, each on what those before it have changed.',
+  params: [param('calls', listOf(asked, maxCalls)), block],
+  result: anyJson('for each call what trace_call answers'),
+  cost: 'trace',
+  example: { params: [[[{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace']]], 'latest'] },
+  run: traceMany,
+})
+
+function signerOf(tx: SignedTransaction): Address {
+  const signature = signatureBytes(tx)
+  const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
+  if (address === undefined) throw invalidParams('invalid transaction signature')
+  return addressFromBytes(address)
+}
+
+/** A signed transaction as a call that asks for the same. */
+function requestOf(raw: Uint8Array): CallRequest {
+  const tx = decoded(raw)
+  if (tx.type === depositType || tx.type === 3) throw invalidParams('transaction type not supported')
+  const { to, value, data, gasLimit } = tx
+  const price =
+    tx.type === 0 || tx.type === 1
+      ? { gasPrice: tx.gasPrice }
+      : { maxFeePerGas: tx.maxFeePerGas, maxPriorityFeePerGas: tx.maxPriorityFeePerGas }
+  return {
+    ...{ from: signerOf(tx), to: to ?? undefined, value, data, gas: gasLimit, ...price },
+    accessList: tx.type === 0 ? undefined : tx.accessList,
+    authorizationList: tx.type === 4 ? tx.authorizationList : undefined,
+  }
+}
+
+function decoded(raw: Uint8Array): ReturnType<typeof decodeTransaction> {
+  try {
+    return decodeTransaction(raw)
+  } catch (error) {
+    if (error instanceof RlpError) throw invalidParams('failed to decode signed transaction')
+    throw error
+  }
+}
+
+export const rawTransaction = ethMethod({
+  name: 'trace_rawTransaction',
+  doc: 'As trace_call, of a signed transaction; its nonce is not looked at.',
+  params: [param('bytes', bytes), param('types', traceTypes), block],
+  result,
+  cost: 'trace',
+  example: { params: ['0x02', ['trace']] },
+  run(context, raw, types, at): Json {
+    const plan = planAt(context, requestOf(raw), at, {})
+    const calls = context.tracing.calls({ block: plan.block })
+    return askedFor(tracedResult(calls.trace(plan.message, parityRequest(types), context.executor.timer()), plan.message), types)
+  },
+})

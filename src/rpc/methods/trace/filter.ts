@@ -1,0 +1,102 @@
+import type { BlockId } from '#types/blockRef'
+import { type BlockParam, blockNumberOrTag, latest } from '../../codecs/blockId.ts'
+import { member } from '../../codecs/stateOverride.ts'
+import { position } from '../../codecs/traceOptions.ts'
+import { address, listOf, text, wrongType } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
+import { invalidParams } from '../../errors.ts'
+import { isJsonObject } from '../../json.ts'
+import { ParamError } from '../../paramError.ts'
+import { type ParamCodec, param } from '../../registry.ts'
+import { maxBlockTraceLength } from '../debug/traceBlock.ts'
+import { ethMethod } from '../define.ts'
+import { requireBlock } from '../eth/atBlock.ts'
+import { blockAt, callsOfBlock } from './blocks.ts'
+import { type JsonCall, memberOf, textItems } from './parityResult.ts'
+
+/** As Base's execution client has them. */
+const maxBlocks = 100
+const maxAddresses = 1_000
+
+type TraceFilter = {
+  readonly from: BlockParam
+  readonly to: BlockParam
+  readonly senders: ReadonlySet<string>
+  readonly receivers: ReadonlySet<string>
+  /** whether a call must fit both lists */
+  readonly mode: 'union' | 'intersection'
+  /** calls that are passed over first */
+  readonly after: number
+  readonly count: number
+}
+
+const addresses = listOf(address, maxAddresses)
+
+const traceFilter: ParamCodec<TraceFilter> = {
+  doc: '{fromBlock, toBlock, fromAddress: [], toAddress: [], mode: union or intersection, after, count}',
+  schema: { type: 'object' },
+  parse(value): TraceFilter {
+    if (!isJsonObject(value)) throw wrongType(value, 'a trace filter')
+    const mode = member(value, 'mode', text) ?? 'union'
+    if (mode !== 'union' && mode !== 'intersection') throw new ParamError(`unknown mode \`${mode}\`, expected union or intersection`)
+    return {
+      from: member(value, 'fromBlock', blockNumberOrTag) ?? { kind: 'tag', tag: 'earliest' },
+      to: member(value, 'toBlock', blockNumberOrTag) ?? latest,
+      senders: new Set(member(value, 'fromAddress', addresses)),
+      receivers: new Set(member(value, 'toAddress', addresses)),
+      mode,
+      after: member(value, 'after', position) ?? 0,
+      count: member(value, 'count', position) ?? Number.POSITIVE_INFINITY,
+    }
+  },
+}
+
+/** Who a call is to: of a creation the contract, of a self-destruct who inherits. */
+const receiverOf = (call: JsonCall): string | undefined =>
+  memberOf(call, 'action', 'to') ?? memberOf(call, 'result', 'address') ?? memberOf(call, 'action', 'refundAddress')
+const senderOf = (call: JsonCall): string | undefined => memberOf(call, 'action', 'from') ?? memberOf(call, 'action', 'address')
+
+function matches(filter: TraceFilter, call: JsonCall): boolean {
+  const { senders, receivers, mode } = filter
+  if (senders.size === 0 && receivers.size === 0) return true
+  const isFrom = senders.has(senderOf(call) ?? '')
+  const isTo = receivers.has(receiverOf(call) ?? '')
+  if (mode === 'union') return isFrom || isTo
+  return (senders.size === 0 || isFrom) && (receivers.size === 0 || isTo)
+}
+
+/** @throws RpcError when the range is back to front, too large or not there yet */
+function rangeOf(context: EthContext, { from, to }: TraceFilter): { readonly first: number; readonly last: number } {
+  using view = context.chain.view()
+  const [first, last] = [requireBlock(view, from).number, requireBlock(view, to).number]
+  if (first > last) throw invalidParams('invalid parameters: fromBlock cannot be greater than toBlock')
+  if (last - first >= maxBlocks) throw invalidParams(`Block range too large; currently limited to ${maxBlocks} blocks`)
+  return { first, last }
+}
+
+async function search(context: EthContext, filter: TraceFilter): Promise<readonly string[]> {
+  const { first, last } = rangeOf(context, filter)
+  const end = filter.after + filter.count
+  const found: string[] = []
+  let seen = 0
+  let length = 0
+  const keep = (call: JsonCall): boolean => matches(filter, call) && ++seen > filter.after && seen <= end
+  for (let number = first; number <= last && seen < end; number++) {
+    const block: BlockId | undefined = blockAt(context, { kind: 'number', number })
+    if (block === undefined) break
+    const texts = await callsOfBlock(context, block, keep, maxBlockTraceLength - length)
+    length += texts.reduce((sum, each) => sum + each.length, 0)
+    found.push(...texts)
+  }
+  return found
+}
+
+export const traceFilterMethod = ethMethod({
+  name: 'trace_filter',
+  doc: `The calls of a range of at most ${maxBlocks} blocks that are from or to certain accounts.`,
+  params: [param('filter', traceFilter)],
+  result: textItems('list of calls, each with where it stands'),
+  cost: 'trace',
+  example: { params: [{ fromBlock: '0x0', toBlock: '0x0' }], result: [] },
+  run: search,
+})

@@ -1,0 +1,55 @@
+import { blockId } from '../../codecs/blockId.ts'
+import { hash } from '../../codecs/values.ts'
+import type { Json } from '../../json.ts'
+import { param, type TextCodec } from '../../registry.ts'
+import { anyJson } from '../debug/anyJson.ts'
+import { tracesOf } from '../debug/traceBlock.ts'
+import { tracedResult, whenReady } from '../debug/tracedResult.ts'
+import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
+import { ethMethod } from '../define.ts'
+import { blockAt } from './blocks.ts'
+
+const request = { tracer: 'opcodeGasTracer' }
+
+export const transactionOpcodeGas = ethMethod({
+  name: 'trace_transactionOpcodeGas',
+  doc: 'How often each opcode ran in a transaction of the canonical chain, and the gas it took.',
+  params: [param('hash', hash)],
+  result: anyJson('{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}; null when there is no such transaction'),
+  cost: 'trace',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run(context, of): Json | Promise<Json> {
+    const place = findTransaction(context, of)
+    if (place === undefined) return null
+    const tracing = tracingOf(context, place.block)
+    const trace = (): Json => ({
+      transactionHash: of,
+      opcodeGas: tracedResult(tracing.trace(place.index, request, context.executor.timer())),
+    })
+    return whenReady(context.ticket, () => tracing.prepare(place.index), trace)
+  },
+})
+
+const blockResult: TextCodec<string | undefined> = {
+  doc: '{blockHash, blockNumber, transactions}: trace_transactionOpcodeGas of each transaction; null when there is no such block',
+  schema: { type: ['object', 'null'] },
+  text: (value) => value ?? 'null',
+}
+
+export const blockOpcodeGas = ethMethod({
+  name: 'trace_blockOpcodeGas',
+  doc: 'As trace_transactionOpcodeGas, of all transactions of a block.',
+  params: [param('block', blockId)],
+  result: blockResult,
+  cost: 'trace',
+  example: { params: ['0xffffff'], result: null },
+  async run(context, at): Promise<string | undefined> {
+    const block = blockAt(context, at)
+    if (block === undefined) return undefined
+    const tracing = tracingOf(context, block)
+    const items = await tracesOf(context, tracing, request, (index, opcodeGas) =>
+      JSON.stringify({ transactionHash: tracing.hashes[index], opcodeGas }),
+    )
+    return `{"blockHash":"${block.hash}","blockNumber":${block.number},"transactions":[${items.join(',')}]}`
+  },
+})
