@@ -1,4 +1,5 @@
 import type { NodeMode } from '#node/nodeOptions'
+import { isAddressRange } from './addressRange.ts'
 import type { Translation } from './translations.ts'
 
 export const modes = ['all', 'execution', 'consensus'] as const satisfies readonly NodeMode[]
@@ -118,6 +119,30 @@ export const hostNames = (options: FlagOptions): Flag<readonly string[]> =>
     const list = value.split(',').map((one) => one.trim().toLowerCase())
     return list.every((one) => /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(one)) ? list : undefined
   })
+
+/** What stands between commas, where each is good. */
+function parseList(value: string, isGood: (one: string) => boolean): readonly string[] | undefined {
+  const list = value.split(',').map((one) => one.trim())
+  return list.every(isGood) ? list : undefined
+}
+
+const knownNamespaces = ['eth', 'net', 'web3', 'rpc', 'txpool', 'debug', 'trace', 'base', 'admin', 'miner']
+
+export const namespaces = (options: FlagOptions): Flag<readonly string[] | 'all'> =>
+  flag(options, 'NAME[,NAME]', `all, none, or a list of ${knownNamespaces.join(', ')}`, (value) => {
+    if (value === 'all') return value
+    return value === 'none' ? [] : parseList(value, (one) => knownNamespaces.includes(one))
+  })
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+
+export const origins = (options: FlagOptions): Flag<readonly string[] | 'any'> =>
+  flag(options, 'ORIGIN[,ORIGIN]', '*, or a list of origins such as https://wallet.example', (value) =>
+    value === '*' ? 'any' : parseList(value, isOrigin),
+  )
+
+export const addressRanges = (options: FlagOptions): Flag<readonly string[]> =>
+  flag(options, 'ADDRESS[,ADDRESS]', 'a list of IP addresses, or networks such as 10.0.0.0/8', (value) => parseList(value, isAddressRange))
 
 /** A stretch of the chain: in seconds, or in blocks where an older configuration says blocks. */
 export type Stretch = { readonly sec: number } | { readonly blocks: number }

@@ -6,9 +6,7 @@ import {
   choice,
   type DefaultedFlag,
   defaulted,
-  duration,
   type Flag,
-  hostNames,
   integer,
   modes,
   nodeUrl,
@@ -22,6 +20,7 @@ import {
   url,
   urls,
 } from './flagSpec.ts'
+import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
 
 const withConsensus = ['all', 'consensus'] as const
@@ -285,20 +284,7 @@ export const flags = {
     }),
     7300,
   ),
-  'rpc.hosts': hostNames({
-    env: 'BASALT_RPC_HOSTS',
-    group: 'Servers',
-    doc: 'names, besides localhost and IP addresses, that requests may call this node by; default on a loopback address: none, elsewhere: any',
-  }),
-
-  'rpc.evm-timeout': defaulted(
-    duration(
-      { env: 'BASALT_RPC_EVM_TIMEOUT', group: 'Servers', modes: withExecution, doc: 'how long an eth_call may run code; 0: for ever' },
-      'a time such as 5s or 500ms',
-    ),
-    5_000,
-    '5s',
-  ),
+  ...rpcFlags,
 
   datadir: defaulted(
     text(

@@ -42,11 +42,6 @@ export const foreignVariables: readonly Foreign[] = [
   { names: ['STATSD_ADDRESS'], kind: 'no-meaning', why: 'metrics are fetched, not sent: --metrics.port' },
   { names: ['JWT_SECRET_FILE'], kind: 'no-meaning', why: 'of nethermind: --jwt names the file of the secret' },
   {
-    names: ['RETH_HTTP_API', 'RETH_WS_API'],
-    kind: 'no-meaning',
-    why: 'what is served is what may be served to anybody; admin_* alone has a switch, --rollup.admin',
-  },
-  {
     names: ['BASE_NODE_L1_TRUST_RPC', 'OP_NODE_L1_TRUST_RPC', 'BASE_NODE_L2_TRUST_RPC'],
     kind: 'no-meaning',
     why: 'every hash is recomputed, whoever gives the block',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { networkOf } from '#chain/networks'
+import { usualRpcThreads } from '#node/rpcThreadCount'
 import { nodeOptionsOf, optionFlags, unusedSecretFile } from './nodeOptions.ts'
 import { readFlagsOfMode } from './readFlags.ts'
 
@@ -28,12 +29,13 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
     version: '1.2.3',
     l1: { rpcUrls: ['http://a'], beaconUrls: ['http://b'], pollMs: 4_000 },
     listen: {
-      http: { host: '127.0.0.1', port: 8545 },
-      ws: { host: '127.0.0.1', port: 8546 },
+      http: { host: '127.0.0.1', port: 8545, api: ['eth', 'net', 'web3', 'rpc'] },
+      ws: { host: '127.0.0.1', port: 8546, api: ['eth', 'net', 'web3', 'rpc'] },
       rollup: { host: '127.0.0.1', port: 7545 },
       metrics: { host: '127.0.0.1', port: 7300 },
     },
     callTimeoutMs: 5_000,
+    rpcThreads: usualRpcThreads(),
     isAdminOn: false,
     readyMaxLagSec: 30,
     minFreeBytes: 2_000_000_000,
@@ -99,6 +101,44 @@ it('cli/nodeOptions: servers that are off, elsewhere, or known by names', () => 
   const raw = { ...l1, 'http.port': 'off', 'metrics.port': 'off', 'rollup.addr': '0.0.0.0', 'rpc.hosts': 'node,execution' }
   expect(options('all', raw).listen).toMatchObject({ rollup: { host: '0.0.0.0', port: 7545, hostNames: ['node', 'execution'] } })
   expect(options('all', raw).listen.http).toBeUndefined()
+})
+
+it('cli/nodeOptions: namespaces, origins and the local socket, under the names of other clients too', () => {
+  const env = { RETH_HTTP_API: 'web3,eth,net,txpool', CLIENT_WS_API: 'all' }
+  const raw = { 'http.cors': '*', 'ws.origins': 'https://a.example,http://b.example:80', 'ipc.path': '/tmp/x.ipc' }
+  const bad = (flag: string, value: string) => () => options('execution', { [flag]: value })
+  expect(options('execution', { ...raw, 'ws.origins': 'https://a.example' }, env).listen).toMatchObject({
+    http: { api: ['web3', 'eth', 'net', 'txpool'], cors: true },
+    ws: { cors: ['https://a.example'] },
+    ipc: { path: '/tmp/x.ipc' },
+  })
+  expect(options('execution', {}, env).listen.ws).not.toHaveProperty('api')
+  expect(options('execution', { 'http.api': 'none' }).listen).toMatchObject({ http: { api: [] } })
+  expect(bad('http.api', 'eth,nonsense')).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
+  expect(bad('ws.origins', raw['ws.origins'])).toThrow(expect.objectContaining({ code: 'BAD_FLAG' })) // no browser says :80
+})
+
+it('cli/nodeOptions: rate limits of all servers draw on one table; keys have their own', () => {
+  const path = join(dir, 'keys')
+  writeFileSync(path, '# ours\nalice-123 500\n\nbob-45678 20 30\n')
+  const raw = { 'rpc.rate-limit': '100', 'rpc.api-keys': path, 'rpc.trusted-proxies': '10.0.0.0/8, ::1' }
+  const { http, ws } = options('execution', raw).listen
+  expect(http?.rateLimit).toMatchObject({
+    rate: { unitsPerSec: 100, burstUnits: 1_000 },
+    keys: [
+      { key: 'alice-123', unitsPerSec: 500, burstUnits: 5_000 },
+      { key: 'bob-45678', unitsPerSec: 20, burstUnits: 30 },
+    ],
+    trustedProxies: ['10.0.0.0/8', '::1'],
+  })
+  expect(ws?.rateLimit?.table).toBe(http?.rateLimit?.table)
+  expect(options('execution', {}).listen.http).not.toHaveProperty('rateLimit')
+  writeFileSync(path, 'a secret key\n')
+  expect(() => options('execution', raw)).toThrow(
+    expect.objectContaining({ code: 'BAD_FLAG', message: expect.not.stringContaining('secret') }),
+  )
+  for (const wrong of [{ 'rpc.rate-burst': '5' }, { ...raw, 'rpc.trusted-proxies': '10.0.0.0/40' }, { ...raw, 'rpc.api-keys': '/nosuch' }])
+    expect(() => options('execution', wrong)).toThrow(expect.objectContaining({ severity: 'fatal' }))
 })
 
 it.each<[string, 'all' | 'execution' | 'consensus', Record<string, string>, string, RegExp]>([

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import type { RollupConfig } from '#chain/rollupConfig'
 import { fromHex } from '#lib/hex'
-import type { NodeMode, NodeOptions } from '#node/nodeOptions'
+import type { NodeOptions } from '#node/nodeOptions'
+import type { PageListen } from '#node/servers'
 import { datadirOf } from './datadir.ts'
 import { cliFault } from './faults.ts'
 import type { Stretch } from './flagSpec.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
+import { limitFlags, rateLimitOf } from './serverLimits.ts'
 
 /** Flags of `basalt node` that become options of the node, besides those of the chain and of the log. */
 export const optionFlags = [
@@ -37,7 +39,14 @@ export const optionFlags = [
   'metrics.addr',
   'metrics.port',
   'rpc.hosts',
+  'http.api',
+  'http.cors',
+  'ws.api',
+  'ws.origins',
+  'ipc.path',
+  ...limitFlags,
   'rpc.evm-timeout',
+  'rpc.workers',
   'sequencer.http',
   'db.min-free',
 ] as const satisfies readonly FlagName[]
@@ -49,22 +58,36 @@ const missing = (flag: OptionFlag, doc: string): Error => cliFault('MISSING_FLAG
 const seconds = (stretch: Stretch, config: RollupConfig): number =>
   'sec' in stretch ? stretch.sec : Math.ceil(stretch.blocks * config.blockTimeSec)
 
-const servers: Readonly<Record<keyof NodeOptions['listen'], readonly NodeMode[]>> = {
+const servers = {
   http: flags['http.port'].modes,
   ws: flags['ws.port'].modes,
   engine: flags['engine.port'].modes,
   rollup: flags['rollup.port'].modes,
   metrics: flags['metrics.port'].modes,
+} as const
+
+/** Whom a public server answers, and how much. */
+function admissionOf(given: OptionValues, server: 'http' | 'ws', rateLimit: PageListen['rateLimit']): Partial<PageListen> {
+  const api = given[`${server}.api`]
+  const origins = server === 'http' ? given['http.cors'] : given['ws.origins']
+  return {
+    ...(api !== 'all' && { api }),
+    ...(origins && { cors: origins === 'any' ? true : origins }),
+    ...(rateLimit && { rateLimit }),
+  }
 }
 
 function listenOf(given: OptionValues): NodeOptions['listen'] {
   const hostNames = given['rpc.hosts']
+  const rateLimit = given.mode === 'consensus' ? undefined : rateLimitOf(given)
   const entries = (Object.keys(servers) as (keyof typeof servers)[]).flatMap((name) => {
     const port = given[`${name}.port`]
     if (port === 'off' || !servers[name].includes(given.mode)) return []
-    return [[name, { host: given[`${name}.addr`], port, ...(hostNames && { hostNames }) }] as const]
+    const admission = name === 'http' || name === 'ws' ? admissionOf(given, name, rateLimit) : {}
+    return [[name, { host: given[`${name}.addr`], port, ...(hostNames && { hostNames }), ...admission }] as const]
   })
-  return Object.fromEntries(entries)
+  const path = given.mode === 'consensus' ? undefined : given['ipc.path']
+  return { ...Object.fromEntries(entries), ...(path !== undefined && { ipc: { path } }) }
 }
 
 /** What the mode cannot do without. @throws Fault MISSING_FLAG (fatal) */
@@ -135,7 +158,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     ...(secret && { jwtSecret: () => secret }),
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
-    ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'] }),
+    ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     minFreeBytes: given['db.min-free'],

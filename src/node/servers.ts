@@ -3,12 +3,13 @@ import type { Log } from '#lib/log'
 import type { AdminContext, CallContext, EthContext, RollupContext, SocketContext, Subscriptions, Ticket } from '#rpc/context'
 import { createEngineServer, type EngineServerDeps } from '#rpc/engineServer'
 import type { Pages } from '#rpc/healthPages'
+import { createIpcServer } from '#rpc/ipcServer'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
 import type { HeadFeed } from '#rpc/ports'
 import { createRateLimiter, type RateLimitOptions } from '#rpc/rateLimit'
 import { createRegistry, type Registry, withNamespaces } from '#rpc/registry'
-import { createRpcServer, type RpcServer } from '#rpc/server'
+import { createRpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
 
 /** `port` 0: any free one. */
@@ -36,6 +37,8 @@ export type HttpListen = PageListen & { readonly flag?: string }
 export type ListenOptions = {
   readonly http?: HttpListen
   readonly ws?: PageListen
+  /** every method of the execution half, for whoever may open this file: the user of the process */
+  readonly ipc?: { readonly path: string }
   /** the Engine API, for a consensus half elsewhere */
   readonly engine?: Listen
   readonly rollup?: Listen
@@ -68,7 +71,8 @@ export type ServersDeps = {
   readonly metricsPages: Pages
 }
 
-type Open = (name: keyof ListenOptions, start: Promise<RpcServer>) => Promise<void>
+type Served = AsyncDisposable & { readonly url: string }
+type Open = (name: keyof ListenOptions, start: Promise<Served>) => Promise<void>
 type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics }
 
 const unrouted = <Context>(registry: Registry<Context>): Registry<Context> => registry
@@ -91,6 +95,11 @@ async function openEth(open: Open, common: Common, { eth, health }: ServersDeps,
     const registry = route(withNamespaces(socketRegistry, api))
     const limiter = rateLimit && createRateLimiter(common.clock, rateLimit)
     await open('ws', createWsServer({ ...common, registry, contextOf, heads, limiter, pending: context.filters }, options))
+  }
+  if (listen.ipc) {
+    const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
+    const ipc = { ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters }
+    await open('ipc', createIpcServer(ipc, { ...listen.ipc, flag: 'ipc.path' }))
   }
   if (listen.engine && engine) {
     const { context: reads, ...parts } = engine
@@ -118,7 +127,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
   const { log, clock, metrics, rollup, health, metricsPages } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
-  const servers: RpcServer[] = []
+  const servers: Served[] = []
   // all at once: each gives its callers seconds
   starting.defer(async () => void (await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))))
   const urls: Partial<Record<keyof ListenOptions, string>> = {}

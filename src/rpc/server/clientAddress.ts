@@ -38,14 +38,6 @@ export function addressList(ranges: readonly string[]): { has(address: string): 
   }
 }
 
-/** Whether a text is an address, or a network as `10.0.0.0/8`. */
-export function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || more.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
-}
-
 /**
  * Who asks: the last address of `X-Forwarded-For` that no proxy of ours has. Whoever connects could write what he likes there, so it is read as
  * far as each that handed it on is trusted.

@@ -1,0 +1,5 @@
+import type { RateLimitOptions } from '#rpc/rateLimit'
+import { createRateTable } from '#rpc/rateTable'
+
+/** Limits that several servers and threads share: whoever takes the same ones draws on the same buckets. */
+export const sharedRateLimit = (limits: Omit<RateLimitOptions, 'table'>): RateLimitOptions => ({ ...limits, table: createRateTable() })
