@@ -70,7 +70,7 @@ class Reached implements TraceListener {
 }
 
 /**
- * Runs a message for what it reaches for, then again with all of that in its access list, for what it costs so.
+ * Runs a message for what it reaches for, then, if it succeeds, again with all of that in its access list, for what it costs so.
  * @param deps `evm` tells nothing, `traced` tells its steps
  */
 export function listCall(
@@ -86,6 +86,6 @@ export function listCall(
     return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
   }, endedLate)
   const accessList = reached.list()
-  if (first.outcome.kind === 'refused' || first.outcome.kind === 'timeout') return { accessList, measured: first }
+  if (first.outcome.kind !== 'success') return { accessList, measured: first }
   return { accessList, measured: measureCall(deps, at, { ...message, accessList }, overrides) }
 }

@@ -2,10 +2,13 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
 import type { TracedEvm } from '#evm/wasmEvm'
 import type { Execution } from '#execution/execution'
-import type { CallRuns, ListedCall } from '#rpc/callPorts'
+import type { CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
 import type { CallOutcome } from '#rpc/ports'
 import { listCall } from './accessList.ts'
 import { callMany } from './callMany.ts'
+import { simulate } from './simulate.ts'
+import { ethereumSimulatedRules } from './simulatedEthereum.ts'
+import { opSimulatedRules } from './simulatedRules.ts'
 
 export type CallRunsDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -16,6 +19,8 @@ export type CallRunsDeps = {
 
 /** What runs more than one message for a request, over views of the chain. */
 export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
+  const { ethereum } = config.schedule
+  const simulatedRules = ethereum ? ethereumSimulatedRules(ethereum) : opSimulatedRules(config)
   return {
     list(at, message, timer, overrides): ListedCall | undefined {
       using view = execution.view()
@@ -26,6 +31,11 @@ export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps)
       using view = execution.view()
       const parent = view.parent(at.hash)
       return parent && callMany({ evm, config, timer }, parent, bundles, state)
+    },
+    simulate(at, request, gasCap, timer): SimulationOutcome | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && simulate({ evm, traced, config, rules: simulatedRules, timer }, parent, request, gasCap)
     },
   }
 }

@@ -1,7 +1,30 @@
+import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
-import type { AccessList } from '#types/transaction'
+import type { Log } from '#types/log'
+import type { AccessList, Authorization, SignedTransaction } from '#types/transaction'
 import type { CallMessage, CallOutcome, MeasuredCall, RunTimer } from './ports.ts'
+
+/** A transaction as a caller asks for it: everything may be missing. */
+export type CallRequest = {
+  readonly from?: Address | undefined
+  readonly to?: Address | undefined
+  /** gas */
+  readonly gas?: bigint | undefined
+  /** wei per gas */
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+  /** wei */
+  readonly value?: bigint | undefined
+  readonly data?: Uint8Array | undefined
+  readonly accessList?: AccessList | undefined
+  /** EIP-7702; one at least */
+  readonly authorizationList?: readonly Authorization[] | undefined
+  readonly chainId?: bigint | undefined
+  /** u64; a call passes it over */
+  readonly nonce?: bigint | undefined
+}
 
 /** Slots by their 32-byte number. */
 export type SlotValues = ReadonlyMap<Hash, bigint>
@@ -44,11 +67,69 @@ export type BlockOverrides = {
 /** What a call takes to be otherwise than the chain has it. */
 export type CallOverrides = { readonly state?: StateOverrides | undefined; readonly block?: BlockOverrides | undefined }
 
-/** What a message reached for, and what it costs when all of that is listed. */
+/** What a message reached for, and what it costs when all of that is listed; of one that fails, what it cost without. */
 export type ListedCall = { readonly accessList: AccessList; readonly measured: MeasuredCall }
 
 /** Messages that run one after the other in one environment. */
 export type CallBundle = { readonly messages: readonly CallMessage[]; readonly block: BlockOverrides }
+
+/** One block to simulate. What is not overridden follows from the block before it. */
+export type SimulatedBlockRequest = {
+  readonly block: BlockOverrides
+  /** holds from this block on */
+  readonly state: StateOverrides | undefined
+  readonly calls: readonly CallRequest[]
+}
+
+export type SimulationRequest = {
+  readonly blocks: readonly SimulatedBlockRequest[]
+  /** Nonces, base fee and the fees of L1 and operator are as in a block; otherwise a call that names no price pays none. */
+  readonly validation: boolean
+  /** Wei that moves is told as if it were a token: a log of the address 0xeeee… */
+  readonly traceTransfers: boolean
+}
+
+/** A call as a transaction of its block. */
+export type SimulatedCall = {
+  readonly outcome: CallOutcome
+  /** gas: after refunds, and the most that it had used at any time */
+  readonly gasUsed: bigint
+  readonly mostGas: bigint
+  /** with their places in the block */
+  readonly logs: readonly { readonly log: Log; readonly index: number }[]
+}
+
+export type SimulatedBlock = {
+  readonly hash: Hash
+  readonly block: Block
+  readonly transactions: readonly { readonly transaction: SignedTransaction; readonly hash: Hash; readonly from: Address }[]
+  /** in the order of the transactions */
+  readonly calls: readonly SimulatedCall[]
+}
+
+/** Why blocks cannot be simulated. */
+export type SimulationRefusal = {
+  readonly kind:
+    | 'too-many-blocks'
+    | 'block-order'
+    | 'time-order'
+    | 'block-gas-limit'
+    | 'nonce-too-low'
+    | 'nonce-too-high'
+    | 'fee-below-base-fee'
+    | 'intrinsic-gas'
+    | 'insufficient-funds'
+    | 'initcode-size'
+    | 'bad-request'
+    | 'impossible'
+  readonly reason: string
+}
+
+export type SimulationOutcome =
+  /** `style`: whose form the answer has */
+  | { readonly kind: 'simulated'; readonly style: 'base' | 'go-ethereum'; readonly blocks: readonly SimulatedBlock[] }
+  | { readonly kind: 'refused'; readonly refusal: SimulationRefusal }
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
 
 /** Runs what is more than one message in the state of a block; undefined: that state is not retained any more. */
 export interface CallRuns {
@@ -61,4 +142,6 @@ export interface CallRuns {
     timer: RunTimer,
     state: StateOverrides | undefined,
   ): readonly (readonly CallOutcome[])[] | undefined
+  /** Builds blocks of calls on a block, each on the one before. All calls together may use as much gas as one call. */
+  simulate(at: BlockId, request: SimulationRequest, gasCap: bigint, timer: RunTimer): SimulationOutcome | undefined
 }

@@ -22,6 +22,9 @@ function without(object: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 }
 
+const pick = (object: JsonObject, ...names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)))
+
 const mapItems = (value: Json | undefined, translate: (item: JsonObject) => JsonObject): Json | undefined =>
   Array.isArray(value) ? value.map((item) => (isObject(item) ? translate(item) : item)) : value
 
@@ -49,18 +52,39 @@ function withSystemConfig(config: JsonObject, translate: (systemConfig: JsonObje
   return isObject(systemConfig) ? { ...config, genesis: { ...genesis, system_config: translate(systemConfig) } } : config
 }
 
-/** op-geth tells slots in no order, and not why a message reverts. */
+/** op-geth tells slots in no order, and not why a message reverts, whose gas it gives with the list. */
 function accessListOf(result: JsonObject): JsonObject {
   const { accessList, error } = result
+  const whole = error === undefined ? result : without(result, 'gasUsed')
   const sorted = mapItems(accessList, (entry) => {
     const { storageKeys } = entry
     return { ...entry, storageKeys: Array.isArray(storageKeys) ? storageKeys.toSorted() : null }
   })
   return {
-    ...result,
+    ...whole,
     accessList: sorted ?? null,
     ...(error !== undefined && { error: String(error).replace(/^(execution reverted).*/, '$1') }),
   }
+}
+
+/**
+ * What calls did in simulated blocks. The blocks are others: op-geth keeps neither extra data nor beacon root, has a second between blocks, gives
+ * each call all the gas of its block, names as parent a block that it does not show, and has the data of a revert in the error.
+ */
+const simulatedOf = (blocks: Json): Json | undefined =>
+  mapItems(blocks, (block) => ({ ...pick(block, 'number', 'gasUsed', 'baseFeePerGas', 'gasLimit', 'miner'), calls: callsOf(block) }))
+
+function callsOf({ calls }: JsonObject): Json {
+  const callOf = (call: JsonObject): JsonObject => {
+    const { logs, error, status } = call
+    const placed = mapItems(logs, (log) => without(log, 'blockHash', 'blockTimestamp', 'transactionHash'))
+    return {
+      ...(status === '0x0' ? without(call, 'returnData') : call),
+      logs: placed ?? null,
+      ...(isObject(error) && { error: without(error, 'data') }),
+    }
+  }
+  return mapItems(calls, callOf) ?? null
 }
 
 function configOfOurs(config: JsonObject): JsonObject {
@@ -88,6 +112,7 @@ export function resultOfReth(method: string, result: Json): Json {
 /** Our result, with what op-geth and op-node do not tell taken away. */
 export function resultOfOurs(method: string, result: Json): Json {
   if (method === 'eth_getLogs' && Array.isArray(result)) return mapItems(result, logOfOurs) ?? result
+  if (method === 'eth_simulateV1') return simulatedOf(result) ?? result
   if (method === 'eth_getBlockReceipts') return mapItems(result, receiptOfOurs) ?? result
   if (!isObject(result)) return result
   if (method === 'eth_createAccessList') return accessListOf(result)
@@ -117,6 +142,7 @@ function feeHistoryOfTheirs(history: JsonObject): JsonObject {
 
 /** op-geth's or op-node's result, with what the other clients do not tell taken away. */
 export function resultOfTheirs(method: string, result: Json): Json {
+  if (method === 'eth_simulateV1') return simulatedOf(result) ?? result
   if (!isObject(result)) return result
   if (method === 'eth_createAccessList') return accessListOf(result)
   if (method === 'eth_feeHistory') return feeHistoryOfTheirs(result)

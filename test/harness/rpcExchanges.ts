@@ -30,6 +30,7 @@ const offeredMethods: readonly string[] = [
     'eth_getBlockTransactionCountByNumber',
     'eth_estimateGas',
     'eth_createAccessList',
+    'eth_simulateV1',
     'eth_gasPrice',
     'eth_maxPriorityFeePerGas',
     'eth_blobBaseFee',

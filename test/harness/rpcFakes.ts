@@ -190,7 +190,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
   }
 }
 
-const noCalls: CallRuns = { list: () => undefined, many: () => undefined }
+const noCalls: CallRuns = { list: () => undefined, many: () => undefined, simulate: () => undefined }
 
 const noTracing: Tracing = {
   known: () => undefined,

@@ -1,6 +1,6 @@
 import { equalBytes } from '#lib/bytes'
-import type { Address } from '#types/ids'
 import type { AccessList, Authorization } from '#types/transaction'
+import type { CallRequest } from '../callPorts.ts'
 import { unsupported } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { ParamError, within } from '../paramError.ts'
@@ -8,24 +8,7 @@ import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 import { address, byteQuantity, bytes, gasQuantity, hash, listOf, quantity, wrongType } from './values.ts'
 
-/** A transaction as a caller asks for it: everything may be missing. */
-export type CallRequest = {
-  readonly from?: Address | undefined
-  readonly to?: Address | undefined
-  /** gas */
-  readonly gas?: bigint | undefined
-  /** wei per gas */
-  readonly gasPrice?: bigint | undefined
-  readonly maxFeePerGas?: bigint | undefined
-  readonly maxPriorityFeePerGas?: bigint | undefined
-  /** wei */
-  readonly value?: bigint | undefined
-  readonly data?: Uint8Array | undefined
-  readonly accessList?: AccessList | undefined
-  /** EIP-7702; one at least */
-  readonly authorizationList?: readonly Authorization[] | undefined
-  readonly chainId?: bigint | undefined
-}
+export type { CallRequest } from '../callPorts.ts'
 
 const maxAccessListEntries = 4_096
 const storageKeys = listOf(hash, maxAccessListEntries)
@@ -91,7 +74,7 @@ function parseData(request: JsonObject): Uint8Array | undefined {
 }
 
 /** Members that would change the outcome and that this version cannot take into account. */
-const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'maxFeePerBlobGas', 'sourceHash', 'mint']
+const unsupportedMembers = ['blobVersionedHashes', 'blobs', 'sourceHash', 'mint']
 
 export const callRequest: ParamCodec<CallRequest> = {
   doc: '{from, to, gas, gasPrice or maxFeePerGas and maxPriorityFeePerGas, value, input, accessList, authorizationList, chainId}, each optional',
@@ -111,8 +94,10 @@ export const callRequest: ParamCodec<CallRequest> = {
       accessList: optional(value, 'accessList', accessList),
       authorizationList: parseAuthorizations(value),
       chainId: optional(value, 'chainId', quantity),
+      nonce: optional(value, 'nonce', gasQuantity),
     }
-    for (const key of ['type', 'nonce']) optional(value, key, gasQuantity) // they change nothing, and are to be what they say
+    optional(value, 'type', gasQuantity) // these change nothing, and are to be what they say
+    optional(value, 'maxFeePerBlobGas', quantity)
     return { ...request, data: parseData(value) }
   },
 }

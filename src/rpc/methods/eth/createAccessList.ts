@@ -14,7 +14,7 @@ import { planCall } from './planCall.ts'
 type Answer = ListedCall & { readonly error: string | undefined }
 
 const accessListResult: ResultCodec<Answer> = {
-  doc: '{accessList, gasUsed: with that list, error: why the message fails, if it does}',
+  doc: '{accessList, gasUsed: with that list; of a message that fails without it, error: why it fails}',
   encode: ({ accessList, measured, error }) => ({
     accessList: accessList.map(({ address, slots }) => ({ address, storageKeys: slots })),
     gasUsed: toQuantity(measured.gasUsed),

@@ -1,0 +1,64 @@
+import type { SimulatedBlockRequest, SimulationRequest } from '../callPorts.ts'
+import { RpcError, unsupported } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
+import { within } from '../paramError.ts'
+import type { ParamCodec } from '../registry.ts'
+import { blockOverrides } from './blockOverride.ts'
+import { callRequest } from './callRequest.ts'
+import { member, stateOverrides } from './stateOverride.ts'
+import { flag, listOf, wrongType } from './values.ts'
+
+const maxBlocks = 256
+/** In one block: no more can be paid for with the gas of a call. */
+const maxCalls = 2_500
+
+/** What the caller asks for and how he wants to see it. */
+export type SimulateParam = { readonly request: SimulationRequest; readonly fullTransactions: boolean }
+
+/** More blocks than may be simulated. @see execution-apis, eth_simulateV1 */
+export const tooManyBlocks = (): RpcError => new RpcError(-38026, 'too many blocks')
+
+/** Overrides of a block that this version cannot take into account. */
+const unsupportedOverrides = ['withdrawals', 'beaconRoot']
+
+function refuseUnsupported(overrides: unknown): void {
+  if (!isJsonObject(overrides)) return
+  const isSet = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+  const extra = unsupportedOverrides.find((key) => isSet(overrides[key]))
+  if (extra !== undefined) throw unsupported(`the override ${extra} of a simulated block`)
+}
+
+const block: ParamCodec<SimulatedBlockRequest> = {
+  doc: '{blockOverrides, stateOverrides, calls}',
+  parse(value): SimulatedBlockRequest {
+    if (!isJsonObject(value)) throw wrongType(value, 'a block to simulate')
+    const { blockOverrides: overrides } = value
+    refuseUnsupported(overrides)
+    return {
+      block: member(value, 'blockOverrides', blockOverrides) ?? {},
+      state: member(value, 'stateOverrides', stateOverrides),
+      calls: member(value, 'calls', listOf(callRequest, maxCalls)) ?? [],
+    }
+  },
+}
+
+function parseBlocks({ blockStateCalls: blocks }: JsonObject): readonly SimulatedBlockRequest[] {
+  if (!Array.isArray(blocks)) throw wrongType(blocks, 'a sequence')
+  if (blocks.length > maxBlocks) throw tooManyBlocks()
+  return blocks.map((each: unknown, index) => within(index, () => block.parse(each)))
+}
+
+export const simulateRequest: ParamCodec<SimulateParam> = {
+  doc: `{blockStateCalls: [{blockOverrides, stateOverrides, calls}], traceTransfers, validation, returnFullTransactions}, at most ${maxBlocks} blocks, ${maxCalls} calls in each`,
+  parse(value): SimulateParam {
+    if (!isJsonObject(value)) throw wrongType(value, 'a simulation request object')
+    return {
+      request: {
+        blocks: within('blockStateCalls', () => parseBlocks(value)),
+        traceTransfers: member(value, 'traceTransfers', flag) ?? false,
+        validation: member(value, 'validation', flag) ?? false,
+      },
+      fullTransactions: member(value, 'returnFullTransactions', flag) ?? false,
+    }
+  },
+}
