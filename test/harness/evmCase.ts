@@ -1,4 +1,4 @@
-import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { EvmFork, EvmRules, OldEvmFork } from '#chain/evmRules'
 import {
   type Account,
   type Evm,
@@ -39,6 +39,8 @@ export type CaseMessage = {
 /** A state and the messages that run on it in one session, a transaction each. */
 export type EvmCase = {
   readonly fork: EvmFork
+  /** in the place of `fork`: one from before Paris, which only the reference interpreter and the oracle have */
+  readonly old?: OldEvmFork
   readonly accounts: ReadonlyMap<Address, CaseAccount>
   readonly messages: readonly CaseMessage[]
 }
@@ -61,6 +63,8 @@ export type CaseEnd = { readonly messages: readonly MessageEnd[]; readonly state
 const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, prague, osaka }
 /** Ethereum's own, without OP's limits. */
 export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
+
+const rulesFor = ({ fork, old }: EvmCase): EvmRules => (old === undefined ? rulesOf(fork) : { ...paris, old })
 
 const keys = new Map<Address, Hex>()
 
@@ -213,10 +217,11 @@ function forgetful(view: StateView): StateView {
  * Runs a case on an interpreter of ours.
  * @param state `missing`: the view has nothing at first, each message is interrupted for all that it touches, and goes on
  */
-export function runCase(evm: Evm, { fork, accounts, messages }: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
+export function runCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
+  const { accounts, messages } = given
   const view = viewOf(accounts)
   const patience = state === 'there' ? sure : patient
-  using session = evm.open(state === 'there' ? view : forgetful(view), testBlock, rulesOf(fork))
+  using session = evm.open(state === 'there' ? view : forgetful(view), testBlock, rulesFor(given))
   const ends = messages.map((message) => send(session, patience, message))
   const reads = [...accounts.keys()].map((address) => {
     const account = patience.at(() => session.account(address))

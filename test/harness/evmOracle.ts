@@ -35,7 +35,8 @@ const header = {
   number: BigInt(testBlock.number),
   coinbase: createAddressFromString(testBlock.beneficiary),
   timestamp: BigInt(testBlock.timestamp),
-  difficulty: 0n,
+  // before Paris; ours has it where later the random value is
+  difficulty: BigInt(testBlock.prevRandao),
   prevRandao: fromHex(testBlock.prevRandao),
   gasLimit: testBlock.gasLimit,
   baseFeePerGas: testBlock.baseFee,
@@ -67,8 +68,8 @@ export type OracleWatch = {
   afterMessage(error: string | undefined): void
 }
 
-async function oracleWith(fork: EvmFork, accounts: EvmCase['accounts'], watch: OracleWatch | undefined): Promise<EVM> {
-  const common = new Common({ chain: Mainnet, hardfork: fork })
+async function oracleWith(hardfork: string, accounts: EvmCase['accounts'], watch: OracleWatch | undefined): Promise<EVM> {
+  const common = new Common({ chain: Mainnet, hardfork })
   const evm = await createEVM({ common, blockchain: blockchain as unknown as NonNullable<OracleOptions['blockchain']> })
   for (const [address, { nonce, balance, code, storage }] of accounts) {
     const at = createAddressFromString(address)
@@ -186,8 +187,8 @@ function stateOf(evm: EVM): StateLines {
 }
 
 /** Runs a case on `@ethereumjs/evm`. Rejects when the oracle itself fails, as it does without a library for KZG. */
-export async function runOracle({ fork, accounts, messages }: EvmCase, watch?: OracleWatch): Promise<CaseEnd> {
-  const evm = await oracleWith(fork, accounts, watch)
+export async function runOracle({ fork, old, accounts, messages }: EvmCase, watch?: OracleWatch): Promise<CaseEnd> {
+  const evm = await oracleWith(old === 'frontier' ? 'chainstart' : (old ?? fork), accounts, watch)
   const ends: MessageEnd[] = []
   for (const message of messages) ends.push(await send(evm, fork, message))
   return { messages: ends, state: stateOf(evm) }
