@@ -2,6 +2,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { AdminContext, CallContext, EthContext, RollupContext, SocketContext, Subscriptions, Ticket } from '#rpc/context'
 import { createEngineServer, type EngineServerDeps } from '#rpc/engineServer'
+import { createGates, type Gates } from '#rpc/gates'
 import type { Pages } from '#rpc/healthPages'
 import { createIpcServer } from '#rpc/ipcServer'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry } from '#rpc/methods'
@@ -73,7 +74,7 @@ export type ServersDeps = {
 
 type Served = AsyncDisposable & { readonly url: string }
 type Open = (name: keyof ListenOptions, start: Promise<Served>) => Promise<void>
-type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics }
+type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics; readonly gates?: Gates }
 
 const unrouted = <Context>(registry: Registry<Context>): Registry<Context> => registry
 
@@ -137,7 +138,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     urls[name] = server.url
   }
   const common = { log, clock, metrics }
-  await openEth(open, common, deps, listen)
+  await openEth(open, { ...common, gates: createGates() }, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
     const contextOf = (ticket: Ticket): CallContext => ({ ticket })

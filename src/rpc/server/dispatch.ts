@@ -16,10 +16,10 @@ import {
   unavailable,
   unreadableParams,
 } from '../errors.ts'
+import { createGates, type Gates } from '../gates.ts'
 import { isJsonObject, type Json, JsonText } from '../json.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import type { Caller } from './caller.ts'
-import { createGates, type Gates } from './gate.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>

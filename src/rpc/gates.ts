@@ -1,5 +1,5 @@
-import { serverBusy } from '../errors.ts'
-import { type CostClass, costClasses } from '../registry.ts'
+import { serverBusy } from './errors.ts'
+import { type CostClass, costClasses } from './registry.ts'
 
 /** Lets a bounded number of tasks run at once, in order of arrival. */
 export class Gate {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Gate } from './gate.ts'
+import { Gate } from './gates.ts'
 
 /** As whoever has a gate does it. */
 async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
@@ -12,7 +12,7 @@ async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
 }
 const later = () => Promise.withResolvers<void>()
 
-it('rpc/gate: runs as many as it may, the rest in order of arrival', async () => {
+it('rpc/gates: runs as many as it may, the rest in order of arrival', async () => {
   const gate = new Gate(1, 10)
   const order: string[] = []
   const first = later()
@@ -30,7 +30,7 @@ it('rpc/gate: runs as many as it may, the rest in order of arrival', async () =>
   expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-it('rpc/gate: refuses when too many wait (−32009), and is open again afterwards', async () => {
+it('rpc/gates: refuses when too many wait (−32009), and is open again afterwards', async () => {
   const gate = new Gate(1, 1)
   const first = later()
   const running = through(gate, () => first.promise)
@@ -42,7 +42,7 @@ it('rpc/gate: refuses when too many wait (−32009), and is open again afterward
   expect(await through(gate, () => 'open')).toBe('open')
 })
 
-it('rpc/gate: a task that throws gives its place back', async () => {
+it('rpc/gates: a task that throws gives its place back', async () => {
   const gate = new Gate(1, 0)
   for (let i = 0; i < 3; i++) {
     await expect(
