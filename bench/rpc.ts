@@ -24,28 +24,38 @@ export type RpcOptions = {
 
 type Place = { readonly folder: string; readonly bare: Server; readonly anvil: Server; readonly facts: Facts; readonly seconds: number }
 
-const ask = (place: Place, { url }: Server, bodies: readonly string[], connections: number): Promise<Load> =>
-  runLoad(place.folder, { url, bodies, connections, seconds: place.seconds, way: 'measure' })
+const ask = (
+  place: Place,
+  { url }: Server,
+  bodies: readonly string[],
+  { connections, lengthened = 1 }: Pick<BenchRow, 'connections' | 'lengthened'>,
+): Promise<Load> => runLoad(place.folder, { url, bodies, connections, seconds: place.seconds * lengthened, way: 'measure' })
 
 const bareBodies = [JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })]
 /** those that anvil funds at its start */
 const anvilAccounts = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8']
 
-/** A second of load whose every answer is looked at; also what warms the node up. @throws Error when an answer is an error or null */
-async function check(place: Place, node: Server, name: string, bodies: readonly string[], connections: number): Promise<void> {
+/** A while of load whose every answer is looked at; also what warms the node up. @throws Error when an answer is an error or null */
+async function check(
+  place: Place,
+  node: Server,
+  { name, connections, lengthened = 1 }: BenchRow,
+  bodies: readonly string[],
+): Promise<void> {
   if (bodies.length === 0) throw new Error(`${name}: nothing to ask`)
-  const { failed, wrong, sample } = await runLoad(place.folder, { url: node.url, bodies, connections, seconds: 2, way: 'check' })
-  if (failed + wrong > 0) throw new Error(`${name}: ${failed} failed, ${wrong} wrong answers: ${sample}`)
+  const seconds = Math.min(2, place.seconds) * lengthened
+  const { requests, failed, wrong, sample } = await runLoad(place.folder, { url: node.url, bodies, connections, seconds, way: 'check' })
+  if (requests === 0 || failed + wrong > 0) throw new Error(`${name}: ${requests} answers, ${wrong} wrong, ${failed} failed: ${sample}`)
 }
 
 async function measure(place: Place, node: Server, line: BenchRow, rounds: number): Promise<Row> {
   const bodies = line.bodies(place.facts)
-  await check(place, node, line.name, bodies, line.connections)
+  await check(place, node, line, bodies)
   const runs: { ours: Load; bare: number; anvil: number | undefined }[] = []
   for (let round = 0; round < rounds; round++) {
-    const bare = perSec(await ask(place, place.bare, bareBodies, 32))
-    const anvil = line.anvil && perSec(await ask(place, place.anvil, line.anvil(anvilAccounts), line.connections))
-    runs.push({ ours: await ask(place, node, bodies, line.connections), bare, anvil })
+    const bare = perSec(await ask(place, place.bare, bareBodies, { connections: 32 }))
+    const anvil = line.anvil && perSec(await ask(place, place.anvil, line.anvil(anvilAccounts), line))
+    runs.push({ ours: await ask(place, node, bodies, line), bare, anvil })
   }
   const ours = runs.map((run) => perSec(run.ours))
   const factors = runs.map((run) => perSec(run.ours) / ((line.baseReth * run.bare) / yardstick))

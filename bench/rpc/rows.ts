@@ -20,6 +20,8 @@ export type BenchRow = {
   /** the factor that is wanted */
   readonly goal: number
   readonly connections: 4 | 32
+  /** a run is so many times as long: answers are few */
+  readonly lengthened?: number
   /** bodies of requests, over all that there is */
   readonly bodies: (facts: Facts) => readonly string[]
   /** the same for anvil, which has none of these blocks */
@@ -170,7 +172,7 @@ export const benchRows: readonly BenchRow[] = [
       ),
   },
   {
-    ...{ name: 'debug_traceTransaction callTracer, 100th in its block', baseReth: 144, goal: 5, connections: 4 },
+    ...{ name: 'debug_traceTransaction callTracer, 100th in its block', baseReth: 144, goal: 5, connections: 4, lengthened: 4 },
     bodies: ({ blocks }) =>
       bodiesOf(
         'debug_traceTransaction',
@@ -178,7 +180,7 @@ export const benchRows: readonly BenchRow[] = [
       ),
   },
   {
-    ...{ name: 'debug_traceTransaction callTracer, any', baseReth: 144, goal: 5, connections: 4 },
+    ...{ name: 'debug_traceTransaction callTracer, any', baseReth: 144, goal: 5, connections: 4, lengthened: 4 },
     bodies: ({ blocks }) =>
       bodiesOf(
         'debug_traceTransaction',
@@ -186,7 +188,7 @@ export const benchRows: readonly BenchRow[] = [
       ),
   },
   {
-    ...{ name: 'debug_executionWitness', baseReth: 6.5, goal: 3, connections: 4 },
+    ...{ name: 'debug_executionWitness', baseReth: 6.5, goal: 3, connections: 4, lengthened: 4 },
     bodies: ({ blocks }) =>
       bodiesOf(
         'debug_executionWitness',
