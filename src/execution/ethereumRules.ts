@@ -46,6 +46,11 @@ function shapeRefusal(schedule: EthereumSchedule, { header, withdrawals }: Block
   return header.extraData.length > maxExtraDataBytes ? `extra data of ${header.extraData.length} bytes` : undefined
 }
 
+function sizeRefusal(schedule: EthereumSchedule, block: Block): string | undefined {
+  const isTooLarge = followsEthereum(schedule, 'osaka', block.header) && encodedBlockSize(block) > maxBlockBytes
+  return isTooLarge ? `a block of more than ${maxBlockBytes} bytes` : undefined
+}
+
 function gasLimitRefusal(schedule: EthereumSchedule, parent: Header, header: Header): string | undefined {
   const isFirstOfLondon = followsEthereum(schedule, 'london', header) && parent.baseFeePerGas === undefined
   const before = isFirstOfLondon ? parent.gasLimit * BigInt(baseFeeParams.elasticity) : parent.gasLimit
@@ -78,11 +83,10 @@ export function ethereumRefusal(schedule: EthereumSchedule, parent: Header, bloc
   const { header } = block
   if (header.number !== parent.number + 1) return `number is ${header.number}, ${parent.number + 1} expected`
   if (header.timestamp <= parent.timestamp) return `timestamp ${header.timestamp} is not after the parent's ${parent.timestamp}`
-  const isTooLarge = followsEthereum(schedule, 'osaka', header) && encodedBlockSize(block) > maxBlockBytes
-  if (isTooLarge) return `a block of more than ${maxBlockBytes} bytes`
   if (followsEthereum(schedule, 'cancun', header) && !blobParamsAt(schedule, header.timestamp)) return 'no blob parameters are known'
   return (
     shapeRefusal(schedule, block) ??
+    sizeRefusal(schedule, block) ??
     gasLimitRefusal(schedule, parent, header) ??
     ommersRefusal(block) ??
     (followsEthereum(schedule, 'paris', header) ? mergedRefusal(block) : undefined)

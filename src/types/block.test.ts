@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { type RecordedChainName, readRecordedChain, recordedChains } from '#devnet/recordedChain'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
-import { decodeBlock, encodeBlock, encodedBlockSize } from './block.ts'
+import { decodeBlock, decodeWholeBlock, encodeBlock, encodedBlockSize } from './block.ts'
 import { hashHeader } from './header.ts'
+import { zeroAddress } from './ids.ts'
 
 const names = Object.keys(recordedChains) as RecordedChainName[]
 const chains = new Map(names.map((name) => [name, readRecordedChain(name).blocks]))
@@ -34,6 +35,20 @@ it('types/block: the size is that of the encoding, around the steps of length pr
 it('types/block: legacy transactions stand as lists, typed ones as byte strings; both kinds are in the recordings', () => {
   const types = new Set(raws.flatMap((raw) => decodeBlock(raw).transactions.map((bytes) => Math.min(bytes[0] ?? 0, 0xc0))))
   expect([...types].sort((a, b) => a - b)).toEqual([1, 2, 4, 0x7e, 0xc0])
+})
+
+it('types/block: a block of Ethereum keeps its ommers and withdrawals, and is read out of several', () => {
+  const block = decodeBlock(canyon)
+  const withdrawals = [{ index: 1n, validatorIndex: 2n ** 64n - 1n, address: zeroAddress, amountGwei: 100n }]
+  const whole = { ...block, ommers: [block.header, decodeBlock(bedrock).header], withdrawals }
+  const bytes = encodeBlock(whole)
+  expect(encodedBlockSize(whole)).toBe(bytes.length)
+  expect(() => decodeBlock(bytes)).toThrow('block with ommers')
+  const file = new Uint8Array([...bytes, ...bedrock])
+  const first = decodeWholeBlock(file, 0)
+  expect(first).toEqual({ block: whole, next: bytes.length })
+  expect(decodeWholeBlock(file, first.next)).toEqual({ block: { ...decodeBlock(bedrock), ommers: [] }, next: file.length })
+  expect(() => decodeWholeBlock(file.subarray(0, -1), first.next)).toThrow(RlpError)
 })
 
 const [header = [], transactions = []] = fieldsOf(canyon)
