@@ -11,6 +11,7 @@ import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
+import { type LogSearch, searchLogIndex, type WantedLogs } from './logSearch.ts'
 import { decodedEntry, entryOf, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
@@ -34,6 +35,11 @@ export type ChainView = Disposable & {
   state(block: BlockId): WorldReads | undefined
   /** Number of the oldest block whose state is retained. */
   readonly oldestState: number
+  /**
+   * Looks for logs in canonical blocks, by an index as far as there is one; asked again from `next` on.
+   * @param wanted at least one list of it is not empty
+   */
+  findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
   /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
   parent(hash: Hash): ParentBlock | undefined
   /** How a known block hangs on the committed chain. */
@@ -62,6 +68,10 @@ class SnapshotView implements ChainView {
   readonly #base: BlockId
   readonly #overlays: readonly ExecutedBlock[]
   #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
+  /** the block that was looked up by its number last */
+  #lastId: BlockId | undefined
+  /** the block that was read last */
+  #last: ViewedBlock | undefined
   readonly heads: ViewedHeads
   readonly known: KnownBlocks
 
@@ -92,7 +102,9 @@ class SnapshotView implements ChainView {
 
   canonicalHash(number: number): Hash | undefined {
     if (number > this.#base.number) return this.#overlays[number - this.#base.number - 1]?.hash
-    return store.readCanonicalHash(this.#reader, number)
+    const hash = store.readCanonicalHash(this.#reader, number)
+    if (hash !== undefined) this.#lastId = { number, hash }
+    return hash
   }
 
   #overlay(hash: Hash): ExecutedBlock | undefined {
@@ -100,13 +112,23 @@ class SnapshotView implements ChainView {
     return this.#byHash.get(hash)
   }
 
+  #stored(hash: Hash): BlockId | undefined {
+    return this.#lastId?.hash === hash ? this.#lastId : store.readBlockId(this.#reader, hash)
+  }
+
   header(hash: Hash): Header | undefined {
-    const id = store.readBlockId(this.#reader, hash)
+    const id = this.#stored(hash)
     return id ? store.readHeader(this.#reader, id) : this.known.executed(hash)?.header
   }
 
+  /** Receipts are read with their block: it is read once. */
   block(hash: Hash): ViewedBlock | undefined {
-    const id = store.readBlockId(this.#reader, hash)
+    if (this.#last?.hash !== hash) this.#last = this.#readBlock(hash)
+    return this.#last
+  }
+
+  #readBlock(hash: Hash): ViewedBlock | undefined {
+    const id = this.#stored(hash)
     if (id === undefined) {
       const block = this.known.executed(hash)
       return block && { hash, block, senders: block.executed.map(({ sender }) => sender) }
@@ -119,12 +141,10 @@ class SnapshotView implements ChainView {
   }
 
   receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
-    const id = store.readBlockId(this.#reader, hash)
-    const executed = id ? undefined : this.known.executed(hash)
-    const entries = id
-      ? store.readReceiptEntries(this.#reader, id)?.map(entryOf)
-      : executed && store.storedReceipts(executed).map(decodedEntry)
-    const viewed = entries && this.block(hash)
+    const viewed = this.block(hash)
+    const stored = viewed && store.readReceiptEntries(this.#reader, { number: viewed.block.header.number, hash })
+    const executed = stored ? undefined : this.known.executed(hash)
+    const entries = stored?.map(entryOf) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
     if (entries === undefined || viewed === undefined) return undefined
     const feesOf = feesIn(viewed.block, this.#config)
     return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
@@ -144,6 +164,11 @@ class SnapshotView implements ChainView {
   state({ hash }: BlockId): WorldReads | undefined {
     const block = this.parent(hash)
     return block && createWorldReads(block.state, block.header.stateRoot)
+  }
+
+  findLogs(wanted: WantedLogs, from: number, to: number): LogSearch {
+    if (from > this.#base.number) return { kind: 'unindexed', next: to + 1 }
+    return searchLogIndex(this.#reader, wanted, from, Math.min(to, this.#base.number))
   }
 
   get oldestState(): number {

@@ -7,13 +7,16 @@ import type { Kv } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { BlockLoad } from './blockTree.ts'
 import type { StoredHeads } from './chainStore.ts'
-import { commitBranch } from './commit.ts'
+import { commitBranch, fillOlderLogs } from './commit.ts'
 import { CommitPace } from './commitPace.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { HeadRecord } from './headRecord.ts'
 
 /** Execution is measured in a process that is warm; one that starts takes two to three times as long to bring the same blocks back. */
 export const commitBounds = { afterMs: 2_000, executionMs: 200, journalBytes: 64 * 2 ** 20 }
+
+/** What a transaction has for the logs of blocks that an earlier version wrote, until they are all in the index. */
+const olderLogsMs = 10
 
 /** What is published, the sequence of its heads, and what those of its blocks cost that are not committed. */
 export type Published = { readonly record: HeadRecord; readonly sequence: number; readonly load: BlockLoad }
@@ -162,7 +165,11 @@ export class CommitBehind {
     if (goal.sequence !== this.#sequence) {
       const branch = { ancestor: base, blocks }
       const labels = isWhole ? goal.heads : labelsAt(goal.heads, head)
-      kv.write((tx) => commitBranch(tx, committed, branch, labels, isWhole ? goal.sequence : this.#sequence))
+      kv.write((tx) => {
+        commitBranch(tx, committed, branch, labels, isWhole ? goal.sequence : this.#sequence)
+        const untilMs = clock.elapsedMs() + olderLogsMs
+        fillOlderLogs(tx, () => clock.elapsedMs() < untilMs)
+      })
     }
     onCommit?.('end')
     const ms = clock.elapsedMs() - startMs

@@ -5,6 +5,7 @@ import type { BlockCache } from './blockCache.ts'
 import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
+import type { Metering } from './meterPorts.ts'
 import type { TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
 import type { SequencerLink } from './submitPorts.ts'
@@ -25,10 +26,12 @@ export type EthLimits = {
   readonly logBlocks: number
   /** logs of one eth_getLogs over several blocks */
   readonly logResults: number
+  /** time of one eth_getLogs */
+  readonly logMs: number
 }
 
 /** As Base's execution client has them. */
-export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 100_000, logResults: 20_000 }
+export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 100_000, logResults: 20_000, logMs: 20_000 }
 
 /** What the methods of the execution half get. */
 export type EthContext = CallContext & {
@@ -36,6 +39,7 @@ export type EthContext = CallContext & {
   readonly executor: Executor
   readonly calls: CallRuns
   readonly tracing: Tracing
+  readonly metering: Metering
   readonly fees: FeeMarket
   /** tells of new blocks as they become canonical */
   readonly heads: HeadFeed

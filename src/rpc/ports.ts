@@ -9,6 +9,7 @@ import type { Payload } from '#types/payload'
 import type { Receipt } from '#types/receipt'
 import type { AccessList, Authorization } from '#types/transaction'
 import type { CallOverrides } from './callPorts.ts'
+import type { LogFinder } from './logPorts.ts'
 
 /** The canonical head and its two labels; each is the genesis block before it moves. */
 export type ChainHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
@@ -92,7 +93,7 @@ export interface WorldReads {
 }
 
 /** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
-export interface ChainView extends Disposable {
+export interface ChainView extends LogFinder, Disposable {
   readonly heads: ChainHeads
   canonicalHash(number: number): Hash | undefined
   /** By hash, any known block, canonical or not. */
@@ -133,6 +134,8 @@ export type CallRefusal =
   | { readonly kind: 'insufficient-funds'; readonly have: bigint; readonly want: bigint }
   | { readonly kind: 'nonce-overflow' }
   | { readonly kind: 'initcode-size' }
+  /** what is overridden contradicts itself, or the rules of the block */
+  | { readonly kind: 'override'; readonly reason: string }
 
 export type CallOutcome =
   /** return data; of a creation, the code of the new contract */

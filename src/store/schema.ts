@@ -17,7 +17,12 @@ export type Schema = {
 }
 
 /** The chain's environment. */
-export const chainSchema: Schema = { version: 1, metaTable: 1, migrations: [] }
+export const chainSchema: Schema = {
+  version: 2,
+  metaTable: 1,
+  // the index begins with the next block and is filled behind, a little in each transaction
+  migrations: [{ to: 2, name: 'log index', run: (): void => {} }],
+}
 /** The consensus half's environment. */
 export const consensusSchema: Schema = { version: 1, metaTable: 1, migrations: [] }
 

@@ -77,9 +77,10 @@ export const tables = {
   logIndex: {
     id: 15,
     name: 'logIndex',
-    key: 'empty so far',
-    value: 'empty so far',
-    doc: 'reserved for long log queries',
+    key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block)',
+    value:
+      'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
+    doc: 'which transactions have logs with an address or a topic: the newest blocks one by one, older ones joined in segments',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
 

@@ -167,6 +167,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       block: reading((hash) => byHash(hash)?.of),
       receipts: reading((hash) => byHash(hash)?.receipts.map(withFees)),
       transaction: reading(place),
+      findLogs: reading((_wanted, _from, to) => ({ kind: 'unindexed', next: to + 1 })),
       oldestState: prunedBelow,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {
@@ -192,16 +193,14 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
 
 const noCalls: CallRuns = { list: () => undefined, many: () => undefined, simulate: () => undefined }
 
+const untraced = { prepare: () => true, trace: () => ({ kind: 'refused', reason: 'nothing is traced here' }) } as const
+
 const noTracing: Tracing = {
   known: () => undefined,
-  given: () => fail(),
-  calls: () => fail(),
+  given: () => ({ ...untraced, hashes: [] }),
+  calls: () => untraced,
   witness: () => undefined,
-  payloadWitness: () => fail(),
-}
-
-function fail(): never {
-  throw new Error('nothing is traced here')
+  payloadWitness: () => ({ refused: 'nothing is traced here' }),
 }
 
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
@@ -226,6 +225,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     calls: noCalls,
     tracing: noTracing,
     asked,
+    metering: { block: () => undefined, bundle: () => fail() },
     heads: scriptedFeed(),
     clock: createManualClock(),
     fees: {

@@ -4,19 +4,23 @@ import type { Hash } from '#types/ids'
 import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import type { EthContext } from '../../context.ts'
-import { blockNotFound, internalError, invalidParams, prunedHistory } from '../../errors.ts'
+import { blockNotFound, internalError, invalidParams, prunedHistory, type RpcError } from '../../errors.ts'
+import type { LogSearch, WantedLogs } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
 import { writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
-import { logsOfBlock } from './blockLogs.ts'
+import { logsIn, logsOfBlock } from './blockLogs.ts'
 import { createLogMatcher, type LogMatcher } from './matchLogs.ts'
 
 /** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
 const sliceCost = 1_024
 const receiptsCost = 64
+/** Of a question to the index, and of a block that it named beside the transactions in it. */
+const searchCost = 256
+const foundCost = 8
 /** How often the chain may reorganise under one query. */
 const maxRestarts = 3
 
@@ -39,18 +43,56 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
   return { from, to, head }
 }
 
+/** What a search is about: how it goes on is in `Slice`. */
+type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher }
+
+/** One turn of the event loop on one view. */
+type Slice = { readonly view: ChainView; readonly into: PlacedLog[]; cost: number }
+
 /** One turn's worth of blocks from `from` on. @returns the next block to look at, or 'reorg' when the planned head is not canonical any more */
-function searchSlice(context: EthContext, range: Range, from: number, matcher: LogMatcher, into: PlacedLog[]): number | 'reorg' {
+function searchSlice(context: EthContext, query: Query, from: number, into: PlacedLog[]): number | 'reorg' {
   using view = context.chain.view()
+  const { range, wanted } = query
   if (view.canonicalHash(range.head.number) !== range.head.hash) return 'reorg'
+  const slice: Slice = { view, into, cost: 0 }
+  const isSelective = wanted.addresses.length > 0 || wanted.topics.some((alternatives) => alternatives.length > 0)
   let number = from
-  for (let cost = 0; cost < sliceCost && number <= range.to; number++, cost++) {
+  while (slice.cost < sliceCost && number <= range.to) {
+    const search: LogSearch = isSelective ? view.findLogs(wanted, number, range.to) : { kind: 'unindexed', next: range.to + 1 }
+    number = search.kind === 'found' ? readFound(context, query, slice, search) : scan(context, query, slice, number, search.next)
+  }
+  return number
+}
+
+/** Reads what an index found. @returns the next block to look at */
+function readFound(context: EthContext, query: Query, slice: Slice, { places, next }: Extract<LogSearch, { kind: 'found' }>): number {
+  const { view, into } = slice
+  slice.cost += searchCost
+  for (const { number, transactions } of places) {
+    if (slice.cost >= sliceCost) return number
+    const hash = view.canonicalHash(number)
+    const block = hash && context.blocks.pass(view, hash)
+    if (!block) throw prunedHistory()
+    for (const found of logsIn(block, query.matcher, transactions)) into.push(found)
+    slice.cost += foundCost + transactions.length
+    refuseTooMany(context, query.range, number, into.length)
+  }
+  return next
+}
+
+/** Looks through blocks one by one. @returns the next block to look at */
+function scan(context: EthContext, { range, matcher }: Query, slice: Slice, from: number, end: number): number {
+  const { view, into } = slice
+  let number = from
+  for (; slice.cost < sliceCost && number < end; number++, slice.cost++) {
     const hash = view.canonicalHash(number)
     const header = hash === undefined ? undefined : view.header(hash)
     if (hash === undefined || header === undefined) throw prunedHistory()
     if (!matcher.mayBeIn(header.logsBloom)) continue
-    for (const found of logsOfBlock(context, view, hash, matcher)) into.push(found) // they may be too many to be arguments
-    cost += receiptsCost
+    const block = context.blocks.pass(view, hash)
+    if (block === undefined) throw prunedHistory()
+    for (const found of logsIn(block, matcher)) into.push(found) // they may be too many to be arguments
+    slice.cost += receiptsCost
     refuseTooMany(context, range, number, into.length)
   }
   return number
@@ -64,15 +106,24 @@ function refuseTooMany(context: EthContext, range: Range, reached: number, found
   throw invalidParams(`query exceeds max results ${logResults}, retry with the range ${range.from}-${last}`)
 }
 
+/** Names the longest range that there was time for. */
+function tooSlow({ limits }: EthContext, range: Range, next: number): RpcError {
+  const last = Math.max(range.from, next - 1)
+  return invalidParams(`query exceeds max time ${limits.logMs} ms, retry with the range ${range.from}-${last}`)
+}
+
 /** The logs of the range as one head's chain has them; undefined when the chain reorganised meanwhile. */
-async function searchRange(context: EthContext, range: Range, matcher: LogMatcher): Promise<readonly PlacedLog[] | undefined> {
+async function searchRange(context: EthContext, query: Query): Promise<readonly PlacedLog[] | undefined> {
   const found: PlacedLog[] = []
+  const { range } = query
+  const endMs = context.clock.elapsedMs() + context.limits.logMs
   for (let from = range.from; from <= range.to; ) {
-    const next = searchSlice(context, range, from, matcher, found)
+    const next = searchSlice(context, query, from, found)
     if (next === 'reorg') return undefined
     from = next
     if (from <= range.to) await nextTurn()
     if (context.ticket.isCancelled) throw internalError('cancelled')
+    if (from <= range.to && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, from)
   }
   return found
 }
@@ -80,10 +131,10 @@ async function searchRange(context: EthContext, range: Range, matcher: LogMatche
 async function searchBlocks(
   context: EthContext,
   range: Extract<LogFilter['range'], { kind: 'blocks' }>,
-  matcher: LogMatcher,
+  what: Omit<Query, 'range'>,
 ): Promise<readonly PlacedLog[]> {
   for (let restart = 0; restart < maxRestarts; restart++) {
-    const found = await searchRange(context, planRange(context, range), matcher)
+    const found = await searchRange(context, { ...what, range: planRange(context, range) })
     if (found !== undefined) return found
   }
   throw internalError('the chain reorganised during the query')
@@ -99,10 +150,10 @@ function searchBlock(context: EthContext, hash: Hash, matcher: LogMatcher): read
 /** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
 export function searchLogs(
   context: EthContext,
-  { range }: LogFilter,
+  { range, ...wanted }: LogFilter,
   matcher: LogMatcher,
 ): readonly PlacedLog[] | Promise<readonly PlacedLog[]> {
-  return range.kind === 'block' ? searchBlock(context, range.hash, matcher) : searchBlocks(context, range, matcher)
+  return range.kind === 'block' ? searchBlock(context, range.hash, matcher) : searchBlocks(context, range, { wanted, matcher })
 }
 
 export const getLogs = ethMethod({

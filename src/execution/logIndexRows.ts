@@ -1,0 +1,234 @@
+import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import type { KvReader, KvWriter } from '#store/ports'
+import { tables } from '#store/tables'
+import type { Log } from '#types/log'
+
+/*
+ * Rows of the log index. A value (an address, or a topic at its position) stands in an entry with the transaction whose logs have it.
+ *   block row    0x02 ++ number u64 → transactions u32, then entries, for the newest blocks
+ *   page         0x00 ++ first block of the segment u64 ++ last entry → entries, in the order of all of the segment
+ *   segment      0x01 ++ last block u64 → first block u64, then for each block the transactions up to its end u32
+ *   entry        digest of the value u32 ++ transaction u32: its index in the block, or its place among all of the segment; ascending
+ */
+const table: number = tables.logIndex.id
+const kinds = { page: 0, segment: 1, block: 2 } as const
+const entryBytes = 8
+/** Two pages fit into one of the store's. */
+const pageEntries = 248
+/** Places in a segment are below this, so that an entry is an exact integer. */
+const places = 2 ** 21
+
+/** Of an entry while it is worked with: digest × 2^21 + place. */
+export type Entries = Float64Array
+
+export const entryOf = (digest: number, place: number): number => digest * places + place
+export const placeOf = (entry: number): number => entry % places
+const digestOf = (entry: number): number => Math.floor(entry / places)
+
+/** What a filter looks for at one position: 0 is the address, then the topics. */
+export type LogPosition = 0 | 1 | 2 | 3 | 4
+
+/** A digest that tells values apart well enough: what is found is held against the logs themselves. */
+export function digestAt(position: LogPosition, hex: string): number {
+  let digest = 0x811c9dc5 ^ position
+  for (let i = 2; i < hex.length; i++) digest = Math.imul(digest ^ hex.charCodeAt(i), 0x01000193)
+  digest = Math.imul(digest ^ (digest >>> 16), 0x85ebca6b)
+  digest = Math.imul(digest ^ (digest >>> 13), 0xc2b2ae35)
+  return (digest ^ (digest >>> 16)) >>> 0
+}
+
+/** The entries of one block, ascending, each once. @param logs by transaction */
+export function entriesOf(logs: readonly (readonly Log[])[]): Entries {
+  const found = new Set<number>()
+  for (const [index, list] of logs.entries()) {
+    for (const { address, topics } of list) {
+      found.add(entryOf(digestAt(0, address), index))
+      for (const [at, topic] of topics.entries()) found.add(entryOf(digestAt((at + 1) as LogPosition, topic), index))
+    }
+  }
+  return Float64Array.from(found).sort()
+}
+
+const tableKey = (kind: number, ...parts: readonly Uint8Array[]): Uint8Array => concatBytes(Uint8Array.of(kind), ...parts)
+
+function packed(entries: Entries, head: number): Uint8Array {
+  const bytes = new Uint8Array(head + entries.length * entryBytes)
+  const view = new DataView(bytes.buffer)
+  for (const [i, entry] of entries.entries()) {
+    view.setUint32(head + i * entryBytes, digestOf(entry))
+    view.setUint32(head + i * entryBytes + 4, placeOf(entry))
+  }
+  return bytes
+}
+
+function unpacked(bytes: Uint8Array, head: number): Entries {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const entries = new Float64Array((bytes.length - head) / entryBytes)
+  for (let i = 0; i < entries.length; i++) {
+    const at = head + i * entryBytes
+    entries[i] = entryOf(view.getUint32(at), view.getUint32(at + 4))
+  }
+  return entries
+}
+
+/** One of the newest blocks. */
+export type IndexedBlock = { readonly transactions: number; readonly entries: Entries }
+
+export function putBlockRow(tx: KvWriter, number: number, { transactions, entries }: IndexedBlock): void {
+  const row = packed(entries, 4)
+  new DataView(row.buffer).setUint32(0, transactions)
+  tx.put(table, tableKey(kinds.block, u64Bytes(number)), row)
+}
+
+export function readBlockRow(reader: KvReader, number: number): IndexedBlock | undefined {
+  const row = reader.get(table, tableKey(kinds.block, u64Bytes(number)))
+  return row && { transactions: new DataView(row.buffer, row.byteOffset).getUint32(0), entries: unpacked(row, 4) }
+}
+
+export function deleteBlockRow(tx: KvWriter, number: number): void {
+  tx.delete(table, tableKey(kinds.block, u64Bytes(number)))
+}
+
+/** Blocks one after another whose entries stand together. */
+export type Segment = {
+  readonly first: number
+  readonly last: number
+  readonly ends: BlockEnds
+}
+
+/** For each block of a segment the transactions up to its end, as they are stored. */
+export class BlockEnds {
+  readonly #view: DataView
+
+  constructor(bytes: Uint8Array) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  /** @param transactions of each block */
+  static of(transactions: readonly number[]): BlockEnds {
+    const ends = new BlockEnds(new Uint8Array(4 * transactions.length))
+    let end = 0
+    for (const [i, count] of transactions.entries()) {
+      end += count
+      ends.#view.setUint32(4 * i, end)
+    }
+    return ends
+  }
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, this.#view.byteOffset, this.#view.byteLength)
+  }
+
+  get count(): number {
+    return this.#view.byteLength / 4
+  }
+
+  /** 0 before the first block. */
+  at(block: number): number {
+    return block < 0 ? 0 : this.#view.getUint32(4 * block)
+  }
+
+  /** Which block has the transaction at a place. */
+  blockOf(place: number): number {
+    let [from, to] = [0, this.count - 1]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (this.at(middle) > place) to = middle
+      else from = middle + 1
+    }
+    return from
+  }
+}
+
+/** The segment that holds a block; undefined when none does. */
+export function segmentOf(reader: KvReader, number: number): Segment | undefined {
+  const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1), limit: 1 }
+  for (const { key, value } of reader.range(table, range)) {
+    const segment = {
+      first: u64FromBytes(value.subarray(0, 8)),
+      last: u64FromBytes(key.subarray(1)),
+      ends: new BlockEnds(value.subarray(8)),
+    }
+    return segment.first <= number ? segment : undefined
+  }
+  return undefined
+}
+
+const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
+const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
+
+/** @param entries ascending */
+export function putSegment(tx: KvWriter, { first, last, ends }: Segment, entries: Entries): void {
+  for (let from = 0; from < entries.length; from += pageEntries) {
+    const page = packed(entries.subarray(from, from + pageEntries), 0)
+    tx.put(table, pageKey(first, page.subarray(-entryBytes)), page)
+  }
+  tx.put(table, tableKey(kinds.segment, u64Bytes(last)), concatBytes(u64Bytes(first), ends.bytes))
+}
+
+/** Removes a segment. @returns its entries */
+export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {
+  const all: number[] = []
+  const range = { from: pageKey(first, new Uint8Array(entryBytes)), to: tableKey(kinds.page, u64Bytes(first + 1)) }
+  for (const { key, value } of tx.range(table, range)) {
+    for (const entry of unpacked(value, 0)) all.push(entry)
+    tx.delete(table, key)
+  }
+  tx.delete(table, tableKey(kinds.segment, u64Bytes(last)))
+  return Float64Array.from(all)
+}
+
+/** Adds the places of a value to a list. @returns whether the entries end with that value, so that more may follow */
+function addPlaces(view: DataView, head: number, digest: number, into: number[]): boolean {
+  const count = (view.byteLength - head) / entryBytes
+  let [from, to] = [0, count]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (view.getUint32(head + middle * entryBytes) < digest) from = middle + 1
+    else to = middle
+  }
+  for (let i = from; i < count; i++) {
+    const at = head + i * entryBytes
+    if (view.getUint32(at) !== digest) return false
+    into.push(view.getUint32(at + 4))
+  }
+  return true
+}
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** The places of a value in the row of one of the newest blocks, ascending, added to a list. */
+export function addRowPlaces(row: Uint8Array, digest: number, into: number[]): void {
+  addPlaces(viewOf(row), 4, digest, into)
+}
+
+export function readRow(reader: KvReader, number: number): Uint8Array | undefined {
+  return reader.get(table, tableKey(kinds.block, u64Bytes(number)))
+}
+
+/** Every so many-th transaction with a value makes it too common to be worth its reading. */
+const commonEvery = 4
+
+/**
+ * The places of a value in a segment, ascending, added to a list.
+ * @param give up as soon as it is seen that the value is common
+ * @returns pages read; 'common': given up
+ */
+export function addSegmentPlaces(
+  reader: KvReader,
+  { first }: Segment,
+  digest: number,
+  into: number[],
+  give: 'all' | 'up' = 'all',
+): number | 'common' {
+  let pages = 0
+  const begin = into.length
+  const range = { from: pageKey(first, entryKey(entryOf(digest, 0))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
+  for (const { value } of reader.range(table, range)) {
+    pages++
+    if (!addPlaces(viewOf(value), 0, digest, into)) break
+    const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
+    if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
+  }
+  return pages
+}

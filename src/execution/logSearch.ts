@@ -1,0 +1,139 @@
+import type { KvReader } from '#store/ports'
+import type { Address, Hash } from '#types/ids'
+import { readIndexMark } from './logIndex.ts'
+import { addRowPlaces, addSegmentPlaces, digestAt, type LogPosition, readRow, type Segment, segmentOf } from './logIndexRows.ts'
+
+/** What logs are looked for; an empty list of alternatives matches everything. */
+export type WantedLogs = { readonly addresses: readonly Address[]; readonly topics: readonly (readonly Hash[])[] }
+
+/** Transactions whose logs may match, ascending; others of these blocks cannot. */
+export type LogPlaces = readonly { readonly number: number; readonly transactions: readonly number[] }[]
+
+export type LogSearch =
+  /** all that may match in the blocks before `next` */
+  | { readonly kind: 'found'; readonly places: LogPlaces; readonly next: number }
+  /** the blocks before `next` have to be looked through one by one */
+  | { readonly kind: 'unindexed'; readonly next: number }
+
+/** Rows that one search reads, and transactions that it gives, before the caller asks again. */
+const bounds = { rows: 512, transactions: 1_024 }
+/** So few are rather looked at than sought for any further. */
+const fewPlaces = 4
+/** The positions most likely to rule out the most first: topics after the first, the address, the event. */
+const order: readonly LogPosition[] = [2, 3, 4, 0, 1]
+
+/** Looks a value up: appends its places, and says how many rows it read, or that it may give up and did, for the value is common. */
+type LookUp = (digest: number, into: number[], give: 'all' | 'up') => number | 'common'
+type Found = { readonly places: readonly number[]; readonly rows: number }
+
+class Search {
+  readonly #groups: readonly (readonly number[])[]
+  readonly #found: { number: number; transactions: number[] }[] = []
+  #rows = 0
+  #transactions = 0
+
+  constructor({ addresses, topics }: WantedLogs) {
+    const wanted = [addresses, ...topics] as readonly (readonly string[])[]
+    this.#groups = order.flatMap((position) => {
+      const values = wanted[position] ?? []
+      return values.length === 0 ? [] : [values.map((value) => digestAt(position, value))]
+    })
+  }
+
+  get places(): LogPlaces {
+    return this.#found
+  }
+
+  get isSpent(): boolean {
+    return this.#rows >= bounds.rows || this.#transactions >= bounds.transactions
+  }
+
+  block(reader: KvReader, number: number): boolean {
+    const row = readRow(reader, number)
+    if (row === undefined) return false
+    this.#rows++
+    const { places } = this.#matching((digest, into) => {
+      addRowPlaces(row, digest, into)
+      return 0
+    })
+    if (places.length > 0) this.#add(number, places)
+    return true
+  }
+
+  segment(reader: KvReader, segment: Segment, from: number, to: number): void {
+    const { places, rows } = this.#matching((digest, into, give) => addSegmentPlaces(reader, segment, digest, into, give))
+    this.#rows += rows + 1
+    const { first, ends } = segment
+    let group: { readonly number: number; readonly places: number[] } | undefined
+    for (const place of places) {
+      const at = ends.blockOf(place)
+      const number = first + at
+      if (number < from || number > to) continue
+      if (group?.number !== number) {
+        if (group) this.#add(group.number, group.places)
+        group = { number, places: [] }
+      }
+      group.places.push(place - ends.at(at - 1))
+    }
+    if (group) this.#add(group.number, group.places)
+  }
+
+  #add(number: number, places: readonly number[]): void {
+    this.#found.push({ number, transactions: [...places] })
+    this.#transactions += places.length
+  }
+
+  /** Places that have a value of each group. */
+  #matching(lookUp: LookUp): Found {
+    let places: readonly number[] | undefined
+    let rows = 0
+    for (const digests of this.#groups) {
+      if (places && places.length <= fewPlaces) break
+      const found: number[] = []
+      let isCommon = false
+      for (const digest of digests) {
+        const read = lookUp(digest, found, places ? 'up' : 'all')
+        rows += read === 'common' ? 1 : read
+        isCommon ||= read === 'common'
+      }
+      if (isCommon) continue
+      const sorted = digests.length === 1 ? found : [...new Set(found)].sort((a, b) => a - b)
+      places = places ? common(places, sorted) : sorted
+    }
+    return { places: places ?? [], rows }
+  }
+}
+
+/** What two ascending lists have in common. */
+function common(a: readonly number[], b: readonly number[]): number[] {
+  const both: number[] = []
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const [left = 0, right = 0] = [a[i], b[j]]
+    if (left === right) both.push(left)
+    if (left <= right) i++
+    if (right <= left) j++
+  }
+  return both
+}
+
+/**
+ * Looks in the index for logs in the committed blocks `from` to `to`.
+ * @param wanted at least one list of it is not empty
+ */
+export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: number, to: number): LogSearch {
+  const mark = readIndexMark(reader)
+  if (mark === undefined) return { kind: 'unindexed', next: to + 1 }
+  if (from < mark.from) return { kind: 'unindexed', next: Math.min(to + 1, mark.from) }
+  const search = new Search(wanted)
+  let number = from
+  while (number <= to && !search.isSpent) {
+    const segment = number < mark.open ? segmentOf(reader, number) : undefined
+    if (segment) {
+      search.segment(reader, segment, number, to)
+      number = segment.last + 1
+    } else if (search.block(reader, number)) number++
+    else break
+  }
+  if (number === from) return { kind: 'unindexed', next: from + 1 }
+  return { kind: 'found', places: search.places, next: Math.min(number, to + 1) }
+}
