@@ -124,6 +124,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
               sync: () => context.chain.sync(),
               problems: ownProblems,
               sequencer: context.sequencer,
+              filters: context.filters,
             },
             { ...options, count: options.rpcThreads ?? 0 },
           ),

@@ -6,6 +6,7 @@ import type { Log } from '#lib/log'
 import { writeLine } from '#lib/sentLog'
 import { filterNotFound } from '#rpc/errors'
 import { rpcFault } from '#rpc/faults'
+import type { Filters } from '#rpc/filters'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
@@ -24,6 +25,8 @@ export type RpcThreadsDeps = {
   readonly problems: () => readonly string[]
   /** present: transactions go there */
   readonly sequencer: SequencerLink | undefined
+  /** of this thread: they and those of the others learn of the same transactions */
+  readonly filters: Pick<Filters, 'notePending' | 'onPending'>
 }
 
 export type RpcThreadsOptions = {
@@ -93,7 +96,9 @@ class Threads implements RpcThreads {
   readonly #closing = new AbortController()
   #listen: RpcThreadsOptions['listen']
   #timer: Disposable | undefined
+  #feed: Disposable | undefined
   #told = ''
+  #learningFrom: number | undefined
   urls: Urls = {}
 
   constructor(deps: RpcThreadsDeps, options: RpcThreadsOptions) {
@@ -115,6 +120,7 @@ class Threads implements RpcThreads {
     const others = await Promise.allSettled(this.#seats.slice(1).map((_, i) => this.#seat(i + 1)))
     for (const other of others) if (other.status === 'rejected') throw other.reason
     this.#tellSync()
+    this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
   }
 
   problems(): readonly string[] {
@@ -132,6 +138,7 @@ class Threads implements RpcThreads {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     this.#timer?.[Symbol.dispose]()
+    this.#feed?.[Symbol.dispose]()
     await Promise.all(this.#running().map((thread) => thread[Symbol.asyncDispose]()))
   }
 
@@ -167,7 +174,7 @@ class Threads implements RpcThreads {
       problems,
       log: (line) => writeLine(log, line),
       passOn: (to, call) => this.#passOn(to, call),
-      pending: (hash) => this.#tellOthers(number, hash),
+      pending: (hash) => this.#learn(number, hash),
       send: (raw, condition) => link().send(raw, condition),
       forwarded: (hash) => link().forwarded(hash),
       status: (hash) => link().status(hash),
@@ -176,8 +183,15 @@ class Threads implements RpcThreads {
     return { clock, answers, onFailure }
   }
 
-  #tellOthers(number: number, hash: Hash): void {
-    for (const [i, seat] of this.#seats.entries()) if (i !== number) seat?.link.tell('pending', hash)
+  /** A thread has a transaction that is new: this one learns of it, and through its feed the others do. */
+  #learn(from: number, hash: Hash): void {
+    this.#learningFrom = from
+    this.#deps.filters.notePending(hash)
+    this.#learningFrom = undefined
+  }
+
+  #tellOthers(hash: Hash): void {
+    for (const [i, seat] of this.#seats.entries()) if (i !== this.#learningFrom) seat?.link.tell('pending', hash)
   }
 
   /** The filters of a thread end with it. */

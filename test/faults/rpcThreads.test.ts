@@ -6,11 +6,15 @@ import { join } from 'node:path'
 import { keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, it, vi } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
 import { readRecordedChain } from '#devnet/recordedChain'
+import { payloadOfBlock } from '#execution/payloadBlock'
 import { systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
+import { decodeBlock } from '#types/block'
+import { ask as askEngine, engineClient, jwtSecret } from '../harness/engineServer.ts'
 import { endNewestThread } from '../harness/mortalThread.ts'
 import { anyPort, nodeOptions } from '../harness/nodeOptions.ts'
 
@@ -52,16 +56,16 @@ function ask<T>(node: Node, method: string, ...params: unknown[]): Promise<T> {
     asked.end(body)
   })
 }
-/** A WebSocket of its own that listens to the pool. */
-async function subscriber(node: Node): Promise<{ readonly told: Set<string>; close(): void }> {
+/** A WebSocket of its own that is told of one kind of things. */
+async function subscriber<T>(node: Node, kind: string): Promise<{ readonly told: T[]; close(): void }> {
   const socket = new WebSocket(node.urls.ws ?? '')
-  const told = new Set<string>()
+  const told: T[] = []
   const subscribed = new Promise<void>((resolve, reject) => {
     socket.onerror = reject
-    socket.onopen = () => socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newPendingTransactions"]}')
+    socket.onopen = () => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: [kind] }))
     socket.onmessage = ({ data }) => {
-      const { id, params } = JSON.parse(String(data)) as { id?: number; params?: { result: string } }
-      if (params) told.add(params.result)
+      const { id, params } = JSON.parse(String(data)) as { id?: number; params?: { result: T } }
+      if (params) told.push(params.result)
       if (id === 1) resolve()
     }
   })
@@ -79,27 +83,12 @@ const transfer = (nonce: number) =>
   })
 const threadsOf = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.slice(0, 4)))].sort()
 
-it('faults/rpcThreads: a filter is known and a transaction told of whichever thread a call lands on', async () => {
-  await using node = await start()
-  const filters = await times(24, () => ask<string>(node, 'eth_newPendingTransactionFilter'))
-  expect(threadsOf(filters)).toEqual(['0x00', '0x01'])
-  const sockets = await times(8, () => subscriber(node))
-
-  const raws = await Promise.all([0, 1, 2, 3].map(transfer))
-  const hashes = raws.map((raw) => keccak256(raw))
-  for (const raw of raws) await ask(node, 'eth_sendRawTransaction', raw)
-  expect(await times(8, () => ask(node, 'eth_getTransactionCount', rich.address, 'pending'))).toEqual(Array(8).fill('0x4'))
-  await vi.waitFor(() => expect(sockets.map(({ told }) => told)).toEqual(sockets.map(() => new Set(hashes))))
-  for (const filter of filters) expect(await ask(node, 'eth_getFilterChanges', filter)).toEqual(hashes)
-  await expect(ask(node, 'eth_getFilterLogs', filters[0])).rejects.toMatchObject({ code: -32602 })
-  expect(await Promise.all(filters.map((filter) => ask(node, 'eth_uninstallFilter', filter)))).toEqual(filters.map(() => true))
-  await expect(ask(node, 'eth_getFilterChanges', filters[0])).rejects.toMatchObject({ message: 'filter not found' })
-  for (const socket of sockets) socket.close()
-})
+const served = start({ jwtSecret: () => jwtSecret, listen: { http: anyPort, ws: anyPort, engine: anyPort, metrics: anyPort } })
+afterAll(async () => (await served)[Symbol.asyncDispose]())
 
 it('faults/rpcThreads: what they measure is one sum; their health and their sync state are those of the node', async () => {
-  await using node = await start()
-  const sockets = await times(4, () => subscriber(node))
+  const node = await served
+  const sockets = await times(4, () => subscriber(node, 'newHeads'))
   const scraped = await (await fetch(`${node.urls.metrics}/metrics`)).text()
   expect(scraped).toMatch(/^basalt_rpc_socket_connections 4$/m)
   expect(scraped).toMatch(/^basalt_node_build_info\{mode="execution"\} 1$/m)
@@ -107,6 +96,55 @@ it('faults/rpcThreads: what they measure is one sum; their health and their sync
   expect([ready.status, await ready.json()]).toEqual([503, { ready: false, problems: node.problems() }])
   expect((await fetch(`${node.urls.http}/healthz`)).status).toBe(200)
   expect(await ask(node, 'eth_syncing')).toMatchObject({ currentBlock: '0x0' })
+  for (const socket of sockets) socket.close()
+})
+
+it('faults/rpcThreads: a filter is known and a transaction told of whichever thread a call lands on, main included', async () => {
+  const node = await served
+  const filters = await times(24, () => ask<string>(node, 'eth_newPendingTransactionFilter'))
+  expect(threadsOf(filters)).toEqual(['0x00', '0x01'])
+  const sockets = await times(8, () => subscriber<string>(node, 'newPendingTransactions'))
+
+  const raws = await Promise.all([0, 1, 2, 3].map(transfer))
+  const hashes = raws.map((raw) => keccak256(raw))
+  for (const raw of raws.slice(0, 3)) await ask(node, 'eth_sendRawTransaction', raw)
+  await askEngine(node.urls.engine ?? '', 'eth_sendRawTransaction', raws[3])
+  expect(await times(8, () => ask(node, 'eth_getTransactionCount', rich.address, 'pending'))).toEqual(Array(8).fill('0x4'))
+  await vi.waitFor(() => expect(sockets.map(({ told }) => told)).toEqual(sockets.map(() => hashes)))
+  for (const filter of filters) expect(await ask(node, 'eth_getFilterChanges', filter)).toEqual(hashes)
+  await expect(ask(node, 'eth_getFilterLogs', filters[0])).rejects.toMatchObject({ code: -32602 })
+  expect(await Promise.all(filters.map((filter) => ask(node, 'eth_uninstallFilter', filter)))).toEqual(filters.map(() => true))
+  await expect(ask(node, 'eth_getFilterChanges', filters[0])).rejects.toMatchObject({ message: 'filter not found' })
+  for (const socket of sockets) socket.close()
+})
+
+it('faults/rpcThreads: after an answer that shows a block every thread shows it, and each tells of every block', async () => {
+  const node = await served
+  const engine = engineClient(node.urls.engine ?? '', chain.config)
+  const { safe, finalized } = await engine.heads()
+  const sockets = await times(4, () => subscriber<{ number: string }>(node, 'newHeads'))
+  let [highest, isOver] = [0, false]
+  async function look(): Promise<number> {
+    let looks = 0
+    for (; !isOver; looks++) {
+      const atLeast = highest
+      const number = Number(await ask<string>(node, 'eth_blockNumber'))
+      expect(number).toBeGreaterThanOrEqual(atLeast)
+      highest = Math.max(highest, number)
+    }
+    return looks
+  }
+  const looking = times(4, look)
+  const blocks = chain.blocks.slice(1, 31).map(({ raw }) => payloadOfBlock(decodeBlock(raw)))
+  for (const payload of blocks) {
+    expect(await engine.insert(payload)).toEqual({ kind: 'valid' })
+    await engine.setHeads({ unsafe: l2RefOf(chain.config, payload), safe, finalized })
+    highest = Math.max(highest, payload.blockNumber)
+  }
+  isOver = true
+  expect(Math.min(...(await looking))).toBeGreaterThan(5)
+  const numbers = blocks.map(({ blockNumber }) => `0x${blockNumber.toString(16)}`)
+  await vi.waitFor(() => expect(sockets.map(({ told }) => told.map(({ number }) => number))).toEqual(sockets.map(() => numbers)))
   for (const socket of sockets) socket.close()
 })
 
