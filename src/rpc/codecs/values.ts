@@ -134,6 +134,9 @@ export const slotKey: ParamCodec<SlotKey> = {
       const slot = hash.parse(value)
       return { slot, written: slot }
     }
+    if (typeof value === 'string' && value.length > 66 && /^0x[0-9a-f]+$/i.test(value)) {
+      throw new ParamError(`storage key too long (want at most 32 bytes): ${JSON.stringify(value.slice(0, 200))}`, 'senseless')
+    }
     const number = unsigned(value, 256)
     return { slot: word.encode(number) as Hash, written: toQuantity(number) }
   },

@@ -36,6 +36,12 @@ it('rpc/state: a state that is not retained any more is pruned, not empty (4444)
   expect(chain.views.open).toBe(0)
 })
 
+it('rpc/state: a storage key of more than 32 bytes is refused (-32602)', async () => {
+  const key = `0x${'0'.repeat(65)}`
+  const message = `storage key too long (want at most 32 bytes): "${key}"`
+  await expect(ask('eth_getStorageAt', account(1), key)).rejects.toMatchObject({ code: -32602, message })
+})
+
 it('rpc/getProof: repeats a slot as it was written; no storage is one empty node', async () => {
   expect(await ask('eth_getProof', account(1), ['0x0', topic(1)])).toMatchObject({
     ...{ nonce: '0x3', balance: '0xff', accountProof: ['0x80'] },
