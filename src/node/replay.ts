@@ -1,4 +1,5 @@
 import type { Evm, EvmSession, StateView } from '#evm/ports'
+import { inputOfBlock } from '#execution/blockInput'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
 import type { BlockInput } from '#execution/executedBlock'
 import type { Block } from '#types/block'
@@ -19,13 +20,6 @@ export class NotReplayable extends Error {}
 /** A transaction of the block as it ran just now. The session stands after it until it is disposed. */
 export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: OpenBlock }
 
-/** What a block decided for itself. */
-export function inputOf({ header, transactions }: Block): BlockInput {
-  const { timestamp, beneficiary, mixHash, gasLimit, extraData, parentBeaconBlockRoot } = header
-  const root = parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }
-  return { timestamp, beneficiary, prevRandao: mixHash, gasLimit, extraData, ...root, transactions }
-}
-
 /**
  * The transactions of one block, each run once on what those before it have left: what they change is kept, so that any of them can be run again
  * at once. The state of the block's parent is handed in by the caller each time: it may be of another snapshot, and is the same state.
@@ -42,7 +36,7 @@ export class BlockReplay {
   constructor(deps: BlockDeps, of: ReplayedBlock) {
     this.of = of
     this.#deps = { ...deps, senders: { of: (tx, hash): Address | undefined => of.senders?.[this.#running] ?? deps.senders.of(tx, hash) } }
-    this.#input = inputOf(of.block)
+    this.#input = inputOfBlock(deps.config.schedule, of.block)
   }
 
   /** Of the transactions, in order. */

@@ -2,6 +2,7 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
+import { inputOfBlock } from '#execution/blockInput'
 import { attributesRefusal, inputOfAttributes } from '#execution/blockRules'
 import type { BlockDeps, ParentBlock } from '#execution/executeBlock'
 import type { Execution } from '#execution/execution'
@@ -14,7 +15,7 @@ import type { BlockTracing, TraceOutcome, TraceRequest, Tracing, WitnessWork } f
 import { hashHeader } from '#types/header'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
-import { BlockReplay, inputOf, NotReplayable, type ReplayedBlock } from './replay.ts'
+import { BlockReplay, NotReplayable, type ReplayedBlock } from './replay.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
 import { type KnownNeeds, WitnessRun } from './witness.ts'
@@ -158,7 +159,7 @@ export function createTracing(given: TracingDeps): Tracing {
         get: (): WitnessNeeds | undefined => needs.get(hash),
         keep: (found): void => needs.set(hash, found, found.sizeBytes),
       }
-      return new WitnessRun(deps, { parentHash: block.header.parentHash, input: inputOf(block), senders }, known)
+      return new WitnessRun(deps, { parentHash: block.header.parentHash, input: inputOfBlock(deps.config.schedule, block), senders }, known)
     },
     payloadWitness(parentHash, attributes): WitnessWork | { readonly refused: string } {
       const refused = attributesRefusal(deps.config, attributes)

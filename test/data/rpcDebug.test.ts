@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseRollupConfig } from '#chain/rollupConfig'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import type { TraceRequest } from '#evm/tracing'
+import { inputOfBlock } from '#execution/blockInput'
 import { executeBlock } from '#execution/executeBlock'
 import { createSenders } from '#execution/senders'
 import { fromHex, type Hex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { inputOf } from '#node/replay'
 import type { RpcServer } from '#rpc/server'
 import { witnessState } from '#state/witnessState'
 import type { Dialect } from '#test/harness/rpcDialects'
@@ -130,7 +130,7 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
       const hashes = new Map([[header.number, hashHeader(header)]])
       const parent = { header, hash: hashHeader(header), state: witnessState(preimages, header.stateRoot, (of) => hashes.get(of)) }
       const deps = { evm: createReferenceEvm(), config, senders: createSenders({ maxBytes: 0 }) }
-      const result = executeBlock(deps, parent, inputOf(block))
+      const result = executeBlock(deps, parent, inputOfBlock(config.schedule, block))
       expect(result.kind === 'executed' ? result.block.hash : result, `block ${number}`).toBe(hashHeader(block.header))
     }
   })

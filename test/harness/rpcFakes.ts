@@ -19,7 +19,7 @@ import type {
   WorldReads,
 } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
-import type { Tracing } from '#rpc/tracePorts'
+import type { TraceOutcome, Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { scriptedFeed } from '#test/harness/headFeed'
@@ -193,7 +193,10 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
 
 const noCalls: CallRuns = { list: () => undefined, many: () => undefined, simulate: () => undefined }
 
-const untraced = { prepare: () => true, trace: () => ({ kind: 'refused', reason: 'nothing is traced here' }) } as const
+const untraced = {
+  prepare: () => true,
+  trace: (): TraceOutcome => ({ kind: 'refused', reason: 'nothing is traced here' }),
+}
 
 const noTracing: Tracing = {
   known: () => undefined,

@@ -6,8 +6,9 @@ import { type BlockParam, blockId } from '../../codecs/blockId.ts'
 import { bytes, hash, orNull, resultList } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
+import { ParamError } from '../../paramError.ts'
 import type { ChainBlock } from '../../ports.ts'
-import { param } from '../../registry.ts'
+import { type ParamCodec, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { requireBlock } from '../eth/atBlock.ts'
 
@@ -72,6 +73,16 @@ export const getRawReceipts = ethMethod({
   },
 })
 
+/** go-ethereum takes no hash without its 0x, other than the codec of all methods. */
+const prefixedHash: ParamCodec<Hash> = {
+  doc: hash.doc,
+  ...(hash.schema && { schema: hash.schema }),
+  parse(value): Hash {
+    if (typeof value === 'string' && !/^0x/i.test(value)) throw new ParamError('hex string without 0x prefix')
+    return hash.parse(value)
+  },
+}
+
 function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
   using view = context.chain.view()
   const place = view.transaction(of)
@@ -81,7 +92,7 @@ function minedBytes(context: EthContext, of: Hash): Uint8Array | undefined {
 export const getRawTransaction = ethMethod({
   name: 'debug_getRawTransaction',
   doc: 'The bytes (EIP-2718) of a transaction of the canonical chain, or of one that waits in the pool.',
-  params: [param('hash', hash)],
+  params: [param('hash', prefixedHash)],
   result: orNull(bytes),
   cost: 'point-read',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
