@@ -56,52 +56,49 @@ const isUnknown = ({ scalars, items, members, values }: Shape): boolean => scala
 const fits = (scalars: ReadonlySet<string>, kind: string): boolean =>
   scalars.has(kind) || (scalars.has('hex') && kind.endsWith('bytes')) || (kind === 'hex' && scalars.has('32 bytes'))
 
-/** The first place where a value has not the form; undefined when it has. An empty list or map of the example says nothing of its entries. */
-export function misfit(shape: Shape, value: Json, path: string): string | undefined {
+/**
+ * The first place where a value has not the form; undefined when it has. An empty list or map of the example says nothing of its entries.
+ * @param isOpen whether the member at a path may be there or not, and be anything, whatever the example has
+ */
+export function misfit(shape: Shape, value: Json, path: string, isOpen: (path: string) => boolean): string | undefined {
   if (isUnknown(shape)) return undefined
+  const { items, members, values } = shape
   if (Array.isArray(value)) {
-    const { items } = shape
     if (!items) return `${path}: a list`
-    return first(value.map((item, at) => () => misfit(items, item, `${path}.${at}`)))
+    return first(value, (item, at) => misfit(items, item, `${path}.${at}`, isOpen))
   }
-  if (!isObject(value))
-    return fits(shape.scalars, kindOf(value))
-      ? undefined
-      : `${path}: ${kindOf(value)}, ${[...shape.scalars].join(' or ') || 'more'} expected`
-  if (Object.keys(value).length === 0 && (shape.values ?? shape.members)) return shape.values ? undefined : missingIn(shape, value, path)
-  const { values, members } = shape
-  if (values && isMap(value))
-    return first(
-      Object.entries(value).map(
-        ([key, each]) =>
-          () =>
-            misfit(values, each, `${path}.${key}`),
-      ),
-    )
-  if (!members) return `${path}: an object`
-  const unknown = Object.keys(value).find((name) => !members.has(name))
-  if (unknown !== undefined) return `${path}.${unknown}: not in the example`
-  const present = [...members].filter(([name]) => name in value)
-  return (
-    missingIn(shape, value, path) ??
-    first(
-      present.map(
-        ([name, member]) =>
-          () =>
-            misfit(member.shape, value[name] as Json, `${path}.${name}`),
-      ),
-    )
-  )
+  if (!isObject(value)) {
+    const wanted = [...shape.scalars].join(' or ') || 'more'
+    return fits(shape.scalars, kindOf(value)) ? undefined : `${path}: ${kindOf(value)}, ${wanted} expected`
+  }
+  const isEmpty = Object.keys(value).length === 0
+  if (values && (isEmpty || isMap(value))) {
+    return first(Object.entries(value), ([key, each]) => misfit(values, each, `${path}.${key}`, isOpen))
+  }
+  return members ? misfitOfMembers(members, value, path, isOpen) : `${path}: an object`
 }
 
-function missingIn({ members }: Shape, value: JsonObject, path: string): string | undefined {
-  const missing = [...(members ?? [])].find(([name, { isInAll }]) => isInAll && !(name in value))
-  return missing && `${path}.${missing[0]}: missing`
+function misfitOfMembers(
+  members: NonNullable<Shape['members']>,
+  value: JsonObject,
+  path: string,
+  isOpen: (path: string) => boolean,
+): string | undefined {
+  const names = new Set([...members.keys(), ...Object.keys(value)])
+  return first([...names], (name) => {
+    const at = `${path}.${name}`
+    const member = members.get(name)
+    const found = value[name]
+    if (isOpen(at)) return undefined
+    if (member === undefined) return `${at}: not in the example`
+    if (found === undefined) return member.isInAll ? `${at}: missing` : undefined
+    return misfit(member.shape, found, at, isOpen)
+  })
 }
 
-function first(tests: readonly (() => string | undefined)[]): string | undefined {
-  for (const test of tests) {
-    const found = test()
+function first<T>(items: readonly T[], test: (item: T, at: number) => string | undefined): string | undefined {
+  for (const [at, item] of items.entries()) {
+    const found = test(item, at)
     if (found !== undefined) return found
   }
   return undefined
