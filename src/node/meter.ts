@@ -1,0 +1,18 @@
+import type { BlockMeter, Bundle, BundleMeter, Metering, MeterWork } from '#rpc/meterPorts'
+import { meterBlock } from './meterBlock.ts'
+import { meterBundle } from './meterBundle.ts'
+import { type MeterDeps, MeterRun } from './meterRun.ts'
+
+/** Measures on this machine, in the thread of the caller: a busy node takes longer. */
+export function createMetering(deps: MeterDeps): Metering {
+  return {
+    block(hash): MeterWork<BlockMeter> | undefined {
+      using view = deps.execution.view()
+      const found = view.block(hash)
+      if (found === undefined) return undefined
+      const { block } = found
+      return new MeterRun(deps, block.header.parentHash, (parent) => meterBlock(deps, parent, block))
+    },
+    bundle: (bundle: Bundle): MeterWork<BundleMeter> => new MeterRun(deps, undefined, (parent) => meterBundle(deps, parent, bundle)),
+  }
+}
