@@ -1,3 +1,5 @@
+import type { Address } from '#types/ids'
+
 /** Ethereum's execution rules, each including those before it. OP chains run from Paris on; earlier ones exist for no chain of ours. */
 export const evmForks = ['paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
 export type EvmFork = (typeof evmForks)[number]
@@ -38,6 +40,11 @@ export type EvmRules = {
    * 'allow': it goes on over the old slots, as go-ethereum since 1.17, which refuses a list of mainnet addresses instead.
    */
   readonly creationOverStorage?: 'allow'
+  /**
+   * Present in calls that override accounts alone: at these addresses stands the precompile that the fork has at another one, or none. The
+   * compiled interpreter has precompiles below 0x400 only.
+   */
+  readonly precompilesAt?: ReadonlyMap<Address, Address | undefined>
 }
 
 /** Whether blocks under these rules follow a fork of Ethereum. */

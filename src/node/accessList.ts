@@ -10,11 +10,13 @@ import type { CallMessage } from '#rpc/ports'
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
 import { type CallDeps, callPlace, measureCall } from './executor.ts'
-import { endedLate, inTime, measuredOf, runMessage } from './runMessage.ts'
+import { isBeyondCompiled } from './overriddenPrecompiles.ts'
+import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
 
 const slotOps: readonly number[] = [0x54, 0x55] // SLOAD, SSTORE
 const callOps: readonly number[] = [0xf1, 0xf2, 0xf4, 0xfa] // CALL, CALLCODE, DELEGATECALL, STATICCALL
 const accountOps: readonly number[] = [0x31, 0x3b, 0x3c, 0x3f, 0xff] // BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT
+const untraceable = { kind: 'override', reason: 'a precompile at an address above 0x3ff is not traced' } as const
 const addressMask = (1n << 160n) - 1n
 
 /** Collects what a message reaches for; what is warm in any case only where it has slots. */
@@ -79,7 +81,10 @@ export function listCall(
   message: CallMessage,
   overrides: CallOverrides,
 ): ListedCall {
-  const { view, env, rules } = callPlace(deps.config, at, overrides)
+  const place = callPlace(deps.config, at, overrides)
+  if (place.kind === 'refused') return { accessList: message.accessList, measured: notRun(place.refusal) }
+  const { view, env, rules } = place
+  if (isBeyondCompiled(rules)) return { accessList: message.accessList, measured: notRun(untraceable) }
   const reached = new Reached(message, rules)
   const first = inTime(() => {
     using session = deps.traced.open(view, env, rules, reached)

@@ -3,7 +3,7 @@ import type { ParentBlock } from '#execution/executeBlock'
 import type { CallBundle, StateOverrides } from '#rpc/callPorts'
 import type { CallMessage, CallOutcome, RunTimer } from '#rpc/ports'
 import { type CallDeps, callPlace } from './executor.ts'
-import { viewAbove } from './overriddenView.ts'
+import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
 import { endedLate, inTime, type MessagePlace, measuredOf, runMessage } from './runMessage.ts'
 
 /** Ends the transaction that a message was; what it paid for gas is nobody's. */
@@ -33,10 +33,13 @@ export function callMany(
   state: StateOverrides | undefined,
 ): readonly (readonly CallOutcome[])[] {
   const all: CallOutcome[][] = []
-  let { view } = callPlace(deps.config, at, { state })
+  const first = callPlace(deps.config, at, { state })
+  if (first.kind === 'refused') return bundles.map(({ messages }) => messages.map(() => first))
+  const { rules } = first
+  let { view } = first
   for (const { messages, block } of bundles) {
-    const below: ParentBlock = { ...at, state: { ...at.state, view } }
-    const { view: seen, env, rules } = callPlace(deps.config, below, { block })
+    const env = overriddenEnv(first.env, block)
+    const seen = withBlockHashes(view, block.blockHashes)
     using session = deps.evm.open(seen, env, rules)
     const outcomes = runAll({ session, env, rules }, messages, deps.timer)
     all.push(outcomes)

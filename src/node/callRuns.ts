@@ -1,7 +1,9 @@
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { Evm } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
 import type { TracedEvm } from '#evm/wasmEvm'
 import type { Execution } from '#execution/execution'
+import { lazy } from '#lib/lazy'
 import type { CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
 import type { CallOutcome } from '#rpc/ports'
 import { listCall } from './accessList.ts'
@@ -9,6 +11,7 @@ import { callMany } from './callMany.ts'
 import { simulate } from './simulate.ts'
 import { ethereumSimulatedRules } from './simulatedEthereum.ts'
 import { opSimulatedRules } from './simulatedRules.ts'
+import { transferLog } from './transferLogs.ts'
 
 export type CallRunsDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -20,6 +23,7 @@ export type CallRunsDeps = {
 /** What runs more than one message for a request, over views of the chain. */
 export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
   const { ethereum } = config.schedule
+  const transferring = lazy(() => createReferenceEvm({ logOfTransfer: transferLog }))
   const simulatedRules = ethereum ? ethereumSimulatedRules(ethereum) : opSimulatedRules(config)
   return {
     list(at, message, timer, overrides): ListedCall | undefined {
@@ -35,7 +39,7 @@ export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps)
     simulate(at, request, gasCap, timer): SimulationOutcome | undefined {
       using view = execution.view()
       const parent = view.parent(at.hash)
-      return parent && simulate({ evm, traced, config, rules: simulatedRules, timer }, parent, request, gasCap)
+      return parent && simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, parent, request, gasCap)
     },
   }
 }

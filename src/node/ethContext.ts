@@ -14,7 +14,7 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import { createCallRuns } from './callRuns.ts'
 import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
-import { createMetering } from './meter.ts'
+import { createOverridableEvm } from './overriddenPrecompiles.ts'
 import { createTracing } from './tracing.ts'
 
 export type EthContextDeps = {
@@ -48,6 +48,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
   const { execution, evm, config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
   const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   const traced = createTracedWasmEvm()
+  const overridable = createOverridableEvm(evm)
   return {
     chain: { view: () => execution.view(), sync },
     executor: {
@@ -55,17 +56,16 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
       call(at, message, timer, overrides): CallOutcome | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && runCall({ evm, config, timer }, parent, message, overrides)
+        return parent && runCall({ evm: overridable, config, timer }, parent, message, overrides)
       },
       measure(at, message, timer, overrides): MeasuredCall | undefined {
         using view = execution.view()
         const parent = view.parent(at.hash)
-        return parent && measureCall({ evm, config, timer }, parent, message, overrides)
+        return parent && measureCall({ evm: overridable, config, timer }, parent, message, overrides)
       },
     },
-    calls: createCallRuns({ execution, evm, traced, config }),
+    calls: createCallRuns({ execution, evm: overridable, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }),
-    metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),

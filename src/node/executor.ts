@@ -1,11 +1,14 @@
+import type { EvmRules } from '#chain/evmRules'
 import { evmRulesAt } from '#chain/opRules'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, Evm, StateView } from '#evm/ports'
+import { blockEnvOf } from '#execution/blockEnv'
 import type { ParentBlock } from '#execution/executeBlock'
 import type { CallOverrides } from '#rpc/callPorts'
-import type { CallMessage, CallOutcome, MeasuredCall, RunTimer } from '#rpc/ports'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall, RunTimer } from '#rpc/ports'
+import { overriddenRules } from './overriddenPrecompiles.ts'
 import { overriddenEnv, overriddenView, withBlockHashes } from './overriddenView.ts'
-import { endedLate, inTime, type MessagePlace, measuredOf, runMessage } from './runMessage.ts'
+import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
 
 export type CallDeps = {
   readonly evm: Evm
@@ -28,34 +31,28 @@ export function measureCall(deps: CallDeps, at: ParentBlock, message: CallMessag
 }
 
 function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides): MeasuredCall {
-  const { view, env, rules } = callPlace(deps.config, at, overrides)
+  const place = callPlace(deps.config, at, overrides)
+  if (place.kind === 'refused') return notRun(place.refusal)
+  const { view, env, rules } = place
   using session = deps.evm.open(view, env, rules)
   return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
 }
 
-/** Where messages run that are asked at a block. The rules are those of the block, whatever time is asked for instead of its own. */
-export function callPlace(
-  config: RollupConfig,
-  { header, state }: ParentBlock,
-  overrides: CallOverrides,
-): Omit<MessagePlace, 'session'> & { readonly view: StateView } {
-  const { state: accounts, block = {} } = overrides
-  return {
-    view: withBlockHashes(accounts === undefined ? state.view : overriddenView(state.view, accounts), block.blockHashes),
-    env: overriddenEnv(blockEnv(config, header), block),
-    rules: evmRulesAt(config.schedule, header.timestamp),
-  }
-}
+/** Where messages run. */
+export type CallPlace =
+  | { readonly kind: 'place'; readonly view: StateView; readonly env: BlockEnv; readonly rules: EvmRules }
+  | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
-function blockEnv({ l2ChainId }: RollupConfig, header: ParentBlock['header']): BlockEnv {
+/** Where messages run that are asked at a block. The rules are those of the block, whatever time is asked for instead of its own. */
+export function callPlace(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallPlace {
+  const { state: accounts, block = {} } = overrides
+  const plain = evmRulesAt(config.schedule, header.timestamp, header.number)
+  const overridden = accounts === undefined ? ({ kind: 'rules', rules: plain } as const) : overriddenRules(plain, accounts)
+  if (overridden.kind === 'refused') return { kind: 'refused', refusal: { kind: 'override', reason: overridden.reason } }
   return {
-    chainId: BigInt(l2ChainId),
-    number: header.number,
-    timestamp: header.timestamp,
-    beneficiary: header.beneficiary,
-    prevRandao: header.mixHash,
-    gasLimit: header.gasLimit,
-    baseFee: header.baseFeePerGas ?? 0n,
-    blobBaseFee: 1n,
+    kind: 'place',
+    view: withBlockHashes(accounts === undefined ? state.view : overriddenView(state.view, accounts), block.blockHashes),
+    env: overriddenEnv(blockEnvOf(config, header), block),
+    rules: overridden.rules,
   }
 }

@@ -4,6 +4,7 @@ import { applyAuthorizations, signedAuthorizations } from '#execution/authorizat
 import { gasAfterRefund, gasBounds, initcodeRefusal } from '#execution/intrinsicGas'
 import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
 import { OutOfTime } from './callTimer.ts'
+import { warmOverridden } from './overriddenPrecompiles.ts'
 
 const maxNonce = 2n ** 64n - 1n
 
@@ -34,7 +35,7 @@ export function runMessage({ session, env, rules }: MessagePlace, message: CallM
   if (nonce >= maxNonce) return { kind: 'refused', refusal: { kind: 'nonce-overflow' } }
 
   const authorizations = signedAuthorizations(authorizationList, env.chainId)
-  const warm = [...accessList, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] }))]
+  const warm = [...accessList, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] })), ...warmOverridden(rules)]
   session.beginTransaction({ origin: from, gasPrice, blobHashes: [], warm })
   session.subtractBalance(from, gasLimit * gasPrice)
   if (to !== null) session.setNonce(from, nonce + 1n)
@@ -45,9 +46,11 @@ export function runMessage({ session, env, rules }: MessagePlace, message: CallM
   return { kind: 'ran', outcome, gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }
 }
 
+export const notRun = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
+
 /** The run as RPC sees it; asked before the transaction ends. */
 export function measuredOf(session: EvmSession, run: MessageRun): MeasuredCall {
-  if (run.kind === 'refused') return { outcome: run, gasUsed: 0n, gasRefunded: 0n }
+  if (run.kind === 'refused') return notRun(run.refusal)
   const { gasUsed, gasRefunded } = run
   return { outcome: callOutcomeOf(session, run.outcome), gasUsed, gasRefunded }
 }

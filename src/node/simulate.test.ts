@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createReferenceEvm } from '#evm/referenceEvm'
 import { createTracedWasmEvm, createWasmEvm } from '#evm/wasmEvm'
 import type { ParentBlock } from '#execution/executeBlock'
 import { bigintFromBytes } from '#lib/bytes'
@@ -35,7 +36,14 @@ const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as Parameters<typeof opSimulatedRules>[0]
 const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n, gasLimit: 30_000_000n })
 const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(accounts).state }
-const deps = { evm: createWasmEvm(), traced: createTracedWasmEvm(), config, rules: opSimulatedRules(config), timer: () => () => {} }
+const deps = {
+  evm: createWasmEvm(),
+  traced: createTracedWasmEvm(),
+  transferring: createReferenceEvm,
+  config,
+  rules: opSimulatedRules(config),
+  timer: () => () => {},
+}
 
 const blockOf = (...calls: readonly CallRequest[]): SimulatedBlockRequest => ({ block: {}, state: undefined, calls })
 const run = (blocks: readonly SimulatedBlockRequest[], options: Partial<SimulationRequest> = {}): SimulationOutcome =>

@@ -1,3 +1,4 @@
+import type { EvmRules } from '#chain/evmRules'
 import { evmRulesAt } from '#chain/opRules'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { BlockEnv, Evm, EvmSession, StateView } from '#evm/ports'
@@ -13,16 +14,19 @@ import { type Hash, zeroAddress } from '#types/ids'
 import type { Log } from '#types/log'
 import { createReceipt, type Receipt } from '#types/receipt'
 import { encodeTransaction, hashTransaction } from '#types/transaction'
+import { isBeyondCompiled, overriddenRules } from './overriddenPrecompiles.ts'
 import { overriddenEnv, overrideDiff, withBlockHashes } from './overriddenView.ts'
 import { inTime } from './runMessage.ts'
 import { type SimulatedPlace, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
 import type { SimulatedRules, SimulatedStates } from './simulatedRules.ts'
 import { planBlocks, type SimulatedPlan } from './simulatePlan.ts'
-import { TransferLogs } from './transferLogs.ts'
+import { isTransferLog, TransferLogs } from './transferLogs.ts'
 
 export type SimulateDeps = {
   readonly evm: Evm
   readonly traced: TracedEvm
+  /** an interpreter that tells wei that moves as logs, for rules that the others do not have */
+  readonly transferring: () => Evm
   readonly config: RollupConfig
   readonly rules: SimulatedRules
   readonly timer: RunTimer
@@ -90,15 +94,17 @@ class Simulation {
     const open = rules.open(parent.header, parent.hash, plan, this.#baseFee(plan))
     if (plan.state !== undefined) this.#states.add(overrideDiff(this.#states.view, plan.state))
     const env = overriddenEnv(blockEnvOf(config, open), { blobBaseFee: plan.block.blobBaseFee })
-    const transfers = this.#request.traceTransfers ? new TransferLogs() : undefined
     const run = new BlockRun()
-    using session = this.#open(env, transfers)
+    const evmRules = this.#rulesOf(plan, open)
+    const isTraced = this.#request.traceTransfers && !isBeyondCompiled(evmRules)
+    const transfers = isTraced ? new TransferLogs() : undefined
+    using session = this.#open(env, evmRules, transfers)
     rules.begin(session, open, parent.header)
     transfers?.take()
     const place: SimulatedPlace = {
       session,
       env,
-      rules: evmRulesAt(config.schedule, open.timestamp),
+      rules: evmRules,
       validation: this.#request.validation,
       fees: rules.fees(session, open),
     }
@@ -115,11 +121,18 @@ class Simulation {
     return this.#deps.rules.childBaseFee(header, timestamp) ?? header.baseFeePerGas ?? 0n
   }
 
-  #open(env: BlockEnv, transfers: TransferLogs | undefined): EvmSession {
-    const { evm, traced, config } = this.#deps
+  /** Precompiles that are moved or overridden stand so in their block alone. */
+  #rulesOf({ state }: SimulatedPlan, { timestamp, number }: Header): EvmRules {
+    const overridden = overriddenRules(evmRulesAt(this.#deps.config.schedule, timestamp, number), state)
+    if (overridden.kind === 'refused') throw new Refused({ kind: 'override', reason: overridden.reason })
+    return overridden.rules
+  }
+
+  #open(env: BlockEnv, rules: EvmRules, transfers: TransferLogs | undefined): EvmSession {
+    const { evm, traced, transferring } = this.#deps
     const view: StateView = withBlockHashes(this.#states.view, this.#hashes)
-    const rules = evmRulesAt(config.schedule, env.timestamp)
-    return transfers ? traced.open(view, env, rules, transfers) : evm.open(view, env, rules)
+    if (transfers) return traced.open(view, env, rules, transfers)
+    return (this.#request.traceTransfers ? transferring() : evm).open(view, env, rules)
   }
 
   #call(
@@ -154,8 +167,9 @@ class Simulation {
     const logged = succeeded ? outcome.logs : []
     const told = transfers?.take()
     const isBeside = rules.transferLogs === 'beside logs'
-    const logs = told === undefined || isBeside ? logged : told.map(({ log }) => log)
-    const placed = told !== undefined && isBeside ? told.map(({ log, told: index }) => ({ log, index })) : run.place(logs)
+    const shown = told?.map(({ log }) => log) ?? logged
+    const placed = told !== undefined && isBeside ? told.map(({ log, told: index }) => ({ log, index })) : run.place(shown)
+    const logs = isBeside ? shown.filter((log) => !isTransferLog(log)) : shown
     run.receipts.push(createReceipt({ type: transaction.type, succeeded, cumulativeGasUsed: run.gasUsed, logs }))
     run.calls.push({ outcome: outcomeOf(done), gasUsed, mostGas, logs: placed })
   }

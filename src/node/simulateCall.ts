@@ -8,6 +8,7 @@ import { emptyBytes } from '#lib/bytes'
 import type { CallRequest, SimulationRefusal } from '#rpc/callPorts'
 import { type Address, zeroAddress } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
+import { warmOverridden } from './overriddenPrecompiles.ts'
 
 const maxNonce = 2n ** 64n - 1n
 
@@ -94,7 +95,7 @@ export function simulateCall(
   const bounds = gasBounds(rules, tx)
   const authorizations = tx.type === 4 ? signedAuthorizations(tx.authorizationList, env.chainId) : []
   const listed = tx.type === 0 ? [] : tx.accessList
-  const warm = [...listed, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] }))]
+  const warm = [...listed, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] })), ...warmOverridden(rules)]
   session.beginTransaction({ origin: sender, gasPrice: price, blobHashes: [], warm })
   session.subtractBalance(sender, gasLimit * price + upfront)
   if (to !== null) session.setNonce(sender, ((session.account(sender)?.nonce ?? 0n) + 1n) & maxNonce)

@@ -10,6 +10,14 @@ const transferTopic = parseHash('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a
 
 const topicOf = (address: Address): Hash => `0x${address.slice(2).padStart(64, '0')}` as Hash
 
+/** The log of wei that moves. */
+export function transferLog(from: Address, to: Address, wei: bigint): Log {
+  return { address: etherAddress, topics: [transferTopic, topicOf(from), topicOf(to)], data: bytesFromBigint(wei, 32) }
+}
+
+/** Whether a log is one of those. */
+export const isTransferLog = ({ address }: Log): boolean => address === etherAddress
+
 /** A log, and how many were told in the block before it, those of frames that failed counted too. */
 export type ToldLog = { readonly log: Log; readonly told: number }
 
@@ -30,8 +38,7 @@ export class TransferLogs implements TraceListener {
   onEnter({ kind, from, to, value }: FrameStart): void {
     this.#open.push([])
     if (kind === 'DELEGATECALL' || value === undefined || value === 0n) return
-    const topics = [transferTopic, topicOf(from), topicOf(to)]
-    this.#tell({ address: etherAddress, topics, data: bytesFromBigint(value, 32) })
+    this.#tell(transferLog(from, to, value))
   }
 
   onLeave({ end }: FrameEnd): void {

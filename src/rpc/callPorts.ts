@@ -121,6 +121,7 @@ export type SimulationRefusal = {
     | 'insufficient-funds'
     | 'initcode-size'
     | 'bad-request'
+    | 'override'
     | 'impossible'
   readonly reason: string
 }

@@ -61,7 +61,18 @@ function oldPrecompiles(rules: EvmRules): [bigint, Precompile][] {
 }
 
 function precompilesUnder(rules: EvmRules): [bigint, Precompile][] {
-  if (rules.old !== undefined) return oldPrecompiles(rules)
+  const fork = rules.old === undefined ? forkPrecompiles(rules) : oldPrecompiles(rules)
+  if (rules.precompilesAt === undefined) return fork
+  const list = new Map(fork)
+  for (const address of rules.precompilesAt.keys()) list.delete(BigInt(address))
+  for (const [address, from] of rules.precompilesAt) {
+    const precompile = fork.find(([number]) => from !== undefined && number === BigInt(from))?.[1]
+    if (precompile) list.set(BigInt(address), precompile)
+  }
+  return [...list]
+}
+
+function forkPrecompiles(rules: EvmRules): [bigint, Precompile][] {
   const limits = rules.precompileLimits
   const has = (fork: EvmRules['fork']): boolean => evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
   const list: [bigint, Precompile][] = [

@@ -1,11 +1,11 @@
 import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
-import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { Log } from '#types/log'
 import type { Account, StateView } from '../ports.ts'
 import { nameOf, WordMap } from './wordMap.ts'
-import { addressBytes, type Word, wordBytes, wordFromBytes } from './words.ts'
+import { addressBytes, addressOf, type Word, wordBytes, wordFromBytes } from './words.ts'
 
 /** An account as it stands now. Numbers named `…In` say in which transaction of the session something last held; `never` is before all. */
 export type AccountState = {
@@ -72,6 +72,9 @@ export function isEmpty(account: AccountState): boolean {
   return account.nonce === 0n && account.balance === 0n && account.codeHash === emptyCodeHash
 }
 
+/** The log that a caller wants to see where wei moves in a message. */
+export type LogOfTransfer = (from: Address, to: Address, wei: bigint) => Log
+
 /** The world while a session is open: what the view has, changed in place, with an undo log for reverts. */
 export class Journal {
   readonly #view: StateView
@@ -84,11 +87,13 @@ export class Journal {
   #touched: AccountState[] = []
   #destroyed: AccountState[] = []
   #logs: Log[] = []
+  readonly #logOfTransfer: LogOfTransfer | undefined
 
   /** @param clearsEmpty whether an empty account that is touched goes away (EIP-161) */
-  constructor(view: StateView, clearsEmpty = true) {
+  constructor(view: StateView, clearsEmpty = true, logOfTransfer?: LogOfTransfer) {
     this.#view = view
     this.#clearsEmpty = clearsEmpty
+    this.#logOfTransfer = logOfTransfer
   }
 
   /** The account if it was asked for before: the view is not troubled. */
@@ -185,6 +190,7 @@ export class Journal {
     }
     this.setBalance(from, from.balance - wei)
     this.setBalance(to, to.balance + wei)
+    if (this.#logOfTransfer) this.log(this.#logOfTransfer(addressOf(from.address), addressOf(to.address), wei))
   }
 
   /** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */

@@ -82,7 +82,7 @@ export type Ended = {
 const precompileLimit = 0x1_0000n
 
 export function precompileOf(machine: Machine, address: Word): Precompile | undefined {
-  return address < precompileLimit ? precompileAt(machine.rules, address) : undefined
+  return address < precompileLimit || machine.rules.precompilesAt !== undefined ? precompileAt(machine.rules, address) : undefined
 }
 
 export function codeOf(machine: Machine, account: AccountState): Code {
@@ -94,7 +94,7 @@ export function isWarmAccount(machine: Machine, address: Word): boolean {
   return (
     machine.journal.isWarm(machine.journal.known(address)) ||
     machine.transaction.warmAccounts.has(address) ||
-    precompileOf(machine, address) !== undefined
+    (address < precompileLimit && precompileOf(machine, address) !== undefined)
   )
 }
 

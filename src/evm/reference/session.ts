@@ -10,7 +10,7 @@ import { beginCreate } from './create.ts'
 import { diffOf } from './diff.ts'
 import { type Frame, setGas, totalGas } from './frame.ts'
 import { interpret } from './interpreter.ts'
-import { type AccountState, Journal } from './journal.ts'
+import { type AccountState, Journal, type LogOfTransfer } from './journal.ts'
 import { type BlockWords, codeOf, type Ended, type Machine, type TransactionWords } from './machine.ts'
 import { oldRulesOf } from './oldRules.ts'
 import { operationsOf } from './opcodes.ts'
@@ -48,7 +48,13 @@ function transactionWords(env: TransactionEnv, machine: Machine): TransactionWor
   return { origin, gasPrice: env.gasPrice, blobHashes: env.blobHashes.map(BigInt), warmAccounts, warmSlots }
 }
 
-function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache): Machine {
+function createMachine(
+  view: StateView,
+  block: BlockEnv,
+  rules: EvmRules,
+  codes: CodeCache,
+  logOfTransfer: LogOfTransfer | undefined,
+): Machine {
   const { fork } = rules
   const order = evmForks.indexOf(fork)
   return {
@@ -59,7 +65,7 @@ function createMachine(view: StateView, block: BlockEnv, rules: EvmRules, codes:
     rules,
     old: oldRulesOf(rules),
     operations: operationsOf(rules),
-    journal: new Journal(view, oldRulesOf(rules)?.clearsEmpty ?? true),
+    journal: new Journal(view, oldRulesOf(rules)?.clearsEmpty ?? true, logOfTransfer),
     codes,
     block: blockWords(block),
     transaction: noTransaction,
@@ -125,8 +131,8 @@ export class ReferenceSession implements EvmSession {
   readonly #accounts = new Map<Address, AccountState>()
   #running: { readonly message: Message; readonly pace: Pace | undefined; readonly checkpoint: number } | undefined
 
-  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache) {
-    this.#machine = createMachine(view, block, rules, codes)
+  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer) {
+    this.#machine = createMachine(view, block, rules, codes, logOfTransfer)
     this.#journal = this.#machine.journal
   }
 

@@ -36,6 +36,8 @@ function refusalError(refusal: CallRefusal): Error {
       return transactionRejected('nonce has max value')
     case 'initcode-size':
       return invalidInput('max initcode size exceeded')
+    case 'override':
+      return invalidInput(refusal.reason)
   }
 }
 

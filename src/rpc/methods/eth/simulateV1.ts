@@ -1,8 +1,10 @@
 import { toHex, toQuantity } from '#lib/hex'
 import { encodedBlockSize } from '#types/block'
+import type { BlockId } from '#types/blockRef'
 import type { SimulatedBlock, SimulatedCall, SimulationOutcome, SimulationRefusal } from '../../callPorts.ts'
-import { blockId, latest } from '../../codecs/blockId.ts'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { simulateRequest } from '../../codecs/simulateRequest.ts'
+import type { EthContext } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory, RpcError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { optionalParam, param, type ResultCodec } from '../../registry.ts'
@@ -26,6 +28,7 @@ const refusalCodes: Readonly<Record<SimulationRefusal['kind'], number>> = {
   'initcode-size': -38025,
   'too-many-blocks': -38026,
   'bad-request': -32602,
+  override: -32000,
   impossible: -32603,
 }
 /** Of a call that ran and failed. */
@@ -95,6 +98,14 @@ function requireSimulated(outcome: SimulationOutcome | undefined): Simulated {
   }
 }
 
+/** As go-ethereum says that there is none. */
+function requireHeader(context: EthContext, at: BlockParam): BlockId {
+  using view = context.chain.view()
+  const block = findBlock(view, at)
+  if (block === undefined) throw invalidInput('header not found')
+  return block
+}
+
 export const simulateV1 = ethMethod({
   name: 'eth_simulateV1',
   doc: 'Builds blocks of unsigned calls on a block, each block on the one before, and keeps nothing. With validation, nonces, base fee and the fees of L1 and operator are as in a block; without, a call that names no price pays none. State roots are not computed: they are zero, and hashes are of headers with them.',
@@ -106,10 +117,7 @@ export const simulateV1 = ethMethod({
   },
   run(context, { request, fullTransactions }, at): Answer {
     if (request.blocks.length === 0) throw invalidParams('empty input')
-    using view = context.chain.view()
-    const block = findBlock(view, at)
-    if (block === undefined) throw invalidInput('header not found')
-    const outcome = context.calls.simulate(block, request, context.limits.callGas, context.executor.timer())
+    const outcome = context.calls.simulate(requireHeader(context, at), request, context.limits.callGas, context.executor.timer())
     return { simulated: requireSimulated(outcome), fullTransactions }
   },
 })
