@@ -85,11 +85,11 @@ export async function createIpcServer<Context>(
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, bucket: undefined, clock, log }
-  const audience = createAudience(deps)
+  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
+  const audience = createAudience<Connection>(deps)
   const { connections } = audience
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const connection = new Connection(new IpcSocket(socket, limits.maxMessageBytes), connectionDeps, limits, () => {
+    const connection = new Connection(new IpcSocket(socket, limits.maxMessageBytes), connectionDeps, limits, undefined, () => {
       connections.delete(connection)
     })
     connections.add(connection)

@@ -61,7 +61,7 @@ const defaultWsLimits: WsServerLimits = {
   maxRunning: 16,
   maxUnreadBytes: 4_000_000,
   maxBufferedBytes: 96_000_000,
-  maxConnections: 250,
+  maxConnections: 12_000,
   maxMessageBytes: 15_000_000,
   maxHeldBytes: 150_000_000,
   maxUnreadTotalBytes: 192_000_000,
@@ -87,7 +87,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
-  const audience = createAudience(deps)
+  const audience = createAudience<Connection>(deps)
   const { connections } = audience
   let isClosing = false
 
@@ -103,7 +103,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
 
   function accept(socket: WebSocket, asker: Asker): void {
     const bucket = limiter?.bucketOf(asker)
-    const connection = new Connection(socket, { ...connectionDeps, bucket }, limits, (why) => {
+    const connection = new Connection(socket, connectionDeps, limits, bucket, (why) => {
       connections.delete(connection)
       metrics.sockets.set({}, connections.size)
       metrics.socketEnds.inc({ why })
@@ -128,8 +128,9 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     response.end('JSON-RPC is served here over WebSocket\n')
   })
   server.maxConnections = 2 * limits.maxConnections + 16 // those who are told why they are refused
+  const onError = (error: Error): void => log.debug('websocket failed', { error }) // one for all: each of its own would hold its request
   server.on('upgrade', (request, socket, head) => {
-    socket.on('error', (error) => log.debug('websocket failed', { error }))
+    socket.on('error', onError)
     const refusal = refusalOf(request)
     if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, (accepted) => accept(accepted, askerOf(request)))
     metrics.socketRefusals.inc({ why: refusal.why })

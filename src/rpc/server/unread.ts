@@ -64,7 +64,7 @@ export class Unread implements Disposable {
   readonly #total: UnreadTotal
   readonly #end: () => void
   /** those that keep answers of a batch */
-  readonly #keeping = new Set<AnswerShare>()
+  #keeping: Set<AnswerShare> | undefined
   #bytes = 0
   #isGone = false
 
@@ -96,12 +96,13 @@ export class Unread implements Disposable {
 
   /** Called by a share: what it keeps is let go of when the connection goes. */
   keeps(share: AnswerShare): void {
+    this.#keeping ??= new Set()
     this.#keeping.add(share)
   }
 
   /** Called by a share that is given back. */
   giveBack(share: AnswerShare, bytes: number): void {
-    this.#keeping.delete(share)
+    this.#keeping?.delete(share)
     this.add(-bytes)
   }
 
@@ -114,7 +115,7 @@ export class Unread implements Disposable {
     if (this.#isGone) return
     this.#isGone = true
     this.#total.leave(this)
-    for (const share of this.#keeping) share[Symbol.dispose]()
+    for (const share of this.#keeping ?? []) share[Symbol.dispose]()
   }
 }
 

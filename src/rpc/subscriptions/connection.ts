@@ -34,8 +34,6 @@ export type ConnectionDeps = {
   readonly budget: ByteBudget
   /** what all connections of the server have not read */
   readonly unreadTotal: UnreadTotal
-  /** its calls are paid out of it */
-  readonly bucket: Bucket | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -76,6 +74,7 @@ export class Connection {
   readonly #socket: MessageSocket
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
+  readonly #bucket: Bucket | undefined
   readonly #asked = new Map<string, Subscription>()
   readonly #active = new Map<string, Active>()
   readonly #unread: Unread
@@ -84,8 +83,18 @@ export class Connection {
   #heardMs: number
   #end: End | undefined
 
-  /** @param onGone called once, when nothing of the connection is left */
-  constructor(socket: MessageSocket, deps: ConnectionDeps, limits: ConnectionLimits, onGone: (why: End) => void) {
+  /**
+   * @param bucket its calls are paid out of it
+   * @param onGone called once, when nothing of the connection is left
+   */
+  constructor(
+    socket: MessageSocket,
+    deps: ConnectionDeps,
+    limits: ConnectionLimits,
+    bucket: Bucket | undefined,
+    onGone: (why: End) => void,
+  ) {
+    this.#bucket = bucket
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits
@@ -122,7 +131,7 @@ export class Connection {
 
   /** The chain has a new head: logs are looked for. */
   headsMoved(): void {
-    for (const [id, active] of this.#active) void this.#tellLogs(id, active)
+    for (const [id, active] of this.#active) if (active.subscription.kind === 'logs') void this.#tellLogs(id, active)
   }
 
   /** One search at a time; heads that come meanwhile are one more. */
@@ -239,7 +248,7 @@ export class Connection {
       },
       share,
       tally: emptyTally(),
-      bucket: this.#deps.bucket,
+      bucket: this.#bucket,
       subscriptions: {
         subscribe(subscription): string {
           if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
