@@ -29,18 +29,37 @@ const makers = [
 /** Every code that a running node can report; `other`: a module's own that is not in its table. */
 export const faultCodes: readonly string[] = [...new Set(makers.flatMap((maker) => Object.keys(maker.specs)))].sort().concat('other')
 
+const lagQuantiles = { quantile: ['0.5', '0.99', '1'] } as const
+
 export const nodeMetrics = defineMetrics({
   info: gauge('basalt_node_build_info', 'Always 1', { mode: ['all', 'execution', 'consensus'] }),
   faults: counter('basalt_faults_total', 'Faults that were reported in the log by code', { code: faultCodes }),
-  loopLag: gauge('basalt_node_loop_lag_seconds', 'How late the event loop of the main thread ran since the last look at the metrics', {
-    quantile: ['0.5', '0.99', '1'],
-  }),
+  loopLag: gauge(
+    'basalt_node_loop_lag_seconds',
+    'How late the event loop of the main thread ran since the last look at the metrics',
+    lagQuantiles,
+  ),
   ages: gauge('basalt_node_head_age_seconds', 'Wall clock less the timestamp of the head', {
     head: ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'],
   }),
   stores: gauge('basalt_node_store_bytes', 'Size of the files of a store', { store: ['chain', 'consensus'] }),
   diskFree: gauge('basalt_node_disk_free_bytes', 'Free space of the disk under the data directory'),
   memory: gauge('basalt_node_memory_bytes', 'Memory of the process', { kind: ['resident', 'heap', 'external'] }),
+})
+
+/** Of the threads that answer JSON-RPC, as main sees them. */
+export const rpcThreadsMetrics = defineMetrics({
+  threads: gauge('basalt_node_rpc_threads', 'Threads that answer JSON-RPC'),
+  ends: counter('basalt_node_rpc_thread_ends_total', 'Threads answering JSON-RPC that ended by themselves; each is replaced'),
+})
+
+/** Of one such thread; all together are told by the largest. */
+export const rpcThreadMetrics = defineMetrics({
+  loopLag: gauge(
+    'basalt_node_rpc_loop_lag_seconds',
+    'How late the event loop of the latest of the threads answering JSON-RPC ran since the last look at the metrics',
+    lagQuantiles,
+  ),
 })
 
 export const forwardMetrics = defineMetrics({
@@ -52,4 +71,5 @@ export const forwardMetrics = defineMetrics({
 })
 
 export type NodeMetrics = Handles<(typeof nodeMetrics)['specs']>
+export type RpcThreadsMetrics = Handles<(typeof rpcThreadsMetrics)['specs']>
 export type ForwardMetrics = Handles<(typeof forwardMetrics)['specs']>

@@ -17,7 +17,7 @@ import { openExecutionHalf } from './executionHalf.ts'
 import { createHeadFeed } from './headFeed.ts'
 import { createHeadLog } from './headLog.ts'
 import { type EngineUse, problemsOf } from './health.ts'
-import { forwardMetrics } from './metrics.ts'
+import { forwardMetrics, rpcThreadsMetrics } from './metrics.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
 import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
@@ -125,6 +125,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
               problems: ownProblems,
               sequencer: context.sequencer,
               filters: context.filters,
+              metrics: rpcThreadsMetrics.register(registry),
             },
             { ...options, count: options.rpcThreads ?? 0 },
           ),

@@ -10,9 +10,11 @@ import type { Filters } from '#rpc/filters'
 import type { SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
+import type { RpcThreadsMetrics } from './metrics.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import { counted } from './scrape.ts'
 import type { ListenOptions, Urls } from './servers.ts'
 
 export type RpcThreadsDeps = {
@@ -27,6 +29,7 @@ export type RpcThreadsDeps = {
   readonly sequencer: SequencerLink | undefined
   /** of this thread: they and those of the others learn of the same transactions */
   readonly filters: Pick<Filters, 'notePending' | 'onPending'>
+  readonly metrics: RpcThreadsMetrics
 }
 
 export type RpcThreadsOptions = {
@@ -99,6 +102,10 @@ class Threads implements RpcThreads {
   #feed: Disposable | undefined
   #told = ''
   #learningFrom: number | undefined
+  /** by thread, when it was asked last */
+  readonly #measured: MetricValues[] = []
+  /** what those that are gone have counted */
+  #past: MetricValues = []
   urls: Urls = {}
 
   constructor(deps: RpcThreadsDeps, options: RpcThreadsOptions) {
@@ -110,15 +117,16 @@ class Threads implements RpcThreads {
     this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
   }
 
-  /** The first one decides which ports they all have, where any will do. */
+  /** All at once; where any port will do, the first one decides which they all have. */
   async open(): Promise<void> {
     const { http, ws } = this.#listen
     if (http) await checkFree('http', http)
     if (ws) await checkFree('ws', ws)
-    this.urls = await this.#seat(0)
-    this.#listen = sharedPorts(this.#listen, this.urls)
-    const others = await Promise.allSettled(this.#seats.slice(1).map((_, i) => this.#seat(i + 1)))
-    for (const other of others) if (other.status === 'rejected') throw other.reason
+    const first = this.#seat(0)
+    if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, await first)
+    const started = await Promise.allSettled([first, ...this.#seats.slice(1).map((_, i) => this.#seat(i + 1))])
+    for (const one of started) if (one.status === 'rejected') throw one.reason
+    this.urls = await first
     this.#tellSync()
     this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
   }
@@ -131,8 +139,12 @@ class Threads implements RpcThreads {
   async metrics(): Promise<readonly MetricValues[]> {
     const late = Promise.withResolvers<undefined>()
     using _timer = this.#deps.clock.after(metricsTimeoutMs, () => late.resolve(undefined))
-    const asked = this.#running().map(({ link }) => Promise.race([link.ask('metrics'), late.promise]).catch(() => undefined))
-    return (await Promise.all(asked)).filter((values) => values !== undefined)
+    const asked = this.#seats.map(async (seat, number) => {
+      const values = await Promise.race([seat?.link.ask('metrics'), late.promise]).catch(() => undefined)
+      this.#measured[number] = values ?? this.#measured[number] ?? []
+    })
+    await Promise.all(asked)
+    return [...this.#measured, this.#past]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -156,6 +168,7 @@ class Threads implements RpcThreads {
     try {
       const urls = await thread.opened
       this.#seats[number] = thread
+      this.#deps.metrics.threads.set({}, this.#running().length)
       thread.link.tell('sync', sync())
       void this.#watch(number, thread)
       return urls
@@ -205,7 +218,11 @@ class Threads implements RpcThreads {
   async #watch(number: number, thread: RpcThread): Promise<void> {
     const error = await thread.gone
     this.#seats[number] = undefined
+    this.#deps.metrics.threads.set({}, this.#running().length)
     if (this.#closing.signal.aborted) return
+    this.#deps.metrics.ends.inc({})
+    this.#past = await counted([this.#past, this.#measured[number] ?? []])
+    this.#measured[number] = []
     this.#deps.log.error('an RPC thread ended, another one takes its place', { thread: number, error })
     void this.#replace(number, restartMs.first)
   }

@@ -17,6 +17,7 @@ import { createEthContext, type EthContextDeps } from './ethContext.ts'
 import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
 import { createHeadFeed } from './headFeed.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import { createThreadMeter } from './scrape.ts'
 import { startServers } from './servers.ts'
 
 /** A call that came from another thread has so long: nobody here knows whether somebody still waits for it. */
@@ -75,6 +76,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   const { number, threads, config, version, listen, callTimeoutMs, hasSequencer } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
+  using meter = createThreadMeter(metrics)
   let sync: SyncProgress | undefined = settings.sync
   let opened: Opened | undefined
   const here: OfRpcWorker = {
@@ -86,7 +88,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       if (opened === undefined) throw new RangeError('a call was passed on to a thread that does not listen yet')
       return await answerPassed(ethRegistry, { ...opened.context, ticket: ticketFor(clock, passedTimeoutMs) }, call)
     },
-    metrics: () => metrics.getMetricsAsJSON(),
+    metrics: () => meter.read(),
     close: () => closing.resolve(),
   }
   const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })

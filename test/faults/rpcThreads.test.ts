@@ -151,6 +151,9 @@ it('faults/rpcThreads: after an answer that shows a block every thread shows it,
 it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, the node stays', async () => {
   await using node = await start()
   const filters = await times(16, () => ask<string>(node, 'eth_newBlockFilter'))
+  for (const { close } of await times(8, () => subscriber(node, 'newHeads'))) close()
+  const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_rpc_socket_ends_total\{why="client"\} 8$/m))
   await endNewestThread()
   expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0'))
   const fates = await Promise.allSettled(filters.map((filter) => ask(node, 'eth_getFilterChanges', filter)))
@@ -162,6 +165,10 @@ it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, t
     async () => expect(threadsOf(await times(12, () => ask<string>(node, 'eth_newBlockFilter')))).toEqual(['0x00', '0x01']),
     { timeout: 5_000, interval: 100 },
   )
+  const after = await scraped()
+  for (const line of ['basalt_rpc_socket_ends_total{why="client"} 8', 'basalt_node_rpc_thread_ends_total 1', 'basalt_node_rpc_threads 2'])
+    expect(after).toContain(`${line}\n`)
+  expect(after).toMatch(/^basalt_node_rpc_loop_lag_seconds\{quantile="1"\} \d/m)
   expect(warned.join('')).toContain('an RPC thread ended, another one takes its place')
   expect(node.problems()).not.toContain(expect.stringContaining('JSON-RPC'))
 })
