@@ -43,7 +43,7 @@ export type EthereumInsert = { readonly kind: 'imported' | 'known' } | { readonl
  */
 export interface EthereumChain {
   readonly head: BlockId
-  /** Executes the child of the head and commits it, or a few children in a row as one transaction. */
+  /** Executes the child of the head and commits it. @throws faults of the store */
   insert(block: Block): EthereumInsert
   /** Labels a committed block safe and finalized. @throws Fault CHAIN_STORE_DAMAGED (fatal) when there is no such block */
   label(id: BlockId): void
@@ -133,6 +133,8 @@ class StoredEthereumChain implements EthereumChain {
 
   label(id: BlockId): void {
     const heads = { ...this.#heads, safe: id, finalized: id }
+    using reader = this.#deps.kv.snapshot()
+    recordOf(reader, heads)
     this.#deps.kv.write((tx) => store.putHeads(tx, heads, this.#sequence + 1))
     this.#heads = heads
     this.#sequence++
