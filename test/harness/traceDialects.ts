@@ -11,7 +11,7 @@ import type { Json } from './rpcJson.ts'
 type Fields = Readonly<Record<string, Json>>
 export type TracePair = { readonly theirs: Json; readonly ours: Json }
 
-const fields = (value: Json | undefined): Fields => value as Fields
+const fields = (value: Json | undefined): Fields => (value ?? {}) as Fields
 const vaults: readonly string[] = [baseFeeVault, l1FeeVault, operatorFeeVault]
 
 const without = (value: Fields, isGone: (key: string, value: Json) => boolean): Fields =>
@@ -52,10 +52,25 @@ function prestateOfOpGeth({ theirs, ours }: TracePair, isDiff: boolean): TracePa
   return { theirs, ours: { pre: fewer(fields(found['pre']), pre), post: without(fields(found['post']), isUnseen) } }
 }
 
+const bare = (word: string): string => word.replace(/^0x/, '')
+
+/** A step of ours as both clients write it: words of memory and storage without the 0x that execution-apis has (rpc-compat). */
+function bareWords(step: Fields): Fields {
+  const { memory, storage } = step
+  const slots = Object.entries(fields(storage)).map(([slot, value]) => [bare(slot), bare(String(value))])
+  return {
+    ...step,
+    ...(memory !== undefined && { memory: (memory as readonly string[]).map(bare) }),
+    ...(storage !== undefined && { storage: Object.fromEntries(slots) }),
+  }
+}
+
 /** op-geth's return value has no 0x and is empty at a revert; it leaves return data out when there is none. */
 function stepsOfOpGeth({ theirs, ours }: TracePair): TracePair {
   const { returnValue, failed, structLogs, ...rest } = fields(ours)
-  const steps = (structLogs as readonly Fields[]).map((step) => without(step, (key, value) => key === 'returnData' && value === '0x'))
+  const steps = (structLogs as readonly Fields[]).map((step) =>
+    without(bareWords(step), (key, value) => key === 'returnData' && value === '0x'),
+  )
   return {
     theirs,
     ours: { ...rest, failed: failed ?? null, returnValue: failed === true ? '' : String(returnValue).slice(2), structLogs: steps },
@@ -74,7 +89,7 @@ function prestateOfReth({ theirs, ours }: TracePair, isDiff: boolean): TracePair
 function stepsOfReth({ theirs, ours }: TracePair): TracePair {
   const unread = (trace: Json): Json => {
     const { structLogs, ...rest } = fields(trace)
-    return { ...rest, structLogs: (structLogs as readonly Fields[]).map((step) => without(step, (key) => key === 'returnData')) }
+    return { ...rest, structLogs: (structLogs as readonly Fields[]).map((step) => without(bareWords(step), (key) => key === 'returnData')) }
   }
   return { theirs: unread(theirs), ours: unread(ours) }
 }

@@ -42,7 +42,6 @@ describe('evm/tracers: struct logs', () => {
   })
 
   it('SLOAD and SSTORE show the slots that their contract has used so far, with the value that was found', () => {
-    const bare = (n: number): string => slotNumber(n).slice(2)
     const { structLogs } = told({}, (to) => {
       to.onEnter(frame())
       to.onStep(step({ op: 0x54, words: [1n] }))
@@ -53,9 +52,9 @@ describe('evm/tracers: struct logs', () => {
       to.onLeave(ended())
     })
     expect(structLogs.map(({ storage }) => storage)).toEqual([
-      { [bare(1)]: bare(2) },
-      { [bare(1)]: bare(2), [bare(2)]: bare(9) },
-      { [bare(1)]: bare(2), [bare(2)]: bare(9), [bare(3)]: bare(6) },
+      { [slotNumber(1)]: slotNumber(2) },
+      { [slotNumber(1)]: slotNumber(2), [slotNumber(2)]: slotNumber(9) },
+      { [slotNumber(1)]: slotNumber(2), [slotNumber(2)]: slotNumber(9), [slotNumber(3)]: slotNumber(6) },
     ])
   })
 
@@ -75,7 +74,7 @@ describe('evm/tracers: struct logs', () => {
       to.onStep(step({ op: 0x00, memory, returned: wordsOf(7) }))
       to.onLeave(ended())
     })
-    expect(structLogs[0]).toMatchObject({ memory: ['00'.repeat(32), 'ab'.repeat(32)], returnData: '0x07' })
+    expect(structLogs[0]).toMatchObject({ memory: [`0x${'00'.repeat(32)}`, `0x${'ab'.repeat(32)}`], returnData: '0x07' })
   })
 
   it('limit: so many steps and no more; the price of the last is still found', () => {

@@ -50,11 +50,11 @@ const codeByteGas = 200
 const wordBytes = 32
 
 const bareHex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
-const bareWord = (value: bigint): string => bareHex(bytesFromBigint(value, wordBytes))
+const wordHex = (value: bigint): string => toHex(bytesFromBigint(value, wordBytes))
 
 function wordsOf(memory: Uint8Array): readonly string[] {
   const all = bareHex(memory)
-  return Array.from({ length: memory.length / wordBytes }, (_, i) => all.slice(2 * wordBytes * i, 2 * wordBytes * (i + 1)))
+  return Array.from({ length: memory.length / wordBytes }, (_, i) => `0x${all.slice(2 * wordBytes * i, 2 * wordBytes * (i + 1))}`)
 }
 
 function stackOf(step: TraceStep): readonly string[] {
@@ -79,6 +79,7 @@ const endsFrame = (op: number): boolean => op === opcode.stop || op === opcode.r
 
 /**
  * Every step: opcode, gas, price, and as asked stack, memory, return data, and at SLOAD and SSTORE the slots that its contract has used so far.
+ * Words of memory and storage begin with 0x, as execution-apis has them; older clients leave it out.
  * @param config `disableStack`, `disableStorage`, `enableMemory`, `enableReturnData`; `limit`: steps at most, 0 for no limit; `debug` does nothing
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", struct logger
@@ -104,7 +105,7 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
     const { waiting } = frame
     if (waiting === undefined) return
     waiting.log.gasCost = waiting.gas + waiting.returned - step.gas
-    if (waiting.slot !== undefined) waiting.log.storage = storageOf(frame.self, waiting.slot, bareWord(step.stack(0)))
+    if (waiting.slot !== undefined) waiting.log.storage = storageOf(frame.self, waiting.slot, wordHex(step.stack(0)))
   }
 
   const settleLast = (frame: Frame, end: FrameEnd): void => {
@@ -130,7 +131,7 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
     }
     if (wants.enableMemory) {
       const memory = step.memory()
-      budget.take((memory.length / wordBytes) * (2 * wordBytes + 3))
+      budget.take((memory.length / wordBytes) * (2 * wordBytes + 5))
       log.memory = wordsOf(memory)
     }
     if (refund > 0) log.refund = refund
@@ -140,8 +141,8 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
   const waitingOf = (frame: Frame, step: TraceStep, log: StructLog): Waiting => {
     const { op, gas, staticCost, stackSize } = step
     const isStorage = !wants.disableStorage && (op === opcode.sload || op === opcode.sstore) && stackSize > 0
-    const slot = isStorage ? bareWord(step.stack(0)) : undefined
-    if (slot !== undefined && op === opcode.sstore && stackSize > 1) log.storage = storageOf(frame.self, slot, bareWord(step.stack(1)))
+    const slot = isStorage ? wordHex(step.stack(0)) : undefined
+    if (slot !== undefined && op === opcode.sstore && stackSize > 1) log.storage = storageOf(frame.self, slot, wordHex(step.stack(1)))
     return { log, op, gas, staticCost, returned: 0, slot: op === opcode.sload ? slot : undefined }
   }
 
