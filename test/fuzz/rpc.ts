@@ -98,7 +98,9 @@ try {
   findings.set('end', { key: 'end', why: 'the node ended', request: '', answer: '' })
 }
 const grown = memoryFinding()
-for (const text of new Set(logged)) process.stderr.write(`fuzz:rpc: logged: ${text}\n`)
+/** one of those that begin alike and come from the same place */
+const distinct = new Map(logged.map((text) => [text.split('\n', 2).join('\n'), text]))
+for (const text of distinct.values()) process.stderr.write(`fuzz:rpc: logged: ${text}\n`)
 if (grown !== undefined) process.stderr.write(`fuzz:rpc: ${grown}\n`)
 const ends = memories.at(-1)
 const silent = fuzzedMethods.filter(({ name }) => !steppers.some(({ succeeded }) => succeeded.has(name))).map(({ name }) => name)

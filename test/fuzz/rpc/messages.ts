@@ -1,7 +1,7 @@
 /** What the chain under test holds, to be asked about. */
 export type Held = { readonly hashes: string[]; readonly addresses: string[]; readonly raws: string[] }
 
-export type TargetUrls = { readonly http: string; readonly ws: string; readonly rollup: string }
+export type TargetUrls = { readonly http: string; readonly ws: string; readonly rollup: string; readonly engine: string }
 
 /** What the process under test tells; whatever it is sent asks for its memory. */
 export type FromTarget =

@@ -1,8 +1,13 @@
 // A devnet in a process of its own, for fuzz:rpc: tells its URLs and what it holds, every error that it logs, and its memory when asked.
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { createExecution } from '#execution/execution'
 import { systemClock } from '#lib/clock'
 import type { Log, LogFields } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { scheduleTo, smallChain } from '#test/harness/chainBlocks'
+import { serveEngine } from '#test/harness/engineServer'
 import { startDevnetWith } from '../../../src/devnet/startDevnet.ts'
 import type { FromTarget, Held } from './messages.ts'
 
@@ -43,7 +48,19 @@ for (let nonce = 0; nonce < transfers; nonce++) {
   held.raws.push(raw)
   held.hashes.push(receipt.transactionHash, receipt.blockHash)
 }
-tell({ kind: 'ready', urls: { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup }, held })
+/** The devnet opens no engine port: one over another chain, which nobody else moves. */
+const small = smallChain(scheduleTo('jovian'))
+const execution = createExecution({
+  kv: createMemoryKv(),
+  evm: createWasmEvm(),
+  ...small,
+  genesis: () => small.genesis,
+  clock: systemClock,
+  log,
+})
+await using engine = await serveEngine({ execution, engine: execution, config: small.config })
+
+tell({ kind: 'ready', urls: { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup, engine: engine.url }, held })
 
 process.on('message', () => {
   globalThis.gc?.()

@@ -7,8 +7,8 @@ const patienceMs = 90_000
 export type HttpAnswer = { readonly status: number; readonly text: string }
 
 /** @throws Error when there is no answer in time, or the connection breaks */
-export async function post(url: string, body: string): Promise<HttpAnswer> {
-  const headers = { 'content-type': 'application/json' }
+export async function post(url: string, body: string, token?: string): Promise<HttpAnswer> {
+  const headers = { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(patienceMs) })
   return { status: response.status, text: await response.text() }
 }
