@@ -90,13 +90,19 @@ export function readHeadsSequence(reader: KvReader): number {
   return value ? u64FromBytes(value) : 0
 }
 
+function readLabel(reader: KvReader, key: Uint8Array): BlockId | undefined {
+  const value = reader.get(tables.meta.id, key)
+  return value && decodeBlockKey(value)
+}
+
+/** The last block that was written; undefined on a store without a chain. */
+export function readHead(reader: KvReader): BlockId | undefined {
+  return readLabel(reader, metaKeys.unsafe)
+}
+
 /** undefined on a store without a chain. */
 export function readHeads(reader: KvReader): StoredHeads | undefined {
-  const label = (key: Uint8Array): BlockId | undefined => {
-    const value = reader.get(tables.meta.id, key)
-    return value && decodeBlockKey(value)
-  }
-  const [unsafe, safe, finalized] = [label(metaKeys.unsafe), label(metaKeys.safe), label(metaKeys.finalized)]
+  const [unsafe, safe, finalized] = [metaKeys.unsafe, metaKeys.safe, metaKeys.finalized].map((key) => readLabel(reader, key))
   return unsafe && safe && finalized && { unsafe, safe, finalized }
 }
 

@@ -203,7 +203,7 @@ export function createChainView(
   record: HeadRecord,
   executed: KnownBlocks['executed'],
 ): ChainView | undefined {
-  const committed = store.readHeads(reader)?.unsafe
+  const committed = store.readHead(reader)
   const chain = committed && chainAbove(record, committed)
   if (committed === undefined || chain === undefined) return undefined
   return new SnapshotView(reader, config, record, committed, chain, executed)

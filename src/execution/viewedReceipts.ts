@@ -20,13 +20,20 @@ export type ViewedReceipt = StoredReceipt & {
 /** A receipt before it is decoded. */
 export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
 
-/** Of a receipt beside its logs, and of a log beside its data. */
-const receiptBytes = 700
+/** Of a receipt beside its logs, of a log beside its data; and how many bytes one of an encoded log becomes. */
+const receiptBytes = 800
 const logBytes = 500
+const perLogByte = 4
+/** Of an encoded receipt without logs: most of it is the bloom. */
+const encodedBytes = 270
 
 /** @param entry of a row of receipts */
 export function entryOf(entry: Uint8Array): ReceiptEntry {
-  return { ...receiptPlace(entry), decode: () => decodeStoredReceipt(entry).receipt, sizeBytes: receiptBytes + 5 * entry.length }
+  return {
+    ...receiptPlace(entry),
+    decode: () => decodeStoredReceipt(entry).receipt,
+    sizeBytes: receiptBytes + perLogByte * Math.max(0, entry.length - encodedBytes),
+  }
 }
 
 export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt): ReceiptEntry {
