@@ -8,6 +8,9 @@ export const rpcMetrics = defineMetrics({
   socketRefusals: counter('basalt_rpc_socket_refusals_total', 'WebSocket connections refused by why', {
     why: ['host', 'origin', 'full', 'malformed'],
   }),
+  limitHits: counter('basalt_rpc_limit_hits_total', 'Calls refused or cut short by the limit that was met', {
+    limit: ['rate', 'queue', 'time', 'bytes'],
+  }),
   unreadEnds: counter(
     'basalt_rpc_unread_ends_total',
     'Connections ended because they held most when the unread answers of a server together were beyond their bound',

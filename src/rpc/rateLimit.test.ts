@@ -1,11 +1,18 @@
+import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
-import type { CallContext } from './context.ts'
+import { scriptedFeed } from '#test/harness/headFeed'
+import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { openSocket } from '#test/harness/socketClient'
+import type { CallContext, SocketContext } from './context.ts'
+import { socketRegistry } from './methods.ts'
+import { rpcMetrics } from './metrics.ts'
 import { createRateLimiter, type RateLimitOptions } from './rateLimit.ts'
 import { createRateTable, RateTable } from './rateTable.ts'
 import { createRegistry, methodsOf } from './registry.ts'
 import { createRpcServer } from './server.ts'
+import { createWsServer } from './wsServer.ts'
 
 const rate = { unitsPerSec: 10, burstUnits: 20 }
 const options = (more: Partial<RateLimitOptions> = {}): RateLimitOptions => ({
@@ -114,4 +121,27 @@ it('rpc/rateLimit: each call of a batch is paid for; 429 when none is answered',
   expect(await some.json()).toMatchObject([{ result: 1 }, { id: 2, error: { code: -32016 } }, { id: 3, error: { code: -32600 } }])
   const none = await server.post([call('dear', 1), call('dear', 2)])
   expect([none.status, none.headers.get('retry-after')]).toEqual([429, '1'])
+})
+
+it('rpc/rateLimit: over WebSocket the refusal is the answer, it is counted, and the connection stays', async () => {
+  const prometheus = new Registry()
+  const clock = createManualClock()
+  const chain = fakeChain([[], [[]]])
+  const eth = fakeContext(chain)
+  await using server = await createWsServer<SocketContext>(
+    {
+      registry: socketRegistry,
+      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      limiter: createRateLimiter(clock, options()),
+      ...{ heads: scriptedFeed(), log: silentLog, clock, metrics: rpcMetrics.register(prometheus) },
+    },
+    { host: '127.0.0.1', port: 0, flag: 'ws.port' },
+  )
+  await using client = await openSocket(server.url)
+  await using other = await openSocket(server.url)
+  for (let each = 0; each < 20; each++) expect(await client.call('eth_chainId')).toHaveProperty('result')
+  for (const { call: ask } of [client, other]) expect(await ask('eth_chainId')).toMatchObject({ error: { code: -32016 } })
+  await clock.advanceMs(100)
+  expect(await client.call('eth_chainId')).toHaveProperty('result')
+  expect(await prometheus.metrics()).toContain('basalt_rpc_limit_hits_total{limit="rate"} 2')
 })

@@ -336,6 +336,9 @@ it('rpc/server: health says that the process answers, readiness why it should no
   expect(await page('/healthz')).toEqual([200, { version: 'v1' }])
   expect(await page('/readyz?verbose')).toEqual([503, { ready: false, problems: ['no L1 head yet'] }])
   expect(await page('/readyz')).toEqual([200, { ready: true }])
+  const head = await fetch(`${server.url}/readyz`, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  expect(await sendRaw(server, 'GET /readyz HTTP/1.0\r\n\r\n', 'finish')).toMatch(/^HTTP\/1.1 200 OK[\s\S]*{"ready":true}$/) // as HAProxy asks
 })
 
 it('rpc/server: a web page can neither ask by a foreign name nor send what needs no permission', async () => {

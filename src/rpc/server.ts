@@ -7,6 +7,7 @@ import type { Ticket } from './context.ts'
 import { parseError } from './errors.ts'
 import type { Gates } from './gates.ts'
 import type { Pages } from './healthPages.ts'
+import type { RpcMetrics } from './metrics.ts'
 import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget, parseJson } from './server/body.ts'
@@ -21,7 +22,7 @@ import type { PlainHead } from './server/plainRequest.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { answered, keepAliveMs, plain, type Reply, ReplyHeads, refusal } from './server/reply.ts'
 import { createSlowLane } from './server/slowLane.ts'
-import { type UnreadDeps, UnreadTotal } from './server/unread.ts'
+import { UnreadTotal } from './server/unread.ts'
 import { zippedFor } from './server/zip.ts'
 
 export type RpcServerDeps<Context> = {
@@ -37,7 +38,7 @@ export type RpcServerDeps<Context> = {
   readonly log: Log
   readonly clock: Clock
   /** absent: the log alone tells who was ended */
-  readonly metrics?: UnreadDeps['metrics']
+  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits'> | undefined
 }
 
 export type RpcServerOptions = Listen & {

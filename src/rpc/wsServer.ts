@@ -27,7 +27,7 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly gates?: Gates | undefined
   readonly log: Log
   readonly clock: Clock
-  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds'>
+  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits'>
 }
 
 export type WsServerOptions = Listen & {
@@ -84,7 +84,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const origins = options.origins ?? []
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
-  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
+  const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, log, clock }, limits)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)

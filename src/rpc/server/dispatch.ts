@@ -18,6 +18,7 @@ import {
 } from '../errors.ts'
 import { createGates, type Gates } from '../gates.ts'
 import { isJsonObject, type Json, JsonText } from '../json.ts'
+import type { RpcMetrics } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import type { Caller } from './caller.ts'
 
@@ -27,6 +28,7 @@ export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly contextOf: (ticket: Ticket, caller: By) => Context
   /** shared with the other servers of the thread; absent: the server's own */
   readonly gates?: Gates | undefined
+  readonly metrics?: Pick<RpcMetrics, 'limitHits'> | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -77,6 +79,13 @@ function parseRequest(item: unknown): Request | { readonly id: RequestId | undef
 /** Costs after which others get a turn of the event loop before the next call of a batch. */
 const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution', 'trace'])
 
+/** The limit that an error tells of. */
+function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' | undefined {
+  if (code === overRateLimitCode) return 'rate'
+  const limit = isJsonObject(data) ? data['limit'] : undefined
+  return limit === 'queue' || limit === 'time' || limit === 'bytes' ? limit : undefined
+}
+
 /** One call under way. A class: a getter in an object literal is dear for each request. */
 class RunningCall implements Ticket {
   readonly #caller: Caller
@@ -95,7 +104,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   deps: DispatchDeps<Context, By>,
   limits: DispatchLimits,
 ): Dispatcher<By> {
-  const { registry, contextOf, log, clock, gates = createGates() } = deps
+  const { registry, contextOf, log, clock, metrics, gates = createGates() } = deps
 
   /** What ends when its class has run out of time, whether its turn has come or not. */
   async function inTime(call: RunningCall, cost: CostClass, work: () => Promise<Result>): Promise<Result> {
@@ -158,6 +167,8 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   }
 
   function refusedText(id: RequestId, error: RpcError, { tally }: By): string {
+    const limit = limitOf(error)
+    if (limit !== undefined) metrics?.limitHits.inc({ limit })
     if (error.code === overRateLimitCode && isJsonObject(error.data)) {
       tally.overRate++
       tally.retryAfterMs = Math.max(tally.retryAfterMs, Number(error.data['retryAfterMs'] ?? 0))
