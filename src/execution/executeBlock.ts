@@ -21,7 +21,7 @@ import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts
 import type { ExecutionConfig } from './executionConfig.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
-import type { Senders } from './senders.ts'
+import { recoverFrontierSender, type Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** What executing the blocks of a chain takes. */
@@ -208,8 +208,14 @@ function openEthereumBlock(deps: BlockDeps, schedule: EthereumSchedule, parent: 
   const session = deps.evm.open(state.view, env, rules)
   const postState = (): Uint8Array => fromHex(computeStateRoot(state.nodes, parent.header.stateRoot, state.view, session.diff()).root)
   const hasStatus = hasOldFork(rules, 'byzantium')
-  const block = new OpenBlock({ session, env, rules, config, senders, ...(!hasStatus && { postState }) }, parent, input)
-  beginEthereumBlock(session, schedule, whole)
+  const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
+  const block = new OpenBlock({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
+  try {
+    beginEthereumBlock(session, schedule, whole)
+  } catch (error) {
+    block[Symbol.dispose]()
+    throw error
+  }
   return { kind: 'open', block }
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { secp256k1Order } from '#lib/secp256k1'
 import { accountOf, hashOf, signedBy } from '#test/harness/chainBlocks'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
-import { createSenders, recoverSender } from './senders.ts'
+import { createSenders, recoverFrontierSender, recoverSender } from './senders.ts'
 
 function transaction(): SignedTransaction {
   const tx = decodeTransaction(signedBy('alice', {}))
@@ -14,9 +14,11 @@ it('execution/senders: the sender is whose key signed', () => {
   expect(recoverSender(transaction())).toBe(accountOf('alice'))
 })
 
-it('execution/senders: the other signature of the same key, with high s, is refused (EIP-2)', () => {
+it('execution/senders: the other signature of the same key, with high s, is refused (EIP-2); it counted before', () => {
   const tx = transaction()
-  expect(recoverSender({ ...tx, s: secp256k1Order - tx.s, yParity: tx.yParity === 0 ? 1 : 0 })).toBeUndefined()
+  const other: SignedTransaction = { ...tx, s: secp256k1Order - tx.s, yParity: tx.yParity === 0 ? 1 : 0 }
+  expect(recoverSender(other)).toBeUndefined()
+  expect(recoverFrontierSender(other)).toBe(accountOf('alice'))
 })
 
 it.each([

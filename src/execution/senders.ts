@@ -8,7 +8,11 @@ import { type SignedTransaction, signatureBytes, signingDigest } from '#types/tr
  * @returns undefined when no key fits, or for one of the two signatures that EIP-2 took away (s in the upper half)
  */
 export function recoverSender(tx: SignedTransaction): Address | undefined {
-  if (tx.s > secp256k1HalfOrder) return undefined
+  return tx.s > secp256k1HalfOrder ? undefined : recoverFrontierSender(tx)
+}
+
+/** As `recoverSender`, of a transaction from before EIP-2: either of the two signatures counts. */
+export function recoverFrontierSender(tx: SignedTransaction): Address | undefined {
   const signature = signatureBytes(tx)
   const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
   return address && addressFromBytes(address)

@@ -52,9 +52,8 @@ export const shapeOf = (example: Json): Shape => shapeOfAll([example])
 
 const isUnknown = ({ scalars, items, members, values }: Shape): boolean => scalars.size === 0 && !items && !members && !values
 
-/** Words and numbers are written with as many digits as they have: an address or a hash may stand where some hex stands. */
-const fits = (scalars: ReadonlySet<string>, kind: string): boolean =>
-  scalars.has(kind) || (scalars.has('hex') && kind.endsWith('bytes')) || (kind === 'hex' && scalars.has('32 bytes'))
+/** A number is written with as many digits as it has: where some hex stands, as many as an address or a hash has may stand too. */
+const fits = (scalars: ReadonlySet<string>, kind: string): boolean => scalars.has(kind) || (scalars.has('hex') && kind.endsWith('bytes'))
 
 /**
  * The first place where a value has not the form; undefined when it has. An empty list or map of the example says nothing of its entries.
