@@ -40,6 +40,7 @@ const blockHashes: ParamCodec<ReadonlyMap<number, Hash>> = {
 
 export const blockOverrides: ParamCodec<BlockOverrides> = {
   doc: '{number, time, gasLimit, feeRecipient (or coinbase), prevRandao (or random), baseFeePerGas (or baseFee), blobBaseFee, blockHash: {number: hash}}',
+  schema: { title: 'overrides of the environment', type: 'object' },
   parse(value): BlockOverrides {
     if (!isJsonObject(value)) throw wrongType(value, 'an object of block overrides')
     return {

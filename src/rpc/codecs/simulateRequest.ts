@@ -50,6 +50,12 @@ function parseBlocks({ blockStateCalls: blocks }: JsonObject): readonly Simulate
 
 export const simulateRequest: ParamCodec<SimulateParam> = {
   doc: `{blockStateCalls: [{blockOverrides, stateOverrides, calls}], traceTransfers, validation, returnFullTransactions}, at most ${maxBlocks} blocks, ${maxCalls} calls in each`,
+  schema: {
+    title: 'blocks to simulate',
+    type: 'object',
+    required: ['blockStateCalls'],
+    properties: { blockStateCalls: { type: 'array', maxItems: maxBlocks, items: { type: 'object' } } },
+  },
   parse(value): SimulateParam {
     if (!isJsonObject(value)) throw wrongType(value, 'a simulation request object')
     return {

@@ -43,6 +43,7 @@ export function member<T>(object: JsonObject, key: string, codec: ParamCodec<T>)
 
 export const stateOverrides: ParamCodec<StateOverrides> = {
   doc: `{address: {nonce, balance, code, state or stateDiff: {slot: value}, movePrecompileToAddress}}, at most ${maxOverriddenSlots} slots`,
+  schema: { title: 'overrides by account', type: 'object', additionalProperties: { type: 'object' } },
   parse(value): StateOverrides {
     if (!isJsonObject(value)) throw wrongType(value, 'an object of account overrides')
     const room = { slots: maxOverriddenSlots }

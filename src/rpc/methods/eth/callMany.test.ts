@@ -4,12 +4,7 @@ import type { CallBundle, CallRuns } from '../../callPorts.ts'
 import type { CallOutcome } from '../../ports.ts'
 import { callMany } from './callMany.ts'
 
-const chain = fakeChain([[], []], { [account(1)]: { balance: 10n ** 9n } })
-const contextWith = (calls: Partial<CallRuns>) => {
-  const plain = fakeContext(chain)
-  return { ...plain, calls: { ...plain.calls, ...calls } }
-}
-const success: CallOutcome = { kind: 'success', output: Uint8Array.of(7) }
+const chain = fakeChain([[], []])
 
 function many(outcomes: readonly (readonly CallOutcome[])[] | undefined, ...params: readonly unknown[]) {
   const asked: (readonly CallBundle[])[] = []
@@ -25,7 +20,10 @@ const to = account(2)
 it('rpc/callMany: what each message has answered, by bundle', () => {
   const halt: CallOutcome = { kind: 'halt', reason: 'out of gas' }
   const bundles = [{ transactions: [{ to }, { to, gas: '0x7530' }] }, { transactions: [], blockOverride: { time: '0x5' } }]
-  const { answer, asked } = many([[success, halt], []], bundles, { blockNumber: '0x1', transactionIndex: -1 })
+  const { answer, asked } = many([[{ kind: 'success', output: Uint8Array.of(7) }, halt], []], bundles, {
+    blockNumber: '0x1',
+    transactionIndex: -1,
+  })
   expect(answer).toEqual([[{ value: '0x07' }, { error: 'out of gas: gas required exceeds: 30000' }], []])
   expect(asked).toMatchObject([[{ messages: [{ to, gasLimit: 50_000_000n }, { gasLimit: 30_000n }] }, { block: { timestamp: 5 } }]])
 })

@@ -12,6 +12,7 @@ import { isJsonObject } from '../../json.ts'
 import { ParamError } from '../../paramError.ts'
 import type { CallMessage, CallOutcome } from '../../ports.ts'
 import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { atCallPlace } from './callBasis.ts'
 import { failureOf } from './callErrors.ts'
@@ -60,6 +61,10 @@ type Answer = { readonly value: Uint8Array } | { readonly error: string | undefi
 
 const manyResult: ResultCodec<readonly (readonly Answer[])[]> = {
   doc: 'for each bundle a list, for each message of it {value: return data} or {error: why it fails}',
+  schema: {
+    type: 'array',
+    items: { type: 'array', items: { type: 'object', properties: { value: refTo('Bytes'), error: { type: 'string' } } } },
+  },
   encode: (all) => all.map((answers) => answers.map((answer) => ('value' in answer ? { value: toHex(answer.value) } : answer))),
 }
 

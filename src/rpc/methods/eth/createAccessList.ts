@@ -6,6 +6,7 @@ import { callRequest } from '../../codecs/callRequest.ts'
 import { stateOverrides } from '../../codecs/stateOverride.ts'
 import { prunedHistory } from '../../errors.ts'
 import { optionalParam, param, type ResultCodec } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { atCallPlace } from './callBasis.ts'
 import { failureOf } from './callErrors.ts'
@@ -15,6 +16,12 @@ type Answer = ListedCall & { readonly error: string | undefined }
 
 const accessListResult: ResultCodec<Answer> = {
   doc: '{accessList, gasUsed: with that list; of a message that fails without it, error: why it fails}',
+  schema: {
+    title: 'access list and the gas it goes with',
+    type: 'object',
+    required: ['accessList', 'gasUsed'],
+    properties: { accessList: refTo('AccessList'), gasUsed: refTo('Quantity'), error: { type: 'string' } },
+  },
   encode: ({ accessList, measured, error }) => ({
     accessList: accessList.map(({ address, slots }) => ({ address, storageKeys: slots })),
     gasUsed: toQuantity(measured.gasUsed),

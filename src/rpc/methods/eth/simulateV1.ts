@@ -10,6 +10,7 @@ import type { Json } from '../../json.ts'
 import { optionalParam, param, type ResultCodec } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
 import { logResult } from '../../results/log.ts'
+import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock } from './atBlock.ts'
 import { outOfTime } from './callErrors.ts'
@@ -78,6 +79,7 @@ function minedBlock({ hash, block, transactions }: SimulatedBlock, fullTransacti
 
 const simulatedResult: ResultCodec<Answer> = {
   doc: 'list of blocks, each with calls: [{returnData, logs, gasUsed, status, error}]',
+  schema: { type: 'array', items: { allOf: [refTo('Block'), { type: 'object', required: ['calls'] }] } },
   encode: ({ simulated: { blocks, style }, fullTransactions }) =>
     blocks.map((block) => ({
       ...(blockResult.encode(minedBlock(block, fullTransactions)) as Record<string, Json>),
