@@ -40,7 +40,7 @@ export interface RateLimiter {
   bucketOf(asker: Asker): Bucket
 }
 
-const keyInTarget = /^\/([^/?#]+)$/
+const keyInTarget = /^\/([^/?]+)$/
 
 /** The limits of all clients; a key nobody has given out counts as none. */
 export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProxies }: RateLimitOptions): RateLimiter {
