@@ -61,6 +61,11 @@ export class BlockReplay {
     return this.#states.after(index + 1, parent.state.view)
   }
 
+  /** What of an account's storage the block has changed before a transaction that is ready. */
+  changedSlots(index: number, addressKey: Uint8Array): ReturnType<ReplayStates['slotsOf']> {
+    return this.#states.slotsOf(addressKey, index + 1)
+  }
+
   /** One step on: the system calls of the block, then the next transaction that was not run yet. @throws as `run` */
   advance(parent: ParentBlock): void {
     const { steps } = this.#states

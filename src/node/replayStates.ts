@@ -88,6 +88,18 @@ export class ReplayStates {
     }
   }
 
+  /** The slots of an account that so many steps have written, by hashed key in latin-1 (undefined: zero), and whether it lost those it had. */
+  slotsOf(addressKey: Uint8Array, steps: number): { readonly wiped: boolean; readonly slots: ReadonlyMap<string, Uint8Array | undefined> } {
+    const owner = latin(addressKey)
+    const wiped = versionBefore(this.#wipes.get(owner), steps)
+    const slots = new Map<string, Uint8Array | undefined>()
+    for (const [name, versions] of this.#slots) {
+      const written = name.startsWith(owner) ? versionBefore(versions, steps) : undefined
+      if (written !== undefined && written.step >= (wiped?.step ?? 0)) slots.set(name.slice(owner.length), written.value)
+    }
+    return { wiped: wiped !== undefined, slots }
+  }
+
   #account(addressKey: Uint8Array, steps: number, below: StateView): Account | undefined {
     const name = latin(addressKey)
     const changed = versionBefore(this.#accounts.get(name), steps)

@@ -5,7 +5,8 @@ import type { CallOverrides } from '#rpc/callPorts'
 import type { CallMessage, MeasuredCall, RunTimer } from '#rpc/ports'
 import type { BlockTracing, CallPlace, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import type { Hash } from '#types/ids'
-import { measureCall } from './executor.ts'
+import { callPlace, measureCall } from './executor.ts'
+import { isBeyondCompiled } from './overriddenPrecompiles.ts'
 import { overrideDiff } from './overriddenView.ts'
 import type { BlockReplay } from './replay.ts'
 import { ReplayStates } from './replayStates.ts'
@@ -49,6 +50,8 @@ class ReplayCalls implements CallTracing {
     const before = this.#now(below)
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
+    const found = callPlace(this.#deps.config, at, overrides)
+    if (found.kind === 'place' && isBeyondCompiled(found.rules)) return { kind: 'refused', reason: 'a precompile cannot be traced there' }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
     return runTraced(this.#deps.traced, request, timer, {
@@ -56,7 +59,7 @@ class ReplayCalls implements CallTracing {
       before,
       run: (evm, listen) => {
         listen()
-        return endOf(measureCall({ evm, config: this.#deps.config }, at, message, { block: overrides.block }))
+        return endOf(measureCall({ evm, config: this.#deps.config }, at, message, overrides))
       },
       after: (session) => {
         session.endTransaction()

@@ -9,13 +9,16 @@ import type { Execution } from '#execution/execution'
 import { createSenders } from '#execution/senders'
 import { emptyBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
 import type { RunTimer } from '#rpc/ports'
-import type { BlockTracing, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
+import type { BlockTracing, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
-import { type Hash, zeroAddress, zeroHash } from '#types/ids'
+import { type Address, type Hash, zeroAddress, zeroHash } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { BlockReplay, NotReplayable, type ReplayedBlock } from './replay.ts'
+import { storageFrom } from './replayStorage.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
 import { type KnownNeeds, WitnessRun } from './witness.ts'
@@ -65,6 +68,14 @@ class ReplayTracing implements BlockTracing {
       this.#advance(parent, index, Number.POSITIVE_INFINITY)
       if (this.#replay.isReady(index)) return this.#traceReady(parent, index, request, timer)
       return { kind: 'refused', reason: 'a transaction before it cannot be run' }
+    })
+  }
+
+  storage(index: number, address: Address, start: Uint8Array, max: number): StorageRange | 'pruned' {
+    return this.#onParent((parent) => {
+      this.#advance(parent, index, Number.POSITIVE_INFINITY)
+      const addressKey = keccak256(fromHex(address))
+      return storageFrom(parent, this.#replay.changedSlots(index, addressKey), addressKey, start, max)
     })
   }
 

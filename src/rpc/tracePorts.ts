@@ -1,6 +1,6 @@
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
+import type { Address, Hash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import type { CallOverrides } from './callPorts.ts'
 import type { Json } from './json.ts'
@@ -25,6 +25,9 @@ export type TraceOutcome =
   /** a call that could not begin */
   | { readonly kind: 'not-run'; readonly outcome: CallOutcome }
 
+/** Slots of an account by hashed key, ascending, and the key that comes after them. */
+export type StorageRange = { readonly slots: readonly { readonly key: Hash; readonly value: bigint }[]; readonly next: Hash | undefined }
+
 /** The transactions of one block, to be run again. Synchronous; a Fault is thrown when the store cannot answer. */
 export interface BlockTracing {
   /** of the transactions, in order */
@@ -36,6 +39,12 @@ export interface BlockTracing {
   prepare(index: number): boolean | 'pruned'
   /** Runs a transaction with a tracer, `prepare` or not. @returns 'pruned' as `prepare` */
   trace(index: number, request: TraceRequest, timer: RunTimer): TraceOutcome | 'pruned'
+  /**
+   * The storage of an account before a transaction, or after the last one.
+   * @param start hashed key, 32 bytes
+   * @param max slots at most
+   */
+  storage(index: number, address: Address, start: Uint8Array, max: number): StorageRange | 'pruned'
 }
 
 /** Where a traced call stands: on the state after a block, or after the first transactions of the block. */

@@ -18,7 +18,7 @@ import { comparableTraces, isFailedDeposit } from '#test/harness/traceDialects'
 import { recordedExchanges } from '#test/harness/tracedRecordings'
 import { decodeBlock } from '#types/block'
 import { decodeHeader, hashHeader } from '#types/header'
-import { hashFromBytes } from '#types/ids'
+import { type Hash, hashFromBytes } from '#types/ids'
 
 /** Chain, dialect of its client, number of its finalized block, equal answers by method. */
 const chains = [
@@ -71,6 +71,7 @@ function witnessParts({ state, codes, keys, headers }: Fields): Readonly<Record<
 
 describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
   let servers: { readonly eth: RpcServer; readonly rollup: RpcServer }
+  const ask = async (method: string, params: readonly Json[]): Promise<Json> => resultOf(await callRpc(servers.eth.url, method, params))
   beforeAll(async () => {
     servers = await serveRecordedChain(name, finalized)
   })
@@ -113,6 +114,32 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
         if (part !== 'keys' || dialect === 'reth') expect(without(found, told).length, part).toBeLessThanOrEqual(4)
       }
       if (dialect === 'reth') expect(ours['headers']).toEqual(theirs['headers'])
+    }
+  })
+
+  it('debug_storageRangeAt lists what eth_getStorageAt tells, before and after the transactions of a block', async () => {
+    const contract = '0x4200000000000000000000000000000000000015'
+    const slots = Array.from({ length: 9 }, (_, slot) => slot)
+    const { hash, transactions } = (await ask('eth_getBlockByNumber', ['0x14', false])) as unknown as {
+      hash: Hash
+      transactions: readonly Hash[]
+    }
+    for (const [index, number] of [
+      [0, '0x13'],
+      [transactions.length, '0x14'],
+    ] as const) {
+      const whole = (await ask('debug_storageRangeAt', [hash, index, contract, '0x', 1_000])) as Fields
+      const storage = whole['storage'] as Readonly<Record<string, { readonly value: string }>>
+      for (const slot of slots) {
+        const key = hashFromBytes(keccak256(fromHex(`0x${slot.toString(16).padStart(64, '0')}`)))
+        const value = await ask('eth_getStorageAt', [contract, toQuantity(slot), number])
+        expect(storage[key]?.value ?? `0x${'00'.repeat(32)}`, `slot ${slot} of block ${number}`).toBe(value)
+      }
+      const keys = Object.keys(storage)
+      expect(keys).toEqual(keys.toSorted())
+      expect(whole['nextKey']).toBeNull()
+      const second = (await ask('debug_storageRangeAt', [hash, index, contract, keys[1] ?? '0x', 1])) as Fields
+      expect(second).toEqual({ storage: { [keys[1] ?? '']: storage[keys[1] ?? ''] }, nextKey: keys[2] ?? null })
     }
   })
 

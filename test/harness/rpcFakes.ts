@@ -200,7 +200,7 @@ const untraced = {
 
 const noTracing: Tracing = {
   known: () => undefined,
-  given: () => ({ ...untraced, hashes: [] }),
+  given: () => ({ ...untraced, hashes: [], storage: () => 'pruned' }),
   calls: () => untraced,
   witness: () => undefined,
   payloadWitness: () => ({ refused: 'nothing is traced here' }),

@@ -2,6 +2,7 @@ import type { EthContext } from '../context.ts'
 import type { Method } from '../registry.ts'
 import { chainConfig, getBadBlocks } from './debug/chain.ts'
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction, getRawTransactions } from './debug/raw.ts'
+import { storageRangeAt } from './debug/storageRange.ts'
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from './debug/traceBlock.ts'
 import { traceCall } from './debug/traceCall.ts'
 import { traceCallMany } from './debug/traceCallMany.ts'
@@ -24,6 +25,7 @@ export const debugMethods: readonly Method<EthContext>[] = [
   executionWitness,
   executionWitnessByBlockHash,
   executePayload,
+  storageRangeAt,
   chainConfig,
   getBadBlocks,
 ]

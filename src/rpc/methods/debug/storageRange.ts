@@ -1,0 +1,59 @@
+import { position } from '../../codecs/traceOptions.ts'
+import { address, bytes, hash, word } from '../../codecs/values.ts'
+import { blockNotFound, invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
+import type { Json } from '../../json.ts'
+import { type ParamCodec, param } from '../../registry.ts'
+import type { StorageRange } from '../../tracePorts.ts'
+import { ethMethod } from '../define.ts'
+import { findBlock } from '../eth/atBlock.ts'
+import { anyJson } from './anyJson.ts'
+import { whenReady } from './tracedResult.ts'
+import { tracingOf } from './traceTransaction.ts'
+
+/** Slots of one answer. */
+const maxSlots = 1_024
+
+const keyStart: ParamCodec<Uint8Array> = {
+  ...bytes,
+  doc: 'the hashed key to begin with, at most 32 bytes; shorter ones are filled up with zeros on the right',
+  parse(value): Uint8Array {
+    const given = bytes.parse(value)
+    if (given.length > 32) throw invalidParams('the key has more than 32 bytes')
+    const key = new Uint8Array(32)
+    key.set(given)
+    return key
+  },
+}
+
+function rangeJson({ slots, next }: StorageRange): Json {
+  const entries = slots.map(({ key, value }) => [key, { key: null, value: word.encode(value) }])
+  return { storage: Object.fromEntries(entries), nextKey: next ?? null }
+}
+
+export const storageRangeAt = ethMethod({
+  name: 'debug_storageRangeAt',
+  doc: `The storage of an account before a transaction of a block, by hashed key, at most ${maxSlots} slots. Numbers of slots are not kept: \`key\` is null.`,
+  params: [
+    param('blockHash', hash),
+    param('index', position),
+    param('address', address),
+    param('keyStart', keyStart),
+    param('maxResult', position),
+  ],
+  result: anyJson('{storage: {hashed key: {key, value}}, nextKey}'),
+  cost: 'trace',
+  example: { params: [`0x${'11'.repeat(32)}`, 0, '0x4200000000000000000000000000000000000015', '0x00', 10] },
+  run(context, of, index, account, start, max): Json | Promise<Json> {
+    using view = context.chain.view()
+    const block = findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false })
+    if (block === undefined) throw blockNotFound(`hash ${of}`)
+    const tracing = tracingOf(context, block)
+    if (index > tracing.hashes.length) throw invalidInput(`transaction index ${index} out of range for block ${of}`)
+    const read = (): Json => {
+      const range = tracing.storage(index, account, start, Math.min(max, maxSlots))
+      if (range === 'pruned') throw prunedHistory()
+      return rangeJson(range)
+    }
+    return whenReady(context.ticket, () => tracing.prepare(index), read)
+  },
+})
