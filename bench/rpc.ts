@@ -1,13 +1,10 @@
 // What the node answers a second, against base-reth-node on the recording machine: every row of the data's README, by a load generator of its own.
 // The factor is ours / (theirs × r): r is what a bare `node:http` does here, measured before each run, over what it did there.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { ethRegistry } from '#rpc/methods'
+import { availableParallelism } from 'node:os'
 import { median, type Row } from './format.ts'
 import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
 import { type BenchRow, benchRows, type Facts, readFacts } from './rpc/rows.ts'
-import { hasWorkers, importWorld, type Server, startAnvil, startBare, startNode, type World } from './rpc/servers.ts'
+import { hasWorkers, importWorld, inFolder, type Server, startAnvil, startBare, withEachNode } from './rpc/servers.ts'
 
 /** what a bare `node:http` did on the recording machine */
 const yardstick = 23_500
@@ -75,36 +72,27 @@ async function measure(place: Place, node: Server, line: BenchRow, rounds: numbe
 }
 
 /** Every row with one node, one after the other. */
-async function withNode(world: World, workers: number, place: Omit<Place, 'facts'>, options: RpcOptions): Promise<readonly Row[]> {
-  await using node = await startNode(world, workers)
-  const wanted = new RegExp(options.only ?? '', 'i')
-  const there = await readFacts(node)
+async function measureAll(node: Server, place: Omit<Place, 'facts'>, { only = '', rounds = 3 }: RpcOptions): Promise<readonly Row[]> {
+  const wanted = new RegExp(only, 'i')
+  const facts = await readFacts(node)
   const rows: Row[] = []
   for (const line of benchRows.filter(({ name }) => wanted.test(name))) {
-    if (!ethRegistry.has(line.name.split(/[ ,]/)[0] ?? '')) {
-      process.stderr.write(`${line.name}: not there\n`)
-      continue
-    }
-    const row = await measure({ ...place, facts: there }, node, line, options.rounds ?? 3)
+    const row = await measure({ ...place, facts }, node, line, rounds)
     process.stderr.write(`${row.name}: ${row.value.toFixed(1)} req/s, factor ${row.facts?.['factor']} (goal ${line.goal})\n`)
     rows.push(row)
   }
   return rows
 }
 
-export async function run(options: RpcOptions): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'basalt-bench-rpc-'))
-  try {
+/** As many threads as may be of use here: none, one, … one for each core. */
+const allWorkers = hasWorkers ? Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers).join() : '0'
+
+export function run(options: RpcOptions): Promise<readonly Row[]> {
+  return inFolder('rpc', async (folder) => {
     const world = await importWorld(folder)
     await using bare = await startBare()
     await using anvil = await startAnvil()
-    const all = hasWorkers ? Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers) : [0]
-    const chosen = options.workers === undefined ? all : options.workers.split(',').map(Number)
-    const rows: Row[] = []
-    for (const workers of chosen)
-      rows.push(...(await withNode(world, workers, { folder, bare, anvil, seconds: options.seconds ?? 3 }, options)))
-    return rows
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    const place = { folder, bare, anvil, seconds: options.seconds ?? 3 }
+    return await withEachNode(world, options.workers ?? allWorkers, (node) => measureAll(node, place, options))
+  })
 }

@@ -1,11 +1,8 @@
 // eth_getLogs by address and topic over a long chain of our own making: one answer is 1,000 logs out of 300,000.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Row, row } from '../format.ts'
 import { createLogsWorld, emitterAt, emitters, logTopics } from './chains.ts'
 import { type Load, perSec, runLoad } from './load.ts'
-import { startNode } from './servers.ts'
+import { type BenchNode, inFolder, withEachNode } from './servers.ts'
 
 const blocks = Number(process.env['BASALT_BENCH_BLOCKS'] ?? 100_000)
 /** as many each filter has, in each block range */
@@ -36,30 +33,26 @@ function rowOf(name: string, runs: readonly Load[]): Row {
   return { ...row(name, 'req/s', runs.map(perSec)), facts }
 }
 
-/** @param workers threads that answer, each number measured */
-export async function run(options: {
-  readonly workers?: string
-  readonly rounds?: number
-  readonly seconds?: number
-}): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'basalt-bench-logs-'))
-  try {
-    const world = await createLogsWorld(folder, blocks)
-    const rows: Row[] = []
-    for (const workers of (options.workers ?? '0').split(',').map(Number)) {
-      await using node = await startNode(world, workers)
-      await checkHits(node.url)
-      for (const connections of [1, 4]) {
-        const spec = { url: node.url, bodies, connections, seconds: options.seconds ?? 5 }
-        const { failed, wrong, sample } = await runLoad(folder, { ...spec, way: 'check' })
-        if (failed + wrong > 0) throw new Error(`eth_getLogs: ${wrong} wrong answers: ${sample}`)
-        const runs: Load[] = []
-        for (let round = 0; round < (options.rounds ?? 3); round++) runs.push(await runLoad(folder, { ...spec, way: 'measure' }))
-        rows.push(rowOf(`eth_getLogs by address and topic, ${hits} of ${blocks * 3} logs, ${connections} connections · ${node.name}`, runs))
-      }
-    }
-    return rows
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+type LogsOptions = { readonly workers?: string; readonly rounds?: number; readonly seconds?: number }
+
+async function measure(node: BenchNode, folder: string, { rounds = 3, seconds = 5 }: LogsOptions): Promise<readonly Row[]> {
+  await checkHits(node.url)
+  const rows: Row[] = []
+  for (const connections of [1, 4]) {
+    const spec = { url: node.url, bodies, connections, seconds }
+    const { failed, wrong, sample } = await runLoad(folder, { ...spec, way: 'check' })
+    if (failed + wrong > 0) throw new Error(`eth_getLogs: ${wrong} wrong answers: ${sample}`)
+    const runs: Load[] = []
+    for (let round = 0; round < rounds; round++) runs.push(await runLoad(folder, { ...spec, way: 'measure' }))
+    rows.push(rowOf(`eth_getLogs by address and topic, ${hits} of ${blocks * 3} logs, ${connections} connections · ${node.name}`, runs))
   }
+  return rows
+}
+
+/** @param options.workers threads that answer, each number measured */
+export function run(options: LogsOptions): Promise<readonly Row[]> {
+  return inFolder('logs', async (folder) => {
+    const world = await createLogsWorld(folder, blocks)
+    return withEachNode(world, options.workers ?? '0', (node) => measure(node, folder, options))
+  })
 }

@@ -1,7 +1,6 @@
 // Latencies under 200 requests a second while blocks of 12 Mgas arrive five times a second over the Engine API.
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { l2RefOf } from '#chain/l2Ref'
@@ -12,7 +11,7 @@ import { type Row, row } from '../format.ts'
 import { engineOf } from './engine.ts'
 import { buildMixedBlocks } from './mixedBlocks.ts'
 import { type Facts, readFacts } from './rows.ts'
-import { type BenchNode, importWorld, startNode } from './servers.ts'
+import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.ts'
 
 const requestsPerSec = 200
 const blocksPerSec = 5
@@ -90,20 +89,11 @@ async function measure(node: BenchNode, payloads: readonly Payload[], folder: st
   }))
 }
 
-/** @param workers threads that answer, each number measured @param seconds of load; default 120 */
-export async function run(options: { readonly workers?: string; readonly seconds?: number }): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'basalt-bench-mixed-'))
-  const seconds = options.seconds ?? 120
-  try {
+/** @param workers threads that answer, each number measured @param seconds of load */
+export function run({ workers = '0', seconds = 120 }: { readonly workers?: string; readonly seconds?: number }): Promise<readonly Row[]> {
+  return inFolder('mixed', async (folder) => {
     const world = await importWorld(folder)
     const payloads = await buildMixedBlocks(world, seconds * blocksPerSec)
-    const rows: Row[] = []
-    for (const workers of (options.workers ?? '0').split(',').map(Number)) {
-      await using node = await startNode(world, workers)
-      rows.push(...(await measure(node, payloads, folder, seconds)))
-    }
-    return rows
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    return withEachNode(world, workers, (node) => measure(node, payloads, folder, seconds))
+  })
 }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock'
 import { type CliProcess, rpcCall, runCliProcess, startCli } from '#test/harness/cliProcess'
@@ -89,6 +90,33 @@ export async function startNode(world: World, workers: number, more: readonly st
     ...{ url: http, wsUrl, engineUrl, jwtFile, pid: process_.child.pid ?? 0 },
     [Symbol.asyncDispose]: () => process_[Symbol.asyncDispose](),
   }
+}
+
+/**
+ * A folder for as long as something runs in it.
+ * @param name of the suite
+ */
+export async function inFolder<T>(name: string, run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), `basalt-bench-${name}-`))
+  try {
+    return await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** One node after the other, each with another number of threads that answer. @param workers comma-separated */
+export async function withEachNode<T>(
+  world: World,
+  workers: string,
+  measure: (node: BenchNode) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const all: T[] = []
+  for (const count of workers.split(',').map(Number)) {
+    await using node = await startNode(world, count)
+    all.push(...(await measure(node)))
+  }
+  return all
 }
 
 /** The yardstick. */

@@ -1,7 +1,5 @@
 // Ten thousand WebSockets with newHeads: how long until the last of them has a block, and what a connection costs the node.
 import { fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { l2RefOf } from '#chain/l2Ref'
 import { systemClock } from '#lib/clock'
@@ -10,7 +8,7 @@ import { type Row, row } from '../format.ts'
 import { residentMb } from '../processTree.ts'
 import { engineOf } from './engine.ts'
 import { buildMixedBlocks } from './mixedBlocks.ts'
-import { type BenchNode, importWorld, startNode } from './servers.ts'
+import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.ts'
 
 /** What the process with the connections tells; `lastMs`: since the epoch. */
 export type FromSockets =
@@ -87,18 +85,10 @@ async function measure(node: BenchNode, payloads: readonly Payload[]): Promise<r
 }
 
 /** @param workers threads that answer, each number measured */
-export async function run(options: { readonly workers?: string }): Promise<readonly Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'basalt-bench-sockets-'))
-  try {
+export function run({ workers = '0' }: { readonly workers?: string }): Promise<readonly Row[]> {
+  return inFolder('sockets', async (folder) => {
     const world = await importWorld(folder)
     const payloads = await buildMixedBlocks(world, blocks)
-    const rows: Row[] = []
-    for (const workers of (options.workers ?? '0').split(',').map(Number)) {
-      await using node = await startNode(world, workers)
-      rows.push(...(await measure(node, payloads)))
-    }
-    return rows
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+    return withEachNode(world, workers, (node) => measure(node, payloads))
+  })
 }

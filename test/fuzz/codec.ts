@@ -1,15 +1,9 @@
 // npm run fuzz:codec -- [--seconds N] [--seed S]: the codec properties on ever new input; exit 1 and the input on the first failure.
-import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { codecProperties } from '../harness/codecProperties.ts'
+import { readFuzzOptions } from './fuzzOptions.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } })
-const seconds = Number(values.seconds)
-const seed = values.seed === undefined ? Math.trunc(performance.timeOrigin) % 2 ** 31 : Number(values.seed)
-if (!(seconds > 0) || !Number.isInteger(seed)) {
-  process.stderr.write('fuzz:codec: --seconds takes a positive number, --seed an integer\n')
-  process.exit(2)
-}
+const { seconds, seed } = readFuzzOptions('fuzz:codec')
 
 const runsPerRound = 50
 const endMs = performance.now() + seconds * 1000

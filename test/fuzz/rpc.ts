@@ -2,18 +2,12 @@
 // crashes, logs an error, leaves a request without its answer, answers with an internal error or what is no JSON-RPC, or when its memory grows.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { randomOf } from './evm/random.ts'
+import { readFuzzOptions } from './fuzzOptions.ts'
 import type { FromTarget } from './rpc/messages.ts'
 import { createStepper, type Finding, fuzzedMethods } from './rpc/steps.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } })
-const seconds = Number(values.seconds)
-const seed = values.seed === undefined ? Math.trunc(performance.timeOrigin) % 2 ** 31 : Number(values.seed)
-if (!(seconds > 0) || !Number.isInteger(seed)) {
-  process.stderr.write('fuzz:rpc: --seconds takes a positive number, --seed an integer\n')
-  process.exit(2)
-}
+const { seconds, seed } = readFuzzOptions('fuzz:rpc')
 
 const clients = 6
 const idsEach = 1_000_000_000
