@@ -30,6 +30,7 @@ import { outputAtBlock, rollupConfig, safeHeadAtL1Block, syncStatus, version } f
 import { withDiscovery } from './methods/rpc/discovery.ts'
 import { submitMethods } from './methods/submitMethods.ts'
 import { traceMethods } from './methods/traceMethods.ts'
+import { namespaceOf } from './openRpc.ts'
 import { createRegistry, type Method, type Registry } from './registry.ts'
 
 /** The methods of the execution half (port 8545). */
@@ -85,3 +86,10 @@ export const adminMethods: readonly Method<AdminContext>[] = [
 
 /** The methods of the consensus half with those for its operator. */
 export const adminRegistry: Registry<AdminContext> = createRegistry<AdminContext>([...rollupRegistry.values()], adminMethods)
+
+/** The methods of some namespaces; those that tell of a server tell of these. */
+export function withNamespaces<Context>(registry: Registry<Context>, namespaces: readonly string[] | 'all'): Registry<Context> {
+  if (namespaces === 'all') return registry
+  const chosen = [...registry].filter(([name]) => namespaces.includes(namespaceOf(name)))
+  return namespaces.includes('rpc') ? withDiscovery(chosen.map(([, method]) => method)) : new Map(chosen)
+}

@@ -130,12 +130,3 @@ export function createRegistry<Context>(...groups: readonly (readonly Method<Con
   }
   return registry
 }
-
-/** The part of a method's name before the underscore. */
-export const namespaceOf = (method: string): string => method.slice(0, Math.max(0, method.indexOf('_')))
-
-/** The methods of some namespaces. */
-export function withNamespaces<Context>(registry: Registry<Context>, namespaces: readonly string[] | 'all'): Registry<Context> {
-  if (namespaces === 'all') return registry
-  return new Map([...registry].filter(([name]) => namespaces.includes(namespaceOf(name))))
-}
