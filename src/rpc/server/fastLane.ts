@@ -186,6 +186,7 @@ class LaneConnection {
       return this.#head
     const head = readPlainHead(bytes)
     if (head === undefined || head.bodyLength > this.#lane.limits.maxBodyBytes || !this.#lane.deps.admits(head)) return undefined
+    if (this.#headBytes === undefined) this.#socket.setTimeout(this.#lane.limits.idleTimeoutMs)
     this.#headBytes = Buffer.from(bytes.subarray(0, head.length))
     this.#head = head
     this.#bucket = this.#lane.deps.bucketOf(head, this.#socket)
@@ -228,7 +229,6 @@ class LaneConnection {
       this.#isBusy = true
       socket.destroySoon()
     } else if (socket.writableLength > maxUnsentBytes) this.#isBusy = true
-    socket.setTimeout(this.#lane.limits.idleTimeoutMs)
   }
 
   #write(reply: Reply, connection: 'stays' | 'ends'): void {
