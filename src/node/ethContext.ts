@@ -14,6 +14,7 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import { createCallRuns } from './callRuns.ts'
 import { createCallTimer } from './callTimer.ts'
 import { measureCall, runCall } from './executor.ts'
+import { createMetering } from './meter.ts'
 import { createOverridableEvm } from './overriddenPrecompiles.ts'
 import { createTracing } from './tracing.ts'
 
@@ -66,6 +67,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     },
     calls: createCallRuns({ execution, evm: overridable, traced, config }),
     tracing: createTracing({ execution, evm, traced, config, clock }),
+    metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),

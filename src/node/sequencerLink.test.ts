@@ -153,6 +153,8 @@ it('node/sequencerLink: asked for a short pause it waits, then sends; until the 
   expect(await link.send(Uint8Array.of(2, 0xc2))).toEqual({ kind: 'limited', retryAfterMs: 20_000 })
   expect(asked).toHaveLength(3)
   expect(await link.forwarded(hashTransaction(Uint8Array.of(2, 0xc1)))).toMatchObject({ state: 'limited', tries: 1 })
+  expect(await link.status(own)).toEqual({ kind: 'failed', reason: 'over rate limit' })
+  expect(asked).toHaveLength(3)
   await clock.advanceMs(20_000)
   expect(await link.send(raw)).toMatchObject({ kind: 'result' })
 })
@@ -178,6 +180,7 @@ it('node/sequencerLink: a condition goes with its transaction', async () => {
 it.each<[string, Scripted, object]>([
   ['says', { status: 200, json: { result: { status: 'Known' } } }, { kind: 'status', status: 'Known' }],
   ['does not know the question', refused(-32601, 'Method not found'), { kind: 'failed', reason: 'Method not found' }],
+  ['wants to be asked later', { status: 429 }, { kind: 'failed', reason: 'HTTP 429' }],
   ['is not there', 'down', { kind: 'failed', reason: 'ECONNREFUSED' }],
   ['says something else', { status: 200, json: { result: 'Known' } }, { kind: 'failed', reason: 'HTTP 200 with no JSON-RPC response' }],
 ])('node/sequencerLink: asked for the status of one it %s', async (_what, answer, expected) => {

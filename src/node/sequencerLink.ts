@@ -110,6 +110,17 @@ class Link implements SequencerLink, Disposable {
   }
 
   async status(hash: Hash): Promise<SequencerStatus> {
+    if (this.#onTheirWay >= maxOnTheirWay) return { kind: 'failed', reason: 'too many requests are on their way' }
+    if (this.#pausedUntilMs > this.#deps.clock.elapsedMs()) return { kind: 'failed', reason: 'over rate limit' }
+    this.#onTheirWay++
+    try {
+      return await this.#askStatus(hash)
+    } finally {
+      this.#onTheirWay--
+    }
+  }
+
+  async #askStatus(hash: Hash): Promise<SequencerStatus> {
     const outcome = await this.#post(request('base_transactionStatus', [hash]), askTimeoutMs)
     const response = outcome.kind === 'answer' ? responseOf(outcome.json) : undefined
     if (response?.kind === 'error') return { kind: 'failed', reason: response.message }
@@ -130,10 +141,7 @@ class Link implements SequencerLink, Disposable {
       if (limited) return limited
       this.#states.sending(hash)
       const outcome = await this.#post(body, untilMs - clock.elapsedMs())
-      if (outcome.kind === 'rate-limited') {
-        this.#pausedUntilMs = clock.elapsedMs() + outcome.retryAfterMs
-        continue
-      }
+      if (outcome.kind === 'rate-limited') continue
       const response = outcome.kind === 'answer' ? hashOrError(outcome.json) : undefined
       // what was lost may have been the answer only
       if (response) return failures > 0 && isKnown(response) ? { kind: 'result', result: hash } : response
@@ -156,8 +164,10 @@ class Link implements SequencerLink, Disposable {
     return undefined
   }
 
-  #post(body: string, timeoutMs: number): Promise<JsonHttpOutcome> {
-    return requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { url: this.#url, body })
+  async #post(body: string, timeoutMs: number): Promise<JsonHttpOutcome> {
+    const outcome = await requestJson(this.#deps, { timeoutMs, maxBodyBytes }, { url: this.#url, body })
+    if (outcome.kind === 'rate-limited') this.#pausedUntilMs = this.#deps.clock.elapsedMs() + outcome.retryAfterMs
+    return outcome
   }
 
   #settle(hash: Hash, answer: Forwarded): void {

@@ -78,24 +78,31 @@ it('node/transactions: with a sequencer elsewhere they go there, its refusals co
   await expect(here.sendRawTransaction({ serializedTransaction: '0x1234' })).rejects.toThrow('failed to decode signed transaction')
 })
 
-/** A sequencer that answers every request with one error. */
-async function refusingSequencer(error: object): Promise<AsyncDisposable & { readonly url: string }> {
+type Refusal = { readonly status: number; readonly headers: Record<string, string>; readonly error: object }
+
+/** A sequencer that answers every request with `refusal`. */
+async function refusingSequencer(refusal: Refusal): Promise<AsyncDisposable & { readonly url: string; refusal: Refusal }> {
   const server = createServer((request, response) => {
-    request.resume().on('end', () => response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error })))
+    const { status, headers, error } = served.refusal
+    request.resume().on('end', () => response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id: 1, error })))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return {
+  const served = {
     url: `http://127.0.0.1:${port}`,
+    refusal,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()
     },
   }
+  return served
 }
 
-it('node/transactions: ethers says "nonce has already been used" through a node that is not synced, which says so beside it', async () => {
-  await using sequencer = await refusingSequencer({ code: -32000, message: 'nonce too low: next nonce 9, tx nonce 0' })
+it('node/transactions: ethers says "nonce has already been used" through a node that is not synced, which says so beside it; a 429 is passed on', async () => {
+  await using sequencer = await refusingSequencer({
+    ...{ status: 200, headers: {}, error: { code: -32000, message: 'nonce too low: next nonce 9, tx nonce 0' } },
+  })
   await using node = await start({ sequencerUrl: sequencer.url })
   const provider = new JsonRpcProvider(node.urls.http, chain.config.l2ChainId, { staticNetwork: true, batchMaxCount: 1 })
   expect(await provider.send('eth_syncing', [])).not.toBe(false)
@@ -106,6 +113,12 @@ it('node/transactions: ethers says "nonce has already been used" through a node 
   expect(error).toMatchObject({ info: { error: { code: -32000, data: { hint: expect.stringContaining('not synced yet') } } } })
   const status = await clientOf(node).request({ method: 'base_transactionStatus' as never, params: [keccak256(raw)] as never })
   expect(status).toMatchObject({ status: 'Unknown', detail: { state: 'refused', tries: 1, error: { code: -32000 } } })
+
+  sequencer.refusal = { status: 429, headers: { 'retry-after': '30' }, error: {} }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: [raw] })
+  const limited = await fetch(node.urls.http ?? '', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '30'])
+  expect(await limited.json()).toMatchObject({ error: { code: -32016, message: 'over rate limit', data: { retryAfterMs: 30_000 } } })
 })
 
 it('node/transactions: eth_sendRawTransactionSync waits for the block in vain where none comes, and tells where the transaction is', async () => {

@@ -206,6 +206,10 @@ const noTracing: Tracing = {
   payloadWitness: () => ({ refused: 'nothing is traced here' }),
 }
 
+function fail(): never {
+  throw new Error('nothing of this kind here')
+}
+
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
