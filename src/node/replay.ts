@@ -14,6 +14,9 @@ export type ReplayedBlock = {
   readonly senders: readonly Address[] | undefined
 }
 
+/** About what a transaction takes beside its bytes: its hash and its sender. */
+const transactionBytes = 400
+
 /** Thrown where the block cannot be what it says it is. */
 export class NotReplayable extends Error {}
 
@@ -30,12 +33,14 @@ export class BlockReplay {
   readonly #input: BlockInput
   /** the system calls are its first step */
   readonly #states = new ReplayStates()
+  readonly #blockBytes: number
   #running = 0
   #hashes: readonly Hash[] | undefined
 
   constructor(deps: BlockDeps, of: ReplayedBlock) {
     this.of = of
     this.#deps = { ...deps, senders: { of: (tx, hash): Address | undefined => of.senders?.[this.#running] ?? deps.senders.of(tx, hash) } }
+    this.#blockBytes = of.block.transactions.reduce((sum, raw) => sum + raw.length + transactionBytes, 1_000)
     this.#input = inputOfBlock(deps.config.schedule, of.block)
   }
 
@@ -47,7 +52,7 @@ export class BlockReplay {
 
   /** Memory that it takes, about. */
   get sizeBytes(): number {
-    return this.#states.sizeBytes
+    return this.#blockBytes + this.#states.sizeBytes
   }
 
   /** Whether the state before a transaction, or after the last one, is there. */

@@ -1,5 +1,5 @@
 import type { RollupConfig } from '#chain/rollupConfig'
-import type { Evm } from '#evm/ports'
+import type { Evm, StateView } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
 import type { TracedEvm } from '#evm/wasmEvm'
 import { inputOfBlock } from '#execution/blockInput'
@@ -9,6 +9,7 @@ import type { Execution } from '#execution/execution'
 import { createSenders } from '#execution/senders'
 import { emptyBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
@@ -143,6 +144,15 @@ function replayOfBlock(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay |
   return found && new BlockReplay(deps, found)
 }
 
+function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
+  try {
+    return view.code(codeHash)
+  } catch (error) {
+    if (isFault(error, 'CODE_MISSING')) return undefined
+    throw error
+  }
+}
+
 /**
  * Blocks and calls of the chain, run again for whoever wants to look on. The states between the transactions of recently traced blocks stay, so
  * that a second question about such a block runs one transaction alone.
@@ -154,7 +164,7 @@ export function createTracing(given: TracingDeps): Tracing {
   const replayOf: ReplayOf = (hash) => {
     const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {
-      if (replay) replays.set(hash, replay, replay.sizeBytes + hash.length)
+      if (replay) replays.set(hash, replay, replay.sizeBytes)
     }
     return replay && { replay, tracing: new ReplayTracing(deps, replay, hash, keep) }
   }
@@ -162,6 +172,11 @@ export function createTracing(given: TracingDeps): Tracing {
     known: (hash) => replayOf(hash)?.tracing,
     given: (block) => new ReplayTracing(deps, new BlockReplay(deps, { block, senders: undefined }), hashHeader(block.header), () => {}),
     calls: (place) => createCallTracing(deps, place, replayOf),
+    code(at, codeHash): Uint8Array | undefined | 'pruned' {
+      using view = deps.execution.view()
+      const block = view.parent(at.hash)
+      return block === undefined ? 'pruned' : codeIn(block.state.view, codeHash)
+    },
     witness(hash): WitnessWork | undefined {
       const of = replays.get(hash)?.of ?? readBlock(deps, hash)
       if (of === undefined) return undefined

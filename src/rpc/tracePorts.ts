@@ -88,6 +88,8 @@ export interface Tracing {
   /** Any block whose parent the chain has. */
   given(block: Block): BlockTracing
   calls(place: CallPlace): CallTracing
+  /** A code by its keccak, as the state after a block has it; undefined when there is none. */
+  code(at: BlockId, codeHash: Hash): Uint8Array | undefined | 'pruned'
   /** Of a block that the chain has; undefined when there is none. */
   witness(hash: Hash): WitnessWork | undefined
   /** Of a block that is made of attributes, without the pool; or why there can be none. */

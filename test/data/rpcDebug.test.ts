@@ -143,6 +143,12 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
+  it('debug_codeByHash gives a code that is there, and null for one that is not', async () => {
+    const code = (await ask('eth_getCode', ['0x4200000000000000000000000000000000000015', 'latest'])) as Hex
+    expect(await ask('debug_codeByHash', [hashFromBytes(keccak256(fromHex(code)))])).toBe(code)
+    expect(await ask('debug_codeByHash', [`0x${'11'.repeat(32)}`])).toBeNull()
+  })
+
   it('a block runs on its witness alone', async () => {
     const config = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)).config
     const { blocks } = readSharedJson<{ blocks: readonly { raw: Hex }[] }>(`chains/${name}/l2.json.zst`)

@@ -202,12 +202,9 @@ const noTracing: Tracing = {
   known: () => undefined,
   given: () => ({ ...untraced, hashes: [], storage: () => 'pruned' }),
   calls: () => untraced,
+  code: () => undefined,
   witness: () => undefined,
   payloadWitness: () => ({ refused: 'nothing is traced here' }),
-}
-
-function fail(): never {
-  throw new Error('nothing of this kind here')
 }
 
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */

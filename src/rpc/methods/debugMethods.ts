@@ -1,7 +1,7 @@
 import type { EthContext } from '../context.ts'
 import type { Method } from '../registry.ts'
 import { chainConfig, getBadBlocks } from './debug/chain.ts'
-import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction, getRawTransactions } from './debug/raw.ts'
+import { codeByHash, getRawBlock, getRawHeader, getRawReceipts, getRawTransaction, getRawTransactions } from './debug/raw.ts'
 import { storageRangeAt } from './debug/storageRange.ts'
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from './debug/traceBlock.ts'
 import { traceCall } from './debug/traceCall.ts'
@@ -26,6 +26,7 @@ export const debugMethods: readonly Method<EthContext>[] = [
   executionWitnessByBlockHash,
   executePayload,
   storageRangeAt,
+  codeByHash,
   chainConfig,
   getBadBlocks,
 ]

@@ -2,13 +2,13 @@ import { encodeBlock } from '#types/block'
 import { encodeHeader } from '#types/header'
 import type { Hash } from '#types/ids'
 import { encodeReceipt } from '#types/receipt'
-import { type BlockParam, blockId } from '../../codecs/blockId.ts'
+import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { bytes, hash, orNull, resultList } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
 import { ParamError } from '../../paramError.ts'
 import type { ChainBlock } from '../../ports.ts'
-import { type ParamCodec, param } from '../../registry.ts'
+import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { ethMethod } from '../define.ts'
 import { requireBlock } from '../eth/atBlock.ts'
 
@@ -98,5 +98,20 @@ export const getRawTransaction = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   async run(context, of): Promise<Uint8Array | undefined> {
     return minedBytes(context, of) ?? (await context.pool?.get(of))?.raw ?? minedBytes(context, of)
+  },
+})
+
+export const codeByHash = ethMethod({
+  name: 'debug_codeByHash',
+  doc: 'A code by its keccak.',
+  params: [param('hash', hash), optionalParam('block', blockId, latest, 'latest')],
+  result: orNull(bytes),
+  cost: 'point-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run(context, of, at): Uint8Array | undefined {
+    using view = context.chain.view()
+    const code = context.tracing.code(requireBlock(view, at), of)
+    if (code === 'pruned') throw prunedHistory()
+    return code
   },
 })

@@ -42,7 +42,7 @@ export const storageRangeAt = ethMethod({
   ],
   result: anyJson('{storage: {hashed key: {key, value}}, nextKey}'),
   cost: 'trace',
-  example: { params: [`0x${'11'.repeat(32)}`, 0, '0x4200000000000000000000000000000000000015', '0x00', 10] },
+  example: { params: [`0x${'11'.repeat(32)}`, '0x0', '0x4200000000000000000000000000000000000015', '0x00', '0xa'] },
   run(context, of, index, account, start, max): Json | Promise<Json> {
     using view = context.chain.view()
     const block = findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false })
