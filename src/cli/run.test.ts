@@ -186,7 +186,7 @@ it('cli/node: says the new names of older variables, goes on serving when a fork
     STATSD_ADDRESS: '"172.17.0.1"',
   }
   const io = scriptedIo({ clock: systemClock, env: { BASALT_DATADIR: join(dir, 'node'), ...older } })
-  const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0']
+  const ports = ['--http.port', '0', '--rollup.port', '0', '--ws.port', '0', '--metrics.port', '0', '--rpc.workers', '0']
   let code: number | undefined
   const ended = runCli(['node', ...files, ...ports], io).then((result) => {
     code = result
