@@ -18,7 +18,7 @@ const post = Array.from('POST /', (char) => char.charCodeAt(0))
 const plainHeaders: ReadonlySet<string> = new Set([
   ...['host', 'content-type', 'content-length', 'connection', 'accept', 'accept-encoding', 'accept-language', 'user-agent'],
   ...['cache-control', 'pragma', 'sec-fetch-mode', 'x-api-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip'],
-  ...['x-request-id', 'traceparent', 'tracestate'],
+  ...['x-forwarded-port', 'x-forwarded-scheme', 'x-scheme', 'x-request-id', 'traceparent', 'tracestate', 'authorization'],
 ])
 
 const requestLine = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
