@@ -6,8 +6,8 @@ import { sharedDataDir } from '#test/harness/sharedData'
 
 /** The recorded chains without derivation: what differs here is a mistake of the methods or of execution. */
 it.each([
-  ['op-bedrock-to-holocene', 115, 509],
-  ['op-ecotone-to-jovian', 163, 522],
+  ['op-bedrock-to-holocene', 115, 595],
+  ['op-ecotone-to-jovian', 163, 632],
 ])('rpc/methods: %s: every offered method answers as it was recorded', async (chainName, finalized, exchanges) => {
   const { eth, rollup } = await serveRecordedChain(chainName, finalized)
   await using _eth = eth
