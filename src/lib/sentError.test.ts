@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
-import { Fault } from '#lib/fault'
 import { zeroHash } from '#types/ids'
+import { Fault } from './fault.ts'
 import { receiveError, sendError } from './sentError.ts'
 
 const across = (error: unknown): Error => receiveError(structuredClone(sendError(error)))
