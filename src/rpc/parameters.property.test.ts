@@ -1,12 +1,19 @@
 import { array, assert, asyncProperty, constant, constantFrom, dictionary, jsonValue, nat, oneof, string, tuple } from 'fast-check'
 import { expect, it } from 'vitest'
+import type { Clock } from '#lib/clock'
+import { createManualClock } from '#test/harness/clock'
 import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
 import { RpcError } from './errors.ts'
 import { ethRegistry } from './methods.ts'
 
 const log = { address: account(1), topics: [topic(1)], data: new Uint8Array(0) }
 const outcome = { kind: 'success', output: new Uint8Array(0) } as const
-const context = { ...fakeContext(fakeChain([[], [[log]], []]), outcome), pool: fakePool() }
+/** Whatever waits waits no longer than a turn. */
+const hasty: Clock = {
+  ...createManualClock(),
+  after: (_ms, run) => ({ [Symbol.dispose]: clearImmediate.bind(undefined, setImmediate(run)) }),
+}
+const context = { ...fakeContext(fakeChain([[], [[log]], []]), outcome), pool: fakePool(), clock: hasty }
 
 /** Values that look like parameters, so that some get far. */
 const hexDigits = array(constantFrom(...'0123456789abcdefABCDEFg'), { maxLength: 70 }).map((digits) => `0x${digits.join('')}`)

@@ -5,6 +5,7 @@ import { createBlockCache } from '#rpc/blockCache'
 import type { CallRuns } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
+import type { MeterWork } from '#rpc/meterPorts'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
 import type {
   AccountFacts,
@@ -207,6 +208,8 @@ const noTracing: Tracing = {
   payloadWitness: () => ({ refused: 'nothing is traced here' }),
 }
 
+const unmeasured: MeterWork<never> = { work: () => 'pruned', outcome: undefined, [Symbol.dispose]: () => {} }
+
 /** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
@@ -229,7 +232,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     calls: noCalls,
     tracing: noTracing,
     asked,
-    metering: { block: () => undefined, bundle: () => fail() },
+    metering: { block: () => undefined, bundle: () => unmeasured },
     heads: scriptedFeed(),
     clock: createManualClock(),
     fees: {
