@@ -1,3 +1,4 @@
+import type { ExecutedBlock } from '#execution/executedBlock'
 import type { HeadRecord } from '#execution/headRecord'
 import type { HeadBlock, HeadFeed } from '#rpc/ports'
 
@@ -5,11 +6,17 @@ import type { HeadBlock, HeadFeed } from '#rpc/ports'
 export function newBlocks(before: HeadRecord, now: HeadRecord): readonly HeadBlock[] {
   const told = new Set(before.overlays.map(({ hash }) => hash))
   // a block is in the overlays of one record at least before it is committed, and what is committed leaves them
-  return now.overlays.flatMap((block) => {
-    const { hash, header, transactions } = block
-    return told.has(hash) ? [] : [{ hash, block: { header, transactions } }]
-  })
+  return now.overlays.filter(({ hash }) => !told.has(hash)).map(headOf)
 }
+
+/** Its transactions are unpacked when somebody asks for them: to most heads nobody listens. */
+const headOf = (executed: ExecutedBlock): HeadBlock => ({
+  hash: executed.hash,
+  get block(): HeadBlock['block'] {
+    const { header, transactions } = executed
+    return { header, transactions }
+  },
+})
 
 /** The feed, and what is to be called with each record right after it can be read. */
 export type PublishedFeed = HeadFeed & { publish(record: HeadRecord): void }
