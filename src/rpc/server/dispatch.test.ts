@@ -115,3 +115,14 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
   const answer = await dispatcher.answer({ jsonrpc: '2.0', id: '"', method: 'read' }, callerOf().caller)
   expect(JSON.parse(answer ?? '')).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
 })
+
+it('rpc/dispatch: an id comes back as it was sent; one that cannot is refused', async () => {
+  const { dispatcher } = desk()
+  const ask = async (id: string) => {
+    const body = JSON.parse(`{"jsonrpc":"2.0","id":${id},"method":"read","params":["x"]}`) as unknown
+    return JSON.parse((await dispatcher.answer(body, callerOf().caller)) ?? '') as Record<string, unknown>
+  }
+  for (const id of [0, -1, 1.5, 1e21, 2 ** 53, '', 'a"b\\', '\u2028', null])
+    expect(await ask(JSON.stringify(id))).toMatchObject({ id, result: 'x' })
+  for (const id of ['1e999', '-1e999', 'true', '[]']) expect(await ask(id)).toMatchObject({ id: null, error: { code: -32600 } })
+})

@@ -63,7 +63,8 @@ function answerText(id: RequestId, result: Result): string {
   return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
 }
 
-const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || typeof value === 'number'
+/** A number beyond what can be told back (1e999) is none. */
+const isId = (value: unknown): value is RequestId => value === null || typeof value === 'string' || Number.isFinite(value)
 
 /** @see JSON-RPC 2.0, "Request object" */
 function parseRequest(item: unknown): Request | { readonly id: RequestId | undefined; readonly refused: RpcError } {
