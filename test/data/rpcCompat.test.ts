@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toQuantity } from '#lib/hex'
 import { type CompatCase, readCompatCases, runCompatCases } from '#test/harness/rpcCompat'
 import { compatDir, compatHead, importCompatChain, serveCompatChain } from '#test/harness/rpcCompatChain'
+import { encodeBlock } from '#types/block'
 
 /** What of the suite cannot apply to a node of an OP chain, and why. Nothing else is left out. */
 const notApplicable: Readonly<Record<string, string>> = {
@@ -13,6 +17,16 @@ const notApplicable: Readonly<Record<string, string>> = {
 const made = importCompatChain()
 const server = await serveCompatChain(made)
 afterAll(() => server[Symbol.asyncDispose]())
+
+/** where the compiled interpreter's rules begin, which is the one that can be traced */
+const paris = 36
+const numbers = Array.from({ length: 54 }, (_, i) => i + 1)
+
+async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(server.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return ((await response.json()) as { result: unknown }).result
+}
 
 const cases = readCompatCases(compatDir)
 const byFile = Map.groupBy(cases, ({ file }) => file)
@@ -27,6 +41,26 @@ beforeAll(async () => {
 it('execution/ethereumChain: the chain of the conformance suite, from Homestead to its second BPO, ends in the head that it names', () => {
   expect(made.chain.head).toEqual({ number: 54, hash: compatHead() })
 })
+
+it('types/block: the imported blocks, with ommers and withdrawals, come out of the store byte for byte', () => {
+  using view = made.chain.view()
+  const encoded = numbers.map((number) => {
+    const hash = view.canonicalHash(number)
+    const found = hash && view.block(hash)
+    return found ? encodeBlock(found.block) : new Uint8Array(0)
+  })
+  expect(Buffer.concat(encoded).equals(readFileSync(resolve(compatDir, 'chain.rlp')))).toBe(true)
+})
+
+it.each(numbers.filter((number) => number >= paris))(
+  'debug: block %i, traced again, uses the gas that its receipts say',
+  async (number) => {
+    const block = toQuantity(number)
+    const traces = (await ask('debug_traceBlockByNumber', [block, { tracer: 'callTracer' }])) as { result: { gasUsed: string } }[]
+    const receipts = (await ask('eth_getBlockReceipts', [block])) as { gasUsed: string }[]
+    expect(traces.map(({ result }) => result.gasUsed)).toEqual(receipts.map(({ gasUsed }) => gasUsed))
+  },
+)
 
 it('rpc-compat: the suite is whole', () => {
   expect([byFile.size, cases.length]).toEqual([186, 188])
