@@ -4,6 +4,7 @@ import type { Hash } from '#types/ids'
 import { decodeTransaction, hashTransaction } from '#types/transaction'
 import { prunedHistory } from './errors.ts'
 import type { ChainBlock, ChainReceipt, ChainView } from './ports.ts'
+import type { PlacedLog } from './results/log.ts'
 import type { MinedReceipt } from './results/receipt.ts'
 import type { MinedTransaction } from './results/transaction.ts'
 
@@ -15,6 +16,8 @@ const blockBytes = 4_000
 export class DecodedBlock {
   readonly of: ChainBlock
   readonly receipts: readonly ChainReceipt[]
+  /** as its logs name it */
+  readonly place: PlacedLog['block']
   readonly #place: MinedTransaction['block']
   readonly #hashes: Hash[] = []
   readonly #transactions: MinedTransaction[] = []
@@ -24,6 +27,7 @@ export class DecodedBlock {
     this.of = of
     this.receipts = receipts
     const { header, ommers } = of.block
+    this.place = { hash: of.hash, number: header.number, timestamp: header.timestamp }
     const timestamp = ommers && { timestamp: header.timestamp }
     this.#place = { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
   }

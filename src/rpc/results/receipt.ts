@@ -62,9 +62,11 @@ const addressText = (address: Address | null): string => (address === null ? 'nu
 
 function logsText({ mined, placed, timestamp }: MinedReceipt): string {
   const { hash, number } = mined.block
-  const place = { block: { hash, number, timestamp }, transactionHash: mined.hash, transactionIndex: mined.index }
+  const block = { hash, number, timestamp }
   let logIndex = placed.firstLogIndex
-  return listText(placed.receipt.logs, (log) => logText({ log, ...place, logIndex: logIndex++ }))
+  return listText(placed.receipt.logs, (log) =>
+    logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }),
+  )
 }
 
 export function receiptText(entry: MinedReceipt): string {

@@ -7,15 +7,15 @@ import type { PlacedLog } from '../../results/log.ts'
 import type { LogMatcher } from './matchLogs.ts'
 
 /** Adds the logs of one transaction that match, in order. */
-function addMatching(block: DecodedBlock, index: number, matcher: LogMatcher, into: PlacedLog[]): void {
-  const stored = block.receipts[index]
+function addMatching(decoded: DecodedBlock, transactionIndex: number, matcher: LogMatcher, into: PlacedLog[]): void {
+  const stored = decoded.receipts[transactionIndex]
   if (stored === undefined) return
-  const { header } = block.of.block
-  const of = { hash: block.of.hash, number: header.number, timestamp: header.timestamp }
-  for (const [at, log] of stored.receipt.logs.entries()) {
-    if (!matcher.matches(log)) continue
-    const place = { transactionHash: block.hashAt(index), transactionIndex: index, logIndex: stored.firstLogIndex + at }
-    into.push({ log, block: of, ...place })
+  const { logs } = stored.receipt
+  for (let at = 0; at < logs.length; at++) {
+    const log = logs[at]
+    if (log === undefined || !matcher.matches(log)) continue
+    const logIndex = stored.firstLogIndex + at
+    into.push({ log, block: decoded.place, transactionHash: decoded.hashAt(transactionIndex), transactionIndex, logIndex })
   }
 }
 
