@@ -39,10 +39,12 @@ class ReplayCalls implements CallTracing {
 
   prepare(): boolean | 'pruned' {
     const { block, transactions } = this.#place
-    return transactions === undefined || (this.#replayOf(block.hash)?.tracing.prepare(transactions) ?? true)
+    if (transactions === undefined || this.#isBeyond()) return true
+    return this.#replayOf(block.hash)?.tracing.prepare(transactions) ?? true
   }
 
   trace(message: CallMessage, request: TraceRequest, timer: RunTimer, overrides: CallOverrides = {}): TraceOutcome | 'pruned' {
+    if (this.#isBeyond()) return { kind: 'refused', reason: `transaction index ${this.#place.transactions} out of range` }
     using view = this.#deps.execution.view()
     const below = this.#base(view)
     if (below === undefined) return 'pruned'
@@ -66,6 +68,12 @@ class ReplayCalls implements CallTracing {
         this.#states.add(session.diff())
       },
     })
+  }
+
+  /** Whether the block has fewer transactions. */
+  #isBeyond(): boolean {
+    const { block, transactions = 0 } = this.#place
+    return transactions > 0 && transactions > (this.#replayOf(block.hash)?.replay.of.block.transactions.length ?? 0)
   }
 
   #now({ state }: ParentBlock): StateView {

@@ -143,6 +143,36 @@ describe.each(chains)('rpc/methods/debug: %s', (name, dialect, finalized) => {
     }
   })
 
+  it('debug_executePayload of a block’s own attributes needs what the block needs', async () => {
+    for (const number of [0x14, 0x32, 0x60]) {
+      const tag = toQuantity(number)
+      const block = (await ask('eth_getBlockByNumber', [tag, false])) as unknown as Readonly<Record<string, string>>
+      const extraData = block['extraData'] ?? '0x'
+      const attributes = {
+        ...{
+          timestamp: block['timestamp'],
+          prevRandao: block['mixHash'],
+          suggestedFeeRecipient: block['miner'],
+          gasLimit: block['gasLimit'],
+        },
+        ...{ transactions: await ask('debug_getRawTransactions', [tag]), noTxPool: true },
+        ...(block['withdrawalsRoot'] !== undefined && { withdrawals: [] }),
+        ...(block['parentBeaconBlockRoot'] !== undefined && { parentBeaconBlockRoot: block['parentBeaconBlockRoot'] }),
+        ...(extraData.length > 2 && { eip1559Params: `0x${extraData.slice(4, 20)}` }),
+        ...(extraData.length > 20 && { minBaseFee: Number(`0x${extraData.slice(20)}`) }),
+      } as Json
+      const made = await ask('debug_executePayload', [block['parentHash'] ?? '', attributes])
+      const wanted = await ask('debug_executionWitness', [tag])
+      const sorted = (of: Json): unknown => Object.entries(witnessParts(of as Fields)).map(([part, list]) => [part, list.toSorted()])
+      expect(sorted(made), `block ${number}`).toEqual(sorted(wanted))
+    }
+  })
+
+  it('a call before a transaction that there is not is refused', async () => {
+    const outcome = await callRpc(servers.eth.url, 'debug_traceCall', [{}, '0x14', { txIndex: '0xff' }])
+    expect(outcome).toEqual({ error: { code: -32000, message: 'transaction index 255 out of range' } })
+  })
+
   it('debug_codeByHash gives a code that is there, and null for one that is not', async () => {
     const code = (await ask('eth_getCode', ['0x4200000000000000000000000000000000000015', 'latest'])) as Hex
     expect(await ask('debug_codeByHash', [hashFromBytes(keccak256(fromHex(code)))])).toBe(code)
