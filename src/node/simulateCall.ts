@@ -2,8 +2,8 @@ import type { EvmRules } from '#chain/evmRules'
 import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
 import type { FeeRules } from '#execution/applyTransaction'
 import { applyAuthorizations, signedAuthorizations } from '#execution/authorizations'
-import { gasAfterRefund, gasBounds, initcodeRefusal } from '#execution/intrinsicGas'
-import { feeCapOf, tipCapOf } from '#execution/transactionValidity'
+import { type GasBounds, gasAfterRefund, gasBounds, initcodeRefusal } from '#execution/intrinsicGas'
+import { feeCapOf, tipAt, tipCapOf } from '#execution/transactionValidity'
 import { emptyBytes } from '#lib/bytes'
 import type { CallRequest, SimulationRefusal } from '#rpc/callPorts'
 import { type Address, zeroAddress } from '#types/ids'
@@ -18,7 +18,7 @@ export type SimulatedPlace = {
   readonly env: BlockEnv
   readonly rules: EvmRules
   readonly validation: boolean
-  /** present with validation: fees beside gas are charged too */
+  /** charged with validation alone */
   readonly fees: FeeRules
 }
 
@@ -48,12 +48,17 @@ export function transactionOf(request: CallRequest, chainId: bigint, nonce: bigi
 function pricesOf(tx: SignedTransaction, { env, validation }: SimulatedPlace): { readonly price: bigint; readonly tip: bigint } {
   const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
   if (!validation && feeCap === 0n && tipCap === 0n) return { price: 0n, tip: 0n }
-  const room = feeCap - env.baseFee
-  const tip = tipCap < room ? tipCap : room
+  const tip = tipAt(tipCap, feeCap, env.baseFee)
   return { price: env.baseFee + tip, tip }
 }
 
-function refusalOf(place: SimulatedPlace, tx: SignedTransaction, from: Address, upfront: bigint): ReturnType<typeof refused> | undefined {
+function refusalOf(
+  place: SimulatedPlace,
+  tx: SignedTransaction,
+  { intrinsic, floor }: GasBounds,
+  from: Address,
+  upfront: bigint,
+): ReturnType<typeof refused> | undefined {
   const { session, env, rules, validation } = place
   const { nonce = 0n, balance = 0n } = session.account(from) ?? {}
   if (validation && tx.nonce < nonce) return refused('nonce-too-low', `nonce too low: next nonce ${nonce}, tx nonce ${tx.nonce}`)
@@ -66,7 +71,6 @@ function refusalOf(place: SimulatedPlace, tx: SignedTransaction, from: Address, 
   if (balance < want) {
     return refused('insufficient-funds', `insufficient funds for gas * price + value: address ${from} have ${balance} want ${want}`)
   }
-  const { intrinsic, floor } = gasBounds(rules, tx)
   if (tx.gasLimit < intrinsic) return refused('intrinsic-gas', `intrinsic gas too low: have ${tx.gasLimit}, want ${intrinsic}`)
   if (tx.gasLimit < floor) return refused('intrinsic-gas', `insufficient gas for floor data gas cost: have ${tx.gasLimit}, want ${floor}`)
   const size = initcodeRefusal(rules, tx)
@@ -88,11 +92,11 @@ export function simulateCall(
 ): SimulatedRun {
   const { session, env, rules, validation, fees } = place
   const upfront = validation ? fees.upfront(raw, tx) : 0n
-  const refusal = refusalOf(place, tx, sender, upfront)
+  const bounds = gasBounds(rules, tx)
+  const refusal = refusalOf(place, tx, bounds, sender, upfront)
   if (refusal) return refusal
   const { price, tip } = pricesOf(tx, place)
   const { to, value, data, gasLimit } = tx
-  const bounds = gasBounds(rules, tx)
   const authorizations = tx.type === 4 ? signedAuthorizations(tx.authorizationList, env.chainId) : []
   const listed = tx.type === 0 ? [] : tx.accessList
   const warm = [...listed, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] })), ...warmOverridden(rules)]
