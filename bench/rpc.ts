@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { median, type Row } from './format.ts'
 import { generator, type Load, perSec, runLoad } from './rpc/load.ts'
 import { type BenchRow, benchRows, type Facts, readFacts } from './rpc/rows.ts'
-import { hasWorkers, importWorld, inFolder, type Server, startAnvil, startBare, withEachNode } from './rpc/servers.ts'
+import { importWorld, inFolder, type Server, startAnvil, startBare, withEachNode } from './rpc/servers.ts'
 
 /** what a bare `node:http` did on the recording machine */
 const yardstick = 23_500
@@ -85,7 +85,7 @@ async function measureAll(node: Server, place: Omit<Place, 'facts'>, { only = ''
 }
 
 /** As many threads as may be of use here: none, one, … one for each core. */
-const allWorkers = hasWorkers ? Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers).join() : '0'
+const allWorkers = Array.from({ length: availableParallelism() + 1 }, (_, workers) => workers).join()
 
 export function run(options: RpcOptions): Promise<readonly Row[]> {
   return inFolder('rpc', async (folder) => {

@@ -42,15 +42,13 @@ export const generator: 'wrk' | 'own' = (() => {
   return 'wrk'
 })()
 
-let files = 0
-
 /**
  * Loads a server from a process of its own.
  * @param folder for the file of requests
  * @throws Error when the generator fails
  */
 export async function runLoad(folder: string, { url, bodies, connections, seconds, way }: LoadSpec): Promise<Load> {
-  const file = join(folder, `requests-${files++ % 8}.jsonl`)
+  const file = join(folder, 'requests.jsonl')
   writeFileSync(file, bodies.join('\n'))
   const script = join(import.meta.dirname, generator === 'wrk' ? 'wrk.lua' : 'client.ts')
   const wrk = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '--latency', '-s', script, url, '--', file, way]

@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock'
 import { type CliProcess, rpcCall, runCliProcess, startCli } from '#test/harness/cliProcess'
 import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
-import { flags } from '../../src/cli/flags.ts'
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
 import { startGuarded } from '../../src/devnet/l1/guardedChild.ts'
 
@@ -21,9 +20,6 @@ export type BenchNode = Server & { readonly wsUrl: string; readonly engineUrl: s
 
 /** The files of a chain, and a data directory that holds its blocks. */
 export type World = { readonly folder: string; readonly genesisFile: string; readonly rollupFile: string; readonly datadir: string }
-
-const hasFlag = (name: string): boolean => name in flags
-export const hasWorkers: boolean = hasFlag('rpc.workers')
 
 /** A genesis as its difference from Base mainnet's. */
 export type GenesisNote = {
@@ -61,34 +57,25 @@ export async function importWorld(folder: string): Promise<World> {
   return { folder, genesisFile, rollupFile, datadir }
 }
 
-/** What this version's limits would forbid a bench, if it has them. */
-const unlimited = Object.entries({ 'http.api': 'all', 'ws.api': 'all', 'ws.max-connections': '20000' })
-  .filter(([name]) => hasFlag(name))
-  .flatMap(([name, value]) => [`--${name}`, value])
-
-let nodes = 0
-
 /**
  * A node over a copy of the world's data directory.
  * @param workers threads that answer JSON-RPC; 0: the main one
  */
-export async function startNode(world: World, workers: number, more: readonly string[] = []): Promise<BenchNode> {
-  const datadir = join(world.folder, `node-${nodes++}`)
+export async function startNode(world: World, workers: number): Promise<BenchNode> {
+  const datadir = mkdtempSync(join(world.folder, 'node-'))
   cpSync(world.datadir, datadir, { recursive: true })
   const jwtFile = join(datadir, 'jwt.hex')
-  const process_: CliProcess = startCli([
+  const node: CliProcess = startCli([
     ...['node', '--mode', 'execution', '--rollup.config', world.rollupFile, '--genesis', world.genesisFile, '--datadir', datadir],
     ...['--http.port', '0', '--ws.port', '0', '--engine.port', '0', '--metrics.port', 'off', '--jwt', jwtFile, '--log.format', 'json'],
-    ...(hasWorkers ? ['--rpc.workers', String(workers)] : []),
-    ...unlimited,
-    ...more,
+    ...['--rpc.workers', String(workers), '--http.api', 'all', '--ws.api', 'all'],
   ])
-  const url = async (field: string): Promise<string> => (await process_.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
+  const url = async (field: string): Promise<string> => (await node.until(new RegExp(`"${field}":"([^"]+)"`)))[1] ?? ''
   const [http, wsUrl, engineUrl] = [await url('rpc'), await url('ws'), await url('engine')]
   return {
-    name: hasWorkers ? `workers ${workers}` : 'one thread',
-    ...{ url: http, wsUrl, engineUrl, jwtFile, pid: process_.child.pid ?? 0 },
-    [Symbol.asyncDispose]: () => process_[Symbol.asyncDispose](),
+    name: `workers ${workers}`,
+    ...{ url: http, wsUrl, engineUrl, jwtFile, pid: node.child.pid ?? 0 },
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
   }
 }
 
