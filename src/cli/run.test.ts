@@ -159,6 +159,21 @@ it('cli/run: an import that was interrupted ends with 130', async () => {
   expect([code, JSON.parse(out)]).toEqual([130, expect.objectContaining({ imported: 0, head: 0 })])
 })
 
+it('cli/run: blocks of Ethereum are imported with the genesis of their chain, and not twice', async () => {
+  const vector = JSON.parse(readFileSync(new URL('../../test/vectors/ethereumChain.json', import.meta.url), 'utf8')) as Record<
+    string,
+    unknown
+  >
+  const blocks = join(dir, 'chain.rlp')
+  writeFileSync(blocks, Buffer.from(String(vector['blocks']).slice(2), 'hex'))
+  const args = ['import', blocks, '--genesis', file('ethereum.json', JSON.stringify(vector['genesis'])), '--datadir', join(dir, 'ethereum')]
+  const hash = '0x80e911b62f552f563a2544dfef5eb39ec8863d9082c998ca6b657f76e19de38e'
+  for (const imported of [1, 0]) {
+    const { code, out } = await run([...args, '--json'])
+    expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ imported, alreadyThere: 1 - imported, head: 1, hash })])
+  }
+})
+
 /** A config without any fork after Regolith but Beryl: the chain is not the recorded one from Beryl on. */
 function berylAt(json: object, base: { readonly beryl: number }): object {
   return {
