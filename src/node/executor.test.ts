@@ -48,6 +48,7 @@ const accounts = [
   testAccount(slotCost, { code: '0x5a600554505a900360005260206000f3' }),
 ]
 
+const evm = createWasmEvm()
 const { config: chain } = smallChain(scheduleTo('jovian'))
 const config = { ...chain, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
 const header = headerOf({
@@ -70,7 +71,7 @@ const message: CallMessage = {
   authorizationList: [],
 }
 const call = (fields: Partial<CallMessage>, of = at, overrides: CallOverrides = {}): CallOutcome =>
-  runCall({ evm: createWasmEvm(), config }, of, { ...message, ...fields }, overrides)
+  runCall({ evm, config }, of, { ...message, ...fields }, overrides)
 function wordsOf(outcome: CallOutcome): bigint[] {
   if (outcome.kind !== 'success') throw new Error(JSON.stringify(outcome))
   return Array.from({ length: outcome.output.length / 32 }, (_, i) => bigintFromBytes(outcome.output.subarray(i * 32, i * 32 + 32)))
@@ -161,7 +162,7 @@ it('node/executor: exactly the gas that is needed is enough', () => {
 
 it("node/executor: the rules are those of the block's time: before Canyon no PUSH0 and no limit on initcode", () => {
   const old = { ...config, schedule: scheduleTo('regolith', { canyon: header.timestamp + 1 }) }
-  const run = (fields: Partial<CallMessage>) => runCall({ evm: createWasmEvm(), config: old }, at, { ...message, ...fields })
+  const run = (fields: Partial<CallMessage>) => runCall({ evm, config: old }, at, { ...message, ...fields })
   expect(run({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'halt', reason: 'invalid opcode' })
   expect(call({ to: null, data: fromHex('0x5f') })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   expect(run({ to: null, data: long, gasLimit: 30_000_000n }).kind).toBe('success')
@@ -183,7 +184,7 @@ it('node/executor: a delegation takes effect before the message runs, in the cal
 })
 
 it('node/executor: gas is what a transaction of the message pays for, and what its refund took back', () => {
-  const measure = (fields: Partial<CallMessage>) => measureCall({ evm: createWasmEvm(), config }, at, { ...message, ...fields })
+  const measure = (fields: Partial<CallMessage>) => measureCall({ evm, config }, at, { ...message, ...fields })
   expect(measure({ to: nobody })).toMatchObject({ gasUsed: 21_000n, gasRefunded: 0n })
   // 100 bytes at the floor of EIP-7623: 40 each
   expect(measure({ to: nobody, data: new Uint8Array(100).fill(1) })).toMatchObject({ gasUsed: 25_000n, gasRefunded: 0n })
@@ -198,7 +199,7 @@ it.each([
   ['under Azul', 1_900_000_000],
 ])('node/executor: %s a call may have more gas than a transaction (EIP-7825 caps those alone)', (_what, azul) => {
   const planned = { ...config, schedule: { ...config.schedule, azul } }
-  const outcome = runCall({ evm: createWasmEvm(), config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
+  const outcome = runCall({ evm, config: planned }, at, { ...message, to: gas, gasLimit: 40_000_000n })
   expect(wordsOf(outcome)).toEqual([40_000_000n - 21_000n - 2n])
 })
 
