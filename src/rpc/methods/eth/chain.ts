@@ -2,6 +2,7 @@ import { toQuantity } from '#lib/hex'
 import { address, quantity, resultList } from '../../codecs/values.ts'
 import type { SyncProgress } from '../../ports.ts'
 import type { ResultCodec } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 
 export const chainId = ethMethod({
@@ -29,6 +30,7 @@ export const blockNumber = ethMethod({
 
 const syncResult: ResultCodec<SyncProgress | undefined> = {
   doc: 'false, or the numbers of the starting, current and highest block',
+  schema: refTo('SyncStatus'),
   encode: (sync) =>
     sync === undefined
       ? false

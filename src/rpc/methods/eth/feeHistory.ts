@@ -31,6 +31,7 @@ const percentile: ParamCodec<number> = {
 
 const percentiles: ParamCodec<readonly number[]> = {
   doc: `list of at most ${maxPercentiles} rising numbers from 0 to 100`,
+  schema: { type: 'array', maxItems: maxPercentiles, items: { type: 'number', minimum: 0, maximum: 100 } },
   parse(value): readonly number[] {
     const list = listOf(percentile, maxPercentiles).parse(value)
     const isRising = list.every((each, index) => each >= (list[index - 1] ?? 0) && each <= 100)

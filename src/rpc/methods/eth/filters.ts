@@ -22,7 +22,7 @@ function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>)
 }
 
 const id = param('filter', text)
-const idResult = { doc: 'id of the filter', encode: (value: string): string => value }
+const idResult = { doc: 'id of the filter', schema: { type: 'string' }, encode: (value: string): string => value }
 const exampleId = '0x9ce59a13059e417087c02d3236a0b1cc'
 
 export const newFilter = ethMethod({
