@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Bucket } from '../rateTable.ts'
 import type { ByteBudget, Hold } from './body.ts'
-import { type PlainHead, readPlainHead } from './plainRequest.ts'
+import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
 import type { Reply, ReplyHeads } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 
@@ -97,9 +97,7 @@ class LaneConnection {
   readonly #socket: Socket
   readonly #lane: Lane
   readonly #unread: Unread
-  /** bytes of the last head, and what it said: clients send the same one again and again */
-  #headBytes: Buffer | undefined
-  #head: PlainHead | undefined
+  #known: KnownHead | undefined
   #bucket: Bucket | undefined
   /** came and is not looked at yet */
   #rest: Buffer = Buffer.alloc(0)
@@ -181,15 +179,14 @@ class LaneConnection {
   }
 
   #headOf(bytes: Buffer): PlainHead | undefined {
-    const known = this.#headBytes
-    if (known !== undefined && bytes.length >= known.length && bytes.compare(known, 0, known.length, 0, known.length) === 0)
-      return this.#head
+    const { limits, deps } = this.#lane
+    const again = this.#known?.match(bytes)
+    if (again !== undefined && again.bodyLength <= limits.maxBodyBytes) return again
     const head = readPlainHead(bytes)
-    if (head === undefined || head.bodyLength > this.#lane.limits.maxBodyBytes || !this.#lane.deps.admits(head)) return undefined
-    if (this.#headBytes === undefined) this.#socket.setTimeout(this.#lane.limits.idleTimeoutMs)
-    this.#headBytes = Buffer.from(bytes.subarray(0, head.length))
-    this.#head = head
-    this.#bucket = this.#lane.deps.bucketOf(head, this.#socket)
+    if (head === undefined || head.bodyLength > limits.maxBodyBytes || !deps.admits(head)) return undefined
+    if (this.#known === undefined) this.#socket.setTimeout(limits.idleTimeoutMs)
+    this.#known = new KnownHead(bytes, head)
+    this.#bucket = deps.bucketOf(head, this.#socket)
     return head
   }
 

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 
 /** What a POST says of itself; header names in lower case. */
 export type PlainHead = {
@@ -24,6 +24,7 @@ const plainHeaders: ReadonlySet<string> = new Set([
 const requestLine = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/
 const headerLine = /^([A-Za-z0-9-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/
 const bodyLengthText = /^\d{1,5}$/
+const maxLengthDigits = 5
 
 /**
  * Reads the head of a request that is as clients of JSON-RPC send it: a POST of HTTP/1.1, a body of known length up to 64 KiB, a connection that
@@ -49,4 +50,41 @@ export function readPlainHead(bytes: Buffer): PlainHead | undefined {
   const stays = (headers.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive'
   if (!stays || !headers.has('host') || bodyLength > maxBodyBytes) return undefined
   return { target, headers, length: end + 4, bodyLength }
+}
+
+const [zero, nine] = [0x30, 0x39]
+
+/** A head that has been read: the next one of its client is mostly the same but for the length of its body, and then is not read again. */
+export class KnownHead {
+  readonly #before: Buffer
+  readonly #after: Buffer
+  #head: PlainHead
+
+  /** @param bytes that begin with the head */
+  constructor(bytes: Buffer, head: PlainHead) {
+    const text = bytes.toString('latin1', 0, head.length)
+    const [line = '', digits = ''] = /\r\ncontent-length:[ \t]*(\d+)/i.exec(text) ?? []
+    const lengthAt = text.indexOf(line) + line.length - digits.length
+    this.#before = Buffer.from(bytes.subarray(0, lengthAt))
+    this.#after = Buffer.from(bytes.subarray(lengthAt + digits.length, head.length))
+    this.#head = head
+  }
+
+  /** The head that bytes begin with, if it is the same again. */
+  match(bytes: Buffer): PlainHead | undefined {
+    const [before, after] = [this.#before, this.#after]
+    if (bytes.length < before.length || bytes.compare(before, 0, before.length, 0, before.length) !== 0) return undefined
+    let at = before.length
+    let bodyLength = 0
+    for (let code = bytes[at] ?? 0; code >= zero && code <= nine && bodyLength <= maxBodyBytes; code = bytes[++at] ?? 0) {
+      bodyLength = bodyLength * 10 + code - zero
+    }
+    const length = at + after.length
+    const digits = at - before.length
+    const isSame =
+      digits >= 1 && digits <= maxLengthDigits && bytes.length >= length && bytes.compare(after, 0, after.length, at, length) === 0
+    if (!isSame || bodyLength > maxBodyBytes) return undefined
+    if (bodyLength !== this.#head.bodyLength || length !== this.#head.length) this.#head = { ...this.#head, bodyLength, length }
+    return this.#head
+  }
 }
