@@ -1,8 +1,7 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fromJSONSchema } from 'zod'
 import { ethRegistry, socketMethods } from '#rpc/methods'
-import { namedSchemas } from '#rpc/schemas'
+import { misfit } from '#test/harness/schemaJudge'
 import { net, newcomers, viemL2, viemWallet } from './people.ts'
 
 /** Methods whose example cannot be asked as it is, each with its reason; fuzz:rpc asks them too. */
@@ -53,12 +52,6 @@ function grounded(method: string, value: unknown): unknown {
   if (/^0x[0-9a-f]{64}$/i.test(value)) return ofTransaction.test(method) ? real.transaction : real.block
   if (/^0x[0-9a-f]{40}$/i.test(value)) return real.address
   return value
-}
-
-/** What the schema of a result finds wrong with one. */
-function misfit(schema: object, value: unknown): string | undefined {
-  const text = JSON.stringify({ ...schema, $defs: namedSchemas }).replaceAll('#/components/schemas/', '#/$defs/')
-  return fromJSONSchema(JSON.parse(text) as Parameters<typeof fromJSONSchema>[0]).safeParse(value).error?.message
 }
 
 type OpenRpcMethod = { readonly name: string; readonly result: { readonly schema: object } }

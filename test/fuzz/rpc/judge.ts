@@ -1,23 +1,5 @@
-import { fromJSONSchema } from 'zod'
-import { type JsonSchema, namedSchemas } from '#rpc/schemas'
-
-/** Where `$ref` of our schemas leads, as zod finds it. */
-function localSchema(schema: JsonSchema): Parameters<typeof fromJSONSchema>[0] {
-  const text = JSON.stringify({ ...schema, $defs: namedSchemas }).replaceAll('#/components/schemas/', '#/$defs/')
-  return JSON.parse(text) as Parameters<typeof fromJSONSchema>[0]
-}
-
-type Judge = (value: unknown) => string | undefined
-const judges = new WeakMap<JsonSchema, Judge>()
-
-function judgeOf(schema: JsonSchema): Judge {
-  const known = judges.get(schema)
-  if (known) return known
-  const parser = fromJSONSchema(localSchema(schema))
-  const judge: Judge = (value) => parser.safeParse(value).error?.message
-  judges.set(schema, judge)
-  return judge
-}
+import type { JsonSchema } from '#rpc/schemas'
+import { misfit } from '#test/harness/schemaJudge'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -35,7 +17,7 @@ export function fault(answer: unknown, schema: JsonSchema | undefined): string |
   if (jsonrpc !== '2.0') return 'has no jsonrpc 2.0'
   if ('result' in answer === 'error' in answer) return 'has not exactly one of result and error'
   if (!('error' in answer)) {
-    const why = schema === undefined ? undefined : judgeOf(schema)(result)
+    const why = schema === undefined ? undefined : misfit(schema, result)
     return why === undefined ? undefined : `has a result that is not what its schema says: ${why}`
   }
   if (!isObject(error)) return 'has an error that is no object'
