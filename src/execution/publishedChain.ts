@@ -26,6 +26,9 @@ export class PublishedChain {
   #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
   #source: SnapshotSource | undefined
   #failure: Error | undefined
+  /** number of the record */
+  #taken = 0
+  readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
   constructor(deps: PublishedChainDeps) {
     this.#deps = deps
@@ -54,6 +57,7 @@ export class PublishedChain {
   /** From now on it can be read. */
   take({ number, heads, kept, added, sizes }: PublishedRecord): void {
     this.#deps.shown.waitFor(number)
+    this.#taken = number
     const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
     this.#sizes = sizes
     this.#record = Object.freeze({ ...heads, overlays: Object.freeze([...before, ...added.map(unpackBlock)]) })
@@ -65,13 +69,12 @@ export class PublishedChain {
    */
   view(): ChainView {
     if (this.#source === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
-    const pause = new Int32Array(new SharedArrayBuffer(4))
     for (let tries = 1; tries <= maxViewTries; tries++) {
-      this.#deps.drain()
+      if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // to ask the port costs more than all the rest
       if (this.#failure) throw this.#failure
       const view = this.#viewOnce(this.#source)
       if (view) return view
-      if (tries >= triesInARow) Atomics.wait(pause, 0, 0, 1)
+      if (tries >= triesInARow) Atomics.wait(this.#pause, 0, 0, 1)
     }
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the head that was committed` })
   }
