@@ -2,15 +2,19 @@ import { Buffer } from 'node:buffer'
 import type { ChainView } from '#execution/chainView'
 import { CurrentState } from '#execution/currentState'
 import type { BlockDeps, ParentBlock } from '#execution/executeBlock'
+import { trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
+import { encodeRlp } from '#lib/rlp'
 import type { ExecutionWitness, WitnessOutcome, WitnessWork } from '#rpc/tracePorts'
+import { encodeAccount } from '#state/account'
 import type { NodeSource } from '#trie/ports'
-import { topNode, visitNodes } from '#trie/witnessNodes'
+import { topNode, visitNodes, type WitnessKey } from '#trie/witnessNodes'
 import { encodeHeader, type Header } from '#types/header'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { TracingDeps } from './tracing.ts'
 import { findNeeds, type Pieces, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
+import type { ReadSlot } from './witnessReads.ts'
 
 /** Other clients name the only node of an empty trie, and the top of each storage, whether or not they are needed. */
 const emptyTrie = Uint8Array.of(0x80)
@@ -19,6 +23,8 @@ const emptyRootBytes = fromHex(emptyRoot)
 const sliceMs = 10
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
+const slotLeaf = ({ key, value }: ReadSlot): WitnessKey => ({ key, value: value && encodeRlp(trimLeft(value)) })
 
 /** The nodes that prove what was read and let it change, a trie a piece. */
 function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: NodeSource): Pieces<readonly Uint8Array[]> {
@@ -30,7 +36,7 @@ function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: N
     nodes,
     undefined,
     stateRoot,
-    accounts.map(({ key }) => key),
+    accounts.map(({ key, account }) => ({ key, value: account && encodeAccount(account) })),
     found,
   )
   yield
@@ -39,7 +45,7 @@ function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: N
     const { storageRoot } = account
     if (storageRoot === emptyRoot) found(emptyTrie, emptyRootBytes)
     else if (slots.size === 0) found(topNode(nodes, key, storageRoot), fromHex(storageRoot))
-    else visitNodes(nodes, key, storageRoot, [...slots.values()], found)
+    else visitNodes(nodes, key, storageRoot, Array.from(slots.values(), slotLeaf), found)
     yield
   }
   for (const rlp of updated) found(rlp, keccak256(rlp))

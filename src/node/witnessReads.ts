@@ -3,8 +3,11 @@ import type { Account, StateView } from '#evm/ports'
 import { compareBytes } from '#lib/bytes'
 import type { Hash } from '#types/ids'
 
-/** An account that was read: the root of its storage, and the slots that were read, by hashed key. */
-export type ReadAccount = { readonly key: Uint8Array; readonly account: Account | undefined; readonly slots: Map<string, Uint8Array> }
+/** A slot that was read: hashed key, and the 32 bytes that stood there; undefined: zero. */
+export type ReadSlot = { readonly key: Uint8Array; readonly value: Uint8Array | undefined }
+
+/** An account that was read, and its slots that were. */
+export type ReadAccount = { readonly key: Uint8Array; readonly account: Account | undefined; readonly slots: Map<string, ReadSlot> }
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
@@ -35,8 +38,9 @@ export class WitnessReads implements StateView {
   }
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
-    this.#read(addressKey).slots.set(latin(slotKey), slotKey)
-    return this.#view.slot(addressKey, slotKey)
+    const value = this.#view.slot(addressKey, slotKey)
+    this.#read(addressKey).slots.set(latin(slotKey), { key: slotKey, value })
+    return value
   }
 
   code(codeHash: Hash): Uint8Array {
@@ -54,7 +58,7 @@ export class WitnessReads implements StateView {
     const name = latin(addressKey)
     const known = this.#accounts.get(name)
     if (known !== undefined) return known
-    const read = { key: addressKey, account: this.#view.account(addressKey), slots: new Map<string, Uint8Array>() }
+    const read = { key: addressKey, account: this.#view.account(addressKey), slots: new Map<string, ReadSlot>() }
     this.#accounts.set(name, read)
     return read
   }

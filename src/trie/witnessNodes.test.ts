@@ -10,7 +10,7 @@ import { visitNodes } from './witnessNodes.ts'
 
 const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n & 255, n >> 8))
 
-it('trie/witnessNodes: the nodes of all proofs together, each once', () => {
+it('trie/witnessNodes: the nodes of all proofs together, each once, whether or not values are known before', () => {
   const numbers = fc.array(fc.nat(400), { maxLength: 60 })
   fc.assert(
     fc.property(numbers, numbers, (stored, asked) => {
@@ -20,7 +20,11 @@ it('trie/witnessNodes: the nodes of all proofs together, each once', () => {
       const source: NodeSource = { get: (_owner, _path, hash) => byHash.get(toHex(hash)) }
       const keys = [...new Set(asked)].map(keyOf)
       const found: string[] = []
-      visitNodes(source, undefined, root, keys, (rlp) => found.push(toHex(rlp)))
+      const withValues = keys.map((key, i) => ({
+        key,
+        value: i % 2 === 0 ? entries.find((each) => toHex(each.key) === toHex(key))?.value : undefined,
+      }))
+      visitNodes(source, undefined, root, withValues, (rlp) => found.push(toHex(rlp)))
       const proofs = keys.flatMap((key) => createProof(source, undefined, root, key).map(toHex))
       expect(found.toSorted()).toEqual([...new Set(proofs)].toSorted())
     }),
