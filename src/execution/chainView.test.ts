@@ -63,7 +63,7 @@ describe('execution/chainView', () => {
       const raw = transactions[index] as Uint8Array
       expect(view?.transaction(hashTransaction(raw))).toEqual({ block: idOf(block), index: 1 })
       expect(view?.header(block.hash)).toEqual(block.header)
-      expect(view?.block(block.hash)?.block).toMatchObject({ header: block.header, transactions: block.transactions })
+      expect(view?.block(block.hash)?.block).toEqual({ header: block.header, transactions: block.transactions })
       expect(view?.block(block.hash)?.senders).toEqual(block.executed.map(({ sender }) => sender))
       expect(view?.receipts(block.hash)?.map(({ receipt }) => receipt)).toEqual(block.executed.map(({ receipt }) => receipt))
       expect(view?.state(idOf(block))?.account(testAddress(0x77))?.balance).toBe(10n * BigInt(index + 1))

@@ -130,8 +130,12 @@ class SnapshotView implements ChainView {
   #readBlock(hash: Hash): ViewedBlock | undefined {
     const id = this.#stored(hash)
     if (id === undefined) {
-      const block = this.known.executed(hash)
-      return block && { hash, block, senders: block.executed.map(({ sender }) => sender) }
+      const executed = this.known.executed(hash)
+      if (executed === undefined) return undefined
+      // who keeps the block must not keep what its execution left
+      const { header, transactions, ommers, withdrawals } = executed
+      const block = { header, transactions, ...(ommers && { ommers }), ...(withdrawals && { withdrawals }) }
+      return { hash, block, senders: executed.executed.map(({ sender }) => sender) }
     }
     const header = store.readHeader(this.#reader, id)
     const transactions = store.readTransactions(this.#reader, id)
