@@ -149,7 +149,7 @@ describe('evm/wasm: the traced build', () => {
       }[]
     }
     const last = logs.structLogs.at(-1)
-    expect(last).toMatchObject({ op: 'STOP', depth: 1, memory: [`05${'00'.repeat(31)}`], returnData: '0xab00' })
+    expect(last).toMatchObject({ op: 'STOP', depth: 1, memory: [`0x05${'00'.repeat(31)}`], returnData: '0xab00' })
     expect(logs.structLogs.find(({ depth }) => depth === 2)).toMatchObject({ memory: [], returnData: '0x' })
   })
 
