@@ -14,7 +14,7 @@ import type { L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chainBlocks.ts'
-import { endNewestThread } from '../harness/mortalThread.ts'
+import { startMortal } from '../harness/mortalThread.ts'
 import { l1At, nodeOptions } from '../harness/nodeOptions.ts'
 import { testAddress } from '../harness/sessions.ts'
 
@@ -105,9 +105,11 @@ it('faults/executionWorker: a genesis that cannot be read fails the start with i
 })
 
 it('faults/executionWorker: a thread that dies ends the calls under way and all later ones at once (EXECUTION_STOPPED)', async () => {
-  const worker = await start(newDir())
+  const dir = newDir()
+  await (await start(dir))[Symbol.asyncDispose]()
+  const { started: worker, endExecution } = await startMortal(() => start(dir))
   const calls = Promise.allSettled(Array.from({ length: 50 }, () => worker.heads()))
-  await endNewestThread()
+  await endExecution()
   const stopped = { code: 'EXECUTION_STOPPED', severity: 'fatal' }
   await expect(worker.ended).rejects.toMatchObject(stopped)
   for (const call of await calls) if (call.status === 'rejected') expect(call.reason).toMatchObject(stopped)
@@ -118,8 +120,10 @@ it('faults/executionWorker: a thread that dies ends the calls under way and all 
 
 it('faults/executionWorker: the node ends with that fault, and nothing hangs (EXECUTION_STOPPED)', async () => {
   const options = nodeOptions({ mode: 'all', datadir: newDir(), l1: { ...l1At('http://127.0.0.1:9'), beaconUrls: [] } })
-  const node = await startNode({ ...deps, random: () => 0, fetch }, options)
-  await endNewestThread()
+  const startIt = () => startNode({ ...deps, random: () => 0, fetch }, options)
+  await (await startIt())[Symbol.asyncDispose]()
+  const { started: node, endExecution } = await startMortal(startIt)
+  await endExecution()
   await expect(node.stopped).rejects.toMatchObject({ code: 'EXECUTION_STOPPED', fix: expect.stringContaining('start the node again') })
   await node[Symbol.asyncDispose]()
 })
