@@ -44,8 +44,8 @@ function rawReceiptOf(json: Record<string, string>): string {
 type Status = { current_l1: { number: number }; safe_l2: { number: number; hash: string }; finalized_l2: { number: number } }
 
 it.each([
-  ['op-bedrock-to-holocene', 19_601, 115, 509],
-  ['op-ecotone-to-jovian', 19_602, 163, 522],
+  ['op-bedrock-to-holocene', 19_601, 115, 595],
+  ['op-ecotone-to-jovian', 19_602, 163, 632],
 ])('node: %s from its rollup config, genesis and an L1 alone, as a process', async (name, port, finalized, exchanges) => {
   const chainDir = join(sharedDataDir, 'chains', name)
   const [rollupPath, genesisPath] = [join(folder, `${name}.rollup.json`), join(folder, `${name}.genesis.json`)]
@@ -65,7 +65,7 @@ it.each([
         l1Url,
         '--l1.poll-interval',
         '50',
-        '--http.port',
+        ...['--http.api', 'all', '--http.port'],
         '0',
         '--rollup.port',
         '0',
