@@ -61,7 +61,11 @@ function placesIn(block: ExecutedBlock): ReadonlyMap<Hash, number> {
 const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
 const pick = ({ number, hash }: BlockId): BlockId => ({ number, hash })
 
+/** The same blocks are asked for again and again, and an interpreter keeps what it has read of a state that it meets again. */
+const maxParents = 8
+
 class SnapshotView implements ChainView {
+  readonly #parents = new Map<Hash, ParentBlock>()
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
   readonly #committed: BlockId
@@ -180,6 +184,15 @@ class SnapshotView implements ChainView {
   }
 
   parent(hash: Hash): ParentBlock | undefined {
+    const known = this.#parents.get(hash)
+    if (known) return known
+    const parent = this.#parentOnce(hash)
+    if (this.#parents.size >= maxParents) this.#parents.clear()
+    if (parent) this.#parents.set(hash, parent)
+    return parent
+  }
+
+  #parentOnce(hash: Hash): ParentBlock | undefined {
     const branch = this.branch(hash)
     const header = branch && this.header(hash)
     if (branch === undefined || header === undefined) return undefined

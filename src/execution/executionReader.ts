@@ -82,6 +82,7 @@ export async function openExecutionReader(settings: ReaderSettings, deps: Execut
   parts.defer(() => settings.port.close())
   await client.opened.promise
   client.chain.readFrom(parts.use(openLmdbReader(settings.dir, Object.values(tables))))
+  parts.defer(() => client.chain.forget())
   const kept = parts.move()
   return {
     get published(): HeadRecord {

@@ -61,6 +61,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   })
   await client.opened
   client.readFrom(parts.use(openLmdbReader(dir, Object.values(tables))))
+  parts.defer(() => client.forgetSnapshot())
   function reader(): ReaderSettings {
     const { port1: here, port2: there } = new MessageChannel()
     const taken = new SharedArrayBuffer(4)

@@ -4,6 +4,7 @@ import { type ChainView, createChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
+import { SharedSnapshot } from './sharedSnapshot.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { unpackBlock } from './workerBlocks.ts'
 import type { ExecutionSizes, PublishedRecord } from './workerProtocol.ts'
@@ -28,6 +29,8 @@ export class PublishedChain {
   #failure: Error | undefined
   /** number of the record */
   #taken = 0
+  /** What was handed out last, as long as it is the newest: opening a snapshot costs more than most questions. */
+  #newest: { readonly view: ChainView; readonly snapshot: SharedSnapshot } | undefined
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
   constructor(deps: PublishedChainDeps) {
@@ -36,11 +39,13 @@ export class PublishedChain {
 
   /** From now on the chain is read out of this. */
   readFrom(source: SnapshotSource): void {
+    this.forget()
     this.#source = source
   }
 
   /** Nothing more will come. */
   fail(error: Error): void {
+    this.forget()
     this.#failure = error
   }
 
@@ -57,6 +62,7 @@ export class PublishedChain {
   /** From now on it can be read. */
   take({ number, heads, kept, added, sizes }: PublishedRecord): void {
     this.#deps.shown.waitFor(number)
+    this.forget()
     this.#taken = number
     const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
     this.#sizes = sizes
@@ -72,6 +78,10 @@ export class PublishedChain {
     for (let tries = 1; tries <= maxViewTries; tries++) {
       if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // to ask the port costs more than all the rest
       if (this.#failure) throw this.#failure
+      if (this.#newest) {
+        this.#newest.snapshot.enter()
+        return this.#newest.view
+      }
       const view = this.#viewOnce(this.#source)
       if (view) return view
       if (tries >= triesInARow) Atomics.wait(this.#pause, 0, 0, 1)
@@ -80,14 +90,24 @@ export class PublishedChain {
   }
 
   #viewOnce(source: SnapshotSource): ChainView | undefined {
-    const reader = source.snapshot()
+    const snapshot = new SharedSnapshot(source.snapshot())
     let view: ChainView | undefined
     try {
-      view = createChainView(reader, this.#deps.config, this.published, () => undefined)
+      view = createChainView(snapshot, this.#deps.config, this.published, () => undefined)
+      if (view) this.#newest = { view, snapshot }
       return view
     } finally {
-      if (view === undefined) reader[Symbol.dispose]()
+      if (view === undefined) {
+        snapshot.retire()
+        snapshot[Symbol.dispose]()
+      }
     }
+  }
+
+  /** Keeps no snapshot open that nobody looks at. */
+  forget(): void {
+    this.#newest?.snapshot.retire()
+    this.#newest = undefined
   }
 }
 

@@ -113,6 +113,36 @@ it('execution/workerClient: a view takes in what was published but not yet deliv
   expect(view.header(payload.blockHash)?.number).toBe(1)
 })
 
+it('execution/workerClient: views of one record share a snapshot, and the state of a block; the next record has its own', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  let [opened, ended] = [0, 0]
+  world.client.readFrom({
+    snapshot() {
+      opened++
+      const snapshot = world.kv.snapshot()
+      const end = snapshot[Symbol.dispose].bind(snapshot)
+      return Object.assign(snapshot, {
+        [Symbol.dispose]() {
+          ended++
+          end()
+        },
+      })
+    },
+    [Symbol.asyncDispose]: async () => {},
+  })
+  {
+    using first = world.client.view()
+    using second = world.client.view()
+    const { hash } = first.heads.latest
+    expect(second.parent(hash)?.state.view).toBe(first.parent(hash)?.state.view)
+  }
+  expect([opened, ended]).toEqual([1, 0])
+  world.commitTo(payload)
+  using later = world.client.view()
+  expect([later.heads.latest.hash, opened, ended]).toEqual([payload.blockHash, 2, 1])
+})
+
 it('execution/workerClient: a commit between the record and the snapshot makes the view begin again', async () => {
   const world = connect()
   const payload = await buildOn(world.execution)

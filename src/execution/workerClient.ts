@@ -78,6 +78,11 @@ export class ExecutionClient implements Engine {
     this.#chain.readFrom(source)
   }
 
+  /** Keeps no snapshot open that nobody looks at. */
+  forgetSnapshot(): void {
+    this.#chain.forget()
+  }
+
   /** Whoever has the other end of this port is told of the chain too, and may ask the pool. */
   addReader({ port, taken }: Pick<ReaderSettings, 'port' | 'taken'>): void {
     this.#port.postMessage({ kind: 'reader', port, taken } satisfies ToWorker, [port])
