@@ -90,6 +90,13 @@ function* runsOf(code: (length: number) => readonly number[], most = 1_000): Gen
   }
 }
 
+/** As many as fit into a code, of words that look like jump destinations and of zeros. */
+function* pushes(): Generator<Trial> {
+  for (const byte of [op.jumpdest, 0]) {
+    yield* runsOf((length) => repeated(length, [op.push32, ...new Uint8Array(32).fill(byte), op.pop]), 700)
+  }
+}
+
 /** Jumps from one to the next; `before` puts the condition. The loop's head has four bytes. */
 function jumps(length: number, before: readonly number[], jump: number): readonly number[] {
   const size = before.length + 5
@@ -141,7 +148,7 @@ export function opcodeSubjects(): readonly Subject[] {
     { name: 'JUMPDEST', trials: () => runsOf((length) => repeated(length * 20, [op.jumpdest])) },
     { name: 'JUMP', trials: () => runsOf((length) => jumps(length, [], op.jump)) },
     { name: 'JUMPI', trials: () => runsOf((length) => jumps(length, [op.msize, op.iszero], op.jumpi)) },
-    { name: 'PUSH32, POP', trials: () => runsOf((length) => repeated(length, [op.push32, ...new Uint8Array(32).fill(0x5b), op.pop]), 700) },
+    { name: 'PUSH32, POP', trials: pushes },
     { name: 'MLOAD', trials: () => withArguments(applied(op.mload, 1), offsets()) },
     { name: 'MSTORE', trials: () => withArguments(applied(op.mstore, 2, false), withValue(offsets())) },
     { name: 'MSTORE8', trials: () => withArguments(applied(op.mstore8, 2, false), withValue(offsets())) },
