@@ -1,19 +1,10 @@
 import type { Address } from '#types/ids'
-import type { EvmRules } from './evmRules.ts'
+import { type EvmRules, oldEvmForks } from './evmRules.ts'
+
+const [, ...afterFrontier] = oldEvmForks
 
 /** Ethereum's forks that begin at a block, in order. Those that only moved the difficulty bomb have no rules here. */
-export const ethereumBlockForks = [
-  'homestead',
-  'tangerineWhistle',
-  'spuriousDragon',
-  'byzantium',
-  'constantinople',
-  'petersburg',
-  'istanbul',
-  'berlin',
-  'london',
-  'paris',
-] as const
+export const ethereumBlockForks = [...afterFrontier, 'paris'] as const
 /** Those that begin at a time, in order; the last ones change blob parameters alone (EIP-7892). */
 export const ethereumTimeForks = ['shanghai', 'cancun', 'prague', 'osaka', 'bpo1', 'bpo2', 'bpo3', 'bpo4', 'bpo5'] as const
 export type EthereumBlockFork = (typeof ethereumBlockForks)[number]
