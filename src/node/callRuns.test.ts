@@ -5,6 +5,7 @@ import { bigintFromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import type { CallMessage, CallOutcome } from '#rpc/ports'
 import { genesisState } from '#state/genesisState'
+import { callMessage } from '#test/harness/callMessage'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { headerOf } from '#test/harness/headers'
 import { testAccount, testAddress } from '#test/harness/sessions'
@@ -35,17 +36,7 @@ const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1
 const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(accounts).state }
 const deps = { evm: createWasmEvm(), config }
 
-const message = (fields: Partial<CallMessage>): CallMessage => ({
-  from: rich,
-  to: counter,
-  value: 0n,
-  data: new Uint8Array(0),
-  gasLimit: 1_000_000n,
-  gasPrice: 0n,
-  accessList: [],
-  authorizationList: [],
-  ...fields,
-})
+const message = (fields: Partial<CallMessage>): CallMessage => callMessage({ from: rich, to: counter, ...fields })
 const list = (fields: Partial<CallMessage>) => listCall({ ...deps, traced: createTracedWasmEvm() }, at, message(fields), {})
 const numberOf = (outcome: CallOutcome | undefined) => outcome?.kind === 'success' && bigintFromBytes(outcome.output)
 

@@ -8,6 +8,7 @@ import { fromHex } from '#lib/hex'
 import type { AccountOverride, BlockOverrides, CallOverrides } from '#rpc/callPorts'
 import type { CallMessage, CallOutcome } from '#rpc/ports'
 import { genesisState } from '#state/genesisState'
+import { callMessage } from '#test/harness/callMessage'
 import { hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { headerOf } from '#test/harness/headers'
 import { testAccount, testAddress } from '#test/harness/sessions'
@@ -60,16 +61,7 @@ const header = headerOf({
 })
 const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(accounts).state }
 
-const message: CallMessage = {
-  from: rich,
-  to: env,
-  value: 0n,
-  data: new Uint8Array(0),
-  gasLimit: 1_000_000n,
-  gasPrice: 0n,
-  accessList: [],
-  authorizationList: [],
-}
+const message = callMessage({ from: rich, to: env })
 const call = (fields: Partial<CallMessage>, of = at, overrides: CallOverrides = {}): CallOutcome =>
   runCall({ evm, config }, of, { ...message, ...fields }, overrides)
 function wordsOf(outcome: CallOutcome): bigint[] {

@@ -91,17 +91,19 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const silence = mode === 'execution' ? starting.use(createEngineSilence({ clock, log: log.child('engine') })) : undefined
   const eth =
     half &&
-    ethServing(
-      {
-        ...deps,
-        execution: half.execution,
-        consensus,
-        log: log.child('rpc'),
-        heads,
-        silence,
-        forwarding: forwardMetrics.register(registry),
-      },
-      options,
+    starting.use(
+      ethServing(
+        {
+          ...deps,
+          execution: half.execution,
+          consensus,
+          log: log.child('rpc'),
+          heads,
+          silence,
+          forwarding: forwardMetrics.register(registry),
+        },
+        options,
+      ),
     )
   const watch = consensus ? undefined : eth?.watch
   const status = (): DriverStatus | undefined => consensus?.status()

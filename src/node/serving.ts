@@ -47,7 +47,8 @@ function syncOf(
   }
 }
 
-export type EthServing = { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
+/** Disposing of it ends its link to the sequencer. */
+export type EthServing = Disposable & { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
 
 /** What is served of the execution half: JSON-RPC, and the Engine API where another half moves it. */
 export function ethServing(
@@ -84,7 +85,7 @@ export function ethServing(
       onRefused: (reason: string): void => silence?.refused(reason),
       context: { ...context, chain: watch.heard(context.chain) },
     }
-  return { parts: { context, heads, ...(engine && { engine }) }, watch }
+  return { parts: { context, heads, ...(engine && { engine }) }, watch, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
 }
 
 /** What is served of the consensus half. */
