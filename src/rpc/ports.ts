@@ -12,7 +12,16 @@ import type { CallOverrides } from './callPorts.ts'
 import type { LogFinder } from './logPorts.ts'
 
 /** The canonical head and its two labels; each is the genesis block before it moves. */
-export type ChainHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+export type ChainHeads = {
+  readonly latest: BlockId
+  readonly safe: BlockId
+  readonly finalized: BlockId
+  /**
+   * The newest block that is not sealed; absent when none is followed or what is known of it is stale. Views answer by this id (block, receipts,
+   * header, state, and of the unsealed blocks below it too); its hash is no block hash, and nobody but a view knows it.
+   */
+  readonly pending?: BlockId
+}
 
 /** A block with what reading it alone cannot tell: its hash and who sent each transaction (of a deposit: its `from`). */
 export type ChainBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
