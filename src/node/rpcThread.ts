@@ -19,6 +19,8 @@ export interface RpcThread extends AsyncDisposable {
   readonly opened: Promise<Urls>
   /** When it is gone: why. Never rejects. */
   readonly gone: Promise<Error>
+  /** Ends it at once, whatever it is doing. */
+  end(why: Error): void
 }
 
 export type RpcThreadDeps = {
@@ -64,6 +66,10 @@ export function startRpcThread({ clock, answers, onFailure }: RpcThreadDeps, set
     link,
     opened: opened.promise,
     gone: gone.promise,
+    end(reason): void {
+      why ??= reason
+      void worker.terminate()
+    },
     async [Symbol.asyncDispose](): Promise<void> {
       link.tell('close')
       using _timer = clock.after(closeTimeoutMs, () => void worker.terminate())

@@ -12,6 +12,7 @@ import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { RpcThreadsMetrics } from './metrics.ts'
 import type { NodeOptions } from './nodeOptions.ts'
+import { watchPulse } from './pulse.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { counted } from './scrape.ts'
@@ -216,6 +217,12 @@ class Threads implements RpcThreads {
   }
 
   async #watch(number: number, thread: RpcThread): Promise<void> {
+    const { clock } = this.#deps
+    using _pulse = watchPulse(
+      clock,
+      () => thread.link.ask('alive'),
+      () => thread.end(new Error('it was stuck: it gave no sign of life for ten seconds')),
+    )
     const error = await thread.gone
     this.#seats[number] = undefined
     this.#deps.metrics.threads.set({}, this.#running().length)

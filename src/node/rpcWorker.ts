@@ -89,6 +89,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       return await answerPassed(ethRegistry, { ...opened.context, ticket: ticketFor(clock, passedTimeoutMs) }, call)
     },
     metrics: () => meter.read(),
+    alive(): void {},
     close: () => closing.resolve(),
   }
   const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })

@@ -63,6 +63,8 @@ export type OfRpcWorker = {
   pending(hash: Hash): void
   passed(call: PassedCall): Promise<PassedAnswer>
   metrics(): Promise<MetricValues>
+  /** Answers as soon as its event loop turns. */
+  alive(): void
   /** Lets answers under way finish for a while, then the thread ends. */
   close(): void
 }

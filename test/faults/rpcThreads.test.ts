@@ -9,13 +9,13 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { payloadOfBlock } from '#execution/payloadBlock'
-import { systemClock } from '#lib/clock'
+import { type Clock, systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import { decodeBlock } from '#types/block'
 import { ask as askEngine, engineClient, jwtSecret } from '../harness/engineServer.ts'
-import { endNewestThread } from '../harness/mortalThread.ts'
+import { endNewestThread, holdNewestThread } from '../harness/mortalThread.ts'
 import { anyPort, nodeOptions } from '../harness/nodeOptions.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
@@ -31,8 +31,8 @@ let dirs = 0
 const warned: string[] = []
 const log = createLog('warn', { write: (line) => void warned.push(line) })
 
-function start(changes: Partial<NodeOptions> = {}): Promise<Node> {
-  const deps = { clock: systemClock, random: () => 0, fetch, log }
+function start(changes: Partial<NodeOptions> = {}, clock: Clock = systemClock): Promise<Node> {
+  const deps = { clock, random: () => 0, fetch, log }
   const listen = { http: anyPort, ws: anyPort, metrics: anyPort }
   const options = { mode: 'execution', datadir: join(base, String(dirs++)), listen, rpcThreads: 2, ...changes } as const
   return startNode(deps, nodeOptions(options, chain))
@@ -171,6 +171,21 @@ it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, t
   expect(after).toMatch(/^basalt_node_rpc_loop_lag_seconds\{quantile="1"\} \d/m)
   expect(warned.join('')).toContain('an RPC thread ended, another one takes its place')
   expect(node.problems()).not.toContain(expect.stringContaining('JSON-RPC'))
+})
+
+it('faults/rpcThreads: one that gives no sign of life is replaced as one that ended is', async () => {
+  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 10, run) }
+  await using node = await start({}, hasty)
+  const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
+  expect(await scraped()).toContain('basalt_node_rpc_thread_ends_total 0\n')
+  holdNewestThread()
+  await vi.waitFor(async () => expect(await scraped()).toContain('basalt_node_rpc_thread_ends_total 1\n'), {
+    timeout: 10_000,
+    interval: 100,
+  })
+  await vi.waitFor(async () => expect(await scraped()).toContain('basalt_node_rpc_threads 2\n'), { timeout: 10_000, interval: 100 })
+  expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0'))
+  expect(warned.join('')).toContain('gave no sign of life')
 })
 
 it('faults/rpcThreads: a port that another program has is refused, though threads of one program may share it (PORT_IN_USE)', async () => {

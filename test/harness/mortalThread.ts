@@ -6,9 +6,14 @@ import { once } from 'node:events'
 import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads'
 
 const endWord = 'end'
+const holdWord = 'hold'
 
 if (parentPort) {
-  parentPort.on('message', (message) => message === endWord && process.exit(1)).unref()
+  const onWord = (word: unknown): void => {
+    if (word === endWord) process.exit(1)
+    if (word === holdWord) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  }
+  parentPort.on('message', onWord).unref()
   await import(process.argv.at(-1) ?? '')
 }
 
@@ -37,6 +42,9 @@ async function end(thread: Worker | undefined): Promise<void> {
 
 /** Ends the thread that was started last, which is not one of execution. @returns when it is gone */
 export const endNewestThread = (): Promise<void> => end(threads.at(-1))
+
+/** From now on the thread that was started last does nothing any more, until it is ended. */
+export const holdNewestThread = (): void => threads.at(-1)?.postMessage(holdWord)
 
 /**
  * Starts what has execution in a thread of its own: that thread works in memory and can be ended. Its chain begins anew; the starter reads the
