@@ -36,9 +36,11 @@ export type EthContextDeps = {
   readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
+  /** part of the caches that this thread has, the others have the rest; absent: all */
+  readonly cacheShare?: number | undefined
 }
 
-/** Of blocks that were asked for lately, decoded; about sixty of 800 transactions each. */
+/** Of blocks that were asked for lately, decoded, all threads together; about sixty of 800 transactions each. */
 const blockCacheBytes = 128 * 2 ** 20
 
 /** As go-ethereum has it. */
@@ -46,7 +48,19 @@ const defaultCallTimeoutMs = 5_000
 
 /** What the methods of the execution half get, but for the ticket of the call. */
 export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
-  const { execution, evm, config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs = defaultCallTimeoutMs } = deps
+  const {
+    execution,
+    evm,
+    config,
+    clock,
+    heads,
+    pool,
+    sequencer,
+    clientVersion,
+    sync,
+    cacheShare = 1,
+    callTimeoutMs = defaultCallTimeoutMs,
+  } = deps
   const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
   const traced = createTracedWasmEvm()
   const overridable = createOverridableEvm(evm)
@@ -73,7 +87,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     ...(sequencer && { sequencer }),
     heads,
     clock,
-    blocks: createBlockCache(blockCacheBytes),
+    blocks: createBlockCache(blockCacheBytes * cacheShare),
     filters: createFilters({ clock, newId: deps.newFilterId }),
     chainId: config.l2ChainId,
     forks: { schedule: config.schedule, genesis: config.genesis },

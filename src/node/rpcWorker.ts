@@ -16,6 +16,7 @@ import { clientVersionOf } from './clientVersion.ts'
 import { createEthContext, type EthContextDeps } from './ethContext.ts'
 import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
 import { createHeadFeed } from './headFeed.ts'
+import { cacheShares } from './rpcThreadCount.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { createThreadMeter } from './scrape.ts'
 import { startServers } from './servers.ts'
@@ -104,6 +105,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       clientVersion: clientVersionOf(version),
       newFilterId: filterIdsOf(number),
+      cacheShare: cacheShares(threads).worker,
       sync: () => sync,
     })
     const routes: FilterRoutes = { here: number, threads, passOn: (to, call) => main.ask('passOn', to, call) }

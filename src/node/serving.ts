@@ -23,6 +23,8 @@ import { createEthContext } from './ethContext.ts'
 import type { ForwardMetrics } from './metrics.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
+import { cacheShares } from './rpcThreadCount.ts'
+import { isThreaded } from './rpcThreads.ts'
 import { createSequencerLink } from './sequencerLink.ts'
 import { adminSequencer } from './sequencerPart.ts'
 import type { EthParts, RollupParts } from './servers.ts'
@@ -64,8 +66,9 @@ export function ethServing(
     /** absent: no other half moves this one */
     readonly silence: EngineSilence | undefined
   },
-  { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs }: NodeOptions,
+  options: NodeOptions,
 ): EthServing {
+  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs } = options
   const { execution, consensus, clock, heads, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
@@ -76,6 +79,7 @@ export function ethServing(
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
   const context = createEthContext({
     ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs },
+    cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
   })
   const engine = watch &&
     jwtSecret &&
