@@ -146,6 +146,8 @@ export interface EvmSession extends Disposable {
   endTransaction(): void
   /** All changes since the session was opened: values that came back to the view's are left out. */
   diff(): StateDiff
+  /** The accounts of `diff`, and those whose slots are in it, in no order. */
+  changed(): readonly Address[]
 }
 
 export interface Evm {

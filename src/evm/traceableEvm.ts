@@ -60,6 +60,7 @@ function watched(session: EvmSession, listener: TraceListener): EvmSession {
     resume: () => session.resume(),
     endTransaction: () => session.endTransaction(),
     diff: () => session.diff(),
+    changed: () => session.changed(),
     [Symbol.dispose]: () => session[Symbol.dispose](),
   }
 }

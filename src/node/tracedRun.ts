@@ -49,6 +49,7 @@ function kept(evm: Evm, pace: () => Pace, opened: (session: EvmSession) => void)
         resume: () => session.resume(),
         endTransaction: () => session.endTransaction(),
         diff: () => session.diff(),
+        changed: () => session.changed(),
         [Symbol.dispose](): void {},
       }
     },

@@ -30,8 +30,17 @@ function runOnce(session: EvmSession, parts: Partial<Message> = {}): Outcome {
   return outcome
 }
 
+/** Who changed by how much; the same accounts are `changed`. */
 const changes = (session: EvmSession): string[] => {
   const diff = session.diff()
+  const keys = new Set([...diff.accounts()].map(({ key }) => toHex(key)))
+  for (const { addressKey } of diff.slots()) keys.add(toHex(addressKey))
+  expect(
+    session
+      .changed()
+      .map((address) => toHex(keyOf(address)))
+      .sort(),
+  ).toEqual([...keys].sort())
   const accounts = [...diff.accounts()].map(({ key, change }) => `${toHex(key)} ${change ? `${change.nonce} ${change.balance}` : 'gone'}`)
   return [...accounts, ...[...diff.slots()].map(({ slotKey, value }) => `${toHex(slotKey)} ${toHex(value)}`)]
 }

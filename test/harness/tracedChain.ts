@@ -88,6 +88,7 @@ class Watched {
       resume: () => session.resume(),
       endTransaction: () => session.endTransaction(),
       diff: () => session.diff(),
+      changed: () => session.changed(),
       [Symbol.dispose]: () => session[Symbol.dispose](),
     }
   }

@@ -1,7 +1,7 @@
-import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
 import type { AccountState, Journal } from './journal.ts'
-import { wordBytes } from './words.ts'
+import { addressOf, wordBytes } from './words.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
@@ -21,6 +21,16 @@ function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void 
   for (const { key, before, value } of account.slots.values()) {
     if (value !== before) parts.slots.push({ addressKey: account.key, slotKey: key, value: wordBytes(value) })
   }
+}
+
+/** The accounts of the diff, and those whose slots are in it. */
+export function changedIn(journal: Journal): readonly Address[] {
+  const changed: Address[] = []
+  for (const account of journal.accounts()) {
+    const hasSlots = [...account.slots.values()].some(({ before, value }) => value !== before)
+    if (hasSlots || changeOf(account, losesSlots(account)) !== undefined) changed.push(addressOf(account.address))
+  }
+  return changed
 }
 
 /** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */

@@ -7,7 +7,7 @@ import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, 
 import { beginCall, delegateOf } from './calls.ts'
 import type { CodeCache } from './code.ts'
 import { beginCreate } from './create.ts'
-import { diffOf } from './diff.ts'
+import { changedIn, diffOf } from './diff.ts'
 import { type Frame, setGas, totalGas } from './frame.ts'
 import { interpret } from './interpreter.ts'
 import { type AccountState, Journal, type LogOfTransfer } from './journal.ts'
@@ -224,6 +224,10 @@ export class ReferenceSession implements EvmSession {
 
   diff(): StateDiff {
     return diffOf(this.#journal)
+  }
+
+  changed(): readonly Address[] {
+    return changedIn(this.#journal)
   }
 
   [Symbol.dispose](): void {}

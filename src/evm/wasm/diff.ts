@@ -1,4 +1,4 @@
-import { emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
 import {
   accountBalance,
@@ -22,7 +22,8 @@ function changeOf(before: Account | undefined, now: AccountChange | undefined, w
   return isSame ? undefined : now
 }
 
-function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array>, world: World, entry: number): void {
+/** How an account differs from the view; undefined when it does not. */
+function accountChange(world: World, entry: number): StateDiffParts['accounts'][number] | undefined {
   const { memory } = world.instance
   const flags = memory.number(entry + accountFlags)
   const before = world.before(entry)
@@ -36,9 +37,15 @@ function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array
       }
     : undefined
   const change = changeOf(before, now, wiped)
-  if (change === undefined) return
-  parts.accounts.push({ key: world.keyOf(entry), change, wiped })
-  if (!change || change.codeHash === emptyCodeHash || change.codeHash === before?.codeHash) return
+  return change === undefined ? undefined : { key: world.keyOf(entry), change, wiped }
+}
+
+function addAccount(parts: Writable<StateDiffParts>, codes: Map<Hash, Uint8Array>, world: World, entry: number): void {
+  const account = accountChange(world, entry)
+  if (!account) return
+  parts.accounts.push(account)
+  const { change } = account
+  if (!change || change.codeHash === emptyCodeHash || change.codeHash === world.before(entry)?.codeHash) return
   const code = world.newCodes.get(change.codeHash)
   if (code) codes.set(change.codeHash, code)
 }
@@ -51,14 +58,26 @@ function addSlots(parts: Writable<StateDiffParts>, world: World): void {
   }
 }
 
+function* changedEntries({ instance: { exports } }: World): Iterable<number> {
+  for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry)) yield entry
+}
+
+/** The accounts of the diff, and those whose slots are in it. */
+export function changedIn(world: World): readonly Address[] {
+  const { exports, memory } = world.instance
+  const changed = new Set<number>()
+  for (const entry of changedEntries(world)) if (accountChange(world, entry)) changed.add(entry)
+  for (let slot = exports.nextChangedSlot(0); slot !== 0; slot = exports.nextChangedSlot(slot)) {
+    changed.add(memory.number(slot + slotAccount))
+  }
+  return Array.from(changed, (entry) => world.addressOf(entry))
+}
+
 /** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */
 export function diffOf(world: World): StateDiff {
-  const { exports } = world.instance
   const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
   const codes = new Map<Hash, Uint8Array>()
-  for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry)) {
-    addAccount(parts, codes, world, entry)
-  }
+  for (const entry of changedEntries(world)) addAccount(parts, codes, world, entry)
   addSlots(parts, world)
   for (const [hash, code] of codes) parts.codes.push({ hash, code })
   return createStateDiff(parts)

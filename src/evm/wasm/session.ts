@@ -35,7 +35,7 @@ import {
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
 import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
-import { diffOf } from './diff.ts'
+import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
 import type { EvmInstance } from './instance.ts'
 import { createKnown, type Known } from './known.ts'
@@ -257,6 +257,10 @@ export class WasmSession implements EvmSession {
 
   diff(): StateDiff {
     return diffOf(this.#world)
+  }
+
+  changed(): readonly Address[] {
+    return changedIn(this.#world)
   }
 
   [Symbol.dispose](): void {
