@@ -21,6 +21,8 @@ export type ChainHeads = {
    * header, state, and of the unsealed blocks below it too); its hash is no block hash, and nobody but a view knows it.
    */
   readonly pending?: BlockId
+  /** With `pending`: all blocks that are not sealed, each on the one before it; the first is on `latest`, the last is `pending`. */
+  readonly unsealed?: readonly BlockId[]
 }
 
 /** A block with what reading it alone cannot tell: its hash and who sent each transaction (of a deposit: its `from`). */
