@@ -4,7 +4,7 @@ import { type EvmRules, hasOldFork } from '#chain/evmRules'
 import { isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
 import { constantFields } from '#engine/payloadHeader'
-import type { BlockEnv, Evm } from '#evm/ports'
+import type { BlockEnv, Evm, EvmSession } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStateRoot } from '#state/stateRoot'
@@ -39,9 +39,10 @@ export class OpenBlock implements Disposable {
   readonly run: TransactionRun
   readonly env: BlockEnv
   readonly rules: EvmRules
+  /** What the block decides for itself. */
+  readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
-  readonly #input: BlockInput
   readonly #transactions: Uint8Array[] = []
   #end: EthereumEnd | undefined
 
@@ -52,7 +53,17 @@ export class OpenBlock implements Disposable {
     this.rules = run.rules
     this.#run = run
     this.#parent = parent
-    this.#input = input
+    this.input = input
+  }
+
+  /** Those that are in it, EIP-2718 bytes. */
+  get transactions(): readonly Uint8Array[] {
+    return this.#transactions
+  }
+
+  /** Its state as it is now. */
+  get session(): EvmSession {
+    return this.#run.session
   }
 
   /** @returns why the transaction cannot be the next one; then it has changed nothing */
@@ -71,7 +82,7 @@ export class OpenBlock implements Disposable {
 
   /** The transactions of the input, which must all be able to be in the block. @returns the first that cannot, and why */
   takeAll(): InvalidBlock | undefined {
-    for (const [index, raw] of this.#input.transactions.entries()) {
+    for (const [index, raw] of this.input.transactions.entries()) {
       const refusal = this.take(raw)
       if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
     }
@@ -80,7 +91,7 @@ export class OpenBlock implements Disposable {
 
   /** What comes after the last transaction, which only Ethereum's own blocks have. @returns why there can be no such block */
   finish(): InvalidBlock | undefined {
-    const { ethereum: block } = this.#input
+    const { ethereum: block } = this.input
     const { ethereum: schedule } = this.#run.config.schedule
     if (schedule === undefined || block === undefined) return undefined
     const receipts = this.run.executed.map(({ receipt }) => receipt)
@@ -95,9 +106,9 @@ export class OpenBlock implements Disposable {
     const { state, header: parent } = this.#parent
     const { session, config, env } = this.#run
     const { schedule } = config
-    const { timestamp, parentBeaconBlockRoot } = this.#input
+    const { timestamp, parentBeaconBlockRoot } = this.input
     const { executed, gasUsed, footprint } = this.run
-    const { ethereum } = this.#input
+    const { ethereum } = this.input
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
     const diff = session.diff()
@@ -137,7 +148,7 @@ export class OpenBlock implements Disposable {
       number: env.number,
       gasLimit: env.gasLimit,
       timestamp,
-      extraData: this.#input.extraData,
+      extraData: this.input.extraData,
       mixHash: env.prevRandao,
       baseFeePerGas: env.baseFee,
       ...(isActive(schedule, 'canyon', timestamp) && { withdrawalsRoot }),
