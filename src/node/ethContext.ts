@@ -8,6 +8,7 @@ import { createBlockCache } from '#rpc/blockCache'
 import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
+import type { PendingFeed } from '#rpc/pendingPorts'
 import type { TransactionPool } from '#rpc/poolPorts'
 import type { CallOutcome, HeadFeed, MeasuredCall, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
@@ -36,6 +37,10 @@ export type EthContextDeps = {
   readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
+  /** tells of blocks that are not sealed; absent: none is followed or built here */
+  readonly preconfirmed?: PendingFeed | undefined
+  /** the sealed block that `pending` names while there is no newer one; absent: latest */
+  readonly pendingFallback?: 'latest' | 'finalized' | undefined
   /** part of the caches that this thread has, the others have the rest; absent: all */
   readonly cacheShare?: number | undefined
 }
@@ -58,6 +63,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     sequencer,
     clientVersion,
     sync,
+    preconfirmed,
     cacheShare = 1,
     callTimeoutMs = defaultCallTimeoutMs,
   } = deps
@@ -85,6 +91,8 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
+    ...(preconfirmed && { preconfirmed }),
+    pendingFallback: deps.pendingFallback ?? 'latest',
     heads,
     clock,
     blocks: createBlockCache(blockCacheBytes * cacheShare),

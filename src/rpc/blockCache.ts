@@ -1,9 +1,10 @@
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
-import type { Hash } from '#types/ids'
+import { type Hash, zeroHash } from '#types/ids'
 import { decodeTransaction, hashTransaction } from '#types/transaction'
 import { prunedHistory } from './errors.ts'
 import type { ChainBlock, ChainReceipt, ChainView } from './ports.ts'
+import type { MinedBlock } from './results/block.ts'
 import type { PlacedLog } from './results/log.ts'
 import type { MinedReceipt } from './results/receipt.ts'
 import type { MinedTransaction } from './results/transaction.ts'
@@ -12,10 +13,14 @@ import type { MinedTransaction } from './results/transaction.ts'
 const transactionBytes = 1_000
 const blockBytes = 4_000
 
+/** Whether a block is finished: one that is not has an id in views, and no hash. */
+export type Seal = 'sealed' | 'unsealed'
+
 /** A block with its receipts, whose parts are decoded when they are asked for, each once. */
 export class DecodedBlock {
   readonly of: ChainBlock
   readonly receipts: readonly ChainReceipt[]
+  readonly seal: Seal
   /** as its logs name it */
   readonly place: PlacedLog['block']
   readonly #place: MinedTransaction['block']
@@ -23,13 +28,14 @@ export class DecodedBlock {
   readonly #transactions: MinedTransaction[] = []
   #encodedBytes: number | undefined
 
-  constructor(of: ChainBlock, receipts: readonly ChainReceipt[]) {
+  constructor(of: ChainBlock, receipts: readonly ChainReceipt[], seal: Seal = 'sealed') {
     this.of = of
     this.receipts = receipts
+    this.seal = seal
     const { header, ommers } = of.block
-    this.place = { hash: of.hash, number: header.number, timestamp: header.timestamp }
+    this.place = { hash: seal === 'sealed' ? of.hash : zeroHash, number: header.number, timestamp: header.timestamp }
     const timestamp = ommers && { timestamp: header.timestamp }
-    this.#place = { hash: of.hash, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
+    this.#place = { hash: seal === 'sealed' ? of.hash : null, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
   }
 
   /** Transactions in it. */
@@ -80,6 +86,16 @@ export class DecodedBlock {
     return mined && placed && { mined, placed, timestamp: this.of.block.header.timestamp }
   }
 
+  /** What is shown of it: of one that is not sealed neither hash nor size. */
+  shown(transactions: MinedBlock['transactions']['kind']): MinedBlock {
+    return {
+      hash: this.place.hash,
+      block: this.of.block,
+      ...(this.seal === 'sealed' && { sizeBytes: this.encodedBytes }),
+      transactions: transactions === 'full' ? { kind: 'full', full: this.transactions() } : { kind: 'hashes', hashes: this.hashes() },
+    }
+  }
+
   minedReceipts(): MinedReceipt[] {
     return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
   }
@@ -99,8 +115,11 @@ export function readBlock(view: ChainView, hash: Hash): DecodedBlock | undefined
   if (of === undefined) return undefined
   const receipts = view.receipts(hash)
   if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
-  return new DecodedBlock(of, receipts)
+  return new DecodedBlock(of, receipts, view.heads.unsealed?.some((block) => block.hash === hash) ? 'unsealed' : 'sealed')
 }
+
+/** Increments of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
+const maxUnsealed = 4
 
 /** Blocks that were asked for lately. A block never changes, so one of any branch may be kept; whether it is canonical a view tells. */
 export interface BlockCache {
@@ -113,14 +132,17 @@ export interface BlockCache {
 /** @param maxBytes of all blocks that are kept, roughly */
 export function createBlockCache(maxBytes: number): BlockCache {
   const kept = new Lru<Hash, DecodedBlock>(maxBytes)
+  const unsealed = new Lru<Hash, DecodedBlock>(maxUnsealed)
+  const find = (hash: Hash): DecodedBlock | undefined => kept.get(hash) ?? unsealed.get(hash)
   return {
     read(view, hash): DecodedBlock | undefined {
-      const known = kept.get(hash)
+      const known = find(hash)
       if (known) return known
       const block = readBlock(view, hash)
-      if (block) kept.set(hash, block, block.sizeBytes)
+      if (block?.seal === 'unsealed') unsealed.set(hash, block, 1)
+      else if (block) kept.set(hash, block, block.sizeBytes)
       return block
     },
-    pass: (view, hash) => kept.get(hash) ?? readBlock(view, hash),
+    pass: (view, hash) => find(hash) ?? readBlock(view, hash),
   }
 }

@@ -6,6 +6,7 @@ import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
 import type { Json } from './json.ts'
 import type { Metering } from './meterPorts.ts'
+import type { PendingFeed } from './pendingPorts.ts'
 import type { TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
 import type { SequencerLink } from './submitPorts.ts'
@@ -47,6 +48,10 @@ export type EthContext = CallContext & {
   readonly pool?: TransactionPool
   /** present: transactions go there */
   readonly sequencer?: SequencerLink
+  /** tells of blocks that are not sealed; absent: none is followed or built here */
+  readonly preconfirmed?: PendingFeed
+  /** the sealed block that `pending` names while there is no newer one */
+  readonly pendingFallback: 'latest' | 'finalized'
   readonly blocks: BlockCache
   readonly filters: Filters
   readonly clock: Clock

@@ -241,6 +241,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     },
     blocks: createBlockCache(2 ** 20),
     filters: createFilters({ clock: createManualClock() }),
+    pendingFallback: 'latest',
     chainId: 8453,
     forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',

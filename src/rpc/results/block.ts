@@ -2,7 +2,7 @@ import { toQuantity } from '#lib/hex'
 import { type Block, encodedBlockSize } from '#types/block'
 import { hashHeader } from '#types/header'
 import { headerToJson } from '#types/headerJson'
-import type { Hash } from '#types/ids'
+import { type Hash, zeroHash } from '#types/ids'
 import type { Withdrawal } from '#types/withdrawal'
 import type { Json } from '../json.ts'
 import type { HeadBlock } from '../ports.ts'
@@ -12,10 +12,11 @@ import { hexListText, listText, type WrittenCodec, written } from './text.ts'
 import { type MinedTransaction, transactionText } from './transaction.ts'
 
 export type MinedBlock = {
+  /** zero: it is not sealed */
   readonly hash: Hash
   readonly block: Block
-  /** of its encoding */
-  readonly sizeBytes: number
+  /** of its encoding; absent: it is not sealed */
+  readonly sizeBytes?: number
   readonly transactions:
     | { readonly kind: 'hashes'; readonly hashes: readonly Hash[] }
     | { readonly kind: 'full'; readonly full: readonly MinedTransaction[] }
@@ -28,17 +29,20 @@ const withdrawalResult = ({ index, validatorIndex, address, amountGwei }: Withdr
   amount: toQuantity(amountGwei),
 })
 
-/** What subscribers to heads get: the header, and how large its block is. */
+/** What subscribers to heads get: the header, and how large its block is; of one that is not sealed, whose hash is zero, no size. */
 export const headResult: ResultCodec<HeadBlock> = {
   doc: 'header of a block, with its size',
   schema: refTo('Header'),
-  encode: ({ hash, block }) => ({ ...headerToJson(hash, block.header), size: toQuantity(encodedBlockSize(block)) }),
+  encode: ({ hash, block }) => ({
+    ...headerToJson(hash, block.header),
+    ...(hash !== zeroHash && { size: toQuantity(encodedBlockSize(block)) }),
+  }),
 }
 
 function blockText({ hash, block, sizeBytes, transactions }: MinedBlock): string {
   const head = JSON.stringify({
     ...headerToJson(hash, block.header),
-    size: toQuantity(sizeBytes),
+    ...(sizeBytes !== undefined && { size: toQuantity(sizeBytes) }),
     uncles: (block.ommers ?? []).map(hashHeader),
     ...(block.header.withdrawalsRoot !== undefined && { withdrawals: (block.withdrawals ?? []).map(withdrawalResult) }),
   })

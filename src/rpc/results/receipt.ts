@@ -1,7 +1,7 @@
 import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
-import { type Address, addressFromBytes } from '#types/ids'
+import { type Address, addressFromBytes, zeroHash } from '#types/ids'
 import { depositType } from '#types/transaction'
 import type { ChainReceipt, L1FeeFacts } from '../ports.ts'
 import { refTo } from '../schemas.ts'
@@ -61,7 +61,8 @@ function blobText({ blob }: ChainReceipt): string {
 const addressText = (address: Address | null): string => (address === null ? 'null' : `"${address}"`)
 
 function logsText({ mined, placed, timestamp }: MinedReceipt): string {
-  const { hash, number } = mined.block
+  const { hash: known, number } = mined.block
+  const hash = known ?? zeroHash
   const block = { hash, number, timestamp }
   let logIndex = placed.firstLogIndex
   return listText(placed.receipt.logs, (log) =>
@@ -77,7 +78,7 @@ export function receiptText(entry: MinedReceipt): string {
     `{"type":"${toQuantity(receipt.type)}",${outcomeText(placed)},"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}",` +
     `"logs":${logsText(entry)},${depositText(placed)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
     `"transactionHash":"${mined.hash}","transactionIndex":"${toQuantity(mined.index)}",` +
-    `"blockHash":"${block.hash}","blockNumber":"${toQuantity(block.number)}","gasUsed":"${toQuantity(placed.gasUsed)}",` +
+    `"blockHash":"${block.hash ?? zeroHash}","blockNumber":"${toQuantity(block.number)}","gasUsed":"${toQuantity(placed.gasUsed)}",` +
     `"effectiveGasPrice":"${toQuantity(effectiveGasPrice(transaction, block.baseFee))}",` +
     `"from":"${mined.from}","to":${addressText(transaction.to)},"contractAddress":${addressText(contractAddress(entry))}` +
     `${feesText(placed.fees)}${blobText(placed)}}`

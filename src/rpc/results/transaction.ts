@@ -12,7 +12,8 @@ export type MinedTransaction = {
   readonly hash: Hash
   readonly from: Address
   readonly block: {
-    readonly hash: Hash
+    /** null: it is not sealed */
+    readonly hash: Hash | null
     readonly number: number
     readonly baseFee: bigint
     /** seconds; present where transactions show it: go-ethereum's form, for Ethereum's own blocks */
@@ -60,7 +61,8 @@ function placeText({ block, ...of }: AnyTransaction): string {
   if (block === undefined) return ',"blockHash":null,"blockNumber":null,"transactionIndex":null'
   const time = block.timestamp === undefined ? '' : hexMember('blockTimestamp', block.timestamp)
   const index = 'index' in of ? of.index : 0
-  return `,"blockHash":"${block.hash}"${hexMember('blockNumber', block.number)}${time}${hexMember('transactionIndex', index)}`
+  const hash = block.hash === null ? 'null' : `"${block.hash}"`
+  return `,"blockHash":${hash}${hexMember('blockNumber', block.number)}${time}${hexMember('transactionIndex', index)}`
 }
 
 /** What all kinds have, as the beginning of an object. */

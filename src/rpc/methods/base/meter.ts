@@ -12,7 +12,7 @@ import type { BlockMeter, Bundle, BundledTransaction, BundleMeter, MeterOutcome,
 import { param, type ResultCodec } from '../../registry.ts'
 import { inTurns } from '../debug/tracedResult.ts'
 import { ethMethod } from '../define.ts'
-import { findBlock } from '../eth/atBlock.ts'
+import { findBlock, sealed } from '../eth/atBlock.ts'
 
 async function finished<T>({ ticket }: EthContext, work: MeterWork<T>): Promise<MeterOutcome<T>> {
   using run = work
@@ -34,9 +34,9 @@ async function meterBlock(context: EthContext, at: BlockParam): Promise<MeteredB
   return { block, meter: outcome.value }
 }
 
-function blockAt({ chain }: EthContext, at: BlockParam): BlockId | undefined {
-  using view = chain.view()
-  return findBlock(view, at)
+function blockAt(context: EthContext, at: BlockParam): BlockId | undefined {
+  using view = context.chain.view()
+  return findBlock(context, view, sealed(at))
 }
 
 const blockMeterResult: ResultCodec<MeteredBlock> = {

@@ -18,7 +18,7 @@ const byteList = resultList(bytes)
 /** RpcError −32001 when there is no such block, 4444 when its body is gone. */
 function blockAt(context: EthContext, at: BlockParam): ChainBlock['block'] {
   using view = context.chain.view()
-  const found = view.block(requireBlock(view, at).hash)
+  const found = view.block(requireBlock(context, view, at).hash)
   if (found === undefined) throw prunedHistory()
   return found.block
 }
@@ -32,7 +32,7 @@ export const getRawHeader = ethMethod({
   example: { params: ['latest'] },
   run(context, at): Uint8Array {
     using view = context.chain.view()
-    const header = view.header(requireBlock(view, at).hash)
+    const header = view.header(requireBlock(context, view, at).hash)
     if (header === undefined) throw prunedHistory()
     return encodeHeader(header)
   },
@@ -67,7 +67,7 @@ export const getRawReceipts = ethMethod({
   example: { params: ['0x0'], result: [] },
   run(context, at): readonly Uint8Array[] {
     using view = context.chain.view()
-    const receipts = view.receipts(requireBlock(view, at).hash)
+    const receipts = view.receipts(requireBlock(context, view, at).hash)
     if (receipts === undefined) throw prunedHistory()
     return receipts.map(({ receipt }) => encodeReceipt(receipt))
   },
@@ -110,7 +110,7 @@ export const codeByHash = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   run(context, of, at): Uint8Array | undefined {
     using view = context.chain.view()
-    const code = context.tracing.code(requireBlock(view, at), of)
+    const code = context.tracing.code(requireBlock(context, view, at), of)
     if (code === 'pruned') throw prunedHistory()
     return code
   },

@@ -45,7 +45,7 @@ export const storageRangeAt = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`, '0x0', '0x4200000000000000000000000000000000000015', '0x00', '0xa'] },
   run(context, of, index, account, start, max): Json | Promise<Json> {
     using view = context.chain.view()
-    const block = findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false })
+    const block = findBlock(context, view, { kind: 'hash', hash: of, mustBeCanonical: false })
     if (block === undefined) throw blockNotFound(`hash ${of}`)
     const tracing = tracingOf(context, block)
     if (index > tracing.hashes.length) throw invalidInput(`transaction index ${index} out of range for block ${of}`)

@@ -58,7 +58,7 @@ const traceAll = (context: EthContext, tracing: BlockTracing, request: TraceRequ
 
 function blockAt(context: EthContext, at: BlockParam): BlockId {
   using view = context.chain.view()
-  return requireBlock(view, at)
+  return requireBlock(context, view, at)
 }
 
 export const traceBlockByNumber = ethMethod({
@@ -80,7 +80,7 @@ export const traceBlockByHash = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`, { tracer: 'callTracer' }] },
   run(context, of, request): Promise<readonly string[]> {
     using view = context.chain.view()
-    const block = findBlock(view, { kind: 'hash', hash: of, mustBeCanonical: false })
+    const block = findBlock(context, view, { kind: 'hash', hash: of, mustBeCanonical: false })
     if (block === undefined) throw invalidInput(`block ${of} not found`)
     return traceAll(context, tracingOf(context, block), request)
   },
@@ -106,7 +106,7 @@ export const traceBlock = ethMethod({
     const block = decoded(rlp)
     if (block.header.number === 0) throw invalidInput('genesis is not traceable')
     using view = context.chain.view()
-    requireBlock(view, { kind: 'hash', hash: block.header.parentHash, mustBeCanonical: false })
+    requireBlock(context, view, { kind: 'hash', hash: block.header.parentHash, mustBeCanonical: false })
     return traceAll(context, context.tracing.given(block), request)
   },
 })

@@ -10,7 +10,7 @@ import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param, type TextCodec } from '../../registry.ts'
 import type { ExecutionWitness, WitnessWork } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock } from '../eth/atBlock.ts'
+import { requireBlock, sealed } from '../eth/atBlock.ts'
 import { inTurns } from './tracedResult.ts'
 
 const list = (parts: readonly Uint8Array[]): string => `[${parts.map((part) => `"${toHex(part)}"`).join(',')}]`
@@ -33,7 +33,7 @@ async function finished(context: EthContext, work: WitnessWork): Promise<Executi
 
 function witnessAt(context: EthContext, at: BlockParam): Promise<ExecutionWitness> {
   using view = context.chain.view()
-  const block = requireBlock(view, at)
+  const block = requireBlock(context, view, sealed(at))
   if (block.number === 0) throw invalidInput('the genesis block has no witness')
   const work = context.tracing.witness(block.hash)
   if (work === undefined) throw prunedHistory()
@@ -84,7 +84,7 @@ export const executePayload = ethMethod({
   example: { params: [`0x${'11'.repeat(32)}`, { timestamp: '0x0', transactions: [] }] },
   run(context, parent, given): Promise<ExecutionWitness> {
     using view = context.chain.view()
-    requireBlock(view, { kind: 'hash', hash: parent, mustBeCanonical: false })
+    requireBlock(context, view, { kind: 'hash', hash: parent, mustBeCanonical: false })
     const work = context.tracing.payloadWitness(parent, given)
     if ('refused' in work) throw invalidParams(work.refused)
     return finished(context, work)

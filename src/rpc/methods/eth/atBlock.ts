@@ -1,5 +1,6 @@
 import type { BlockId } from '#types/blockRef'
-import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
+import type { Hash } from '#types/ids'
+import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, prunedHistory } from '../../errors.ts'
 import type { ChainView, WorldReads } from '../../ports.ts'
@@ -10,8 +11,8 @@ function byNumber(view: ChainView, number: number): BlockId | undefined {
   return hash === undefined ? undefined : { hash, number }
 }
 
-/** The block a parameter names; `pending` is `latest` as long as there is no feed of pending blocks. */
-export function findBlock(view: ChainView, at: BlockParam): BlockId | undefined {
+/** The block a parameter names: `pending` is the newest one that is not sealed, without any the sealed one that was chosen for this case. */
+export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId | undefined {
   if (at.kind === 'number') return byNumber(view, at.number)
   if (at.kind === 'hash') {
     const header = view.header(at.hash)
@@ -20,12 +21,18 @@ export function findBlock(view: ChainView, at: BlockParam): BlockId | undefined 
     return { hash: at.hash, number: header.number }
   }
   if (at.tag === 'earliest') return byNumber(view, 0)
-  return at.tag === 'safe' || at.tag === 'finalized' ? view.heads[at.tag] : view.heads.latest
+  return at.tag === 'pending' ? (view.heads.pending ?? view.heads[context.pendingFallback]) : view.heads[at.tag]
 }
 
+/** Whether a block of the view is not sealed: then its hash is shown to nobody. */
+export const isUnsealed = (view: ChainView, hash: Hash): boolean => view.heads.unsealed?.some((block) => block.hash === hash) ?? false
+
+/** For what is about sealed blocks only: `pending` is the newest of them. */
+export const sealed = (at: BlockParam): BlockParam => (at.kind === 'tag' && at.tag === 'pending' ? latest : at)
+
 /** As `findBlock`; RpcError −32001 when there is none. */
-export function requireBlock(view: ChainView, at: BlockParam): BlockId {
-  const block = findBlock(view, at)
+export function requireBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId {
+  const block = findBlock(context, view, at)
   if (block === undefined) throw blockNotFound(describeBlock(at))
   return block
 }
@@ -33,7 +40,7 @@ export function requireBlock(view: ChainView, at: BlockParam): BlockId {
 /** Reads the state after a block. RpcError −32001 when there is no such block, 4444 when its state is not retained. */
 export function onState<T>(context: EthContext, at: BlockParam, read: (state: WorldReads) => T): T {
   using view = context.chain.view()
-  const state = view.state(requireBlock(view, at))
+  const state = view.state(requireBlock(context, view, at))
   if (state === undefined) throw prunedHistory()
   return read(state)
 }

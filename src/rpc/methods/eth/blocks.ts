@@ -13,14 +13,9 @@ const full = optionalParam('full', flag, false, 'false: transaction hashes only'
 
 function minedBlock(context: EthContext, at: BlockParam, isFull: boolean): MinedBlock | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
+  const id = findBlock(context, view, at)
   const decoded = id && context.blocks.read(view, id.hash)
-  if (decoded === undefined) return undefined
-  const { hash, block } = decoded.of
-  const transactions: MinedBlock['transactions'] = isFull
-    ? { kind: 'full', full: decoded.transactions() }
-    : { kind: 'hashes', hashes: decoded.hashes() }
-  return { hash, block, sizeBytes: decoded.encodedBytes, transactions }
+  return decoded?.shown(isFull ? 'full' : 'hashes')
 }
 
 export const getBlockByNumber = ethMethod({
@@ -50,7 +45,7 @@ export const getBlockByHash = ethMethod({
 
 function receiptsOf(context: EthContext, at: BlockParam): readonly MinedReceipt[] | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
+  const id = findBlock(context, view, at)
   return id && context.blocks.read(view, id.hash)?.minedReceipts()
 }
 
@@ -66,7 +61,7 @@ export const getBlockReceipts = ethMethod({
 
 function transactionCount(context: EthContext, at: BlockParam): number | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
+  const id = findBlock(context, view, at)
   return id && context.blocks.read(view, id.hash)?.count
 }
 

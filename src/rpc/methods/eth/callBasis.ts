@@ -22,7 +22,7 @@ export type CallPlace = {
 /** Reads a block for calls. RpcError −32001 when there is none, 4444 when its state is not retained. */
 export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallPlace) => T): T {
   using view = context.chain.view()
-  const block = requireBlock(view, at)
+  const block = requireBlock(context, view, at)
   const state = view.state(block)
   const header = view.header(block.hash)
   if (state === undefined || header === undefined) throw prunedHistory()

@@ -9,7 +9,7 @@ import type { ChainView } from '../../ports.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { type BlockFees, type FeeHistory, feeHistoryResult } from '../../results/feeHistory.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock } from './atBlock.ts'
+import { requireBlock, sealed } from './atBlock.ts'
 import { blobFeeOf } from './gasPrice.ts'
 import { type PaidTip, tipsOf } from './tips.ts'
 
@@ -84,7 +84,7 @@ function planRange(context: EthContext, count: number, at: BlockParam): Range {
   using view = context.chain.view()
   const head = view.heads.latest.number
   if (at.kind === 'number' && at.number > head) throw invalidParams(`request beyond head block: requested ${at.number}, head ${head}`)
-  const newest = requireBlock(view, at)
+  const newest = requireBlock(context, view, sealed(at))
   return { from: Math.max(0, newest.number + 1 - count), newest, next: feesAfter(context, view, newest) }
 }
 

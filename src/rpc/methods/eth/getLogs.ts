@@ -26,16 +26,16 @@ const maxRestarts = 3
 
 type Range = { readonly from: number; readonly to: number; readonly head: BlockId }
 
-function bound(view: ChainView, at: BlockParam): number {
+function bound(context: EthContext, view: ChainView, at: BlockParam): number {
   if (at.kind === 'number') return at.number
-  return requireBlock(view, at).number
+  return requireBlock(context, view, at).number
 }
 
 function planRange(context: EthContext, range: Extract<LogFilter['range'], { kind: 'blocks' }>): Range {
   using view = context.chain.view()
   const head = view.heads.latest
-  const from = bound(view, range.from)
-  const to = bound(view, range.to)
+  const from = bound(context, view, range.from)
+  const to = bound(context, view, range.to)
   if (from > to) throw invalidParams('invalid block range params')
   if (to > head.number) throw invalidParams('block range extends beyond current head block')
   const { logBlocks } = context.limits
@@ -143,7 +143,7 @@ async function searchBlocks(
 function searchBlock(context: EthContext, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
   using view = context.chain.view()
   const at: BlockParam = { kind: 'hash', hash, mustBeCanonical: false }
-  if (findBlock(view, at) === undefined) throw blockNotFound(describeBlock(at))
+  if (findBlock(context, view, at) === undefined) throw blockNotFound(describeBlock(at))
   return logsOfBlock(context, view, hash, matcher)
 }
 

@@ -9,8 +9,9 @@ import { findBlock } from './atBlock.ts'
 
 function headerOf(context: EthContext, at: BlockParam): HeadBlock | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
-  return id && context.blocks.read(view, id.hash)?.of
+  const id = findBlock(context, view, at)
+  const found = id && context.blocks.read(view, id.hash)
+  return found && { hash: found.place.hash, block: found.of.block }
 }
 
 export const getHeaderByNumber = ethMethod({

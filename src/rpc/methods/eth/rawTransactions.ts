@@ -30,7 +30,7 @@ export const getRawTransactionByHash = ethMethod({
 
 function bytesAt(context: EthContext, at: BlockParam, index: bigint): Uint8Array | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
+  const id = findBlock(context, view, at)
   const transactions = id && context.blocks.read(view, id.hash)?.of.block.transactions
   return transactions && index < BigInt(transactions.length) ? transactions[Number(index)] : undefined
 }

@@ -103,7 +103,7 @@ function requireSimulated(outcome: SimulationOutcome | undefined): Simulated {
 /** As go-ethereum says that there is none. */
 function requireHeader(context: EthContext, at: BlockParam): BlockId {
   using view = context.chain.view()
-  const block = findBlock(view, at)
+  const block = findBlock(context, view, at)
   if (block === undefined) throw invalidInput('header not found')
   return block
 }

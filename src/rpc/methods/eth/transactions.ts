@@ -43,7 +43,7 @@ export const getTransactionByHash = ethMethod({
 
 function atIndex(context: EthContext, at: BlockParam, index: bigint): MinedTransaction | undefined {
   using view = context.chain.view()
-  const id = findBlock(view, at)
+  const id = findBlock(context, view, at)
   const block = id && context.blocks.read(view, id.hash)
   return block && index < BigInt(block.count) ? block.transaction(Number(index)) : undefined
 }

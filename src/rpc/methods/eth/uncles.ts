@@ -10,7 +10,7 @@ import { findBlock } from './atBlock.ts'
 /** Blocks of this chain have no uncles: what is asked for is whether the block is known. */
 function uncleCount(context: EthContext, at: BlockParam): number | undefined {
   using view = context.chain.view()
-  return findBlock(view, at) && 0
+  return findBlock(context, view, at) && 0
 }
 
 const noUncle = (): HeadBlock | undefined => undefined

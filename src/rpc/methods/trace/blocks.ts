@@ -32,7 +32,7 @@ export async function callsOfBlock(
 
 export function blockAt(context: EthContext, at: BlockParam): BlockId | undefined {
   using view = context.chain.view()
-  return findBlock(view, at)
+  return findBlock(context, view, at)
 }
 
 export const traceBlockCalls = ethMethod({

@@ -10,7 +10,7 @@ import { ParamError } from '../../paramError.ts'
 import { type ParamCodec, param } from '../../registry.ts'
 import { maxBlockTraceLength } from '../debug/traceBlock.ts'
 import { ethMethod } from '../define.ts'
-import { requireBlock } from '../eth/atBlock.ts'
+import { requireBlock, sealed } from '../eth/atBlock.ts'
 import { blockAt, callsOfBlock } from './blocks.ts'
 import { type JsonCall, memberOf, textItems } from './parityResult.ts'
 
@@ -68,7 +68,7 @@ function matches(filter: TraceFilter, call: JsonCall): boolean {
 /** @throws RpcError when the range is back to front, too large or not there yet */
 function rangeOf(context: EthContext, { from, to }: TraceFilter): { readonly first: number; readonly last: number } {
   using view = context.chain.view()
-  const [first, last] = [requireBlock(view, from).number, requireBlock(view, to).number]
+  const [first, last] = [requireBlock(context, view, sealed(from)).number, requireBlock(context, view, sealed(to)).number]
   if (first > last) throw invalidParams('invalid parameters: fromBlock cannot be greater than toBlock')
   if (last - first >= maxBlocks) throw invalidParams(`Block range too large; currently limited to ${maxBlocks} blocks`)
   return { first, last }
