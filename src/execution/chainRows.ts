@@ -1,8 +1,7 @@
-import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from '#types/ids'
-import { decodeReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 
 /**
  * A row of many entries: count u32, then where each ends u32, counted from the first entry; then the entries. One entry is found without
@@ -44,27 +43,6 @@ export function encodeStoredTransaction({ sender, raw }: StoredTransaction): Uin
 
 export function decodeStoredTransaction(entry: Uint8Array): StoredTransaction {
   return { sender: addressFromBytes(entry.subarray(0, 20)), raw: entry.subarray(20) }
-}
-
-/** A receipt as it is stored: gas used u64, index of its first log in the block u32, then its encoding. */
-export type StoredReceipt = {
-  readonly receipt: Receipt
-  /** gas of this transaction alone */
-  readonly gasUsed: bigint
-  readonly firstLogIndex: number
-}
-
-export function encodeStoredReceipt({ receipt, gasUsed, firstLogIndex }: StoredReceipt): Uint8Array {
-  return concatBytes(bytesFromBigint(gasUsed, 8), bytesFromBigint(BigInt(firstLogIndex), 4), encodeReceipt(receipt))
-}
-
-/** What stands before the encoding of a stored receipt. */
-export function receiptPlace(entry: Uint8Array): Omit<StoredReceipt, 'receipt'> {
-  return { gasUsed: bigintFromBytes(entry.subarray(0, 8)), firstLogIndex: u32At(entry, 8) }
-}
-
-export function decodeStoredReceipt(entry: Uint8Array): StoredReceipt {
-  return { ...receiptPlace(entry), receipt: decodeReceipt(entry.subarray(12)) }
 }
 
 /** Key of a block's rows: number, then hash, so that rows stand in the order of the chain. */

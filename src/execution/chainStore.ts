@@ -11,19 +11,17 @@ import {
   blockKey,
   decodeBlockKey,
   decodePlace,
-  decodeStoredReceipt,
   decodeStoredTransaction,
   encodePlace,
   encodeRow,
-  encodeStoredReceipt,
   encodeStoredTransaction,
   rowEntry,
   rowLength,
-  type StoredReceipt,
   type StoredTransaction,
   type TransactionPlace,
 } from './chainRows.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
+import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredReceipt, type TransactionLogs } from './receiptRows.ts'
 
 /** The labels of the chain as they are stored. */
 export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
@@ -38,10 +36,10 @@ const metaKeys = {
 }
 
 /** Receipts with what a reader of one receipt needs of those before it. */
-export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): StoredReceipt[] {
+export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): NamedReceipt[] {
   let firstLogIndex = 0
-  return block.executed.map(({ receipt, gasUsed }) => {
-    const stored = { receipt, gasUsed, firstLogIndex }
+  return block.executed.map(({ receipt, gasUsed, hash }) => {
+    const stored = { receipt, gasUsed, firstLogIndex, hash }
     firstLogIndex += receipt.logs.length
     return stored
   })
@@ -49,12 +47,12 @@ export function storedReceipts(block: Pick<ExecutedBlock, 'executed'>): StoredRe
 
 /** Writes a block and makes it the canonical one at its number; the caller has dropped the one before. */
 export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
-  const { number } = block.header
+  const { number, timestamp } = block.header
   const key = blockKey({ number, hash: block.hash })
   const bodies = block.transactions.map((raw, index) => encodeStoredTransaction({ sender: senderAt(block, index), raw }))
   tx.put(tables.headers.id, key, encodeHeader(block.header))
   tx.put(tables.bodies.id, key, encodeRow(bodies))
-  tx.put(tables.receipts.id, key, encodeRow(storedReceipts(block).map(encodeStoredReceipt)))
+  tx.put(tables.receipts.id, key, encodeReceiptRow(timestamp, storedReceipts(block)))
   tx.put(tables.blockByHash.id, fromHex(block.hash), u64Bytes(number))
   tx.put(tables.canonical.id, u64Bytes(number), fromHex(block.hash))
   for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodePlace({ number, index }))
@@ -146,20 +144,29 @@ export function readTransaction(reader: KvReader, id: BlockId, index: number): S
 }
 
 export function readReceipts(reader: KvReader, id: BlockId): StoredReceipt[] | undefined {
-  const row = reader.get(tables.receipts.id, blockKey(id))
-  return row && Array.from({ length: rowLength(row) }, (_, index) => decodeStoredReceipt(rowEntry(row, index)))
+  const row = readReceiptRow(reader, id)
+  return row && Array.from({ length: row.count }, (_, index) => row.receipt(index))
 }
 
 /** The receipts of a block, not decoded. */
-export function readReceiptEntries(reader: KvReader, id: BlockId): Uint8Array[] | undefined {
+export function readReceiptRow(reader: KvReader, id: BlockId): ReceiptRow | undefined {
   const row = reader.get(tables.receipts.id, blockKey(id))
-  return row && Array.from({ length: rowLength(row) }, (_, index) => rowEntry(row, index))
+  return row && new ReceiptRow(row)
 }
 
-/** One receipt of a block, without decoding the others. */
-export function readReceipt(reader: KvReader, id: BlockId, index: number): StoredReceipt | undefined {
-  const row = reader.get(tables.receipts.id, blockKey(id))
-  return row && index < rowLength(row) ? decodeStoredReceipt(rowEntry(row, index)) : undefined
+/** When a block was, and the logs of some of its transactions. */
+export type StoredLogs = { readonly timestamp: number; readonly transactions: readonly TransactionLogs[] }
+
+/**
+ * The logs of some transactions of a block, without reading any more of it; undefined when its row is not there, or of schema 2.
+ * @param indexes RangeError beyond the end of the block
+ */
+export function readLogs(reader: KvReader, id: BlockId, indexes: readonly number[]): StoredLogs | undefined {
+  return reader.look(tables.receipts.id, blockKey(id), (bytes) => {
+    const row = new ReceiptRow(bytes)
+    const { timestamp } = row
+    return timestamp === undefined ? undefined : { timestamp, transactions: indexes.map((index) => row.logs(index)) }
+  })
 }
 
 /** Where a transaction of the canonical chain stands. */

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
+import { concatBytes } from '#lib/bytes'
 import { createMemoryKv } from '#store/memoryKv'
+import { tables } from '#store/tables'
 import { scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { buildChain, builtGenesis } from '#test/harness/executedBlocks'
 import { testAddress } from '#test/harness/sessions'
 import type { L2Ref } from '#types/blockRef'
+import { encodeReceipt } from '#types/receipt'
 import { hashTransaction } from '#types/transaction'
+import { blockKey, encodeRow } from './chainRows.ts'
 import { createChainView } from './chainView.ts'
 import { commitBranch, commitGenesis } from './commit.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
@@ -66,6 +70,11 @@ describe('execution/chainView', () => {
       expect(view?.block(block.hash)?.block).toEqual({ header: block.header, transactions: block.transactions })
       expect(view?.block(block.hash)?.senders).toEqual(block.executed.map(({ sender }) => sender))
       expect(view?.receipts(block.hash)?.map(({ receipt }) => receipt)).toEqual(block.executed.map(({ receipt }) => receipt))
+      const { header, hash, executed } = block
+      expect(view?.logsAt(header.number, [1])).toEqual({
+        block: { hash, number: header.number, timestamp: header.timestamp },
+        transactions: [{ index: 1, hash: hashTransaction(raw), firstLogIndex: 0, logs: executed[1]?.receipt.logs }],
+      })
       expect(view?.state(idOf(block))?.account(testAddress(0x77))?.balance).toBe(10n * BigInt(index + 1))
       expect(view?.parent(block.hash)?.state.view.blockHash(block.header.number - 1)).toBe(block.header.parentHash)
     }
@@ -73,6 +82,16 @@ describe('execution/chainView', () => {
 
   it('a record that names neither the committed head nor a block on it is old: both are taken again', () => {
     expect(viewOf(1, recordAbove(2))).toBeUndefined()
+  })
+
+  it('logs are found in rows of schema 2, too, which have neither timestamp nor hashes', () => {
+    const kv = storeWith(3)
+    const key = blockKey(idOf(blocks[1]))
+    const old = blocks[1].executed.map(({ receipt }) => concatBytes(new Uint8Array(12), encodeReceipt(receipt)))
+    const logsIn = () => createChainView(kv.snapshot(), config, recordAbove(3), () => undefined)?.logsAt(2, [0, 1])
+    const before = logsIn()
+    kv.write((tx) => tx.put(tables.receipts.id, key, encodeRow(old)))
+    expect(logsIn()).toEqual(before)
   })
 
   it('a proof of any retained block begins with the root of that block', () => {

@@ -4,6 +4,7 @@ import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
 import { type Branch, branchTo, type KnownBlocks } from './branch.ts'
 import * as store from './chainStore.ts'
 import { committedState, stateAbove } from './committedState.ts'
@@ -12,13 +13,20 @@ import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
 import { type LogSearch, searchLogIndex, type WantedLogs } from './logSearch.ts'
-import { decodedEntry, entryOf, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
+import type { TransactionLogs } from './receiptRows.ts'
+import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
 /** A block with its hash and who sent each transaction (of a deposit: its `from`). */
 export type ViewedBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
 
 export type ViewedHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** Logs of a block, of some of its transactions. */
+export type BlockLogs = {
+  readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
+  readonly transactions: readonly TransactionLogs[]
+}
 
 /** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
 export type ChainView = Disposable & {
@@ -40,6 +48,11 @@ export type ChainView = Disposable & {
    * @param wanted at least one list of it is not empty
    */
   findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
+  /**
+   * The logs of some transactions of a canonical block, without reading the others; undefined when it is not known.
+   * @param indexes RangeError beyond the end of the block
+   */
+  logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined
   /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
   parent(hash: Hash): ParentBlock | undefined
   /** How a known block hangs on the committed chain. */
@@ -150,9 +163,9 @@ class SnapshotView implements ChainView {
 
   receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
     const viewed = this.block(hash)
-    const stored = viewed && store.readReceiptEntries(this.#reader, { number: viewed.block.header.number, hash })
+    const stored = viewed && store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
     const executed = stored ? undefined : this.known.executed(hash)
-    const entries = stored?.map(entryOf) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
+    const entries = (stored && entriesIn(stored)) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
     if (entries === undefined || viewed === undefined) return undefined
     const feesOf = feesIn(viewed.block, this.#config)
     return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
@@ -177,6 +190,28 @@ class SnapshotView implements ChainView {
   findLogs(wanted: WantedLogs, from: number, to: number): LogSearch {
     if (from > this.#base.number) return { kind: 'unindexed', next: to + 1 }
     return searchLogIndex(this.#reader, wanted, from, Math.min(to, this.#base.number))
+  }
+
+  logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined {
+    const hash = this.canonicalHash(number)
+    if (hash === undefined) return undefined
+    const stored = store.readLogs(this.#reader, { number, hash }, indexes)
+    if (stored === undefined) return this.#decodedLogs(hash, indexes)
+    return { block: { hash, number, timestamp: stored.timestamp }, transactions: stored.transactions }
+  }
+
+  /** As `logsAt`, of a block in memory or of one that schema 2 wrote. */
+  #decodedLogs(hash: Hash, indexes: readonly number[]): BlockLogs | undefined {
+    const { block } = this.block(hash) ?? {}
+    const receipts = this.receipts(hash)
+    if (block === undefined || receipts === undefined) return undefined
+    const transactions = indexes.map((index) => {
+      const [raw, stored] = [block.transactions[index], receipts[index]]
+      if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${index} of ${block.transactions.length}`)
+      return { index, hash: hashTransaction(raw), firstLogIndex: stored.firstLogIndex, logs: stored.receipt.logs }
+    })
+    const { number, timestamp } = block.header
+    return { block: { hash, number, timestamp }, transactions }
   }
 
   get oldestState(): number {

@@ -4,7 +4,13 @@ import { SharedSnapshot } from './sharedSnapshot.ts'
 
 function counted(): { readonly snapshot: KvReader & Disposable; ended(): number } {
   let ended = 0
-  const snapshot = { get: () => new Uint8Array(1), range: () => [], keys: () => [], [Symbol.dispose]: () => void ended++ }
+  const snapshot = {
+    get: () => new Uint8Array(1),
+    look: () => undefined,
+    range: () => [],
+    keys: () => [],
+    [Symbol.dispose]: () => void ended++,
+  }
   return { snapshot, ended: () => ended }
 }
 

@@ -14,6 +14,10 @@ export class SharedSnapshot implements KvReader, Disposable {
     return this.#snapshot.get(table, key)
   }
 
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    return this.#snapshot.look(table, key, use)
+  }
+
   range(table: number, range: KvRange): ReturnType<KvReader['range']> {
     return this.#snapshot.range(table, range)
   }

@@ -2,10 +2,10 @@ import type { L1Attributes } from '#chain/l1Info'
 import { l1AttributesIn } from '#chain/l2Ref'
 import { isFault } from '#lib/fault'
 import type { Block } from '#types/block'
-import type { Receipt } from '#types/receipt'
-import { decodeStoredReceipt, receiptPlace, type StoredReceipt } from './chainRows.ts'
+import { decodeReceipt, type Receipt } from '#types/receipt'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
+import type { ReceiptRow, StoredReceipt } from './receiptRows.ts'
 
 /**
  * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed when it is asked
@@ -27,13 +27,16 @@ const perLogByte = 4
 /** Of an encoded receipt without logs: most of it is the bloom. */
 const encodedBytes = 270
 
-/** @param entry of a row of receipts */
-export function entryOf(entry: Uint8Array): ReceiptEntry {
-  return {
-    ...receiptPlace(entry),
-    decode: () => decodeStoredReceipt(entry).receipt,
-    sizeBytes: receiptBytes + perLogByte * Math.max(0, entry.length - encodedBytes),
-  }
+export function entriesIn(row: ReceiptRow): ReceiptEntry[] {
+  return Array.from({ length: row.count }, (_, index) => {
+    const encoding = row.encoding(index)
+    return {
+      gasUsed: row.gasUsed(index),
+      firstLogIndex: row.firstLogIndex(index),
+      decode: () => decodeReceipt(encoding),
+      sizeBytes: receiptBytes + perLogByte * Math.max(0, encoding.length - encodedBytes),
+    }
+  })
 }
 
 export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt): ReceiptEntry {

@@ -24,6 +24,11 @@ class LmdbWriter implements KvWriter {
     return this.#tables.get(table, key)
   }
 
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    const value = this.#tables.lent(table, key)
+    return value && use(value)
+  }
+
   range(table: number, range: KvRange): Iterable<Row> {
     return inPieces(
       range,

@@ -32,6 +32,11 @@ class MemoryReader implements KvReader, Disposable {
     return this.#tables.get(table)?.get(requireKey(key))?.slice()
   }
 
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    const value = this.get(table, key)
+    return value && use(value)
+  }
+
   range(table: number, range: KvRange): Iterable<Row> {
     requireUsable(this.#usage)
     return rangeOf(this.#tables.get(table) ?? SortedRows.empty, range)
@@ -54,6 +59,11 @@ class MemoryWriter implements KvWriter {
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
     return (this.#edits.get(table) ?? this.#before.get(table))?.get(requireKey(key))?.slice()
+  }
+
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    const value = this.get(table, key)
+    return value && use(value)
   }
 
   range(table: number, range: KvRange): Iterable<Row> {

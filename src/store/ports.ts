@@ -1,6 +1,11 @@
 /** Keys have 1 to 500 bytes. A consistent view of all tables; values and keys that come out are copies the caller may keep. */
 export interface KvReader {
   get(table: number, key: Uint8Array): Uint8Array | undefined
+  /**
+   * As `get`, without a copy: the value is only lent, until the function returns, and nothing else is read meanwhile.
+   * @returns what the function made of it; undefined when there is no such key
+   */
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined
   /** Entries with `from` ≤ key < `to`, ascending, or descending when `reverse`; at most `limit`. */
   range(table: number, range: KvRange): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
   /** The keys of the same entries: cheaper than their values. */

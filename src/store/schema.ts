@@ -18,10 +18,14 @@ export type Schema = {
 
 /** The chain's environment. */
 export const chainSchema: Schema = {
-  version: 2,
+  version: 3,
   metaTable: 1,
-  // the index begins with the next block and is filled behind, a little in each transaction
-  migrations: [{ to: 2, name: 'log index', run: (): void => {} }],
+  migrations: [
+    // the index begins with the next block and is filled behind, a little in each transaction
+    { to: 2, name: 'log index', run: (): void => {} },
+    // rows of receipts from now on; those of before stay as they are and are still read
+    { to: 3, name: 'receipts with hashes', run: (): void => {} },
+  ],
 }
 /** The consensus half's environment. */
 export const consensusSchema: Schema = { version: 1, metaTable: 1, migrations: [] }

@@ -31,8 +31,9 @@ export const tables = {
     id: 4,
     name: 'receipts',
     key: 'number u64 ++ block hash',
-    value: 'offset table, then gas used u64 ++ first log index u32 ++ EIP-2718 bytes of each receipt',
-    doc: 'receipts of a block: one of them costs one read',
+    value:
+      '0x01 ++ timestamp u64, offset table, then gas used u64 ++ first log index u32 ++ transaction hash ++ EIP-2718 bytes of each receipt',
+    doc: 'receipts of a block: one of them costs one read, its logs no other; what schema 2 wrote has neither timestamp nor hashes',
   },
   canonical: { id: 5, name: 'canonical', key: 'number u64', value: 'block hash', doc: 'the canonical chain' },
   blockByHash: { id: 6, name: 'blockByHash', key: 'block hash', value: 'number u64', doc: 'where a block is' },

@@ -201,6 +201,19 @@ export function kvContract(adapter: string, open: () => Kv): void {
       })
     })
 
+    it(`store/kv ${adapter}: a value is lent as it is, and what was made of it stays`, async () => {
+      await using kv = open()
+      kv.write((tx) => {
+        for (const size of [1, 5_000, 300_000]) tx.put(one, bytes(size & 255), new Uint8Array(size).fill(size % 251))
+        expect(tx.look(one, bytes(1), (value) => [...value])).toEqual([1])
+      })
+      readNow(kv, (reader) => {
+        const sums = [1, 5_000, 300_000].map((size) => reader.look(one, bytes(size & 255), (value) => value.reduce((a, b) => a + b, 0)))
+        expect(sums).toEqual([1, 5_000 * (5_000 % 251), 300_000 * (300_000 % 251)])
+        expect(reader.look(one, bytes(7, 7), () => 1)).toBeUndefined()
+      })
+    })
+
     it(`store/kv ${adapter}: keys have 1 to 500 bytes (RangeError)`, async () => {
       await using kv = open()
       put(kv, new Uint8Array(500).fill(255))

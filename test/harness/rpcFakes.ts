@@ -5,6 +5,7 @@ import { createBlockCache } from '#rpc/blockCache'
 import type { CallRuns } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
+import type { BlockLogs } from '#rpc/logPorts'
 import type { MeterWork } from '#rpc/meterPorts'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
 import type {
@@ -92,6 +93,16 @@ function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash):
   return { of: { hash: hashHeader(block.header), block, senders: raws.map(() => fakeSender) }, receipts }
 }
 
+function logsOf({ of, receipts }: StoredBlock, number: number, indexes: readonly number[]): BlockLogs {
+  const { hash, block } = of
+  const transactions = indexes.flatMap((index) => {
+    const [raw, stored] = [block.transactions[index], receipts[index]]
+    if (raw === undefined || stored === undefined) return []
+    return [{ index, hash: hashTransaction(raw), firstLogIndex: stored.firstLogIndex, logs: stored.receipt.logs }]
+  })
+  return { block: { hash, number, timestamp: block.header.timestamp }, transactions }
+}
+
 export type FakeAccount = {
   readonly nonce?: bigint
   readonly balance?: bigint
@@ -169,6 +180,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       receipts: reading((hash) => byHash(hash)?.receipts.map(withFees)),
       transaction: reading(place),
       findLogs: reading((_wanted, _from, to) => ({ kind: 'unindexed', next: to + 1 })),
+      logsAt: reading((number, indexes) => stored[number] && logsOf(stored[number], number, indexes)),
       oldestState: prunedBelow,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {

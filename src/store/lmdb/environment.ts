@@ -26,10 +26,15 @@ export class Tables {
   }
 
   get(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
+    return this.lent(id, key, transaction)?.slice()
+  }
+
+  /** A value where lmdb has put it: the next read may put another one there. */
+  lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
     // the typings lack the second parameter that `get` has
     const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
     const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
-    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length).slice()
+    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
   *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
@@ -66,6 +71,12 @@ export class LmdbReader implements KvReader, Disposable {
   get(table: number, key: Uint8Array): Uint8Array | undefined {
     this.#check()
     return this.#tables.get(table, key, this.#transaction)
+  }
+
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    this.#check()
+    const value = this.#tables.lent(table, key, this.#transaction)
+    return value && use(value)
   }
 
   range(table: number, range: KvRange): Iterable<Row> {

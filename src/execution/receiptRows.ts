@@ -1,0 +1,93 @@
+import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { fromHex, hexAt } from '#lib/hex'
+import type { Hash } from '#types/ids'
+import type { Log } from '#types/log'
+import { decodeReceipt, decodeReceiptLogs, encodeReceipt, type Receipt } from '#types/receipt'
+import { encodeRow, rowEntry, rowLength } from './chainRows.ts'
+
+/*
+ * The receipts of a block in one row, in which also stands what places their logs in the chain.
+ *   row    0x01 ++ timestamp of the block u64, then entries as in every row of many
+ *   entry  gas used u64 ++ index of its first log in the block u32 ++ hash of the transaction ++ EIP-2718 bytes
+ * What schema 2 wrote begins with the entries, so with a zero byte, and they have no hash.
+ */
+const marked = 1
+const markedHead = 9
+const placeBytes = 12
+const hashBytes = 32
+
+/** A receipt with what a reader of it alone needs of those before it. */
+export type StoredReceipt = {
+  readonly receipt: Receipt
+  /** gas of this transaction alone */
+  readonly gasUsed: bigint
+  /** index in the block */
+  readonly firstLogIndex: number
+}
+
+/** The logs of one transaction with its place in a block. */
+export type TransactionLogs = { readonly index: number; readonly hash: Hash; readonly firstLogIndex: number; readonly logs: readonly Log[] }
+
+/** A receipt with the hash of its transaction. */
+export type NamedReceipt = StoredReceipt & { readonly hash: Hash }
+
+/** @param timestamp of the block */
+export function encodeReceiptRow(timestamp: number, receipts: readonly NamedReceipt[]): Uint8Array {
+  const entries = receipts.map(({ receipt, gasUsed, firstLogIndex, hash }) => {
+    const place = [bytesFromBigint(gasUsed, 8), bytesFromBigint(BigInt(firstLogIndex), 4)]
+    return concatBytes(...place, fromHex(hash), encodeReceipt(receipt))
+  })
+  return concatBytes(Uint8Array.of(marked), u64Bytes(timestamp), encodeRow(entries))
+}
+
+/** A row of receipts, of which is decoded what is asked for. It looks at the bytes it was made of. */
+export class ReceiptRow {
+  readonly #entries: Uint8Array
+  readonly #encodingFrom: number
+  /** of the block; undefined: an old row, without hashes too */
+  readonly timestamp: number | undefined
+
+  constructor(bytes: Uint8Array) {
+    const isMarked = bytes[0] === marked
+    this.#entries = isMarked ? bytes.subarray(markedHead) : bytes
+    this.#encodingFrom = isMarked ? placeBytes + hashBytes : placeBytes
+    this.timestamp = isMarked ? u64FromBytes(bytes.subarray(1, markedHead)) : undefined
+  }
+
+  get count(): number {
+    return rowLength(this.#entries)
+  }
+
+  /** RangeError beyond the end, as in what follows. */
+  gasUsed(index: number): bigint {
+    return bigintFromBytes(rowEntry(this.#entries, index).subarray(0, 8))
+  }
+
+  firstLogIndex(index: number): number {
+    return numberFromBytes(rowEntry(this.#entries, index).subarray(8, placeBytes))
+  }
+
+  /** EIP-2718 bytes. */
+  encoding(index: number): Uint8Array {
+    return rowEntry(this.#entries, index).subarray(this.#encodingFrom)
+  }
+
+  receipt(index: number): StoredReceipt {
+    return {
+      receipt: decodeReceipt(this.encoding(index)),
+      gasUsed: this.gasUsed(index),
+      firstLogIndex: this.firstLogIndex(index),
+    }
+  }
+
+  /** They hold bytes of their own. Not of an old row. */
+  logs(index: number): TransactionLogs {
+    if (this.timestamp === undefined) throw new RangeError('a row of receipts without hashes')
+    return {
+      index,
+      hash: hexAt(rowEntry(this.#entries, index), placeBytes, hashBytes) as Hash,
+      firstLogIndex: this.firstLogIndex(index),
+      logs: decodeReceiptLogs(this.encoding(index)),
+    }
+  }
+}
