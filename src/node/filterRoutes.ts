@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { toHex } from '#lib/hex'
+import { ByteList } from '#rpc/byteList'
 import { RpcError } from '#rpc/errors'
-import { type Json, JsonText } from '#rpc/json'
+import { JsonText, type Result } from '#rpc/json'
 import type { Method, Registry } from '#rpc/registry'
 import type { PassedAnswer, PassedCall } from './rpcWorkerProtocol.ts'
 
@@ -16,7 +17,7 @@ export function threadOfFilter(id: unknown): number | undefined {
   return typeof id === 'string' && /^0x[\da-f]{32}$/.test(id) ? Number.parseInt(id.slice(2, 4), 16) : undefined
 }
 
-function received(answer: PassedAnswer): Json | JsonText {
+function received(answer: PassedAnswer): Result {
   switch (answer.kind) {
     case 'result':
       return answer.result
@@ -38,7 +39,7 @@ export type FilterRoutes = {
 export function withFilterRoutes<Context>(registry: Registry<Context>, { here, threads, passOn }: FilterRoutes): Registry<Context> {
   const routed = (method: Method<Context>): Method<Context> => ({
     ...method,
-    call(context, params): Json | JsonText | Promise<Json | JsonText> {
+    call(context, params): Result | Promise<Result> {
       const thread = threadOfFilter(params[0])
       if (thread === undefined || thread === here || thread >= threads) return method.call(context, params)
       return passOn(thread, { method: method.name, params }).then(received)
@@ -55,6 +56,7 @@ export async function answerPassed<Context>(
 ): Promise<PassedAnswer> {
   try {
     const result = await registry.get(method)?.call(context, params)
+    if (result instanceof ByteList) return { kind: 'text', text: result.toString() }
     return result instanceof JsonText ? { kind: 'text', text: result.text } : { kind: 'result', result: result ?? null }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error

@@ -1,3 +1,5 @@
+import type { ByteList } from './byteList.ts'
+
 /** What JSON.stringify takes; a member that is undefined is left out. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json }
 
@@ -16,3 +18,6 @@ export class JsonText {
     this.text = text
   }
 }
+
+/** What a method answers: a value, or JSON already, as text or, where parts of it are kept, as bytes. */
+export type Result = Json | JsonText | ByteList

@@ -1,6 +1,7 @@
+import type { ByteList } from './byteList.ts'
 import { invalidParams, type RpcError, unreadableParams } from './errors.ts'
 import { rpcFault } from './faults.ts'
-import { type Json, JsonText } from './json.ts'
+import { type Json, JsonText, type Result } from './json.ts'
 import { columnOf, ParamError } from './paramError.ts'
 import type { JsonSchema } from './schemas.ts'
 
@@ -19,6 +20,11 @@ export type ResultCodec<T> = { readonly doc: string; readonly schema?: JsonSchem
 
 /** As `ResultCodec`, of a result that is written as text at once. */
 export type TextCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; text(value: T): string }
+
+/** As `ResultCodec`, of a large result whose parts are kept as bytes. */
+export type BytesCodec<T> = { readonly doc: string; readonly schema?: JsonSchema; bytes(value: T): ByteList }
+
+type AnyCodec<T> = ResultCodec<T> | TextCodec<T> | BytesCodec<T>
 
 /**
  * How dear a call is: limits, time-out and metric label follow from it. `units`: compute units that a call takes out of the bucket of whoever
@@ -68,7 +74,7 @@ export type MethodSpec<Context, P extends readonly Param<unknown>[], R> = {
   readonly name: string
   readonly doc: string
   readonly params: P
-  readonly result: ResultCodec<R> | TextCodec<R>
+  readonly result: AnyCodec<R>
   readonly cost: CostClass
   readonly example: Example
   readonly run: (context: Context, ...params: Values<P>) => R | Promise<R>
@@ -83,7 +89,7 @@ export type Method<Context> = {
   readonly cost: CostClass
   readonly example: Example
   /** Parses, runs, encodes. Throws RpcError for what the caller did wrong. Only a method that waits for something gives a promise. */
-  call(context: Context, params: readonly unknown[]): Json | JsonText | Promise<Json | JsonText>
+  call(context: Context, params: readonly unknown[]): Result | Promise<Result>
 }
 
 function parseParam(definition: Param<unknown>, given: readonly unknown[], index: number): unknown {
@@ -103,14 +109,16 @@ function refusalOf(error: ParamError, parameter: unknown): RpcError {
   return unreadableParams(column === undefined ? error.message : `${error.message} at line 1 column ${column}`)
 }
 
-const encode = <R>(codec: ResultCodec<R> | TextCodec<R>, value: R): Json | JsonText =>
-  'text' in codec ? new JsonText(codec.text(value)) : codec.encode(value)
+function encode<R>(codec: AnyCodec<R>, value: R): Result {
+  if ('bytes' in codec) return codec.bytes(value)
+  return 'text' in codec ? new JsonText(codec.text(value)) : codec.encode(value)
+}
 
 /** Makes the `defineMethod` of one namespace, whose methods all get the same context. */
 export function methodsOf<Context>(): <const P extends readonly Param<unknown>[], R>(spec: MethodSpec<Context, P, R>) => Method<Context> {
   return (spec) => ({
     ...spec,
-    call(context, given): Json | JsonText | Promise<Json | JsonText> {
+    call(context, given): Result | Promise<Result> {
       const values = spec.params.map((definition, index) => parseParam(definition, given, index)) as Values<typeof spec.params>
       const result = spec.run(context, ...values)
       return result instanceof Promise ? result.then((value) => encode(spec.result, value)) : encode(spec.result, result)

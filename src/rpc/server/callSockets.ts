@@ -7,7 +7,7 @@ import type { Log } from '#lib/log'
 import { parseError, serverBusy } from '../errors.ts'
 import { type ByteBudget, parseJson } from './body.ts'
 import { ShareCaller } from './caller.ts'
-import { type Dispatcher, errorText } from './dispatch.ts'
+import { type Answer, type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
 import type { Unread, UnreadTotal } from './unread.ts'
 
@@ -49,7 +49,7 @@ export function createCallSockets(
     maxPayload: maxMessageBytes,
   })
 
-  async function textFor(bytes: Buffer, unread: Unread): Promise<string | undefined> {
+  async function answerTo(bytes: Buffer, unread: Unread): Promise<Answer | undefined> {
     using hold = budget.hold()
     if (!hold.take(bytes.length)) return errorText(null, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
     const parsed = parseJson(bytes)
@@ -60,12 +60,13 @@ export function createCallSockets(
 
   async function answer(socket: WebSocket, bytes: Buffer, unread: Unread): Promise<void> {
     try {
-      const text = await textFor(bytes, unread)
-      if (text === undefined) return
-      const sentBytes = Buffer.byteLength(text)
+      const answered = await answerTo(bytes, unread)
+      if (answered === undefined) return
+      const message = typeof answered === 'string' ? answered : answered.joined()
+      const sentBytes = Buffer.byteLength(message)
       unread.add(sentBytes)
       if (unread.isGone) return
-      socket.send(text, () => unread.add(-sentBytes))
+      socket.send(message, { binary: false }, () => unread.add(-sentBytes))
       if (socket.bufferedAmount > maxUnreadBytes) socket.terminate()
     } catch (error) {
       log.error('rpc request failed', { error })

@@ -55,7 +55,7 @@ it('rpc/dispatch: what a batch submits is begun together and in order; a read af
   await settle()
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
   answers.get('d')?.('last')
-  const ids = (JSON.parse((await answered) ?? '[]') as { id: number; result: string }[]).map(({ id, result: of }) => [id, of])
+  const ids = (JSON.parse(String(await answered)) as { id: number; result: string }[]).map(({ id, result: of }) => [id, of])
   expect(ids).toEqual([
     [1, 'first'],
     [2, 'second'],
@@ -71,7 +71,7 @@ it('rpc/dispatch: answers to what was submitted count against the bound of a bat
   await settle()
   answers.get('a')?.('x'.repeat(6_000))
   answers.get('b')?.('x'.repeat(6_000))
-  expect(JSON.parse((await answered) ?? '')).toMatchObject({ id: null, error: { code: -32008 } })
+  expect(JSON.parse(String(await answered))).toMatchObject({ id: null, error: { code: -32008 } })
   expect(share.takeKept()).toEqual([])
 })
 
@@ -113,14 +113,14 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
     { maxBatch: 10, maxResponseBytes: 10_000 },
   )
   const answer = await dispatcher.answer({ jsonrpc: '2.0', id: '"', method: 'read' }, callerOf().caller)
-  expect(JSON.parse(answer ?? '')).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
+  expect(JSON.parse(String(answer))).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
 })
 
 it('rpc/dispatch: an id comes back as it was sent; one that cannot is refused', async () => {
   const { dispatcher } = desk()
   const ask = async (id: string) => {
     const body = JSON.parse(`{"jsonrpc":"2.0","id":${id},"method":"read","params":["x"]}`) as unknown
-    return JSON.parse((await dispatcher.answer(body, callerOf().caller)) ?? '') as Record<string, unknown>
+    return JSON.parse(String(await dispatcher.answer(body, callerOf().caller))) as Record<string, unknown>
   }
   for (const id of [0, -1, 1.5, 1e21, 2 ** 53, '', 'a"b\\', '\u2028', null])
     expect(await ask(JSON.stringify(id))).toMatchObject({ id, result: 'x' })

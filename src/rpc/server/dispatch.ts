@@ -1,7 +1,9 @@
+import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import { ByteList } from '../byteList.ts'
 import type { Ticket } from '../context.ts'
 import {
   batchTooLarge,
@@ -17,7 +19,7 @@ import {
   unreadableParams,
 } from '../errors.ts'
 import { createGates, type Gates } from '../gates.ts'
-import { isJsonObject, type Json, JsonText } from '../json.ts'
+import { isJsonObject, JsonText, type Result } from '../json.ts'
 import type { RpcMetrics } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
 import type { Caller } from './caller.ts'
@@ -39,28 +41,41 @@ export type DispatchLimits = {
   readonly maxResponseBytes: number
 }
 
-/** JSON text; undefined when there were notifications only, or nobody waits for it. */
-export type Answer = string | undefined
+/** JSON, as text or in UTF-8. */
+export type Answer = string | ByteList
+
+/** undefined when there were notifications only, or nobody waits for it */
+type MaybeAnswer = Answer | undefined
 
 /** Answers parsed JSON-RPC bodies. */
 export type Dispatcher<By extends Caller = Caller> = {
   /** A promise only where something is waited for. */
-  answer(body: unknown, caller: By): Answer | Promise<Answer>
+  answer(body: unknown, caller: By): MaybeAnswer | Promise<MaybeAnswer>
 }
 
 type RequestId = string | number | null
 type Request = { readonly id: RequestId | undefined; readonly method: string; readonly params: readonly unknown[] }
-type Result = Json | JsonText
 
 export function errorText(id: RequestId, error: RpcError): string {
   const { code, message, data } = error
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }
 
-function answerText(id: RequestId, result: Result): string {
+function answerWith(id: RequestId, result: Result): Answer {
   const idText = typeof id === 'number' ? `${id}` : JSON.stringify(id)
+  if (result instanceof ByteList) return result.between(`{"jsonrpc":"2.0","id":${idText},"result":`, '}')
   const text = result instanceof JsonText ? result.text : JSON.stringify(result ?? null)
   return `{"jsonrpc":"2.0","id":${idText},"result":${text}}`
+}
+
+/** The answers to a batch. */
+function listOf(answers: readonly Answer[]): Answer {
+  if (answers.every((one) => typeof one === 'string')) return `[${answers.join(',')}]`
+  const pieces = answers.flatMap((one, at) => [
+    Buffer.from(at === 0 ? '[' : ','),
+    ...(typeof one === 'string' ? [Buffer.from(one, 'utf8')] : one.pieces),
+  ])
+  return new ByteList([...pieces, Buffer.from(']')])
 }
 
 /** A number beyond what can be told back (1e999) is none. */
@@ -177,13 +192,13 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return errorText(id, error)
   }
 
-  function resultText({ id = null, method, params }: Request, caller: By): string | Promise<string> {
+  function answerTo({ id = null, method, params }: Request, caller: By): Answer | Promise<Answer> {
     const failed = (error: unknown): string => refusedText(id, errorOf(error, method), caller)
-    const told = (result: Result): string => {
-      const text = answerText(id, result)
-      if (text.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
+    const told = (result: Result): Answer => {
+      const answer = answerWith(id, result)
+      if (answer.length > limits.maxResponseBytes) return failed(responseTooBig(limits.maxResponseBytes))
       caller.tally.answered++
-      return text
+      return answer
     }
     try {
       const definition = registry.get(method)
@@ -201,15 +216,15 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return refusedText(id, refusal ? overRateLimit(refusal) : refused, caller)
   }
 
-  function answerOne(item: unknown, caller: By): Answer | Promise<Answer> {
+  function answerOne(item: unknown, caller: By): MaybeAnswer | Promise<MaybeAnswer> {
     const request = parseRequest(item)
-    const counted = (text: string): Answer => {
+    const counted = (answer: Answer): MaybeAnswer => {
       if (request.id === undefined) return undefined
-      caller.share.add(text.length)
-      return text
+      caller.share.add(answer.length)
+      return answer
     }
-    const text = 'refused' in request ? malformedText(request.id ?? null, request.refused, caller) : resultText(request, caller)
-    return typeof text === 'string' ? counted(text) : text.then(counted)
+    const answer = 'refused' in request ? malformedText(request.id ?? null, request.refused, caller) : answerTo(request, caller)
+    return answer instanceof Promise ? answer.then(counted) : counted(answer)
   }
 
   function costOf(item: unknown): CostClass | undefined {
@@ -238,23 +253,23 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     if (submitted.length > 0) yield submitted
   }
 
-  async function answerBatch(items: readonly unknown[], caller: By): Promise<Answer> {
+  async function answerBatch(items: readonly unknown[], caller: By): Promise<MaybeAnswer> {
     if (items.length === 0) return errorText(null, invalidRequest())
     if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
     let length = 0
     for (const group of groupsOf(items)) {
       if (caller.isGone) return undefined
-      const answered = (await Promise.all(group.map((item) => answerOne(item, caller)))).filter((text) => text !== undefined)
-      for (const text of answered) caller.share.keep(text)
-      length = answered.reduce((sum, text) => sum + text.length, length)
+      const answered = (await Promise.all(group.map((item) => answerOne(item, caller)))).filter((one) => one !== undefined)
+      for (const one of answered) caller.share.keep(one)
+      length = answered.reduce((sum, one) => sum + one.length, length)
       if (length > limits.maxResponseBytes) {
         caller.share.takeKept()
         return errorText(null, responseTooBig(limits.maxResponseBytes))
       }
       if (group.some(isHeavy)) await nextTurn()
     }
-    const texts = caller.share.takeKept()
-    return texts.length === 0 ? undefined : `[${texts.join(',')}]`
+    const answers = caller.share.takeKept()
+    return answers.length === 0 ? undefined : listOf(answers)
   }
 
   return { answer: (body, caller) => (Array.isArray(body) ? answerBatch(body, caller) : answerOne(body, caller)) }

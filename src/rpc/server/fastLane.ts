@@ -231,16 +231,16 @@ class LaneConnection {
   #write(reply: Reply, connection: 'stays' | 'ends'): void {
     const socket = this.#socket
     const { body } = reply
-    const length = Buffer.byteLength(body)
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const head = this.#lane.deps.heads.head(reply, length, connection)
     if (typeof body === 'string' && length < maxAheadBytes) {
       socket.write(head + body, length === body.length ? 'latin1' : 'utf8')
       return
     }
     socket.cork()
-    socket.write(head, 'latin1')
+    socket.write(Buffer.from(head, 'latin1'))
     if (typeof body === 'string') socket.write(body, length === body.length ? 'latin1' : 'utf8')
-    else socket.write(body)
+    else for (const piece of body.pieces) socket.write(piece)
     socket.uncork()
   }
 

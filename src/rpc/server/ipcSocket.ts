@@ -35,8 +35,11 @@ export class IpcSocket extends EventEmitter implements MessageSocket {
     return this.#socket.isPaused()
   }
 
-  send(text: string, sent: () => void): void {
-    this.#socket.write(`${text}\n`, sent)
+  send(message: string | Buffer, _kind: { readonly binary: false }, sent: () => void): void {
+    this.#socket.cork()
+    this.#socket.write(message)
+    this.#socket.write('\n', sent)
+    this.#socket.uncork()
   }
 
   pause(): void {

@@ -1,14 +1,14 @@
-import type { Buffer } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Clock } from '#lib/clock'
+import type { ByteList } from '../byteList.ts'
 import type { RpcError } from '../errors.ts'
 import type { Tally } from './caller.ts'
-import { errorText } from './dispatch.ts'
+import { type Answer, errorText } from './dispatch.ts'
 
 /** An answer over HTTP, before it has its head. */
 export type Reply = {
   readonly status: number
-  readonly body: string | Buffer
+  readonly body: string | ByteList
   readonly type: 'application/json' | 'text/plain'
   readonly headers?: Readonly<Record<string, string>>
   /** the connection ends with it */
@@ -16,14 +16,14 @@ export type Reply = {
 }
 
 export const plain = (status: number, text: string): Reply => ({ status, body: `${text}\n`, type: 'text/plain' })
-export const json = (status: number, body: string): Reply => ({ status, body, type: 'application/json' })
+export const json = (status: number, body: string | ByteList): Reply => ({ status, body, type: 'application/json' })
 export const refusal = (status: number, error: RpcError): Reply => ({
   ...json(status, errorText(null, error)),
   isLast: status === 413 || status === 503,
 })
 
 /** The answer to a body; calls that were all over the limit of somebody have a status of their own. @see RFC 6585, section 4 */
-export function answered(body: string | undefined, { answered: others, overRate, retryAfterMs }: Tally): Reply {
+export function answered(body: Answer | undefined, { answered: others, overRate, retryAfterMs }: Tally): Reply {
   if (body === undefined) return json(204, '')
   if (overRate === 0 || others > 0) return json(200, body)
   return { ...json(429, body), headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) } }

@@ -28,8 +28,9 @@ export type SlowLaneDeps = {
 export type SlowLaneOptions = { readonly maxBodyBytes: number; readonly cors: Cors | undefined }
 
 function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast: boolean): void {
-  const body = typeof reply.body === 'string' ? Buffer.from(reply.body, 'utf8') : reply.body
-  share.replace(body.length)
+  const { body } = reply
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  share.replace(length)
   response.statusCode = reply.status
   if (reply.status === 405) response.setHeader('allow', 'POST')
   if (reply.status === 401) response.setHeader('www-authenticate', 'Bearer')
@@ -37,9 +38,15 @@ function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.appendHeader(name, value)
   if (reply.status !== 204) {
     response.setHeader('content-type', reply.type)
-    response.setHeader('content-length', body.length)
+    response.setHeader('content-length', length)
   }
-  response.end(body)
+  if (typeof body === 'string') {
+    response.end(body, 'utf8')
+    return
+  }
+  response.cork()
+  for (const piece of body.pieces) response.write(piece)
+  response.end()
 }
 
 /** How a request is answered that node's own HTTP server has read: whatever it is. */

@@ -1,4 +1,5 @@
 import type { Log } from '#lib/log'
+import type { ByteList } from '../byteList.ts'
 import type { RpcMetrics } from '../metrics.ts'
 
 export type Transport = 'http' | 'websocket'
@@ -122,7 +123,7 @@ export class Unread implements Disposable {
 /** What the answer to one body holds while it is made and sent; disposing of it gives all back. */
 export class AnswerShare implements Disposable {
   readonly #connection: Unread
-  #parts: string[] | undefined
+  #parts: (string | ByteList)[] | undefined
   #bytes = 0
   #isGone = false
 
@@ -136,7 +137,7 @@ export class AnswerShare implements Disposable {
   }
 
   /** An answer that waits for the others of its batch; nothing is kept for nobody. */
-  keep(part: string): void {
+  keep(part: string | ByteList): void {
     if (this.isGone) return
     if (this.#parts === undefined) {
       this.#parts = []
@@ -146,7 +147,7 @@ export class AnswerShare implements Disposable {
   }
 
   /** All that was kept, and keeps it no more. */
-  takeKept(): readonly string[] {
+  takeKept(): readonly (string | ByteList)[] {
     const parts = this.#parts ?? []
     this.#parts = undefined
     return parts

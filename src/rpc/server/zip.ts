@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { ByteList } from '../byteList.ts'
 import type { Reply } from './reply.ts'
 
 /** Answers below it are sent as they are: packing them costs more than sending them. */
@@ -24,10 +25,10 @@ export function acceptsGzip(header: string): boolean {
 export function zippedFor(acceptEncoding: string | undefined, reply: Reply): Reply | Promise<Reply> {
   const { body, headers } = reply
   if (body.length < zipFromBytes || acceptEncoding === undefined || !acceptsGzip(acceptEncoding)) return reply
-  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body.joined()
   return gzipAsync(bytes, { level }).then((packed) => ({
     ...reply,
-    body: packed,
+    body: new ByteList([packed]),
     headers: { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
   }))
 }

@@ -8,7 +8,7 @@ import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import type { Bucket } from '../rateTable.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
-import { type Dispatcher, errorText } from '../server/dispatch.ts'
+import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOf } from './notification.ts'
@@ -66,7 +66,7 @@ export type MessageSocket = Pick<
   on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   once(event: 'close', listener: () => void): unknown
-  send(text: string, sent: () => void): void
+  send(message: string | Buffer, kind: { readonly binary: false }, sent: () => void): void
 }
 
 /** One client: its calls, in any number at once, its subscriptions, and what it has not read yet. */
@@ -206,10 +206,12 @@ export class Connection {
     if (parsed === undefined) return this.#send(errorText(null, parseError()), 'answer')
     const asked: string[] = []
     using share = this.#unread.share()
-    const text = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked, share))
+    const answer = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked, share))
     share[Symbol.dispose]() // from here on it counts as what is sent
-    if (text !== undefined) this.#send(text, 'answer')
-    for (const id of asked) this.#begin(id, text ?? '')
+    if (answer !== undefined) this.#send(answer, 'answer')
+    if (asked.length === 0) return
+    const text = String(answer ?? '')
+    for (const id of asked) this.#begin(id, text)
   }
 
   /** Only what the client knows of is told: an answer that did not give the id to it gives nothing. */
@@ -266,14 +268,15 @@ export class Connection {
     }
   }
 
-  #send(text: string, what: 'answer' | 'notification'): void {
+  #send(answer: Answer, what: 'answer' | 'notification'): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const counted = what === 'notification' ? text.length : 0
-    const bytes = Buffer.byteLength(text)
+    const counted = what === 'notification' ? answer.length : 0
+    const message = typeof answer === 'string' ? answer : answer.joined()
+    const bytes = Buffer.byteLength(message)
     this.#unread.add(bytes)
     if (this.#unread.isGone) return
     this.#unreadBytes += counted
-    this.#socket.send(text, () => {
+    this.#socket.send(message, { binary: false }, () => {
       this.#unreadBytes -= counted
       this.#unread.add(-bytes)
       this.#steer()
