@@ -1,7 +1,7 @@
 import { messagePasser } from '#chain/addresses'
 import { type EthereumSchedule, ethereumRulesAt } from '#chain/ethereumSchedule'
 import { type EvmRules, hasOldFork } from '#chain/evmRules'
-import { isActive } from '#chain/forks'
+import { type Fork, isActive } from '#chain/forks'
 import { evmRulesAt } from '#chain/opRules'
 import { constantFields } from '#engine/payloadHeader'
 import type { BlockEnv, Evm, EvmSession } from '#evm/ports'
@@ -12,6 +12,7 @@ import type { WorldState } from '#state/worldState'
 import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import { emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
 import { childBaseFee } from './baseFee.ts'
 import { blockEnvOf } from './blockEnv.ts'
 import { inputRefusal } from './blockRules.ts'
@@ -46,7 +47,6 @@ export class OpenBlock implements Disposable {
   readonly #transactions: Uint8Array[] = []
   #end: EthereumEnd | undefined
 
-  /** @param run with the system calls done */
   constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
     this.run = new TransactionRun(run)
     this.env = run.env
@@ -64,6 +64,15 @@ export class OpenBlock implements Disposable {
   /** Its state as it is now. */
   get session(): EvmSession {
     return this.#run.session
+  }
+
+  get parentHash(): Hash {
+    return this.#parent.hash
+  }
+
+  /** Whether the rules of the fork hold in it. */
+  has(fork: Fork): boolean {
+    return isActive(this.#run.config.schedule, fork, this.input.timestamp)
   }
 
   /** @returns why the transaction cannot be the next one; then it has changed nothing */
@@ -101,17 +110,19 @@ export class OpenBlock implements Disposable {
     return undefined
   }
 
-  /** State root, header, hash. Nothing can be taken any more. */
-  seal(): ExecutedBlock {
-    const { state, header: parent } = this.#parent
-    const { session, config, env } = this.#run
+  /**
+   * State root, header, hash. Nothing can be taken any more.
+   * @param parent as it is known now; its state has the values of the one that the block was begun on
+   * @param diff of all transactions, where it is known
+   */
+  seal({ state, header: parent }: ParentBlock = this.#parent, diff: StateDiff = this.session.diff()): ExecutedBlock {
+    const { config, env } = this.#run
     const { schedule } = config
     const { timestamp, parentBeaconBlockRoot } = this.input
     const { executed, gasUsed, footprint } = this.run
     const { ethereum } = this.input
     const transactions = this.#transactions
     const receipts = executed.map(({ receipt }) => receipt)
-    const diff = session.diff()
     const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
     const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
     const outcome = {
@@ -170,15 +181,37 @@ function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash
 
 type Opened = { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock
 
+/** A block before its system calls, and what makes them. */
+type Begun = { readonly kind: 'begun'; readonly block: OpenBlock; readonly callSystem: () => void } | InvalidBlock
+
 /**
  * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
  * @see specs protocol/exec-engine.md
  */
 export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+  const begun = beginBlock(deps, parent, input)
+  if (begun.kind === 'invalid') return begun
+  const { block } = begun
+  try {
+    begun.callSystem()
+  } catch (error) {
+    block[Symbol.dispose]()
+    throw error
+  }
+  return { kind: 'open', block }
+}
+
+/** As `openBlock`, where the parent's state is not its own but the one in which the block's system calls are made. */
+export function reopenBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+  const begun = beginBlock(deps, parent, input)
+  return begun.kind === 'invalid' ? begun : { kind: 'open', block: begun.block }
+}
+
+function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
   const { config, senders } = deps
   const { schedule } = config
-  if (schedule.ethereum) return openEthereumBlock(deps, schedule.ethereum, parent, input)
+  if (schedule.ethereum) return beginBlockOfEthereum(deps, schedule.ethereum, parent, input)
   const rules = evmRulesAt(schedule, input.timestamp)
   const refusal = inputRefusal(config, parent.header, input)
   if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
@@ -197,17 +230,12 @@ export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInpu
   }
   const session = deps.evm.open(parent.state.view, env, rules)
   const block = new OpenBlock({ session, env, rules, config, senders }, parent, input)
-  try {
-    applySystemCalls(session, schedule, { hash: parent.hash, timestamp: parent.header.timestamp }, input)
-  } catch (error) {
-    block[Symbol.dispose]()
-    throw error
-  }
-  return { kind: 'open', block }
+  const at = { hash: parent.hash, timestamp: parent.header.timestamp }
+  return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
 }
 
-/** As `openBlock`, of Ethereum's own chain. */
-function openEthereumBlock(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Opened {
+/** As `beginBlock`, of Ethereum's own chain. */
+function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Begun {
   const { config, senders } = deps
   const { ethereum: whole } = input
   const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'not a whole block'
@@ -221,13 +249,7 @@ function openEthereumBlock(deps: BlockDeps, schedule: EthereumSchedule, parent: 
   const hasStatus = hasOldFork(rules, 'byzantium')
   const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
   const block = new OpenBlock({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
-  try {
-    beginEthereumBlock(session, schedule, whole)
-  } catch (error) {
-    block[Symbol.dispose]()
-    throw error
-  }
-  return { kind: 'open', block }
+  return { kind: 'begun', block, callSystem: () => beginEthereumBlock(session, schedule, whole) }
 }
 
 /**

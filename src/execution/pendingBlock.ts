@@ -1,0 +1,99 @@
+import { constantFields } from '#engine/payloadHeader'
+import { bytesFromBigint, concatBytes } from '#lib/bytes'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { orderedRoot } from '#trie/orderedRoot'
+import type { Header } from '#types/header'
+import { emptyRequestsHash, type Hash, hashFromBytes } from '#types/ids'
+import type { IncrementOutcome } from '#types/increment'
+import type { StateDiff } from '#types/stateDiff'
+import type { OpenBlock } from './executeBlock.ts'
+import type { ExecutedTransaction } from './executedBlock.ts'
+import { unionOfBlooms } from './receipts.ts'
+
+/** Which build a block comes from, and the last of its increments that is in it. */
+export type PendingPlace = {
+  /** 8 bytes as hex */
+  readonly payloadId: string
+  /** from 0 */
+  readonly index: number
+}
+
+/** The header of a block that is not sealed, without what is computed when somebody asks for it. */
+export type PendingHeader = Omit<Header, 'transactionsRoot'>
+
+/**
+ * A block that is not sealed, as an increment left it: frozen, and another one after the next increment. Its state root is what the increment says,
+ * which builders leave zero; gas, bloom and DA footprint are those of our execution.
+ */
+export type PendingBlock = PendingPlace & {
+  /** stands for the hash that it does not have yet; known to views alone */
+  readonly id: Hash
+  readonly header: Header
+  readonly transactions: readonly Uint8Array[]
+  /** in the order of `transactions` */
+  readonly executed: readonly ExecutedTransaction[]
+  /** on the state of its parent */
+  readonly diff: StateDiff
+}
+
+/** What is pending: each block on the one before, the first one on the unsafe head. */
+export type PendingBlocks = {
+  /** oldest first, at least one */
+  readonly blocks: readonly PendingBlock[]
+  /** wall clock, milliseconds: later it is not shown */
+  readonly freshUntilMs: number
+}
+
+/** An id that no block hash is, new for each increment. */
+export function pendingId(parentHash: Hash, number: number, { payloadId, index }: PendingPlace): Hash {
+  const place = [bytesFromBigint(BigInt(number), 8), fromHex(payloadId), bytesFromBigint(BigInt(index), 4)]
+  return hashFromBytes(keccak256(concatBytes(fromHex(parentHash), ...place)))
+}
+
+/** The root of the transactions is computed when it is read. */
+export function lazyHeader(fields: PendingHeader, transactions: () => readonly Uint8Array[]): Header {
+  let root: Hash | undefined
+  return {
+    ...fields,
+    get transactionsRoot(): Hash {
+      root ??= orderedRoot(transactions())
+      return root
+    },
+  }
+}
+
+/** A block as its increments so far have left it. */
+export function pendingBlockOf(block: OpenBlock, place: PendingPlace, outcome: IncrementOutcome): PendingBlock {
+  const { env, input, parentHash } = block
+  const { executed, gasUsed, footprint } = block.run
+  const { timestamp, parentBeaconBlockRoot } = input
+  const isEcotone = parentBeaconBlockRoot !== undefined
+  const transactions = block.transactions.slice()
+  const fields: PendingHeader = {
+    ...constantFields,
+    parentHash,
+    stateRoot: outcome.stateRoot,
+    receiptsRoot: outcome.receiptsRoot,
+    logsBloom: unionOfBlooms(executed.map(({ receipt }) => receipt)),
+    gasUsed,
+    beneficiary: env.beneficiary,
+    number: env.number,
+    gasLimit: env.gasLimit,
+    timestamp,
+    extraData: input.extraData,
+    mixHash: env.prevRandao,
+    baseFeePerGas: env.baseFee,
+    ...(block.has('canyon') && { withdrawalsRoot: outcome.withdrawalsRoot }),
+    ...(isEcotone && { blobGasUsed: footprint, excessBlobGas: 0n, parentBeaconBlockRoot }),
+    ...(block.has('isthmus') && { requestsHash: emptyRequestsHash }),
+  }
+  return Object.freeze({
+    ...place,
+    id: pendingId(parentHash, env.number, place),
+    header: Object.freeze(lazyHeader(fields, () => transactions)),
+    transactions,
+    executed: executed.slice(),
+    diff: block.session.diff(),
+  })
+}
