@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Engine } from '#engine/port'
 import { systemClock } from '#lib/clock'
+import { usualRpcThreads } from '#node/rpcThreadCount'
 import type { Payload } from '#types/payload'
 import { type Row, row } from '../format.ts'
 import { engineOf } from './engine.ts'
@@ -15,6 +16,8 @@ import { type BenchNode, importWorld, inFolder, withEachNode } from './servers.t
 
 const requestsPerSec = 200
 const blocksPerSec = 5
+/** of the same load before it counts: a node that has just started compiles its own code */
+const warmSec = 5
 const goals: Readonly<Record<string, number>> = { cheap: 25, call: 60 }
 
 type Told = { readonly class: string; readonly count: number; readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number }
@@ -67,9 +70,9 @@ async function measure(node: BenchNode, payloads: readonly Payload[], folder: st
   const file = join(folder, 'paced.jsonl')
   writeFileSync(file, requestLines(await readFacts(node)))
   await feed(engine, payloads.slice(0, 2), config)
-  const client = [join(import.meta.dirname, 'pacedClient.ts'), node.url, file, String(requestsPerSec), String(seconds)]
+  const client = [join(import.meta.dirname, 'pacedClient.ts'), node.url, file, ...[requestsPerSec, seconds, warmSec].map(String)]
   const asking = promisify(execFile)(process.execPath, client)
-  const took = await feed(engine, payloads.slice(2), config)
+  const took = (await feed(engine, payloads.slice(2), config)).slice(warmSec * blocksPerSec)
   const { told, failed, lost, sample } = JSON.parse((await asking).stdout) as Answer
   if (failed + lost > 0) process.stderr.write(`${failed} failed, ${lost} without answer: ${sample}\n`)
   const sorted = took.toSorted((a, b) => a - b)
@@ -89,11 +92,17 @@ async function measure(node: BenchNode, payloads: readonly Payload[], folder: st
   }))
 }
 
-/** @param workers threads that answer, each number measured @param seconds of load */
-export function run({ workers = '0', seconds = 120 }: { readonly workers?: string; readonly seconds?: number }): Promise<readonly Row[]> {
+/** @param workers threads that answer, each number measured; absent: as many as a node has @param seconds of load */
+export function run({
+  workers = String(usualRpcThreads()),
+  seconds = 120,
+}: {
+  readonly workers?: string
+  readonly seconds?: number
+}): Promise<readonly Row[]> {
   return inFolder('mixed', async (folder) => {
     const world = await importWorld(folder)
-    const payloads = await buildMixedBlocks(world, seconds * blocksPerSec)
+    const payloads = await buildMixedBlocks(world, (seconds + warmSec) * blocksPerSec)
     return withEachNode(world, workers, (node) => measure(node, payloads, folder, seconds))
   })
 }

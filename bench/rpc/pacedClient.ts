@@ -1,9 +1,11 @@
-// node bench/rpc/pacedClient.ts URL FILE RATE SECONDS: so many requests a second whether answers come or not, each drawn at random from a file of
-// {"class", "body"}, one a line. Tells by class how long answers took from when the request was due.
+// node bench/rpc/pacedClient.ts URL FILE RATE SECONDS WARM: so many requests a second whether answers come or not, each drawn at random from a file of
+// {"class", "body"}, one a line. Tells by class how long answers took from when the request was due; those of the first WARM seconds, on top of
+// SECONDS, do not count.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 
-const [url = '', file = '', rate = '1', seconds = '1'] = process.argv.slice(2)
+const [url = '', file = '', ...numbers] = process.argv.slice(2)
+const [rate = 1, seconds = 1, warmSec = 0] = numbers.map(Number)
 const entries = readFileSync(file, 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as { class: string; body: string })
@@ -11,10 +13,16 @@ const classes = [...new Set(entries.map((entry) => entry.class))]
 const byClass = new Map(classes.map((name) => [name, entries.filter((entry) => entry.class === name)]))
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const times = new Map<string, number[]>(classes.map((name) => [name, []]))
+const startMs = performance.now()
+const countedFromMs = startMs + warmSec * 1_000
+let asked = 0
+let counted = 0
 let failed = 0
 let sample = ''
 
 function ask({ class: kind, body }: { class: string; body: string }, dueMs: number): void {
+  const isCounted = dueMs >= countedFromMs
+  if (isCounted) counted++
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
   const sent = request(url, { method: 'POST', agent, headers }, (response) => {
     let start = ''
@@ -25,7 +33,7 @@ function ask({ class: kind, body }: { class: string; body: string }, dueMs: numb
       if (response.statusCode !== 200 || start.includes('"error"')) {
         failed++
         sample = start
-      } else times.get(kind)?.push(performance.now() - dueMs)
+      } else if (isCounted) times.get(kind)?.push(performance.now() - dueMs)
     })
   })
   sent.on('error', () => failed++)
@@ -41,13 +49,11 @@ function draw(): { class: string; body: string } {
   return list[Math.floor(Math.random() * list.length)] ?? { class: kind, body: '' }
 }
 
-const startMs = performance.now()
-let asked = 0
+const wanted = rate * (seconds + warmSec)
 const timer = setInterval(() => {
-  const nowMs = performance.now()
-  const due = Math.min(Math.floor(((nowMs - startMs) * Number(rate)) / 1_000), Number(rate) * Number(seconds))
-  for (; asked < due; asked++) ask(draw(), startMs + (asked * 1_000) / Number(rate))
-  if (asked < Number(rate) * Number(seconds)) return
+  const due = Math.min(1 + Math.floor(((performance.now() - startMs) * rate) / 1_000), wanted)
+  for (; asked < due; asked++) ask(draw(), startMs + (asked * 1_000) / rate)
+  if (asked < wanted) return
   clearInterval(timer)
   setTimeout(tell, 3_000)
 }, 2)
@@ -58,6 +64,6 @@ function tell(): void {
     const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
     return { class: kind, count: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
   })
-  const lost = asked - told.reduce((sum, { count }) => sum + count, 0)
+  const lost = counted - told.reduce((sum, { count }) => sum + count, 0)
   process.stdout.write(`${JSON.stringify({ told, failed, lost, sample })}\n`, () => process.exit(0))
 }
