@@ -80,7 +80,7 @@ export const rpcFlags = {
       env: 'BASALT_RPC_API_KEYS',
       group: 'Servers',
       modes: withExecution,
-      doc: 'file of clients with a limit of their own, a line each: KEY UNITS [BURST]; they send X-Api-Key or ask at /KEY',
+      doc: 'file of clients with a limit of their own, a line each: KEY UNITS [BURST]; they send X-Api-Key or ask at /KEY; read again when it changes',
     },
     'FILE',
   ),

@@ -11,6 +11,7 @@ import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { rpcMetrics } from '#rpc/metrics'
+import type { ApiKey } from '#rpc/rateLimit'
 import { openConsensusHalf } from './consensusHalf.ts'
 import { createEngineSilence } from './engineSilence.ts'
 import { openExecutionHalf } from './executionHalf.ts'
@@ -50,6 +51,8 @@ export interface Node extends AsyncDisposable {
   progress(): Progress
   /** Why its answers are not fresh, in words; none: they are. */
   problems(): readonly string[]
+  /** From now on these are the API keys of the rate limits; without limits nothing changes. */
+  setApiKeys(keys: readonly ApiKey[]): void
   /** of all blocks executed in this process since the start */
   executedGas(): bigint
   /** Ends when consensus does: rejects with the fault that stopped the node, if it was one that a running node cannot report by itself. */
@@ -170,6 +173,10 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     status,
     progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
     problems,
+    setApiKeys(keys): void {
+      servers.setApiKeys(keys)
+      threads?.setApiKeys(keys)
+    },
     executedGas: () => half?.executedGas() ?? 0n,
     stopped,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

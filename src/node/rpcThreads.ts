@@ -8,6 +8,7 @@ import { filterNotFound } from '#rpc/errors'
 import { rpcFault } from '#rpc/faults'
 import type { Filters } from '#rpc/filters'
 import type { SyncProgress } from '#rpc/ports'
+import type { ApiKey } from '#rpc/rateLimit'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { RpcThreadsMetrics } from './metrics.ts'
@@ -49,6 +50,8 @@ export interface RpcThreads extends AsyncDisposable {
   problems(): readonly string[]
   /** What each of them has measured since it started. */
   metrics(): Promise<readonly MetricValues[]>
+  /** From now on these are the keys. */
+  setApiKeys(keys: readonly ApiKey[]): void
 }
 
 /** Between two looks at what the threads are told of. */
@@ -107,6 +110,8 @@ class Threads implements RpcThreads {
   readonly #measured: MetricValues[] = []
   /** what those that are gone have counted */
   #past: MetricValues = []
+  /** undefined: those that they were started with */
+  #apiKeys: readonly ApiKey[] | undefined
   urls: Urls = {}
 
   constructor(deps: RpcThreadsDeps, options: RpcThreadsOptions) {
@@ -148,6 +153,11 @@ class Threads implements RpcThreads {
     return [...this.#measured, this.#past]
   }
 
+  setApiKeys(keys: readonly ApiKey[]): void {
+    this.#apiKeys = keys
+    for (const { link } of this.#running()) link.tell('apiKeys', keys)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     this.#timer?.[Symbol.dispose]()
@@ -171,6 +181,7 @@ class Threads implements RpcThreads {
       this.#seats[number] = thread
       this.#deps.metrics.threads.set({}, this.#running().length)
       thread.link.tell('sync', sync())
+      if (this.#apiKeys) thread.link.tell('apiKeys', this.#apiKeys)
       void this.#watch(number, thread)
       return urls
     } finally {

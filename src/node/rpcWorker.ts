@@ -19,7 +19,7 @@ import { createHeadFeed } from './headFeed.ts'
 import { cacheShares } from './rpcThreadCount.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { createThreadMeter } from './scrape.ts'
-import { startServers } from './servers.ts'
+import { type Servers, startServers } from './servers.ts'
 
 /** A call that came from another thread has so long: nobody here knows whether somebody still waits for it. */
 const passedTimeoutMs = 30_000
@@ -66,7 +66,7 @@ function ticketFor(clock: Clock, timeoutMs: number): Ticket {
 }
 
 /** What main may ask of this thread while it runs. */
-type Opened = { readonly context: Context; readonly own: Context['filters'] }
+type Opened = { readonly context: Context; readonly own: Context['filters']; servers?: Servers }
 
 /**
  * Answers JSON-RPC in this thread, on ports that it shares with others like it, until main says that it is enough or the execution worker is
@@ -90,6 +90,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       return await answerPassed(ethRegistry, { ...opened.context, ticket: ticketFor(clock, passedTimeoutMs) }, call)
     },
     metrics: () => meter.read(),
+    apiKeys: (keys) => opened?.servers?.setApiKeys(keys),
     alive(): void {},
     close: () => closing.resolve(),
   }
@@ -117,6 +118,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
       },
       listen,
     )
+    opened.servers = servers
     main.tell('opened', servers.urls)
     await Promise.race([closing.promise, execution.ended])
   } catch (error) {

@@ -5,6 +5,7 @@ import type { SentError } from '#lib/sentError'
 import type { LogLine } from '#lib/sentLog'
 import type { Json } from '#rpc/json'
 import type { SyncProgress } from '#rpc/ports'
+import type { ApiKey } from '#rpc/rateLimit'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import type { ListenOptions, Urls } from './servers.ts'
@@ -63,6 +64,8 @@ export type OfRpcWorker = {
   pending(hash: Hash): void
   passed(call: PassedCall): Promise<PassedAnswer>
   metrics(): Promise<MetricValues>
+  /** From now on these are the keys. */
+  apiKeys(keys: readonly ApiKey[]): void
   /** Answers as soon as its event loop turns. */
   alive(): void
   /** Lets answers under way finish for a while, then the thread ends. */

@@ -61,6 +61,14 @@ it('node/servers: public servers have the namespaces they are given and one limi
   }
   expect(await ask('eth_chainId')).toMatchObject([200, { error: { code: -32601 } }])
   expect(await ask('rpc_modules')).toMatchObject([200, { result: { net: '1.0', rpc: '1.0' } }])
+  servers.setApiKeys([{ key: 'alice-123', unitsPerSec: 5, burstUnits: 50 }])
+  for (let each = 0; each < 5; each++) {
+    const answer = await fetch(`${http}/alice-123`, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'net_version' }),
+    })
+    expect(answer.status).toBe(200)
+  }
   await using client = await openSocket(ws)
   expect(await client.call('net_version')).toMatchObject({ result: '8453' })
   expect(await client.call('net_version')).toMatchObject({ error: { code: -32016 } })

@@ -8,7 +8,7 @@ import { createIpcServer } from '#rpc/ipcServer'
 import { adminRegistry, ethRegistry, rollupRegistry, socketRegistry, withNamespaces } from '#rpc/methods'
 import type { RpcMetrics } from '#rpc/metrics'
 import type { HeadFeed } from '#rpc/ports'
-import { createRateLimiter, type RateLimitOptions } from '#rpc/rateLimit'
+import { type ApiKey, createRateLimiter, type RateLimiter, type RateLimitOptions } from '#rpc/rateLimit'
 import { createRegistry, type Registry } from '#rpc/registry'
 import { createRpcServer } from '#rpc/server'
 import { createWsServer } from '#rpc/wsServer'
@@ -73,12 +73,27 @@ export type ServersDeps = {
 }
 
 type Served = AsyncDisposable & { readonly url: string }
+
+/** What runs. Disposing of it closes all servers at once. */
+export interface Servers extends AsyncDisposable {
+  readonly urls: Urls
+  /** From now on these are the keys, wherever there is a rate limit. */
+  setApiKeys(keys: readonly ApiKey[]): void
+}
+
 type Open = (name: keyof ListenOptions, start: Promise<Served>) => Promise<void>
 type Common = { readonly log: Log; readonly clock: Clock; readonly metrics: RpcMetrics; readonly gates?: Gates }
+type LimiterOf = (options: RateLimitOptions | undefined) => RateLimiter | undefined
 
 const unrouted = <Context>(registry: Registry<Context>): Registry<Context> => registry
 
-async function openEth(open: Open, common: Common, { eth, health }: ServersDeps, listen: ListenOptions): Promise<void> {
+async function openEth(
+  open: Open,
+  common: Common,
+  limiterOf: LimiterOf,
+  { eth, health }: ServersDeps,
+  listen: ListenOptions,
+): Promise<void> {
   if (eth === undefined) return
   const { context, heads, engine, route = unrouted } = eth
   if (listen.http) {
@@ -86,16 +101,16 @@ async function openEth(open: Open, common: Common, { eth, health }: ServersDeps,
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
     const options = { ...at, ...(cors && { cors: cors === true ? ('*' as const) : cors }), flag }
     const registry = route(withNamespaces(ethRegistry, api))
-    const limiter = rateLimit && createRateLimiter(common.clock, rateLimit)
-    await open('http', createRpcServer({ ...common, pages: health, registry, contextOf, limiter }, options))
+    const deps = { ...common, pages: health, registry, contextOf, limiter: limiterOf(rateLimit) }
+    await open('http', createRpcServer(deps, options))
   }
   if (listen.ws) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: 'ws.port' }
     const registry = route(withNamespaces(socketRegistry, api))
-    const limiter = rateLimit && createRateLimiter(common.clock, rateLimit)
-    await open('ws', createWsServer({ ...common, registry, contextOf, heads, limiter, pending: context.filters }, options))
+    const deps = { ...common, registry, contextOf, heads, limiter: limiterOf(rateLimit), pending: context.filters }
+    await open('ws', createWsServer(deps, options))
   }
   if (listen.ipc) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
@@ -121,10 +136,10 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
 }
 
 /**
- * Starts what is to be served, one server after the other; those already started are closed when one cannot. All are closed at once.
+ * Starts what is to be served, one server after the other; those already started are closed when one cannot.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
-export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<AsyncDisposable & { readonly urls: Urls }> {
+export async function startServers(deps: ServersDeps, listen: ListenOptions): Promise<Servers> {
   const { log, clock, metrics, rollup, health, metricsPages } = deps
   const pages = new Map([...health, ...metricsPages])
   await using starting = new AsyncDisposableStack()
@@ -138,7 +153,13 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     urls[name] = server.url
   }
   const common = { log, clock, metrics }
-  await openEth(open, { ...common, gates: createGates() }, deps, listen)
+  const limiters: RateLimiter[] = []
+  const limiterOf: LimiterOf = (options) => {
+    const limiter = options && createRateLimiter(clock, options)
+    if (limiter) limiters.push(limiter)
+    return limiter
+  }
+  await openEth(open, { ...common, gates: createGates() }, limiterOf, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
     const contextOf = (ticket: Ticket): CallContext => ({ ticket })
@@ -148,5 +169,11 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
     )
   }
   const started = starting.move()
-  return { urls, [Symbol.asyncDispose]: () => started.disposeAsync() }
+  return {
+    urls,
+    setApiKeys(keys): void {
+      for (const limiter of limiters) limiter.setKeys(keys)
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  }
 }

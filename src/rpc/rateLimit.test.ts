@@ -82,6 +82,19 @@ it('rpc/rateLimit: a key has its own bucket, by header or path; a key nobody gav
   expect(limiter.bucketOf({ address }).take(1)).toMatchObject({ limit: 10 })
 })
 
+it('rpc/rateLimit: keys that are given out or taken back count at once, for those who are connected too', () => {
+  const key = { key: 'alice-1', unitsPerSec: 100, burstUnits: 200 }
+  const limiter = createRateLimiter(createManualClock(), options())
+  const alice = limiter.bucketOf({ address: '192.0.2.1', apiKey: 'alice-1' })
+  expect([alice.take(20), alice.take(1)]).toMatchObject([undefined, { limit: 10 }])
+  limiter.setKeys([key])
+  expect([alice.take(150), alice.take(100)]).toMatchObject([undefined, { limit: 100, remaining: 50 }])
+  limiter.setKeys([{ ...key, unitsPerSec: 1_000, burstUnits: 2_000 }])
+  expect([alice.take(500), alice.take(1)]).toMatchObject([undefined, { limit: 1_000 }]) // what was drawn stays drawn
+  limiter.setKeys([])
+  expect(alice.take(1)).toMatchObject({ limit: 10 })
+})
+
 async function serve() {
   const clock = createManualClock()
   const common = { doc: 'Test.', params: [], result: { doc: 'one', encode: (value: number) => value }, example: { params: [] } }

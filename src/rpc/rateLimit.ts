@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '#lib/clock'
-import { type Bucket, type Rate, RateTable } from './rateTable.ts'
+import { type Bucket, type Rate, type RateRefusal, RateTable } from './rateTable.ts'
 import { addressList, clientNameOf, trueAddressOf } from './server/clientAddress.ts'
 
 /** A client that has a name, and a bucket of its own. */
@@ -36,23 +36,44 @@ export function askerOf({ socket, headers, url }: IncomingMessage): Asker {
 }
 
 export interface RateLimiter {
-  /** Out of which bucket calls are paid. */
+  /** Out of which bucket calls are paid, from now on: the one it has by the keys of the day. */
   bucketOf(asker: Asker): Bucket
+  /** From now on these are the keys, for those who are connected too. */
+  setKeys(keys: readonly ApiKey[]): void
 }
+
+const mapOf = (keys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> => new Map(keys.map((key) => [key.key, key]))
 
 const keyInTarget = /^\/([^/?]+)$/
 
 /** The limits of all clients; a key nobody has given out counts as none. */
 export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProxies }: RateLimitOptions): RateLimiter {
   const buckets = new RateTable(table, () => clock.nowMs())
-  const byKey = new Map(keys.map((key) => [key.key, key]))
   const proxies = addressList(trustedProxies)
+  let byKey = mapOf(keys)
+
+  function bucketNow({ address, forwardedFor, apiKey, target = '/' }: Asker): Bucket {
+    const key = byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
+    if (key !== undefined) return buckets.bucket(`key ${key.key}`, key)
+    return buckets.bucket(clientNameOf(trueAddressOf(address, forwardedFor, proxies)), rate)
+  }
 
   return {
-    bucketOf({ address, forwardedFor, apiKey, target = '/' }): Bucket {
-      const key = byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
-      if (key !== undefined) return buckets.bucket(`key ${key.key}`, key)
-      return buckets.bucket(clientNameOf(trueAddressOf(address, forwardedFor, proxies)), rate)
+    bucketOf(asker): Bucket {
+      let known = byKey
+      let bucket = bucketNow(asker)
+      return {
+        take(units): RateRefusal | undefined {
+          if (known !== byKey) {
+            known = byKey
+            bucket = bucketNow(asker)
+          }
+          return bucket.take(units)
+        },
+      }
+    },
+    setKeys(given): void {
+      byKey = mapOf(given)
     },
   }
 }

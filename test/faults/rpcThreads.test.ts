@@ -13,6 +13,7 @@ import { type Clock, systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
+import { sharedRateLimit } from '#node/rateLimits'
 import { decodeBlock } from '#types/block'
 import { ask as askEngine, engineClient, jwtSecret } from '../harness/engineServer.ts'
 import { endNewestThread, holdNewestThread } from '../harness/mortalThread.ts'
@@ -186,6 +187,24 @@ it('faults/rpcThreads: one that gives no sign of life is replaced as one that en
   await vi.waitFor(async () => expect(await scraped()).toContain('basalt_node_rpc_threads 2\n'), { timeout: 10_000, interval: 100 })
   expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0'))
   expect(warned.join('')).toContain('gave no sign of life')
+})
+
+it('faults/rpcThreads: keys that change count in every thread, in one that is started afterwards too', async () => {
+  const rateLimit = sharedRateLimit({ rate: { unitsPerSec: 1, burstUnits: 100_000 }, keys: [], trustedProxies: [] })
+  await using node = await start({ listen: { http: { ...anyPort, rateLimit } } })
+  const limited = async () => {
+    const headers = { 'x-api-key': 'nobodys-1', 'content-type': 'application/json', connection: 'close' }
+    const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })))
+    return (await fetch(node.urls.http ?? '', { method: 'POST', headers, body })).status === 429
+  }
+  expect(await times(4, limited)).toEqual(Array(4).fill(false))
+  node.setApiKeys([{ key: 'nobodys-1', unitsPerSec: 1, burstUnits: 1 }])
+  await limited()
+  await vi.waitFor(async () => expect(await times(8, limited)).toEqual(Array(8).fill(true)), { timeout: 10_000, interval: 100 })
+  const filters = () => times(12, () => ask<string>(node, 'eth_newBlockFilter'))
+  await endNewestThread()
+  await vi.waitFor(async () => expect(threadsOf(await filters())).toEqual(['0x00', '0x01']), { timeout: 10_000, interval: 100 })
+  expect(await times(8, limited)).toEqual(Array(8).fill(true))
 })
 
 it('faults/rpcThreads: a port that another program has is refused, though threads of one program may share it (PORT_IN_USE)', async () => {

@@ -1,7 +1,9 @@
+import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
-import { startNode } from '#node/node'
+import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
+import { watchApiKeys } from '../apiKeys.ts'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
 import { cliFault } from '../faults.ts'
@@ -49,6 +51,17 @@ function blameAddress(error: unknown): never {
   throw cliFault('BAD_FLAG', { flag: String(flag).replace(/\.port$/, '.addr'), value: String(host), expected }, error)
 }
 
+/** Keys that are given out or taken back while the node runs. */
+function watchedKeys(
+  deps: { readonly clock: Clock; readonly log: Log },
+  { listen: { http, ws } }: NodeOptions,
+  path: string | undefined,
+  running: Pick<Node, 'setApiKeys'>,
+): Disposable | undefined {
+  const { keys } = http?.rateLimit ?? ws?.rateLimit ?? {}
+  return path === undefined || keys === undefined ? undefined : watchApiKeys(deps, path, keys, (now) => running.setApiKeys(now))
+}
+
 export const node: Command = {
   name: 'node',
   doc: 'derive a chain from L1, execute it, serve it',
@@ -76,6 +89,7 @@ export const node: Command = {
     await using running = await startNode({ clock, random: Math.random, fetch, log }, options).catch(blameAddress)
     const { http: rpc, rollup, ...urls } = running.urls
     log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: options.datadir })
+    using _keys = watchedKeys({ clock, log }, options, given['rpc.api-keys'], running)
     using _progress = showProgress(clock, line, running)
     const isToStop = aborted(io.signal)
     await Promise.race([running.stopped.then(() => isToStop), isToStop])
