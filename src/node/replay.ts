@@ -1,6 +1,6 @@
 import type { Evm, EvmSession, StateView } from '#evm/ports'
 import { inputOfBlock } from '#execution/blockInput'
-import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#execution/executeBlock'
+import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock, reopenBlock } from '#execution/executeBlock'
 import type { BlockInput } from '#execution/executedBlock'
 import type { Block } from '#types/block'
 import type { Address, Hash } from '#types/ids'
@@ -78,7 +78,7 @@ export class BlockReplay {
       this.run(steps - 1, parent, this.#deps.evm)[Symbol.dispose]()
       return
     }
-    using ran = this.#open(parent.state.view, parent, this.#deps.evm)
+    using ran = this.#open(openBlock, parent.state.view, parent, this.#deps.evm)
     this.#states.add(ran.session.diff())
   }
 
@@ -91,7 +91,7 @@ export class BlockReplay {
   run(index: number, parent: ParentBlock, evm: Evm, beforeIt: () => void = () => {}): ReplayedTransaction {
     const raw = this.of.block.transactions[index]
     if (raw === undefined) throw new RangeError(`no transaction ${index}`)
-    const ran = this.#open(this.before(index, parent), parent, evm)
+    const ran = this.#open(reopenBlock, this.before(index, parent), parent, evm)
     try {
       beforeIt()
       this.#running = index
@@ -105,8 +105,8 @@ export class BlockReplay {
     }
   }
 
-  /** The block on a state of its own; its system calls change nothing where they were made before. */
-  #open(view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
+  /** The block on a state of its own. */
+  #open(open: typeof openBlock, view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
     let session: EvmSession | undefined
     const catching: Evm = {
       open(...place): EvmSession {
@@ -114,10 +114,10 @@ export class BlockReplay {
         return session
       },
     }
-    const opened = openBlock({ ...this.#deps, evm: catching }, { ...parent, state: { ...parent.state, view } }, this.#input)
+    const opened = open({ ...this.#deps, evm: catching }, { ...parent, state: { ...parent.state, view } }, this.#input)
     if (opened.kind === 'invalid') throw new NotReplayable(opened.reason)
-    const open = opened.block
+    const { block } = opened
     if (session === undefined) throw new RangeError('a block was opened without a session')
-    return { session, open, [Symbol.dispose]: (): void => open[Symbol.dispose]() }
+    return { session, open: block, [Symbol.dispose]: (): void => block[Symbol.dispose]() }
   }
 }

@@ -1,46 +1,37 @@
-import { Buffer } from 'node:buffer'
 import type { Account, StateView } from '#evm/ports'
+import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
+import { VersionedRows } from './versionedRows.ts'
 
-/** A value from one step of a run on. */
-type Version<T> = { readonly step: number; readonly value: T }
+/** Of a version: flags; of an account number of the code's hash, steps (+ 1) that wiped and wrote its slots last, nonce, balance; of a slot its value. */
+const [flagsAt, codeAt, wipedAt, storedAt, nonceAt, wordAt] = [0, 1, 2, 3, 4, 6]
+const valueWords = wordAt + 8
+/** There is no such account; a slot holds zero. */
+const goneFlag = 1
+/** Only the slots of the account have changed: what else it has is in the state below. */
+const asBelowFlag = 2
+/** Of the state below: the account has slots there. */
+const storageFlag = 4
 
-/** About what an entry takes beside its bytes. */
-const entryBytes = 150
+/** About what a code takes beside its bytes. */
+const codeBytes = 150
 
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
-/** The last version that a step before `steps` has made. */
-function versionBefore<T>(versions: readonly Version<T>[] | undefined, steps: number): Version<T> | undefined {
-  if (versions === undefined) return undefined
-  let [low, high] = [0, versions.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((versions[middle] as Version<T>).step < steps) low = middle + 1
-    else high = middle
-  }
-  return versions[low - 1]
-}
-
-function push<T>(map: Map<string, Version<T>[]>, name: string, version: Version<T>): void {
-  const known = map.get(name)
-  if (known === undefined) map.set(name, [version])
-  else known.push(version)
-}
-
-/** The state between any two steps of a run (the system calls of a block, and each of its transactions): what each step changed, by key. */
+/**
+ * The state between any two steps of a run (the system calls of a block, and each of its transactions): what each step changed, by key, and what was
+ * read of the state before the first one.
+ */
 export class ReplayStates {
-  readonly #accounts = new Map<string, Version<AccountChange | null>[]>()
-  readonly #wipes = new Map<string, Version<true>[]>()
-  /** by account and slot */
-  readonly #slots = new Map<string, Version<Uint8Array | undefined>[]>()
-  /** accounts that got slots */
-  readonly #stored = new Map<string, Version<true>[]>()
+  readonly #rows = new VersionedRows(valueWords)
+  /** by row: what the state below has there, as a version; 0: not read yet */
+  #below = new Uint32Array(64)
   readonly #codes = new Map<Hash, Uint8Array>()
+  readonly #codeNumbers = new Map<Hash, number>()
+  readonly #codeHashes: Hash[] = []
   #steps = 0
-  #bytes = 0
+  #codeBytes = 0
 
   /** How many were added. */
   get steps(): number {
@@ -49,35 +40,67 @@ export class ReplayStates {
 
   /** Memory that it takes, about. */
   get sizeBytes(): number {
-    return this.#bytes
+    return this.#rows.sizeBytes + 4 * this.#below.length + this.#codeBytes
   }
 
   /** What the next step has changed. */
   add(diff: StateDiff): void {
     const step = this.#steps++
-    for (const { key, change, wiped } of diff.accounts()) {
-      const name = latin(key)
-      if (wiped) push(this.#wipes, name, { step, value: true })
-      push(this.#accounts, name, { step, value: change })
-      this.#bytes += entryBytes
-    }
-    let owner = ''
+    for (const { key, change, wiped } of diff.accounts()) this.#addAccount(this.#rows.rowOf(key), step, change, wiped)
     for (const { addressKey, slotKey, value } of diff.slots()) {
-      const name = latin(addressKey)
-      if (name !== owner) push(this.#stored, name, { step, value: true })
-      owner = name
-      push(this.#slots, name + latin(slotKey), { step, value: isZero(value) ? undefined : value })
-      this.#bytes += entryBytes
+      this.#noteStored(this.#rows.rowOf(addressKey), step)
+      const version = this.#rows.push(this.#rows.rowOf(addressKey, slotKey), step)
+      if (isZero(value)) this.#rows.setWord(version, flagsAt, goneFlag)
+      else this.#rows.bytes(version, wordAt, 32).set(value)
     }
     for (const { hash, code } of diff.codes()) {
       this.#codes.set(hash, code)
-      this.#bytes += entryBytes + code.length
+      this.#codeBytes += codeBytes + code.length
     }
+  }
+
+  #addAccount(row: number, step: number, change: AccountChange | null, wiped: boolean): void {
+    const rows = this.#rows
+    const before = rows.versionBefore(row, step)
+    const version = rows.push(row, step)
+    rows.setWord(version, wipedAt, wiped ? step + 1 : rows.word(before, wipedAt))
+    rows.setWord(version, storedAt, rows.word(before, storedAt))
+    if (change === null) rows.setWord(version, flagsAt, goneFlag)
+    else this.#writeAccount(version, change)
+  }
+
+  #writeAccount(version: number, { nonce, balance, codeHash }: AccountChange): void {
+    this.#rows.setWord(version, codeAt, this.#codeNumber(codeHash))
+    this.#rows.bytes(version, nonceAt, 8).set(bytesFromBigint(nonce, 8))
+    this.#rows.bytes(version, wordAt, 32).set(bytesFromBigint(balance, 32))
+  }
+
+  #codeNumber(hash: Hash): number {
+    const known = this.#codeNumbers.get(hash)
+    if (known !== undefined) return known
+    const number = this.#codeHashes.push(hash) - 1
+    this.#codeNumbers.set(hash, number)
+    this.#codeBytes += codeBytes
+    return number
+  }
+
+  /** The step has written a slot of the account, whatever else of it has changed. */
+  #noteStored(row: number, step: number): void {
+    const rows = this.#rows
+    const last = rows.versionBefore(row, step + 1)
+    if (last !== 0 && rows.stepOf(last) === step) {
+      rows.setWord(last, storedAt, step + 1)
+      return
+    }
+    const version = rows.push(row, step)
+    if (last === 0) rows.setWord(version, flagsAt, asBelowFlag)
+    else rows.copyValue(last, version)
+    rows.setWord(version, storedAt, step + 1)
   }
 
   /**
    * The state after so many steps.
-   * @param below the state before the first one
+   * @param below the state before the first one: the same each time, though it may be read from elsewhere
    */
   after(steps: number, below: StateView): StateView {
     return {
@@ -88,40 +111,101 @@ export class ReplayStates {
     }
   }
 
-  /** The slots of an account that so many steps have written, by hashed key in latin-1 (undefined: zero), and whether it lost those it had. */
-  slotsOf(addressKey: Uint8Array, steps: number): { readonly wiped: boolean; readonly slots: ReadonlyMap<string, Uint8Array | undefined> } {
-    const owner = latin(addressKey)
-    const wiped = versionBefore(this.#wipes.get(owner), steps)
-    const slots = new Map<string, Uint8Array | undefined>()
-    for (const [name, versions] of this.#slots) {
-      const written = name.startsWith(owner) ? versionBefore(versions, steps) : undefined
-      if (written !== undefined && written.step >= (wiped?.step ?? 0)) slots.set(name.slice(owner.length), written.value)
+  /** The slots of an account that so many steps have written (undefined: zero), and whether it lost those it had. */
+  slotsOf(
+    addressKey: Uint8Array,
+    steps: number,
+  ): { readonly wiped: boolean; readonly slots: readonly { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[] } {
+    const owner = this.#rows.find(addressKey)
+    const wiped = this.#wipedBefore(owner, steps)
+    const slots: { readonly key: Uint8Array; readonly value: Uint8Array | undefined }[] = []
+    for (let row = 1; row <= this.#rows.rows; row++) {
+      const [key, slotKey] = this.#rows.keyOf(row)
+      const isOwn = row !== owner && key.every((byte, i) => byte === addressKey[i])
+      const written = isOwn ? this.#rows.versionBefore(row, steps) : 0
+      if (written !== 0 && this.#rows.stepOf(written) + 1 >= wiped) slots.push({ key: slotKey.slice(), value: this.#slotAt(written) })
     }
-    return { wiped: wiped !== undefined, slots }
+    return { wiped: wiped > 0, slots }
+  }
+
+  /** The step, + 1, that has wiped an account last; 0: none. */
+  #wipedBefore(owner: number, steps: number): number {
+    const version = this.#rows.versionBefore(owner, steps)
+    return this.#rows.word(version, wipedAt)
   }
 
   #account(addressKey: Uint8Array, steps: number, below: StateView): Account | undefined {
-    const name = latin(addressKey)
-    const changed = versionBefore(this.#accounts.get(name), steps)
-    if (changed?.value === null) return undefined
-    const before = below.account(addressKey)
-    const account = changed?.value ?? before
-    return account && { ...account, storageRoot: this.#storageRoot(name, steps, before) }
+    const row = this.#rows.rowOf(addressKey)
+    const version = this.#rows.versionBefore(row, steps)
+    const flags = this.#rows.word(version, flagsAt)
+    if (version === 0 || flags === asBelowFlag) return this.#accountBelow(row, addressKey, below, version)
+    return (flags & goneFlag) !== 0 ? undefined : this.#accountAt(version, () => this.#hasSlots(version, row, addressKey, below))
   }
 
-  /** Not the root itself, which nobody has computed: whether there is storage is all that a run asks of it. */
-  #storageRoot(name: string, steps: number, before: Account | undefined): Hash {
-    const wiped = versionBefore(this.#wipes.get(name), steps)?.step ?? -1
-    const stored = versionBefore(this.#stored.get(name), steps)?.step ?? -1
-    const root = wiped < 0 ? (before?.storageRoot ?? emptyRoot) : emptyRoot
-    return root === emptyRoot && stored >= 0 && stored >= wiped ? zeroHash : root
+  #hasSlots(version: number, row: number, addressKey: Uint8Array, below: StateView): boolean {
+    const [wiped, stored] = [this.#rows.word(version, wipedAt), this.#rows.word(version, storedAt)]
+    if (stored > 0 && stored >= wiped) return true
+    return wiped === 0 && (this.#rows.word(this.#versionBelow(row, addressKey, below), flagsAt) & storageFlag) !== 0
+  }
+
+  /** @param over the version that says of its slots what there is to say; 0: none */
+  #accountBelow(row: number, addressKey: Uint8Array, below: StateView, over: number): Account | undefined {
+    const version = this.#versionBelow(row, addressKey, below)
+    const flags = this.#rows.word(version, flagsAt)
+    if ((flags & goneFlag) !== 0) return undefined
+    return this.#accountAt(version, () => over !== 0 || (flags & storageFlag) !== 0)
+  }
+
+  /** The storage root is not the root itself, which nobody has computed: whether there is storage is all that a run asks of it. */
+  #accountAt(version: number, hasSlots: () => boolean): Account {
+    return {
+      nonce: bigintFromBytes(this.#rows.bytes(version, nonceAt, 8)),
+      balance: bigintFromBytes(this.#rows.bytes(version, wordAt, 32)),
+      codeHash: this.#codeHashes[this.#rows.word(version, codeAt)] as Hash,
+      storageRoot: hasSlots() ? zeroHash : emptyRoot,
+    }
+  }
+
+  #versionBelow(row: number, addressKey: Uint8Array, below: StateView): number {
+    const known = this.#knownBelow(row)
+    if (known !== 0) return known
+    const account = below.account(addressKey)
+    const version = this.#rows.addLoose()
+    this.#below[row] = version
+    if (account) this.#writeAccount(version, account)
+    this.#rows.setWord(version, flagsAt, account ? (account.storageRoot === emptyRoot ? 0 : storageFlag) : goneFlag)
+    return version
+  }
+
+  #knownBelow(row: number): number {
+    if (row >= this.#below.length) {
+      const grown = new Uint32Array(Math.ceil(1.5 * (row + 1)))
+      grown.set(this.#below)
+      this.#below = grown
+    }
+    return this.#below[row] as number
   }
 
   #slot(addressKey: Uint8Array, slotKey: Uint8Array, steps: number, below: StateView): Uint8Array | undefined {
-    const owner = latin(addressKey)
-    const written = versionBefore(this.#slots.get(owner + latin(slotKey)), steps)
-    const wiped = versionBefore(this.#wipes.get(owner), steps)
-    if (written !== undefined && written.step >= (wiped?.step ?? 0)) return written.value
-    return wiped === undefined ? below.slot(addressKey, slotKey) : undefined
+    const row = this.#rows.rowOf(addressKey, slotKey)
+    const written = this.#rows.versionBefore(row, steps)
+    const wiped = this.#wipedBefore(this.#rows.find(addressKey), steps)
+    if (written !== 0 && this.#rows.stepOf(written) + 1 >= wiped) return this.#slotAt(written)
+    return wiped === 0 ? this.#slotBelow(row, addressKey, slotKey, below) : undefined
+  }
+
+  #slotBelow(row: number, addressKey: Uint8Array, slotKey: Uint8Array, below: StateView): Uint8Array | undefined {
+    const known = this.#knownBelow(row)
+    if (known !== 0) return this.#slotAt(known)
+    const value = below.slot(addressKey, slotKey)
+    const version = this.#rows.addLoose()
+    this.#below[row] = version
+    if (value === undefined) this.#rows.setWord(version, flagsAt, goneFlag)
+    else this.#rows.bytes(version, wordAt, 32).set(value, 32 - value.length)
+    return value
+  }
+
+  #slotAt(version: number): Uint8Array | undefined {
+    return this.#rows.word(version, flagsAt) === goneFlag ? undefined : this.#rows.bytes(version, wordAt, 32).slice()
   }
 }

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { ParentBlock } from '#execution/executeBlock'
 import { bigintFromBytes, compareBytes } from '#lib/bytes'
 import { decodeRlp, rlpBytes } from '#lib/rlp'
@@ -40,10 +39,7 @@ export function storageFrom(
   start: Uint8Array,
   max: number,
 ): StorageRange {
-  const written = Array.from(changed.slots, ([name, value]) => ({
-    key: new Uint8Array(Buffer.from(name, 'latin1')),
-    value: value === undefined ? 0n : bigintFromBytes(value),
-  }))
+  const written = changed.slots.map(({ key, value }) => ({ key, value: value === undefined ? 0n : bigintFromBytes(value) }))
   const above = written.filter(({ key }) => compareBytes(key, start) >= 0).sort((a, b) => compareBytes(a.key, b.key))
   const slots: StorageRange['slots'][number][] = []
   for (const { key, value } of merged(changed.wiped ? [] : stored(parent, addressKey, start), above)) {
