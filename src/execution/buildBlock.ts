@@ -58,6 +58,11 @@ export class BlockBuild implements Disposable {
     })
   }
 
+  /** Lets somebody look at it as it is now. @param on the parent */
+  look(on: ParentBlock, look: (block: OpenBlock) => void): void {
+    this.#below.during(on.state, () => look(this.#block))
+  }
+
   /** State root, header, hash; the build is disposed of. @param on the parent */
   seal(on: ParentBlock): ExecutedBlock {
     using block = this.#block

@@ -147,7 +147,8 @@ class LocalExecution implements Execution {
       ms += ran.ms
       return ran.value
     }
-    const deps = { block: this.#block, pool, clock: this.#deps.clock, limits: (): BlockLimits => this.#limits, during }
+    const { clock, increments } = this.#deps
+    const deps = { block: this.#block, pool, clock, increments, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid' ? built : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on) }), ms)
   }

@@ -3,6 +3,7 @@ import type { Evm } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Journal, Kv } from '#store/ports'
+import type { IncrementListener } from './buildIncrements.ts'
 import type { BuildPool } from './buildPool.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
@@ -19,6 +20,8 @@ export type ExecutionDeps = {
   readonly genesis: () => Genesis
   /** Where transactions of built blocks come from; left out: they have the forced ones alone. */
   readonly pool?: BuildPool
+  /** Left out: nobody is told of blocks before they are sealed. */
+  readonly increments?: IncrementListener
   /** Left out: one of its own. */
   readonly senders?: Senders
   readonly clock: Clock

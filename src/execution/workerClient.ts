@@ -1,3 +1,4 @@
+import { deserialize } from 'node:v8'
 import type { MessagePort } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
@@ -7,6 +8,7 @@ import { writeLine } from '#lib/sentLog'
 import type { SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
+import type { BuiltIncrement } from '#types/increment'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { ChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
@@ -28,6 +30,8 @@ export type ExecutionClientDeps = {
   readonly log: Log
   /** Told of each transaction that moves the chain; the worker does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each slice of a block that is built with the pool. */
+  readonly onIncrement?: (increment: BuiltIncrement) => void
   /** Told of each record right after it is the published one. */
   readonly onPublish?: (record: HeadRecord) => void
   /** Told of each block that was executed, whatever becomes of it. */
@@ -181,6 +185,9 @@ export class ExecutionClient implements Engine {
         break
       case 'commit':
         this.#deps.onCommit?.(message.phase)
+        break
+      case 'increment':
+        this.#deps.onIncrement?.(deserialize(message.increment) as BuiltIncrement)
         break
       case 'log':
         writeLine(this.#deps.log, message.line)

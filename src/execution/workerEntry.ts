@@ -1,5 +1,6 @@
 // Runs in a thread of its own: the only writer of the chain's tables.
 import { once } from 'node:events'
+import { serialize } from 'node:v8'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import { warmUp } from '#evm/warmUp'
@@ -13,6 +14,7 @@ import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
+import type { BuiltIncrement } from '#types/increment'
 import { readHeads } from './chainStore.ts'
 import type { ChainView } from './chainView.ts'
 import { createExecution, type Execution } from './execution.ts'
@@ -62,7 +64,7 @@ function createReaders(
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, pool: limits } = settings
+  const { port, dir, config, minFreeBytes, incrementMs, pool: limits } = settings
   const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
   await using kv = openLmdbKv(dir, Object.values(tables))
@@ -98,6 +100,12 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       senders,
       clock: systemClock,
       log,
+      ...(incrementMs !== undefined && {
+        increments: {
+          everyMs: incrementMs,
+          onIncrement: (increment: BuiltIncrement) => outbox.send({ kind: 'increment', increment: serialize(increment) }),
+        },
+      }),
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
         const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 }

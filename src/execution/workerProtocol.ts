@@ -25,6 +25,8 @@ export type WorkerSettings = {
   readonly minFreeBytes: number
   /** of the transaction pool */
   readonly pool?: TxPoolLimits
+  /** Blocks that are built with the pool are told so often; absent: nobody is told before they are sealed. */
+  readonly incrementMs?: number
   /** `ShownRecords`, the same for all who read the chain */
   readonly shown: SharedArrayBuffer
 }
@@ -143,4 +145,6 @@ export type FromWorker =
   | { readonly kind: 'failed'; readonly error: SentError }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
+  /** a `BuiltIncrement` as `v8.serialize` writes it */
+  | { readonly kind: 'increment'; readonly increment: Uint8Array }
   | { readonly kind: 'log'; readonly line: LogLine }

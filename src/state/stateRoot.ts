@@ -91,6 +91,19 @@ export function computeStateRoot(nodes: NodeSource, parentRoot: Hash, view: Stat
   return { root, nodes: changed, storageRoots }
 }
 
+/**
+ * The storage root of one account after a diff. @param nodes of the state before it @param view the same state
+ * @throws Fault MISSING_NODE, BAD_NODE
+ */
+export function computeStorageRoot(nodes: NodeSource, view: StateView, diff: StateDiff, addressKey: Uint8Array): Hash {
+  const before = diff.isWiped(addressKey) ? emptyRoot : (view.account(addressKey)?.storageRoot ?? emptyRoot)
+  const slots: TrieChange[] = []
+  for (const slot of diff.slots()) {
+    if (equalBytes(slot.addressKey, addressKey)) slots.push({ key: slot.slotKey, value: slotLeaf(slot.value) })
+  }
+  return updateTrie(nodes, addressKey, before, slots).root
+}
+
 function accountAfter({ key, change }: TouchedAccount, before: Account | undefined): AccountChange {
   const after = change ?? before
   if (after === undefined) throw new RangeError(`state diff: slots of ${toHex(key)}, an account that does not exist`)

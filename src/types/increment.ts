@@ -1,4 +1,5 @@
 import type { Address, Hash } from './ids.ts'
+import type { Receipt } from './receipt.ts'
 
 /** What a block decides for itself before it has transactions, as the first increment tells it. */
 export type IncrementBase = {
@@ -42,4 +43,12 @@ export type Increment = {
   /** EIP-2718 bytes: those that are new */
   readonly transactions: readonly Uint8Array[]
   readonly outcome: IncrementOutcome
+}
+
+/** An increment with what only its builder knows at once: the metadata of the stream. */
+export type BuiltIncrement = Increment & {
+  /** of its transactions, in their order */
+  readonly receipts: readonly { readonly hash: Hash; readonly receipt: Receipt }[]
+  /** wei, of every account that the block has changed so far, or its slots */
+  readonly balances: readonly { readonly address: Address; readonly balanceWei: bigint }[]
 }
