@@ -193,7 +193,7 @@ class SnapshotView implements ChainView {
   }
 
   logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined {
-    const hash = this.canonicalHash(number)
+    const hash = this.#lastId?.number === number ? this.#lastId.hash : this.canonicalHash(number)
     if (hash === undefined) return undefined
     const stored = store.readLogs(this.#reader, { number, hash }, indexes)
     if (stored === undefined) return this.#decodedLogs(hash, indexes)

@@ -125,6 +125,8 @@ const maxUnsealed = 4
 export interface BlockCache {
   /** As `readBlock`; kept for the next who asks. */
   read(view: ChainView, hash: Hash): DecodedBlock | undefined
+  /** A block that is kept already; nothing is read. */
+  kept(hash: Hash): DecodedBlock | undefined
   /** As `readBlock`, for who reads many blocks: what is kept is used, nothing more is kept. */
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined
 }
@@ -143,6 +145,7 @@ export function createBlockCache(maxBytes: number): BlockCache {
       else if (block) kept.set(hash, block, block.sizeBytes)
       return block
     },
+    kept: (hash) => kept.get(hash),
     pass: (view, hash) => find(hash) ?? readBlock(view, hash),
   }
 }

@@ -12,7 +12,7 @@ import { logResult, type PlacedLog } from '../../results/log.ts'
 import { writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
-import { logsIn, logsOfBlock } from './blockLogs.ts'
+import { logsAmong, logsIn, logsOfBlock } from './blockLogs.ts'
 import { createLogMatcher, type LogMatcher } from './matchLogs.ts'
 
 /** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
@@ -21,6 +21,8 @@ const receiptsCost = 64
 /** Of a question to the index, and of a block that it named beside the transactions in it. */
 const searchCost = 256
 const foundCost = 8
+/** So many transactions of a block are read by themselves, of more the block is read as a whole. */
+const fewTransactions = 32
 /** How often the chain may reorganise under one query. */
 const maxRestarts = 3
 
@@ -70,14 +72,28 @@ function readFound(context: EthContext, query: Query, slice: Slice, { places, ne
   slice.cost += searchCost
   for (const { number, transactions } of places) {
     if (slice.cost >= sliceCost) return number
-    const hash = view.canonicalHash(number)
-    const block = hash && context.blocks.pass(view, hash)
-    if (!block) throw prunedHistory()
-    for (const found of logsIn(block, query.matcher, transactions)) into.push(found)
+    for (const found of logsOfPlace(context, view, query.matcher, number, transactions)) into.push(found)
     slice.cost += foundCost + transactions.length
     refuseTooMany(context, query.range, number, into.length)
   }
   return next
+}
+
+/** The logs that match in some transactions of a canonical block, in order. */
+function logsOfPlace(
+  { blocks }: EthContext,
+  view: ChainView,
+  matcher: LogMatcher,
+  number: number,
+  transactions: readonly number[],
+): readonly PlacedLog[] {
+  const hash = view.canonicalHash(number)
+  if (hash === undefined) throw prunedHistory()
+  const kept = blocks.kept(hash) ?? (transactions.length > fewTransactions ? blocks.pass(view, hash) : undefined)
+  if (kept) return logsIn(kept, matcher, transactions)
+  const read = view.logsAt(number, transactions)
+  if (read === undefined) throw prunedHistory()
+  return logsAmong(read, matcher)
 }
 
 /** Looks through blocks one by one. @returns the next block to look at */
