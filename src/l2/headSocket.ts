@@ -1,9 +1,9 @@
 import { type ClientOptions, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock'
+import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import type { L2Metrics } from './metrics.ts'
-import type { SourceEndpoint } from './sourceUrl.ts'
 
 export type HeadSocketDeps = {
   readonly clock: Clock
@@ -13,7 +13,7 @@ export type HeadSocketDeps = {
 }
 
 export type HeadSocketOptions = {
-  readonly endpoint: SourceEndpoint
+  readonly endpoint: Endpoint
   /** without a head: then the connection is given up and made anew */
   readonly idleMs: number
   readonly connectTimeoutMs: number

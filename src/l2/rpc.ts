@@ -1,10 +1,10 @@
+import type { Endpoint } from '#lib/endpoint'
 import { type Fault, isFault } from '#lib/fault'
 import { type JsonHttpDeps, type JsonHttpLimits, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 import type { L2Metrics } from './metrics.ts'
 import { resultOf, Slots } from './rpcResult.ts'
-import type { SourceEndpoint } from './sourceUrl.ts'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
@@ -57,7 +57,7 @@ const outcomeLabels = {
   'bad-answer': 'wrong_answer',
 } as const
 
-export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, endpoint: SourceEndpoint): SourceRpc {
+export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, endpoint: Endpoint): SourceRpc {
   const slots = new Slots(limits.maxConcurrent)
   const { url, headers, name } = endpoint
   const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })

@@ -1,12 +1,12 @@
 import { WebSocket } from 'ws'
 import type { Clock } from '#lib/clock'
+import type { Endpoint } from '#lib/endpoint'
 import { isFault } from '#lib/fault'
 import { objectOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 import type { L2Metrics } from './metrics.ts'
 import type { RpcCall, SourceRpc, SourceRpcLimits } from './rpc.ts'
 import { resultOf, Slots } from './rpcResult.ts'
-import type { SourceEndpoint } from './sourceUrl.ts'
 
 export type SocketRpcDeps = { readonly clock: Clock; readonly metrics: Pick<L2Metrics, 'requests'> }
 
@@ -38,7 +38,7 @@ function outcomeOf(error: unknown): 'ok' | 'rate_limited' | 'unreachable' | 'wro
 export function createSocketRpc(
   { clock, metrics }: SocketRpcDeps,
   { timeoutMs, maxBodyBytes, maxConcurrent }: SourceRpcLimits,
-  { url, headers, name }: SourceEndpoint,
+  { url, headers, name }: Endpoint,
 ): SourceRpc & Disposable {
   const slots = new Slots(maxConcurrent)
   const pending = new Set<Pending>()

@@ -1,39 +1,18 @@
-import { Buffer } from 'node:buffer'
+import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import { l2Fault } from './faults.ts'
 
-/** A server to ask. Only `name` may be shown: the URL often holds a key. */
-export type SourceEndpoint = {
-  /** without credentials */
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  /** host and port */
-  readonly name: string
-}
-
 /** `socket` absent: heads are polled. */
-export type SourceEndpoints = { readonly rpc: SourceEndpoint; readonly socket?: SourceEndpoint }
+export type SourceEndpoints = { readonly rpc: Endpoint; readonly socket?: Endpoint }
 
 const socketProtocols: readonly string[] = ['ws:', 'wss:']
 
 /** Whether calls to it go over a WebSocket. */
-export const isSocket = ({ url }: SourceEndpoint): boolean => socketProtocols.includes(new URL(url).protocol)
+export const isSocket = ({ url }: Endpoint): boolean => socketProtocols.includes(new URL(url).protocol)
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text // a `%` that begins no escape
-  }
-}
-
-function endpointOf(text: string, protocols: readonly string[], what: string): SourceEndpoint {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !protocols.includes(url.protocol)) throw l2Fault('SOURCE_URL_INVALID', { reason: `${what} expected` })
-  const secret = `${decoded(url.username)}:${decoded(url.password)}`
-  url.username = ''
-  url.password = ''
-  const headers = secret === ':' ? {} : { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
-  return { url: url.href, headers, name: url.host }
+function endpointOf(text: string, protocols: readonly string[], what: string): Endpoint {
+  const endpoint = parseEndpoint(text, protocols)
+  if (endpoint === undefined) throw l2Fault('SOURCE_URL_INVALID', { reason: `${what} expected` })
+  return endpoint
 }
 
 /**

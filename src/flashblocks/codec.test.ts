@@ -1,0 +1,164 @@
+import { brotliCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { toHex } from '#lib/hex'
+import { badFrameReasons, type DecodedFrame, decodeFrame, type Frame, maxFrameBytes } from './codec.ts'
+
+type Fields = Record<string, unknown>
+const word = (digit: string): string => `0x${digit.repeat(64)}`
+
+const base: Fields = {
+  parent_beacon_block_root: word('1'),
+  parent_hash: word('2'),
+  fee_recipient: `0x${'42'.repeat(20)}`,
+  prev_randao: word('3'),
+  block_number: '0xb',
+  gas_limit: '0x1c9c380',
+  timestamp: '0x6b016a7b',
+  extra_data: '0x01000000fa000000060000000000000000',
+  base_fee_per_gas: '0x3985a57c',
+}
+const diff: Fields = {
+  state_root: word('0'),
+  receipts_root: word('4'),
+  logs_bloom: `0x${'00'.repeat(256)}`,
+  gas_used: '0xb436',
+  block_hash: word('5'),
+  transactions: ['0x7e01', '0x02f0'],
+  withdrawals: [],
+  withdrawals_root: word('6'),
+  blob_gas_used: '0x9c40',
+}
+const first: Fields = { payload_id: '0x033e389bc258967D', index: 0, base, diff, metadata: { block_number: 11 } }
+const { base: _, ...withoutBase } = first
+const later: Fields = { ...withoutBase, index: 3 }
+
+const bytesOf = (json: unknown): Uint8Array => Buffer.from(JSON.stringify(json))
+const decode = (json: unknown): DecodedFrame => decodeFrame(bytesOf(json))
+function frameOf(decoded: DecodedFrame): Frame {
+  if (decoded.kind === 'bad') throw new Error(decoded.text)
+  return decoded.frame
+}
+
+it('flashblocks/codec: a slice 0 with all its fields', () => {
+  expect(frameOf(decode(first))).toEqual({
+    payloadId: '0x033e389bc258967d',
+    index: 0,
+    blockNumber: 11,
+    base: {
+      parentHash: word('2'),
+      parentBeaconBlockRoot: word('1'),
+      feeRecipient: `0x${'42'.repeat(20)}`,
+      prevRandao: word('3'),
+      gasLimit: 30_000_000n,
+      timestamp: 0x6b016a7b,
+      extraData: Uint8Array.from([1, 0, 0, 0, 0xfa, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0]),
+      baseFee: 0x3985a57cn,
+    },
+    transactions: [Uint8Array.of(0x7e, 1), Uint8Array.of(2, 0xf0)],
+    outcome: {
+      stateRoot: word('0'),
+      receiptsRoot: word('4'),
+      logsBloom: new Uint8Array(256),
+      gasUsed: 0xb436n,
+      withdrawalsRoot: word('6'),
+      blobGasUsed: 0x9c40n,
+    },
+  })
+})
+
+it('flashblocks/codec: a brotli stream is what it unpacks to, and white space before the object is passed over', () => {
+  const plain = frameOf(decode(first))
+  expect(frameOf(decodeFrame(brotliCompressSync(bytesOf(first))))).toEqual(plain)
+  expect(frameOf(decodeFrame(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
+})
+
+it.each([
+  [
+    'v0.4.1: receipts tagged by their type, and balances',
+    { block_number: 11, receipts: { [word('7')]: { Deposit: { status: '0x1' } } }, new_account_balances: {} },
+  ],
+  [
+    'v0.5.0-rc.3: an access list too',
+    { block_number: 11, receipts: {}, new_account_balances: {}, access_list: { account_changes: [], fal_hash: word('8') } },
+  ],
+  ['v0.8.0: the number alone', { block_number: 11 }],
+  ['receipts in a form of tomorrow', { block_number: 11, receipts: 7 }],
+])('flashblocks/codec: metadata of any form is read: %s', (_what, metadata) => {
+  expect(frameOf(decode({ ...later, metadata })).blockNumber).toBe(11)
+})
+
+it('flashblocks/codec: without metadata the base tells the number, and a later slice has none', () => {
+  const numberOf = (json: Fields): number | undefined => frameOf(decode({ ...json, metadata: undefined })).blockNumber
+  expect([first, later].map(numberOf)).toEqual([11, undefined])
+})
+
+const withDiff = (changes: Fields): Fields => ({ ...first, diff: { ...diff, ...changes } })
+const withBase = (changes: Fields): Fields => ({ ...first, base: { ...base, ...changes } })
+it.each([
+  ['a list', 'encoding', [first]],
+  ['a payload id of 7 bytes', 'shape', { ...first, payload_id: '0x033e389bc25896' }],
+  ['a payload id that is a number', 'shape', { ...first, payload_id: 7 }],
+  ['an index that is text', 'shape', { ...first, index: '0x0' }],
+  ['an index that is no whole number', 'shape', { ...later, index: 1.5 }],
+  ['an index below zero', 'shape', { ...later, index: -1 }],
+  ['an index that is too large', 'shape', { ...later, index: 65_536 }],
+  ['a slice 0 without a base', 'shape', { ...later, index: 0 }],
+  ['a later slice with a base', 'shape', { ...first, index: 1 }],
+  ['a base that is a list', 'shape', { ...first, base: [] }],
+  ['no diff', 'shape', { ...first, diff: null }],
+  ['two numbers', 'shape', { ...first, metadata: { block_number: 12 } }],
+  ['a number that is text', 'shape', { ...later, metadata: { block_number: '0xb' } }],
+  ['a parent hash of 31 bytes', 'shape', withBase({ parent_hash: word('2').slice(0, -2) })],
+  ['a time above 2^53', 'shape', withBase({ timestamp: '0xffffffffffffffff' })],
+  ['no gas limit', 'shape', withBase({ gas_limit: undefined })],
+  ['transactions that are no list', 'shape', withDiff({ transactions: {} })],
+  ['a transaction that is a number', 'shape', withDiff({ transactions: [7] })],
+  ['a transaction of an odd number of digits', 'shape', withDiff({ transactions: ['0x123'] })],
+  ['a transaction without bytes', 'shape', withDiff({ transactions: ['0x'] })],
+  ['a bloom of 255 bytes', 'shape', withDiff({ logs_bloom: `0x${'00'.repeat(255)}` })],
+  ['gas that is a number', 'shape', withDiff({ gas_used: 7 })],
+])('flashblocks/codec: refuses %s', (_what, reason, json) => {
+  expect(decode(json)).toMatchObject({ kind: 'bad', reason })
+})
+
+it.each([
+  ['JSON that is cut', 'json', bytesOf(first).subarray(0, 100)],
+  ['a hundred thousand open lists', 'json', Buffer.from(`{"a":${'['.repeat(100_000)}`)],
+  ['text', 'encoding', Buffer.from('hello')],
+  ['nothing', 'encoding', Buffer.from('')],
+  ['brotli that is cut', 'encoding', brotliCompressSync(bytesOf(first)).subarray(0, -5)],
+  ['brotli of something else', 'json', brotliCompressSync(Buffer.from('hello'))],
+  ['a small message that unpacks to a large one', 'size', brotliCompressSync(new Uint8Array(maxFrameBytes + 1))],
+  ['a large message', 'size', new Uint8Array(maxFrameBytes + 1).fill(0x20)],
+])('flashblocks/codec: refuses %s', (_what, reason, message) => {
+  expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason })
+})
+
+it('flashblocks/codec: a refusal names the field and quotes nothing', () => {
+  expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is no quantity' })
+})
+
+it('flashblocks/codec: any bytes are a frame or a refusal', () => {
+  const whole = bytesOf(first)
+  const changed = fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })).map(([at, byte]) => {
+    const bytes = Uint8Array.from(whole)
+    bytes[at] = byte
+    return bytes
+  })
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        changed,
+        fc.uint8Array(),
+        fc.json().map((text) => Buffer.from(text)),
+      ),
+      (bytes) => {
+        const decoded = decodeFrame(bytes)
+        if (decoded.kind === 'bad') expect(badFrameReasons).toContain(decoded.reason)
+        else expect(toHex(decoded.frame.transactions[0] ?? new Uint8Array())).toMatch(/^0x/)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,141 @@
+import { Buffer } from 'node:buffer'
+import { brotliDecompressSync } from 'node:zlib'
+import { fromHex } from '#lib/hex'
+import type { Increment, IncrementBase, IncrementOutcome } from '#types/increment'
+import {
+  addressField,
+  bigintField,
+  bytesField,
+  has,
+  hashField,
+  type Json,
+  listOf,
+  numberField,
+  objectOf,
+  ShapeError,
+} from '#types/jsonShape'
+
+/** One message of a feed. Without a number it is of an older format, which tells that in the base alone: it goes by its payload id. */
+export type Frame = Omit<Increment, 'blockNumber'> & { readonly blockNumber?: number }
+
+/** Why a message is no frame. */
+export const badFrameReasons = ['size', 'encoding', 'json', 'shape'] as const
+export type BadFrameReason = (typeof badFrameReasons)[number]
+export type DecodedFrame =
+  | { readonly kind: 'frame'; readonly frame: Frame }
+  | { readonly kind: 'bad'; readonly reason: BadFrameReason; readonly text: string }
+
+/** Bytes of one message, and of what it decompresses to. */
+export const maxFrameBytes = 16 * 2 ** 20
+/** A block of 2 s has eleven at 200 ms. */
+const maxIndex = 65_535
+const bloomBytes = 256
+const openingBrace = 0x7b
+
+/**
+ * One message, text or binary alike: JSON, or a brotli stream of it. What is not used may have any form, so that formats back to v0.4.1 are read:
+ * metadata besides the block's number, the block's hash, the withdrawals.
+ * @see ../shared/reference/flashblocks.md, sections 1 and 2
+ */
+export function decodeFrame(message: Uint8Array): DecodedFrame {
+  if (message.length > maxFrameBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
+  const plain = isJson(message) ? message : decompressed(message)
+  if ('reason' in plain) return plain
+  let json: unknown
+  try {
+    json = JSON.parse(Buffer.from(plain.buffer, plain.byteOffset, plain.length).toString('utf8'))
+  } catch {
+    return { kind: 'bad', reason: 'json', text: `${plain.length} bytes that are no JSON` }
+  }
+  try {
+    return { kind: 'frame', frame: frameOf(objectOf(json, 'the message')) }
+  } catch (error) {
+    if (error instanceof ShapeError) return { kind: 'bad', reason: 'shape', text: error.message }
+    throw error
+  }
+}
+
+/** Whether the first byte that is no white space opens an object: no brotli stream of an object begins so. */
+function isJson(message: Uint8Array): boolean {
+  return message.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) === openingBrace
+}
+
+function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedFrame, { kind: 'bad' }> {
+  try {
+    return brotliDecompressSync(message, { maxOutputLength: maxFrameBytes })
+  } catch (error) {
+    const isTooLarge = error instanceof RangeError
+    const text = isTooLarge ? `more than ${maxFrameBytes} bytes unpacked` : 'neither JSON nor a brotli stream'
+    return { kind: 'bad', reason: isTooLarge ? 'size' : 'encoding', text }
+  }
+}
+
+function frameOf(json: Json): Frame {
+  const payloadId = bytesField(json, 'payload_id')
+  if (payloadId.length !== 8) throw new ShapeError('payload_id is not of 8 bytes')
+  const index = integerField(json, 'index')
+  if (index > maxIndex) throw new ShapeError(`index ${index} is too large`)
+  if ((index === 0) !== has(json, 'base')) throw new ShapeError(index === 0 ? 'slice 0 has no base' : `slice ${index} has a base`)
+  const diff = objectOf(json['diff'], 'diff')
+  const base = index === 0 ? objectOf(json['base'], 'base') : undefined
+  const blockNumber = numberOf(base, json['metadata'])
+  return {
+    payloadId: `0x${Buffer.from(payloadId).toString('hex')}`,
+    index,
+    ...(blockNumber !== undefined && { blockNumber }),
+    ...(base && { base: baseOf(base) }),
+    transactions: listOf(diff['transactions'], 'transactions').map(transactionOf),
+    outcome: outcomeOf(diff),
+  }
+}
+
+function integerField(json: Json, key: string): number {
+  const value = json[key]
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${key} is no whole number`)
+  return value
+}
+
+/** Base and metadata both tell it; they may not contradict each other. */
+function numberOf(base: Json | undefined, metadata: unknown): number | undefined {
+  const inBase = base && numberField(base, 'block_number')
+  const isTold = typeof metadata === 'object' && metadata !== null && has(metadata as Json, 'block_number')
+  if (!isTold) return inBase
+  const told = integerField(metadata as Json, 'block_number')
+  if (inBase !== undefined && inBase !== told) throw new ShapeError(`block_number is ${inBase} in the base, ${told} in the metadata`)
+  return told
+}
+
+function baseOf(base: Json): IncrementBase {
+  return {
+    parentHash: hashField(base, 'parent_hash'),
+    parentBeaconBlockRoot: hashField(base, 'parent_beacon_block_root'),
+    feeRecipient: addressField(base, 'fee_recipient'),
+    prevRandao: hashField(base, 'prev_randao'),
+    gasLimit: bigintField(base, 'gas_limit'),
+    timestamp: numberField(base, 'timestamp'),
+    extraData: bytesField(base, 'extra_data'),
+    baseFee: bigintField(base, 'base_fee_per_gas'),
+  }
+}
+
+function outcomeOf(diff: Json): IncrementOutcome {
+  const logsBloom = bytesField(diff, 'logs_bloom')
+  if (logsBloom.length !== bloomBytes) throw new ShapeError(`logs_bloom is not of ${bloomBytes} bytes`)
+  return {
+    stateRoot: hashField(diff, 'state_root'),
+    receiptsRoot: hashField(diff, 'receipts_root'),
+    logsBloom,
+    gasUsed: bigintField(diff, 'gas_used'),
+    withdrawalsRoot: hashField(diff, 'withdrawals_root'),
+    ...(has(diff, 'blob_gas_used') && { blobGasUsed: bigintField(diff, 'blob_gas_used') }),
+  }
+}
+
+function transactionOf(value: unknown, at: number): Uint8Array {
+  try {
+    if (typeof value === 'string' && value.length > 2) return fromHex(value)
+  } catch (error) {
+    throw new ShapeError(`transaction ${at} is no hex`, { cause: error })
+  }
+  throw new ShapeError(`transaction ${at} is no bytes`)
+}
