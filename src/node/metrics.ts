@@ -4,6 +4,7 @@ import { engineFault } from '#engine/faults'
 import { executionFault } from '#execution/faults'
 import { l1Fault } from '#l1/faults'
 import { l2Fault } from '#l2/faults'
+import { listenFault } from '#lib/faults'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { rpcFault } from '#rpc/faults'
 import { forwardStates } from '#rpc/submitPorts'
@@ -20,6 +21,7 @@ const makers = [
   l1Fault,
   l2Fault,
   nodeFault,
+  listenFault,
   rpcFault,
   stateFault,
   storeFault,

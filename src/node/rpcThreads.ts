@@ -2,10 +2,10 @@ import { createServer } from 'node:net'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
+import { listenFault } from '#lib/faults'
 import type { Log } from '#lib/log'
 import { writeLine } from '#lib/sentLog'
 import { filterNotFound } from '#rpc/errors'
-import { rpcFault } from '#rpc/faults'
 import type { Filters } from '#rpc/filters'
 import type { SyncProgress } from '#rpc/ports'
 import type { ApiKey } from '#rpc/rateLimit'
@@ -73,7 +73,7 @@ async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions[
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const at = { flag: ('flag' in listen && listen.flag) || `${name}.port`, host, port }
       const reason = cause.code ?? cause.message
-      reject(reason === 'EADDRINUSE' ? rpcFault('PORT_IN_USE', at, cause) : rpcFault('LISTEN_FAILED', { ...at, reason }, cause))
+      reject(reason === 'EADDRINUSE' ? listenFault('PORT_IN_USE', at, cause) : listenFault('LISTEN_FAILED', { ...at, reason }, cause))
     })
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
   })

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { rpcFault } from '../faults.ts'
+import { listenFault } from './faults.ts'
 
 export type Listen = {
   /** address to listen on */
@@ -23,8 +23,8 @@ export function listen(server: Server, { host, port, flag, reusePort = false }: 
       const at = { flag, host, port }
       reject(
         cause.code === 'EADDRINUSE'
-          ? rpcFault('PORT_IN_USE', at, cause)
-          : rpcFault('LISTEN_FAILED', { ...at, reason: cause.code ?? cause.message }, cause),
+          ? listenFault('PORT_IN_USE', at, cause)
+          : listenFault('LISTEN_FAILED', { ...at, reason: cause.code ?? cause.message }, cause),
       )
     })
     server.listen({ host, port, reusePort }, () => {
