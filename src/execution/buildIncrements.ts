@@ -7,11 +7,13 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStorageRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
+import { hashHeader } from '#types/header'
 import { type Address, emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { BuiltIncrement, IncrementBase, IncrementOutcome } from '#types/increment'
 import type { OpenBlock, ParentBlock } from './executeBlock.ts'
 import type { BlockInput } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
+import { type PendingBlock, pendingBlockOf } from './pendingBlock.ts'
 import { receiptsRoot, unionOfBlooms } from './receipts.ts'
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
@@ -27,8 +29,8 @@ function payloadIdOf(parent: Hash, { timestamp, transactions }: BlockInput, atMs
 export type IncrementListener = {
   /** An increment comes so often, empty or not, the first two at once. */
   readonly everyMs: number
-  /** @param block as it is now; nothing of it may be kept */
-  onIncrement(increment: BuiltIncrement, on: ParentBlock, block: OpenBlock): void
+  /** @param pending the block as the increment leaves it */
+  onIncrement(increment: BuiltIncrement, pending: PendingBlock): void
 }
 
 export type BuildWatch = {
@@ -50,17 +52,18 @@ export function tellIncrements(config: ExecutionConfig, clock: Clock, { everyMs,
       if (isLast && transactions.length === told) return
       if (index === 0) payloadId = payloadIdOf(on.hash, input, startMs)
       const changed = session.changed()
+      const outcome = outcomeOf(config, on.state, block, changed)
+      const pending = pendingBlockOf(block, { payloadId, index }, outcome)
       const increment: BuiltIncrement = {
         ...{ payloadId, blockNumber: env.number, index },
         ...(index === 0 && { base: baseOf(on, block) }),
-        transactions: transactions.slice(told),
-        outcome: outcomeOf(config, on.state, block, changed),
+        ...{ transactions: transactions.slice(told), outcome, blockHash: hashHeader(pending.header) },
         receipts: run.executed.slice(told).map(({ hash, receipt }) => ({ hash, receipt })),
         balances: changed.map((address) => ({ address, balanceWei: session.account(address)?.balance ?? 0n })),
       }
       index++
       told = transactions.length
-      onIncrement(increment, on, block)
+      onIncrement(increment, pending)
     },
   }
 }

@@ -47,6 +47,8 @@ export type Increment = {
 
 /** An increment with what only its builder knows at once: the metadata of the stream. */
 export type BuiltIncrement = Increment & {
+  /** of a block with this outcome: no hash that the sealed block will have */
+  readonly blockHash: Hash
   /** of its transactions, in their order */
   readonly receipts: readonly { readonly hash: Hash; readonly receipt: Receipt }[]
   /** wei, of every account that the block has changed so far, or its slots */

@@ -1,0 +1,54 @@
+import { toHex, toQuantity } from '#lib/hex'
+import type { BuiltIncrement, IncrementBase } from '#types/increment'
+import type { Receipt } from '#types/receipt'
+
+/**
+ * One message of a feed, as publishers of Base send it: JSON with the builder's metadata.
+ * @see ../shared/reference/flashblocks.md, section 2
+ */
+export function encodeFrame(increment: BuiltIncrement): string {
+  const { payloadId, blockNumber, index, base, transactions, outcome, blockHash, receipts, balances } = increment
+  return JSON.stringify({
+    payload_id: payloadId,
+    index,
+    ...(base && { base: baseJson(base, blockNumber) }),
+    diff: {
+      state_root: outcome.stateRoot,
+      receipts_root: outcome.receiptsRoot,
+      logs_bloom: toHex(outcome.logsBloom),
+      gas_used: toQuantity(outcome.gasUsed),
+      block_hash: blockHash,
+      transactions: transactions.map(toHex),
+      withdrawals: [],
+      withdrawals_root: outcome.withdrawalsRoot,
+      ...(outcome.blobGasUsed !== undefined && { blob_gas_used: toQuantity(outcome.blobGasUsed) }),
+    },
+    metadata: {
+      access_list: null,
+      block_number: blockNumber,
+      new_account_balances: Object.fromEntries(balances.map(({ address, balanceWei }) => [address, toQuantity(balanceWei)])),
+      receipts: Object.fromEntries(receipts.map(({ hash, receipt }) => [hash, receiptJson(receipt)])),
+    },
+  })
+}
+
+const baseJson = (base: IncrementBase, blockNumber: number): object => ({
+  parent_beacon_block_root: base.parentBeaconBlockRoot,
+  parent_hash: base.parentHash,
+  fee_recipient: base.feeRecipient,
+  prev_randao: base.prevRandao,
+  block_number: toQuantity(blockNumber),
+  gas_limit: toQuantity(base.gasLimit),
+  timestamp: toQuantity(base.timestamp),
+  extra_data: toHex(base.extraData),
+  base_fee_per_gas: toQuantity(base.baseFee),
+})
+
+const receiptJson = ({ type, succeeded, cumulativeGasUsed, logs, depositNonce, depositReceiptVersion }: Receipt): object => ({
+  cumulativeGasUsed: toQuantity(cumulativeGasUsed),
+  ...(depositNonce !== undefined && { depositNonce: toQuantity(depositNonce) }),
+  ...(depositReceiptVersion !== undefined && { depositReceiptVersion: toQuantity(depositReceiptVersion) }),
+  logs: logs.map(({ address, topics, data }) => ({ address, data: toHex(data), topics })),
+  status: succeeded ? '0x1' : '0x0',
+  type: toQuantity(type),
+})
