@@ -9,6 +9,7 @@ import type { EthContext } from '#rpc/context'
 import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
 import type { PendingFeed } from '#rpc/pendingPorts'
+import { pendingRounds } from '#rpc/pendingRounds'
 import type { TransactionPool } from '#rpc/poolPorts'
 import type { CallOutcome, HeadFeed, MeasuredCall, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
@@ -91,7 +92,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),
     ...(sequencer && { sequencer }),
-    ...(preconfirmed && { preconfirmed }),
+    ...(preconfirmed && { preconfirmed: pendingRounds(preconfirmed) }),
     pendingFallback: deps.pendingFallback ?? 'latest',
     heads,
     clock,

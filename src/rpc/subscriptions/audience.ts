@@ -3,6 +3,7 @@ import type { HeadFeed } from '../ports.ts'
 import { headResult } from '../results/block.ts'
 import type { Connection } from './connection.ts'
 import { notificationOf } from './notification.ts'
+import { createRounds } from './rounds.ts'
 
 export type AudienceDeps = {
   readonly heads: HeadFeed
@@ -15,46 +16,6 @@ type Listener = Pick<Connection, 'notify' | 'headsMoved'>
 /** The connections of a server, which hear of heads and of the pool. Disposing of it: they hear nothing any more. */
 export interface Audience<L extends Listener> extends Disposable {
   readonly connections: Set<L>
-}
-
-/** Connections that are told something in one turn of the event loop; then others have theirs. */
-const perTurn = 128
-/** Things to be told that may wait while connections are told of others; beyond it all are told at once, whoever waits for it. */
-const maxWaiting = 1_024
-
-/** Visits all connections in slices, with one thing after the other: each connection hears them in order. */
-function createRounds<L>(connections: ReadonlySet<L>): (visit: (connection: L) => void) => void {
-  const waiting: Generator<void>[] = []
-  function* round(visit: (connection: L) => void): Generator<void> {
-    let visited = 0
-    for (const connection of connections) {
-      if (visited > 0 && visited % perTurn === 0) yield
-      visit(connection)
-      visited++
-    }
-  }
-  let isScheduled = false
-  function turn(): void {
-    while (waiting[0] !== undefined) {
-      if (waiting[0].next().done === true) waiting.shift()
-      else if (waiting.length <= maxWaiting) {
-        schedule()
-        return
-      }
-    }
-  }
-  function schedule(): void {
-    if (isScheduled) return
-    isScheduled = true
-    setImmediate(() => {
-      isScheduled = false
-      turn()
-    })
-  }
-  return (visit) => {
-    waiting.push(round(visit))
-    if (!isScheduled || waiting.length > maxWaiting) turn()
-  }
 }
 
 export function createAudience<L extends Listener>({ heads, pending }: AudienceDeps): Audience<L> {

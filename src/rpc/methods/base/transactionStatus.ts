@@ -7,18 +7,21 @@ import type { Json } from '../../json.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import type { SequencerLink, SequencerStatus } from '../../submitPorts.ts'
 import { ethMethod } from '../define.ts'
+import { isUnsealed } from '../eth/atBlock.ts'
 
 type Detail = { readonly [key: string]: Json }
 
-/** A transaction of the canonical chain; undefined: it is in no block of it. */
+/** A transaction of the canonical chain, or of a block above it that is not sealed; undefined: it is in none. */
 function included({ chain }: EthContext, of: Hash): Detail | undefined {
   using view = chain.view()
   const block = view.transaction(of)?.block
-  return block && { state: 'included', blockHash: block.hash, blockNumber: toQuantity(block.number) }
+  if (block === undefined) return undefined
+  const blockNumber = toQuantity(block.number)
+  return isUnsealed(view, block.hash) ? { state: 'preconfirmed', blockNumber } : { state: 'included', blockHash: block.hash, blockNumber }
 }
 
 /**
- * All that this node knows of a transaction: `state` is `included`; or where it stands on its way to the sequencer; or its place in the pool;
+ * All that this node knows of a transaction: `state` is `included` or `preconfirmed`; or where it stands on its way to the sequencer; or its place in the pool;
  * or `unknown`.
  */
 export async function transactionDetail(context: EthContext, of: Hash): Promise<Detail> {
@@ -35,7 +38,7 @@ export async function transactionDetail(context: EthContext, of: Hash): Promise<
 
 type Status = { readonly status: string; readonly detail: Detail }
 
-const isHeld = (state: Json): boolean => state === 'pending' || state === 'queued' || state === 'taken'
+const isHeld = (state: Json): boolean => state === 'preconfirmed' || state === 'pending' || state === 'queued' || state === 'taken'
 
 async function askedOf(sequencer: SequencerLink, context: EthContext, of: Hash): Promise<Status> {
   const [asked, detail]: [SequencerStatus, Detail] = await Promise.all([sequencer.status(of), transactionDetail(context, of)])
@@ -52,7 +55,7 @@ async function statusOf(context: EthContext, of: Hash): Promise<Status> {
 }
 
 const statusResult: ResultCodec<Status> = {
-  doc: '{status, detail}: `Known` or `Unknown`, and what this node knows: detail.state is included, pending, queued, sending, taken, refused, limited, unanswered or unknown',
+  doc: '{status, detail}: `Known` or `Unknown`, and what this node knows: detail.state is included, preconfirmed, pending, queued, sending, taken, refused, limited, unanswered or unknown',
   schema: {
     type: 'object',
     required: ['status'],

@@ -26,23 +26,26 @@ const fewTransactions = 32
 /** How often the chain may reorganise under one query. */
 const maxRestarts = 3
 
-type Range = { readonly from: number; readonly to: number; readonly head: BlockId }
+/** `above`: what is found in blocks that are not sealed, where the range goes up to them. */
+type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly PlacedLog[] }
 
 function bound(context: EthContext, view: ChainView, at: BlockParam): number {
   if (at.kind === 'number') return at.number
   return requireBlock(context, view, at).number
 }
 
-function planRange(context: EthContext, range: Extract<LogFilter['range'], { kind: 'blocks' }>): Range {
+function planRange(context: EthContext, range: Extract<LogFilter['range'], { kind: 'blocks' }>, matcher: LogMatcher): Range {
   using view = context.chain.view()
-  const head = view.heads.latest
+  const { latest: head, unsealed = [] } = view.heads
   const from = bound(context, view, range.from)
   const to = bound(context, view, range.to)
   if (from > to) throw invalidParams('invalid block range params')
-  if (to > head.number) throw invalidParams('block range extends beyond current head block')
+  const isOpen = to > head.number && range.to.kind === 'tag'
+  if (to > head.number && !isOpen) throw invalidParams('block range extends beyond current head block')
   const { logBlocks } = context.limits
   if (to - from > logBlocks) throw invalidParams(`query exceeds max block range ${logBlocks}`)
-  return { from, to, head }
+  const wanted = isOpen ? unsealed.filter(({ number }) => number >= from) : []
+  return { from, to: Math.min(to, head.number), head, above: wanted.flatMap(({ hash }) => logsOfBlock(context, view, hash, matcher)) }
 }
 
 /** What a search is about: how it goes on is in `Slice`. */
@@ -141,7 +144,9 @@ async function searchRange(context: EthContext, query: Query): Promise<readonly 
     if (context.ticket.isCancelled) throw internalError('cancelled')
     if (from <= range.to && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, from)
   }
-  return found
+  if (range.above.length === 0) return found
+  if (found.length > 0) refuseTooMany(context, range, range.to + 1, found.length + range.above.length)
+  return [...found, ...range.above]
 }
 
 async function searchBlocks(
@@ -150,7 +155,7 @@ async function searchBlocks(
   what: Omit<Query, 'range'>,
 ): Promise<readonly PlacedLog[]> {
   for (let restart = 0; restart < maxRestarts; restart++) {
-    const found = await searchRange(context, { ...what, range: planRange(context, range) })
+    const found = await searchRange(context, { ...what, range: planRange(context, range, what.matcher) })
     if (found !== undefined) return found
   }
   throw internalError('the chain reorganised during the query')
@@ -174,7 +179,7 @@ export function searchLogs(
 
 export const getLogs = ethMethod({
   name: 'eth_getLogs',
-  doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order.',
+  doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order; with `toBlock` `pending` also those of blocks that are not sealed.',
   params: [param('filter', logFilter)],
   result: writtenList(logResult),
   cost: 'range-read',

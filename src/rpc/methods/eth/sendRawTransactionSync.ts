@@ -25,16 +25,17 @@ const timeout: ParamCodec<number> = {
   },
 }
 
-/** Wakes who waits at each new head, beginning before he waits, and once when time is up. */
+/** Wakes who waits at each new head and at each increment of the next, beginning before he waits, and once when time is up. */
 class HeadWatch implements Disposable {
-  readonly #feed: Disposable
+  readonly #feeds: readonly (Disposable | undefined)[]
   #timer: Disposable | undefined
   #hasNews = false
   #wake: (() => void) | undefined
   isLate = false
 
-  constructor({ heads }: Pick<EthContext, 'heads'>) {
-    this.#feed = heads.subscribe(() => this.#tell())
+  constructor({ heads, preconfirmed }: Pick<EthContext, 'heads' | 'preconfirmed'>) {
+    const tell = (): void => this.#tell()
+    this.#feeds = [heads.subscribe(tell), preconfirmed?.subscribe(tell)]
   }
 
   startTimer({ clock }: Pick<EthContext, 'clock'>, ms: number): void {
@@ -50,7 +51,7 @@ class HeadWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#feed[Symbol.dispose]()
+    for (const feed of this.#feeds) feed?.[Symbol.dispose]()
     this.#timer?.[Symbol.dispose]()
   }
 
@@ -85,7 +86,7 @@ async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: numb
 
 export const sendRawTransactionSync = ethMethod({
   name: 'eth_sendRawTransactionSync',
-  doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966). The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
+  doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966), or in one that is not sealed: then the hash of the block is zero. The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
   params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
   result: receiptResult,
   cost: 'submit',

@@ -1,6 +1,7 @@
 import type { BlockId } from '#types/blockRef'
 import type { Address } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
+import type { DecodedBlock } from '../../blockCache.ts'
 import { address, gasQuantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
@@ -39,8 +40,16 @@ function minedBy(context: EthContext, sender: Address, nonce: bigint): AnyTransa
   using view = context.chain.view()
   const number = blockThatUsed(view, sender, nonce)
   const hash = number === undefined ? undefined : view.canonicalHash(number)
-  const block = hash && context.blocks.read(view, hash)
-  if (!block) return undefined
+  const hashes = hash === undefined ? (view.heads.unsealed ?? []).map((block) => block.hash) : [hash]
+  for (const each of hashes) {
+    const block = context.blocks.read(view, each)
+    const found = block && sentIn(block, sender, nonce)
+    if (found) return found
+  }
+  return undefined
+}
+
+function sentIn(block: DecodedBlock, sender: Address, nonce: bigint): AnyTransaction | undefined {
   const { senders, block: of } = block.of
   const index = of.transactions.findIndex((raw, at) => {
     if (senders[at] !== sender) return false
@@ -62,7 +71,7 @@ async function find(context: EthContext, of: Address, nonce: bigint): Promise<An
 
 export const getTransactionBySenderAndNonce = ethMethod({
   name: 'eth_getTransactionBySenderAndNonce',
-  doc: 'The transaction with which an account used a nonce: one that waits in the pool, else one of the canonical chain, as far back as states are retained.',
+  doc: 'The transaction with which an account used a nonce: one that waits in the pool, else one of the canonical chain or of the blocks above it that are not sealed, as far back as states are retained.',
   params: [param('sender', address), param('nonce', gasQuantity)],
   result: writtenOrNull(transactionResult),
   cost: 'block-read',

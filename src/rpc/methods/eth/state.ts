@@ -28,9 +28,9 @@ const nonceOf = (context: EthContext, of: Address, at: BlockParam): bigint =>
   onState(context, at, (state) => state.account(of)?.nonce ?? 0n)
 
 /** The pool is asked first: what gets into a block meanwhile counts in the state. */
-async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Address): Promise<bigint> {
+async function nonceAfterPool(context: EthContext, pool: TransactionPool, of: Address, at: BlockParam): Promise<bigint> {
   const inPool = (await pool.nextNonce(of)) ?? 0n
-  const inState = nonceOf(context, of, latest)
+  const inState = nonceOf(context, of, at)
   return inPool > inState ? inPool : inState
 }
 
@@ -43,7 +43,7 @@ export const getTransactionCount = ethMethod({
   example: { params: ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'latest'], result: '0x1' },
   run(context, of, at): bigint | Promise<bigint> {
     const isPending = at.kind === 'tag' && at.tag === 'pending'
-    if (isPending && context.pool) return nonceAfterPool(context, context.pool, of)
+    if (isPending && context.pool) return nonceAfterPool(context, context.pool, of, at)
     return nonceOf(context, of, at)
   },
 })

@@ -1,27 +1,25 @@
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
-import { invalidParams, type RpcError, unsupported } from '../../errors.ts'
+import { invalidParams, unsupported } from '../../errors.ts'
 import { type LogsFilter, trailFrom } from '../../filters.ts'
 import { isJsonObject, type Json } from '../../json.ts'
+import type { PendingFeed } from '../../pendingPorts.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { logResult } from '../../results/log.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
 import { createLogMatcher } from './matchLogs.ts'
+import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
-/** Kinds that Base's client has for a feed of flashblocks, and what to ask for instead: blocks are what this node has. */
-const flashblockKinds: Readonly<Record<string, string>> = {
-  newFlashblocks: 'newHeads',
-  pendingLogs: 'logs',
-  newFlashblockTransactions: 'newHeads',
-}
+/** Kinds that tell of flashblocks, and what to ask for where there are none. */
+const flashblockKinds = { newFlashblocks: 'newHeads', pendingLogs: 'logs', newFlashblockTransactions: 'newHeads' } as const
 
 type Detail = LogFilter | boolean | undefined
 
 const detail: ParamCodec<Detail> = {
-  doc: 'of logs {address, topics}, as in eth_newFilter; of newPendingTransactions whether they are told whole',
+  doc: 'of logs and pendingLogs {address, topics}, as in eth_newFilter; of newPendingTransactions and newFlashblockTransactions whether they are told whole',
   parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
 }
 
@@ -35,10 +33,9 @@ function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
   return context.subscriptions.subscribe({ kind: 'logs', changes })
 }
 
-function unknownKind(kind: string): RpcError {
-  const instead = Object.hasOwn(flashblockKinds, kind) ? flashblockKinds[kind] : undefined
-  if (instead === undefined) return invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
-  return unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, ${instead} tells of blocks`)
+function preconfirmedOf({ preconfirmed }: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
+  if (preconfirmed) return preconfirmed
+  throw unsupported(`eth_subscribe ${kind}: this node has no feed of flashblocks, ${flashblockKinds[kind]} tells of blocks`)
 }
 
 function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
@@ -53,14 +50,20 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
       return subscriptions.subscribe(syncingFeed(context))
     case 'logs':
       return subscribeToLogs(context, filter ?? everything)
+    case 'newFlashblocks':
+      return subscriptions.subscribe(flashblocksFeed(preconfirmedOf(context, kind)))
+    case 'newFlashblockTransactions':
+      return subscriptions.subscribe(flashblockTransactionsFeed(preconfirmedOf(context, kind), isWhole ? 'whole' : 'hashes'))
+    case 'pendingLogs':
+      return subscriptions.subscribe(pendingLogsFeed(preconfirmedOf(context, kind), filter ?? everything))
     default:
-      throw unknownKind(kind)
+      throw invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
   }
 }
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind.',
+  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind. Where blocks are followed before they are sealed: `newFlashblocks`: the block as far as it is known, whole, after each increment; `newFlashblockTransactions`: each transaction that is new in one, its hash, or with `true` the whole of it with its logs; `pendingLogs`: each log of these that matches, and again with `removed` true when its transaction will not be where it was told.',
   params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',

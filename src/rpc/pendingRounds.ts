@@ -1,0 +1,25 @@
+import type { PendingFeed, PendingNews } from './pendingPorts.ts'
+import { createRounds } from './subscriptions/rounds.ts'
+
+/** The same feed for any number of listeners: they hear of it in slices, and it is asked only while there are any. */
+export function pendingRounds(source: PendingFeed): PendingFeed {
+  type Listener = { readonly hear: (news: readonly PendingNews[]) => void }
+  const listeners = new Set<Listener>()
+  const tellAll = createRounds(listeners)
+  let asked: Disposable | undefined
+  return {
+    subscribe(hear): Disposable {
+      const listener: Listener = { hear }
+      listeners.add(listener)
+      asked ??= source.subscribe((news) => tellAll((each) => listeners.has(each) && each.hear(news)))
+      return {
+        [Symbol.dispose](): void {
+          listeners.delete(listener)
+          if (listeners.size > 0) return
+          asked?.[Symbol.dispose]()
+          asked = undefined
+        },
+      }
+    },
+  }
+}

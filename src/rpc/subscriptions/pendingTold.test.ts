@@ -1,0 +1,97 @@
+import { Registry } from 'prom-client'
+import { expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { scriptedFeed } from '#test/harness/headFeed'
+import { type FakePendingChain, fakePendingChain } from '#test/harness/pendingFakes'
+import { account, fakeContext, topic } from '#test/harness/rpcFakes'
+import { openSocket, type SocketClient } from '#test/harness/socketClient'
+import { zeroHash } from '#types/ids'
+import type { SocketContext } from '../context.ts'
+import { socketRegistry } from '../methods.ts'
+import { rpcMetrics } from '../metrics.ts'
+import { pendingRounds } from '../pendingRounds.ts'
+import type { RpcServer } from '../server.ts'
+import { createWsServer } from '../wsServer.ts'
+
+const log = (emitter: number) => ({ address: account(emitter), topics: [topic(emitter)], data: new Uint8Array(0) })
+
+async function serve(): Promise<RpcServer & { readonly chain: FakePendingChain }> {
+  const chain = fakePendingChain([[], []])
+  const eth = { ...fakeContext(chain), preconfirmed: pendingRounds(chain.feed) }
+  const contextOf: (...of: [SocketContext['ticket'], SocketContext['subscriptions']]) => SocketContext = (ticket, subscriptions) => ({
+    ...{ ...eth, ticket, subscriptions },
+  })
+  const metrics = rpcMetrics.register(new Registry())
+  const deps = { registry: socketRegistry, contextOf, heads: scriptedFeed(), log: silentLog, clock: systemClock, metrics }
+  return Object.assign(await createWsServer<SocketContext>(deps, { host: '127.0.0.1', port: 0, flag: 'ws.port' }), { chain })
+}
+
+const subscribe = async (client: SocketClient, ...params: unknown[]): Promise<unknown> =>
+  (await client.call('eth_subscribe', ...params))['result']
+const next = async (client: SocketClient) => ((await client.next())['params'] as { result: unknown }).result
+type Shown = { readonly blockNumber: string; readonly address: string; readonly removed: boolean }
+const nextLog = async (client: SocketClient) => {
+  const { blockNumber, address, removed } = (await next(client)) as Shown
+  return [Number(blockNumber), Number(address), removed]
+}
+
+it('rpc/subscriptions: newFlashblocks tells the whole block after each increment', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  await subscribe(client, 'newFlashblocks')
+  server.chain.show([[]])
+  server.chain.show([[], [log(1)]])
+  const first = { hash: zeroHash, number: '0x2', transactions: [{ blockHash: null, transactionIndex: '0x0', type: '0x2' }] }
+  expect(await next(client)).toMatchObject(first)
+  expect(await next(client)).toMatchObject({ ...first, transactions: [{}, { hash: server.chain.hashOf(1), transactionIndex: '0x1' }] })
+})
+
+it('rpc/subscriptions: newFlashblockTransactions tells what is new, as hashes or whole with logs', async () => {
+  await using server = await serve()
+  await using hashes = await openSocket(server.url)
+  await using whole = await openSocket(server.url)
+  await subscribe(hashes, 'newFlashblockTransactions')
+  await subscribe(whole, 'newFlashblockTransactions', true)
+  server.chain.show([[]])
+  const first = server.chain.hashOf(0)
+  server.chain.show([[]])
+  server.chain.show([[], [log(1), log(2)]])
+  const second = server.chain.hashOf(1)
+  expect([await next(hashes), await next(hashes)]).toEqual([first, second])
+  expect(await next(whole)).toMatchObject({ hash: first, blockHash: null, logs: [] })
+  expect(await next(whole)).toMatchObject({ hash: second, logs: [{ logIndex: '0x0', blockHash: zeroHash }, { logIndex: '0x1' }] })
+})
+
+it('rpc/subscriptions: pendingLogs tells the logs that match, and takes back those that were dropped', async () => {
+  await using server = await serve()
+  await using all = await openSocket(server.url)
+  await using some = await openSocket(server.url)
+  await subscribe(all, 'pendingLogs')
+  await subscribe(some, 'pendingLogs', { address: account(2) })
+  server.chain.show([[log(1)], [log(2)]])
+  expect([await nextLog(all), await nextLog(all), await nextLog(some)]).toEqual([[2, 1, false], [2, 2, false], [2, 2, false]]) // biome-ignore format: a table
+  server.chain.drop(1)
+  expect([await nextLog(all), await nextLog(some)]).toEqual([[2, 2, true], [2, 2, true]]) // biome-ignore format: a table
+})
+
+it('rpc/subscriptions: nobody is told that a log is no more who was not told of it', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  server.chain.show([[log(1)]])
+  await subscribe(client, 'pendingLogs')
+  server.chain.show([[log(1)], [log(2)]])
+  server.chain.drop(0)
+  server.chain.show([[log(3)]])
+  expect([await nextLog(client), await nextLog(client), await nextLog(client)]).toEqual([[2, 2, false], [2, 2, true], [2, 3, false]]) // biome-ignore format: a table
+})
+
+it('rpc/subscriptions: one of flashblocks that ended is told nothing more', async () => {
+  await using server = await serve()
+  await using client = await openSocket(server.url)
+  const ended = await subscribe(client, 'newFlashblockTransactions')
+  await client.call('eth_unsubscribe', ended)
+  server.chain.show([[]])
+  await client.call('eth_chainId')
+  expect(client.waiting).toEqual([])
+})
