@@ -41,7 +41,11 @@ export const errorCodes: readonly ErrorCode[] = [
   { code: -32006, says: 'Too many subscriptions on the connection', means: '`data` has the limit' },
   { code: -32007, says: 'Request is too big', means: 'the body is over the limit in `data`; HTTP status 413' },
   { code: -32008, says: 'Response is too big', means: 'the answer would be over the limit in `data`: ask for less' },
-  { code: -32009, says: 'Server is busy, try again later', means: 'as many calls of this class of cost run and wait as may' },
+  {
+    code: -32009,
+    says: 'Server is busy, try again later',
+    means: 'as many calls of a class of cost run and wait as may, or too much of their answers is unread: `data` has limit and class',
+  },
   { code: -32010, says: 'The batch request was too large', means: '`data` has the limit' },
   { code: -32015, says: 'why a call halted', means: 'in a call of eth_simulateV1 that ended without a revert, as out of gas' },
   { code: -32016, says: 'over rate limit', means: 'HTTP status 429 with Retry-After; `data` has limit, remaining and retryAfterMs' },

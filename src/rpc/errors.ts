@@ -41,8 +41,8 @@ export const blockNotFound = (block: string): RpcError => new RpcError(-32001, `
 export const requestTooBig = (maxBytes: number): RpcError => new RpcError(-32007, 'Request is too big', `Exceeded max limit of ${maxBytes}`)
 export const responseTooBig = (maxBytes: number): RpcError =>
   new RpcError(-32008, 'Response is too big', `Exceeded max limit of ${maxBytes}`)
-/** @param limit the limit that was met, and what it is */
-export const serverBusy = (limit?: { readonly limit: string; readonly max: number }): RpcError =>
+/** @param limit the limit that was met, what it is, and where one class of cost has it, which */
+export const serverBusy = (limit?: { readonly limit: string; readonly max: number; readonly class?: string }): RpcError =>
   new RpcError(-32009, 'Server is busy, try again later', limit)
 export const overRateLimitCode = -32016
 /** As the sequencer of Base and its public endpoints say it; over HTTP it is status 429 with Retry-After. */

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { Gate } from './gates.ts'
 
+const gateOf = (maxRunning: number, maxWaiting: number) => new Gate('trace', { maxRunning, maxWaiting, maxUnreadBytes: 100 })
+
 /** As whoever has a gate does it. */
 async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
   await gate.wait()
@@ -13,7 +15,7 @@ async function through<T>(gate: Gate, task: () => T | Promise<T>): Promise<T> {
 const later = () => Promise.withResolvers<void>()
 
 it('rpc/gates: runs as many as it may, the rest in order of arrival', async () => {
-  const gate = new Gate(1, 10)
+  const gate = gateOf(1, 10)
   const order: string[] = []
   const first = later()
   const task = (name: string, until?: Promise<void>) =>
@@ -31,11 +33,11 @@ it('rpc/gates: runs as many as it may, the rest in order of arrival', async () =
 })
 
 it('rpc/gates: refuses when too many wait (−32009), and is open again afterwards', async () => {
-  const gate = new Gate(1, 1)
+  const gate = gateOf(1, 1)
   const first = later()
   const running = through(gate, () => first.promise)
   const waiting = through(gate, () => 'waited')
-  await expect(through(gate, () => 'refused')).rejects.toMatchObject({ code: -32009, data: { limit: 'queue', max: 1 } })
+  await expect(through(gate, () => 'refused')).rejects.toMatchObject({ code: -32009, data: { limit: 'queue', class: 'trace', max: 1 } })
   first.resolve()
   await running
   expect(await waiting).toBe('waited')
@@ -43,7 +45,7 @@ it('rpc/gates: refuses when too many wait (−32009), and is open again afterwar
 })
 
 it('rpc/gates: a task that throws gives its place back', async () => {
-  const gate = new Gate(1, 0)
+  const gate = gateOf(1, 0)
   for (let i = 0; i < 3; i++) {
     await expect(
       through(gate, () => {
@@ -51,4 +53,15 @@ it('rpc/gates: a task that throws gives its place back', async () => {
       }),
     ).rejects.toThrow('broken')
   }
+})
+
+it('rpc/gates: too much that is unread is told of (−32009), until it is read', () => {
+  const gate = gateOf(1, 0)
+  gate.count(60)
+  gate.count(40)
+  gate.checkUnread()
+  gate.count(1)
+  expect(() => gate.checkUnread()).toThrow(expect.objectContaining({ code: -32009, data: { limit: 'bytes', class: 'trace', max: 100 } }))
+  gate.count(-40)
+  gate.checkUnread()
 })

@@ -31,8 +31,8 @@ function methodSection(method: Documented): string {
   return lines.join('\n')
 }
 
-function costRow([name, { timeoutMs, maxRunning, maxWaiting, units }]: [string, (typeof costClasses)[CostClass]]): string {
-  return `| ${name} | ${timeoutMs / 1_000} s | ${maxRunning} | ${maxWaiting} | ${units} |`
+function costRow([name, { timeoutMs, maxRunning, maxWaiting, maxUnreadBytes, units }]: [string, (typeof costClasses)[CostClass]]): string {
+  return `| ${name} | ${timeoutMs / 1_000} s | ${maxRunning} | ${maxWaiting} | ${maxUnreadBytes / 1_000_000} MB | ${units} |`
 }
 
 /** One line for each namespace: its methods, each a link. */
@@ -55,10 +55,15 @@ export function methodsReference(servers: readonly { readonly title: string; rea
     ...[
       '## Cost classes',
       '',
-      'Of each port: how long a call may take, how many run and wait at once, and the compute units of a rate limit.',
+      'Of each thread: how long a call may take, how many run and wait at once, how much of large answers may be unread before no further call',
+      'begins; and the compute units of a rate limit.',
       '',
     ],
-    ...['| cost | time-out | at once | waiting | units |', '|---|---|---|---|---|', ...Object.entries(costClasses).map(costRow)],
+    ...[
+      '| cost | time-out | at once | waiting | unread | units |',
+      '|---|---|---|---|---|---|',
+      ...Object.entries(costClasses).map(costRow),
+    ],
   ]
   const errors = [
     ...['## Errors', '', '| code | text | means |', '|---|---|---|'],

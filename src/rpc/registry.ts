@@ -28,25 +28,26 @@ type AnyCodec<T> = ResultCodec<T> | TextCodec<T> | BytesCodec<T>
 
 /**
  * How dear a call is: limits, time-out and metric label follow from it. `units`: compute units that a call takes out of the bucket of whoever
- * makes it; `maxWaiting`: calls that wait for their turn.
+ * makes it; `maxWaiting`: calls that wait for their turn; `maxUnreadBytes`: beyond so much that clients have not read of large answers no
+ * further call begins: the largest answer there may be, and less than what all clients of a server may leave unread.
  */
 export const costClasses = {
   /** answered from memory */
-  instant: { timeoutMs: 2_000, maxRunning: 256, maxWaiting: 1_000, units: 1 },
+  instant: { timeoutMs: 2_000, maxRunning: 256, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 1 },
   /** a bounded number of point reads */
-  'point-read': { timeoutMs: 5_000, maxRunning: 128, maxWaiting: 1_000, units: 2 },
+  'point-read': { timeoutMs: 5_000, maxRunning: 128, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 2 },
   /** a whole block with its receipts */
-  'block-read': { timeoutMs: 10_000, maxRunning: 32, maxWaiting: 1_000, units: 10 },
+  'block-read': { timeoutMs: 10_000, maxRunning: 32, maxWaiting: 1_000, maxUnreadBytes: 160_000_000, units: 10 },
   /** as many blocks as the caller asks for, up to a bound */
-  'range-read': { timeoutMs: 30_000, maxRunning: 8, maxWaiting: 500, units: 50 },
+  'range-read': { timeoutMs: 30_000, maxRunning: 8, maxWaiting: 500, maxUnreadBytes: 160_000_000, units: 50 },
   /** runs code */
-  execution: { timeoutMs: 10_000, maxRunning: 16, maxWaiting: 500, units: 20 },
+  execution: { timeoutMs: 10_000, maxRunning: 16, maxWaiting: 500, maxUnreadBytes: 160_000_000, units: 20 },
   /** runs a block again and tells of every step, or proves what it read */
-  trace: { timeoutMs: 60_000, maxRunning: 4, maxWaiting: 100, units: 100 },
+  trace: { timeoutMs: 60_000, maxRunning: 4, maxWaiting: 100, maxUnreadBytes: 160_000_000, units: 100 },
   /** hands a transaction over; many at once, for who checks them takes them together */
-  submit: { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, units: 10 },
+  submit: { timeoutMs: 15_000, maxRunning: 2_048, maxWaiting: 1_000, maxUnreadBytes: 64_000_000, units: 10 },
   /** moves the chain; one after the other, so that a call also waits for those before it */
-  engine: { timeoutMs: 60_000, maxRunning: 64, maxWaiting: 1_000, units: 0 },
+  engine: { timeoutMs: 60_000, maxRunning: 64, maxWaiting: 1_000, maxUnreadBytes: 320_000_000, units: 0 },
 } as const
 export type CostClass = keyof typeof costClasses
 

@@ -9,7 +9,7 @@ import { type ByteBudget, parseJson } from './body.ts'
 import { ShareCaller } from './caller.ts'
 import { type Answer, type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
-import type { Unread, UnreadTotal } from './unread.ts'
+import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 
 export type CallSocketLimits = {
   readonly maxSockets: number
@@ -49,24 +49,29 @@ export function createCallSockets(
     maxPayload: maxMessageBytes,
   })
 
-  async function answerTo(bytes: Buffer, unread: Unread): Promise<Answer | undefined> {
+  async function answerTo(bytes: Buffer, share: AnswerShare): Promise<Answer | undefined> {
     using hold = budget.hold()
     if (!hold.take(bytes.length)) return errorText(null, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
     const parsed = parseJson(bytes)
     if (parsed === undefined) return errorText(null, parseError())
-    using share = unread.share()
     return await dispatcher.answer(parsed.value, new ShareCaller(share))
   }
 
   async function answer(socket: WebSocket, bytes: Buffer, unread: Unread): Promise<void> {
     try {
-      const answered = await answerTo(bytes, unread)
-      if (answered === undefined) return
+      using share = unread.share()
+      const answered = await answerTo(bytes, share)
+      const large = share.takeLarge()
+      share[Symbol.dispose]() // from here on it counts as what is sent
+      if (answered === undefined) return large?.[Symbol.dispose]()
       const message = typeof answered === 'string' ? answered : answered.joined()
       const sentBytes = Buffer.byteLength(message)
       unread.add(sentBytes)
       if (unread.isGone) return
-      socket.send(message, { binary: false }, () => unread.add(-sentBytes))
+      socket.send(message, { binary: false }, () => {
+        unread.add(-sentBytes)
+        large?.[Symbol.dispose]()
+      })
       if (socket.bufferedAmount > maxUnreadBytes) socket.terminate()
     } catch (error) {
       log.error('rpc request failed', { error })

@@ -156,6 +156,7 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   function run(method: Method<Context>, params: readonly unknown[], caller: By): Result | Promise<Result> {
     const { cost } = method
     const call = new RunningCall(caller)
+    gates[cost].checkUnread()
     if (!gates[cost].enter()) {
       return inTime(call, cost, async () => {
         await gates[cost].wait()
@@ -220,7 +221,8 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     const request = parseRequest(item)
     const counted = (answer: Answer): MaybeAnswer => {
       if (request.id === undefined) return undefined
-      caller.share.add(answer.length)
+      const cost = costOf(item)
+      caller.share.add(answer.length, cost && gates[cost])
       return answer
     }
     const answer = 'refused' in request ? malformedText(request.id ?? null, request.refused, caller) : answerTo(request, caller)

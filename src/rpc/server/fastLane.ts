@@ -212,6 +212,7 @@ class LaneConnection {
   #send({ share }: PlainRequest, hold: Hold, reply: Reply | undefined): void {
     const socket = this.#socket
     const isGone = share.isGone || socket.destroyed
+    const large = isGone || reply === undefined ? undefined : share.takeLarge()
     share[Symbol.dispose]()
     hold[Symbol.dispose]()
     if (isGone) return
@@ -221,6 +222,7 @@ class LaneConnection {
     }
     const isLast = reply.isLast === true || this.#lane.isClosing
     this.#write(reply, isLast ? 'ends' : 'stays')
+    if (large) socket.write('', () => large[Symbol.dispose]()) // when all before it has gone
     this.#count()
     if (isLast) {
       this.#isBusy = true

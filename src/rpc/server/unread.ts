@@ -2,6 +2,15 @@ import type { Log } from '#lib/log'
 import type { ByteList } from '../byteList.ts'
 import type { RpcMetrics } from '../metrics.ts'
 
+/** What large answers count for besides: a class of cost. */
+export interface UnreadCount {
+  /** @param bytes below zero: they are read */
+  count(bytes: number): void
+}
+
+/** Smaller answers count for the connection alone. */
+const largeAnswerBytes = 65_536
+
 export type Transport = 'http' | 'websocket'
 
 export type UnreadDeps = {
@@ -64,8 +73,8 @@ export class Unread implements Disposable {
   readonly over: Transport
   readonly #total: UnreadTotal
   readonly #end: () => void
-  /** those that keep answers of a batch */
-  #keeping: Set<AnswerShare> | undefined
+  /** those that keep answers of a batch, or count large ones */
+  #keeping: Set<Disposable> | undefined
   #bytes = 0
   #isGone = false
 
@@ -95,16 +104,15 @@ export class Unread implements Disposable {
     return new AnswerShare(this)
   }
 
-  /** Called by a share: what it keeps is let go of when the connection goes. */
-  keeps(share: AnswerShare): void {
+  /** What is kept is let go of when the connection goes. */
+  keeps(what: Disposable): void {
     this.#keeping ??= new Set()
-    this.#keeping.add(share)
+    this.#keeping.add(what)
   }
 
-  /** Called by a share that is given back. */
-  giveBack(share: AnswerShare, bytes: number): void {
-    this.#keeping?.delete(share)
-    this.add(-bytes)
+  /** It is kept no more. */
+  lets(what: Disposable): void {
+    this.#keeping?.delete(what)
   }
 
   end(): void {
@@ -116,7 +124,28 @@ export class Unread implements Disposable {
     if (this.#isGone) return
     this.#isGone = true
     this.#total.leave(this)
-    for (const share of this.#keeping ?? []) share[Symbol.dispose]()
+    for (const kept of this.#keeping ?? []) kept[Symbol.dispose]()
+  }
+}
+
+/** Large answers of one body, as their classes of cost count them. Disposing of it: the client has them, or has gone. */
+class LargeAnswers implements Disposable {
+  readonly #connection: Unread
+  readonly #counted: { readonly by: UnreadCount; readonly bytes: number }[] = []
+
+  constructor(connection: Unread) {
+    this.#connection = connection
+    connection.keeps(this)
+  }
+
+  add(by: UnreadCount, bytes: number): void {
+    by.count(bytes)
+    this.#counted.push({ by, bytes })
+  }
+
+  [Symbol.dispose](): void {
+    this.#connection.lets(this)
+    for (const { by, bytes } of this.#counted.splice(0)) by.count(-bytes)
   }
 }
 
@@ -124,6 +153,7 @@ export class Unread implements Disposable {
 export class AnswerShare implements Disposable {
   readonly #connection: Unread
   #parts: (string | ByteList)[] | undefined
+  #large: LargeAnswers | undefined
   #bytes = 0
   #isGone = false
 
@@ -153,10 +183,21 @@ export class AnswerShare implements Disposable {
     return parts
   }
 
-  add(bytes: number): void {
+  /** @param by counts it too when it is large, until the share is disposed of or what `takeLarge` gave */
+  add(bytes: number, by?: UnreadCount): void {
     if (this.#isGone) return
     this.#bytes += bytes
     this.#connection.add(bytes)
+    if (by === undefined || bytes < largeAnswerBytes || this.isGone) return
+    this.#large ??= new LargeAnswers(this.#connection)
+    this.#large.add(by, bytes)
+  }
+
+  /** The large answers, which are on their way when the share is disposed of; whoever takes them disposes of them when the client has them. */
+  takeLarge(): Disposable | undefined {
+    const large = this.#large
+    this.#large = undefined
+    return large
   }
 
   /** What is sent, instead of what was made for it. */
@@ -168,6 +209,8 @@ export class AnswerShare implements Disposable {
     if (this.#isGone) return
     this.#isGone = true
     this.#parts = undefined
-    this.#connection.giveBack(this, this.#bytes)
+    this.#large?.[Symbol.dispose]()
+    this.#connection.lets(this)
+    this.#connection.add(-this.#bytes)
   }
 }

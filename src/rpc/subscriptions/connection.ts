@@ -207,8 +207,10 @@ export class Connection {
     const asked: string[] = []
     using share = this.#unread.share()
     const answer = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked, share))
+    const large = share.takeLarge()
     share[Symbol.dispose]() // from here on it counts as what is sent
-    if (answer !== undefined) this.#send(answer, 'answer')
+    if (answer === undefined) large?.[Symbol.dispose]()
+    else this.#send(answer, 'answer', large)
     if (asked.length === 0) return
     const text = String(answer ?? '')
     for (const id of asked) this.#begin(id, text)
@@ -268,7 +270,8 @@ export class Connection {
     }
   }
 
-  #send(answer: Answer, what: 'answer' | 'notification'): void {
+  /** @param large disposed of when it is sent; the end of the connection does so too */
+  #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     const counted = what === 'notification' ? answer.length : 0
     const message = typeof answer === 'string' ? answer : answer.joined()
@@ -279,6 +282,7 @@ export class Connection {
     this.#socket.send(message, { binary: false }, () => {
       this.#unreadBytes -= counted
       this.#unread.add(-bytes)
+      large?.[Symbol.dispose]()
       this.#steer()
     })
     const { maxUnreadBytes, maxBufferedBytes } = this.#limits
