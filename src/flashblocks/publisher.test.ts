@@ -1,0 +1,157 @@
+import { connect } from 'node:net'
+import { Registry } from 'prom-client'
+import { expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { hashOf } from '#test/harness/chainBlocks'
+import { openSocket } from '#test/harness/socketClient'
+import { parseAddress, zeroHash } from '#types/ids'
+import type { BuiltIncrement } from '#types/increment'
+import { createReceipt } from '#types/receipt'
+import { decodeFrame } from './codec.ts'
+import { encodeFrame } from './encode.ts'
+import { publisherMetrics } from './metrics.ts'
+import { createPublisher, type PublisherOptions } from './publisher.ts'
+
+const account = parseAddress(`0x${'42'.repeat(20)}`)
+
+const outcome = {
+  stateRoot: zeroHash,
+  receiptsRoot: hashOf('receipts'),
+  logsBloom: new Uint8Array(256),
+  gasUsed: 21_000n,
+  withdrawalsRoot: hashOf('withdrawals'),
+  blobGasUsed: 0n,
+}
+
+/** Slice `index` of a build, with a transaction of so many bytes. */
+const increment = (index: number, payload = 'a', bytes = 3): BuiltIncrement => ({
+  payloadId: `0x03${payload.repeat(14)}`,
+  blockNumber: 7,
+  index,
+  ...(index === 0 && {
+    base: {
+      parentHash: hashOf('parent'),
+      parentBeaconBlockRoot: hashOf('beacon'),
+      feeRecipient: account,
+      prevRandao: hashOf('randao'),
+      gasLimit: 30_000_000n,
+      timestamp: 1_700_000_000,
+      extraData: Uint8Array.of(1, 2),
+      baseFee: 7n,
+    },
+  }),
+  transactions: [new Uint8Array(bytes).fill(index + 1)],
+  outcome,
+  blockHash: hashOf('block'),
+  receipts: [
+    {
+      hash: hashOf('transaction'),
+      receipt: createReceipt({
+        ...{ type: 2, succeeded: true, cumulativeGasUsed: 21_000n },
+        logs: [{ address: account, topics: [hashOf('topic')], data: Uint8Array.of(9) }],
+      }),
+    },
+  ],
+  balances: [{ address: account, balanceWei: 5n }],
+})
+
+async function start(options: Partial<PublisherOptions> = {}) {
+  const registry = new Registry()
+  const metrics = publisherMetrics.register(registry)
+  const publisher = await createPublisher({ log: silentLog, metrics }, { host: '127.0.0.1', port: 0, ...options })
+  const counted = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values.map(({ value }) => value)
+  return { publisher, counted, [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose]() }
+}
+
+const indexes = (messages: readonly unknown[]) => messages.map((message) => (message as { index: number }).index)
+
+it('flashblocks/encode: a message decodes to the increment it is of', () => {
+  const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = increment(0)
+  expect(decodeFrame(Buffer.from(encodeFrame(increment(0))))).toEqual({ kind: 'frame', frame: plain })
+})
+
+it('flashblocks/encode: its metadata has receipts and balances as publishers of Base write them', () => {
+  const { metadata, diff } = JSON.parse(encodeFrame(increment(1)))
+  expect(diff.block_hash).toBe(hashOf('block'))
+  expect(metadata).toEqual({
+    access_list: null,
+    block_number: 7,
+    new_account_balances: { [account]: '0x5' },
+    receipts: {
+      [hashOf('transaction')]: {
+        cumulativeGasUsed: '0x5208',
+        logs: [{ address: account, data: '0x09', topics: [hashOf('topic')] }],
+        status: '0x1',
+        type: '0x2',
+      },
+    },
+  })
+})
+
+it('flashblocks/publisher: each client has each increment, one that comes late the block from its first', async () => {
+  await using world = await start()
+  await using early = await openSocket(`${world.publisher.url}/any/path`)
+  for (const index of [0, 1]) world.publisher.publish(increment(index))
+  await using late = await openSocket(world.publisher.url)
+  world.publisher.publish(increment(2))
+  const three = async (client: typeof early) => [await client.next(), await client.next(), await client.next()]
+  expect(indexes(await three(early))).toEqual([0, 1, 2])
+  expect(indexes(await three(late))).toEqual([0, 1, 2])
+  expect(await world.counted('basalt_flashblocks_published_total')).toEqual([3])
+})
+
+it('flashblocks/publisher: of a build that was given up for another nothing is told to who comes later', async () => {
+  await using world = await start()
+  for (const index of [0, 1, 2]) world.publisher.publish(increment(index))
+  world.publisher.publish(increment(0, 'b'))
+  await using late = await openSocket(world.publisher.url)
+  expect(await late.next()).toMatchObject({ payload_id: `0x03${'b'.repeat(14)}`, index: 0 })
+  expect(late.waiting).toEqual([])
+})
+
+it('flashblocks/publisher: a client that does not read is disconnected and counted, the others notice nothing', async () => {
+  await using world = await start({ maxUnreadBytes: 1_000_000 })
+  const { hostname, port } = new URL(world.publisher.url)
+  const slow = connect(Number(port), hostname)
+  slow.write(
+    `GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-version: 13\r\n\r\n`,
+  )
+  await new Promise((resolve) => slow.once('readable', resolve))
+  await using reading = await openSocket(world.publisher.url)
+  const ended = new Promise((resolve) => slow.once('close', resolve))
+  slow.on('error', () => {})
+  const count = 30
+  for (let index = 0; index < count; index++) {
+    world.publisher.publish(increment(index, 'a', 400_000))
+    expect(await reading.next()).toMatchObject({ index })
+  }
+  slow.resume()
+  await ended
+  expect(await world.counted('basalt_flashblocks_dropped_clients_total')).toEqual([1, 0])
+})
+
+it('flashblocks/publisher: more clients than it takes are refused with the code for that', async () => {
+  await using world = await start({ maxClients: 1 })
+  await using first = await openSocket(world.publisher.url)
+  await using second = await openSocket(world.publisher.url)
+  expect(await second.closed).toEqual({ code: 1013, reason: 'too many connections' })
+  world.publisher.publish(increment(0))
+  expect(await first.next()).toMatchObject({ index: 0 })
+})
+
+it('flashblocks/publisher: what a client says is not read, and much of it ends the connection', async () => {
+  await using world = await start()
+  await using loud = await openSocket(world.publisher.url)
+  loud.socket.send('x'.repeat(2_000))
+  expect((await loud.closed).code).toBe(1009)
+})
+
+it('flashblocks/publisher: a port in use names the flag; a plain request is told what is served', async () => {
+  await using world = await start()
+  const { port } = new URL(world.publisher.url)
+  await expect(start({ port: Number(port) })).rejects.toMatchObject({
+    code: 'PORT_IN_USE',
+    message: expect.stringContaining('--flashblocks.port'),
+  })
+  expect((await fetch(world.publisher.url.replace('ws', 'http'))).status).toBe(426)
+})
