@@ -1,34 +1,36 @@
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
 import { type Hash, zeroHash } from '#types/ids'
-import { decodeTransaction, hashTransaction } from '#types/transaction'
+import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
+import { BlockText } from './blockText.ts'
 import { prunedHistory } from './errors.ts'
 import type { ChainBlock, ChainReceipt, ChainView } from './ports.ts'
-import type { MinedBlock } from './results/block.ts'
+import { blockHeadText } from './results/block.ts'
 import type { PlacedLog } from './results/log.ts'
 import type { MinedReceipt } from './results/receipt.ts'
 import type { MinedTransaction } from './results/transaction.ts'
 
-/** Of a decoded transaction, beside its bytes. */
-const transactionBytes = 1_000
+/** Of a transaction, beside its bytes: sender, hash, objects. */
+const transactionBytes = 400
 const blockBytes = 4_000
 
 /** Whether a block is finished: one that is not has an id in views, and no hash. */
 export type Seal = 'sealed' | 'unsealed'
 
-/** A block with its receipts, whose parts are decoded when they are asked for, each once. */
+/** A block with its receipts. Its parts are decoded when they are asked for; what is kept of them is their text. */
 export class DecodedBlock {
   readonly of: ChainBlock
   readonly receipts: readonly ChainReceipt[]
   readonly seal: Seal
   /** as its logs name it */
   readonly place: PlacedLog['block']
+  readonly text: BlockText
   readonly #place: MinedTransaction['block']
   readonly #hashes: Hash[] = []
-  readonly #transactions: MinedTransaction[] = []
-  #encodedBytes: number | undefined
+  readonly #ownBytes: number
 
-  constructor(of: ChainBlock, receipts: readonly ChainReceipt[], seal: Seal = 'sealed') {
+  /** @param onGrown told when it takes more memory than before */
+  constructor(of: ChainBlock, receipts: readonly ChainReceipt[], seal: Seal = 'sealed', onGrown: (block: DecodedBlock) => void = () => {}) {
     this.of = of
     this.receipts = receipts
     this.seal = seal
@@ -36,6 +38,9 @@ export class DecodedBlock {
     this.place = { hash: seal === 'sealed' ? of.hash : zeroHash, number: header.number, timestamp: header.timestamp }
     const timestamp = ommers && { timestamp: header.timestamp }
     this.#place = { hash: seal === 'sealed' ? of.hash : null, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
+    const raws = of.block.transactions.reduce((sum, { length }) => sum + length + transactionBytes, blockBytes)
+    this.#ownBytes = receipts.reduce((sum, { sizeBytes }) => sum + sizeBytes, raws)
+    this.text = new BlockText(this, () => onGrown(this))
   }
 
   /** Transactions in it. */
@@ -43,16 +48,15 @@ export class DecodedBlock {
     return this.of.block.transactions.length
   }
 
-  /** Memory it takes when all of it is decoded, roughly. */
+  /** Memory it takes, roughly. */
   get sizeBytes(): number {
-    const raws = this.of.block.transactions.reduce((sum, { length }) => sum + length + transactionBytes, blockBytes)
-    return this.receipts.reduce((sum, { sizeBytes }) => sum + sizeBytes, raws)
+    return this.#ownBytes + this.text.sizeBytes
   }
 
-  /** Bytes of the block's encoding. */
-  get encodedBytes(): number {
-    this.#encodedBytes ??= encodedBlockSize(this.of.block)
-    return this.#encodedBytes
+  /** What is shown of it beside its transactions, open for these; of one that is not sealed neither hash nor size. */
+  headText(): string {
+    const { block } = this.of
+    return blockHeadText({ hash: this.place.hash, block, ...(this.seal === 'sealed' && { sizeBytes: encodedBlockSize(block) }) })
   }
 
   /** RangeError beyond the end. */
@@ -68,15 +72,12 @@ export class DecodedBlock {
 
   /** Undefined beyond the end. */
   transaction(index: number): MinedTransaction | undefined {
-    const known = this.#transactions[index]
-    if (known) return known
     const raw = this.of.block.transactions[index]
     const from = this.of.senders[index]
     if (raw === undefined || from === undefined) return undefined
-    const receipt = this.receipts[index]?.receipt
-    const made = { transaction: decodeTransaction(raw), hash: this.hashAt(index), from, block: this.#place, index, receipt }
-    this.#transactions[index] = made
-    return made
+    const transaction = decodeTransaction(raw)
+    const receipt = transaction.type === depositType ? this.receipts[index]?.receipt : undefined
+    return { transaction, hash: this.hashAt(index), from, block: this.#place, index, receipt }
   }
 
   /** Undefined beyond the end. */
@@ -86,18 +87,11 @@ export class DecodedBlock {
     return mined && placed && { mined, placed, timestamp: this.of.block.header.timestamp }
   }
 
-  /** What is shown of it: of one that is not sealed neither hash nor size. */
-  shown(transactions: MinedBlock['transactions']['kind']): MinedBlock {
-    return {
-      hash: this.place.hash,
-      block: this.of.block,
-      ...(this.seal === 'sealed' && { sizeBytes: this.encodedBytes }),
-      transactions: transactions === 'full' ? { kind: 'full', full: this.transactions() } : { kind: 'hashes', hashes: this.hashes() },
+  *minedReceipts(): Iterable<MinedReceipt> {
+    for (let index = 0; index < this.count; index++) {
+      const entry = this.receipt(index)
+      if (entry) yield entry
     }
-  }
-
-  minedReceipts(): MinedReceipt[] {
-    return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
   }
 
   hashes(): Hash[] {
@@ -109,13 +103,13 @@ export class DecodedBlock {
   }
 }
 
-/** A block with its receipts; undefined when the block is unknown, RpcError 4444 when only the receipts are gone. */
-export function readBlock(view: ChainView, hash: Hash): DecodedBlock | undefined {
+function readBlock(view: ChainView, hash: Hash, onGrown?: (block: DecodedBlock) => void): DecodedBlock | undefined {
   const of = view.block(hash)
   if (of === undefined) return undefined
   const receipts = view.receipts(hash)
   if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
-  return new DecodedBlock(of, receipts, view.heads.unsealed?.some((block) => block.hash === hash) ? 'unsealed' : 'sealed')
+  const seal = view.heads.unsealed?.some((block) => block.hash === of.hash) ? 'unsealed' : 'sealed'
+  return new DecodedBlock(of, receipts, seal, onGrown)
 }
 
 /** Increments of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
@@ -123,11 +117,11 @@ const maxUnsealed = 4
 
 /** Blocks that were asked for lately. A block never changes, so one of any branch may be kept; whether it is canonical a view tells. */
 export interface BlockCache {
-  /** As `readBlock`; kept for the next who asks. */
+  /** A block with its receipts, kept for the next who asks; undefined when it is unknown, RpcError 4444 when only the receipts are gone. */
   read(view: ChainView, hash: Hash): DecodedBlock | undefined
   /** A block that is kept already; nothing is read. */
   kept(hash: Hash): DecodedBlock | undefined
-  /** As `readBlock`, for who reads many blocks: what is kept is used, nothing more is kept. */
+  /** As `read`, for who reads many blocks: what is kept is used, nothing more is kept. */
   pass(view: ChainView, hash: Hash): DecodedBlock | undefined
 }
 
@@ -135,13 +129,16 @@ export interface BlockCache {
 export function createBlockCache(maxBytes: number): BlockCache {
   const kept = new Lru<Hash, DecodedBlock>(maxBytes)
   const unsealed = new Lru<Hash, DecodedBlock>(maxUnsealed)
+  const grown = (block: DecodedBlock): void => {
+    if (kept.get(block.of.hash) === block) kept.set(block.of.hash, block, block.sizeBytes)
+  }
   const find = (hash: Hash): DecodedBlock | undefined => kept.get(hash) ?? unsealed.get(hash)
   return {
     read(view, hash): DecodedBlock | undefined {
       const known = find(hash)
       if (known) return known
-      const block = readBlock(view, hash)
-      if (block?.seal === 'unsealed') unsealed.set(hash, block, 1)
+      const block = readBlock(view, hash, grown)
+      if (block?.seal === 'unsealed') unsealed.set(block.of.hash, block, 1)
       else if (block) kept.set(hash, block, block.sizeBytes)
       return block
     },

@@ -40,6 +40,13 @@ it('rpc/pending: a block that is not sealed has neither hash nor size, its trans
   expect(await ask(context, 'eth_blockNumber')).toBe('0x2')
 })
 
+it('rpc/pending: nobody finds an unsealed block by its id', async () => {
+  const { chain, context } = setUp()
+  const { block } = chain.show([[]])
+  expect(await ask(context, 'eth_getBlockByHash', block.hash, false)).toBeNull()
+  expect(await ask(context, 'eth_getBlockReceipts', block.hash)).toBeNull()
+})
+
 it('rpc/pending: receipts and their logs have the hash zero', async () => {
   const { chain, context } = setUp()
   chain.show([[log(3)], [log(4)]])

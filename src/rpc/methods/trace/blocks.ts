@@ -11,7 +11,7 @@ import { maxBlockTraceLength, tracesOf } from '../debug/traceBlock.ts'
 import { tracedResult, whenReady } from '../debug/tracedResult.ts'
 import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
 import { ethMethod } from '../define.ts'
-import { findBlock } from '../eth/atBlock.ts'
+import { findBlock, shownBlock } from '../eth/atBlock.ts'
 import { type JsonCall, localized, parityRequest, textItems, textOf } from './parityResult.ts'
 
 export const calls = { trace: true, stateDiff: false }
@@ -25,8 +25,9 @@ export async function callsOfBlock(
 ): Promise<readonly string[]> {
   if (block.number === 0) return []
   const tracing = tracingOf(context, block)
+  const shown = shownBlock(context, block)
   const textAt = (index: number, result: Json): string | undefined =>
-    textOf(localized(result, { block, hash: tracing.hashes[index], index }).filter(keep))
+    textOf(localized(result, { block: shown, hash: tracing.hashes[index], index }).filter(keep))
   return await tracesOf(context, tracing, parityRequest(calls), textAt, maxLength)
 }
 
@@ -51,9 +52,10 @@ export const traceBlockCalls = ethMethod({
 function callsAt(context: EthContext, place: TransactionPlace): readonly JsonCall[] | Promise<readonly JsonCall[]> {
   const { block, index } = place
   const tracing = tracingOf(context, block)
+  const shown = shownBlock(context, block)
   const trace = (): readonly JsonCall[] =>
     localized(tracedResult(tracing.trace(index, parityRequest(calls), context.executor.timer())), {
-      block,
+      block: shown,
       hash: tracing.hashes[index],
       index,
     })

@@ -7,6 +7,7 @@ import { tracesOf } from '../debug/traceBlock.ts'
 import { tracedResult, whenReady } from '../debug/tracedResult.ts'
 import { findTransaction, tracingOf } from '../debug/traceTransaction.ts'
 import { ethMethod } from '../define.ts'
+import { shownBlock } from '../eth/atBlock.ts'
 import { blockAt } from './blocks.ts'
 
 const request = { tracer: 'opcodeGasTracer' }
@@ -47,9 +48,10 @@ export const blockOpcodeGas = ethMethod({
     const block = blockAt(context, at)
     if (block === undefined) return undefined
     const tracing = tracingOf(context, block)
+    const shown = shownBlock(context, block)
     const items = await tracesOf(context, tracing, request, (index, opcodeGas) =>
       JSON.stringify({ transactionHash: tracing.hashes[index], opcodeGas }),
     )
-    return `{"blockHash":"${block.hash}","blockNumber":${block.number},"transactions":[${items.join(',')}]}`
+    return `{"blockHash":"${shown.hash}","blockNumber":${block.number},"transactions":[${items.join(',')}]}`
   },
 })
