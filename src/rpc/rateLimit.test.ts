@@ -136,6 +136,32 @@ it('rpc/rateLimit: each call of a batch is paid for; 429 when none is answered',
   expect([none.status, none.headers.get('retry-after')]).toEqual([429, '1'])
 })
 
+it('rpc/rateLimit: what a subscriber is told is paid for; who cannot pay is told why and goes, who only asks stays', async () => {
+  const prometheus = new Registry()
+  const clock = createManualClock()
+  const chain = fakeChain([[], [[]]])
+  const heads = scriptedFeed()
+  const eth = fakeContext(chain)
+  await using server = await createWsServer<SocketContext>(
+    {
+      registry: socketRegistry,
+      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      limiter: createRateLimiter(clock, options()),
+      ...{ heads, log: silentLog, clock, metrics: rpcMetrics.register(prometheus) },
+    },
+    { host: '127.0.0.1', port: 0, flag: 'ws.port' },
+  )
+  await using other = await openSocket(server.url)
+  await using subscriber = await openSocket(server.url)
+  await subscriber.call('eth_subscribe', 'newHeads')
+  await clock.advanceMs(2_000) // a full bucket
+  for (let each = 0; each < 21; each++) heads.tell(chain.blocks[1] ?? expect.fail())
+  expect(await subscriber.closed).toEqual({ code: 1008, reason: 'over rate limit' })
+  expect(subscriber.waiting).toHaveLength(20)
+  expect(await other.call('eth_chainId')).toMatchObject({ error: { code: -32016 } })
+  expect(await prometheus.metrics()).toMatch(/^basalt_rpc_socket_ends_total\{why="rate"\} 1$/m)
+})
+
 it('rpc/rateLimit: over WebSocket the refusal is the answer, it is counted, and the connection stays', async () => {
   const prometheus = new Registry()
   const clock = createManualClock()

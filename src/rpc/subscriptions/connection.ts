@@ -6,6 +6,7 @@ import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
 import type { Bucket } from '../rateTable.ts'
+import { costClasses } from '../registry.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
 import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
@@ -39,7 +40,7 @@ export type ConnectionDeps = {
 }
 
 /** Why a connection ended. */
-export type End = 'client' | 'slow' | 'silent' | 'closing' | 'failed' | 'greedy'
+export type End = 'client' | 'slow' | 'silent' | 'rate' | 'closing' | 'failed' | 'greedy'
 
 /** Codes of RFC 6455, section 7.4.1. */
 const [goingAway, policyViolation] = [1001, 1008]
@@ -47,6 +48,8 @@ const [goingAway, policyViolation] = [1001, 1008]
 /** A text message is a Buffer, whatever frames it came in. */
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
+
+const goodbyes = { slow: 'what was sent is read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
 
 /** A subscription whose id the client knows. */
 type Active = {
@@ -125,7 +128,7 @@ export class Connection {
   notify(kind: Exclude<Subscription['kind'], 'logs' | 'feed'>, notification: Notification): void {
     for (const [id, { subscription }] of this.#active) {
       if (this.#end !== undefined) return
-      if (subscription.kind === kind) this.#send(notification(id), 'notification')
+      if (subscription.kind === kind) this.#tell(notification(id))
     }
   }
 
@@ -146,7 +149,7 @@ export class Connection {
         active.isBehind = false
         for (const told of await subscription.changes()) {
           if (this.#end !== undefined || !this.#active.has(id)) return
-          this.#send(notificationOf(told)(id), 'notification')
+          this.#tell(notificationOf(told)(id))
         }
       }
     } catch (error) {
@@ -233,7 +236,7 @@ export class Connection {
 
   #open(id: string, active: Active, { open }: Extract<Subscription, { kind: 'feed' }>): void {
     const isOn = (): boolean => this.#active.get(id) === active
-    active.feed = open((notification) => isOn() && this.#send(notification(id), 'notification'))
+    active.feed = open((notification) => isOn() && this.#tell(notification(id)))
     if (!isOn()) active.feed[Symbol.dispose]() // its first words were too many
   }
 
@@ -268,6 +271,12 @@ export class Connection {
         },
       },
     }
+  }
+
+  /** What is told is paid for as the cheapest call is; nothing is left out, so who cannot pay is told why and goes. */
+  #tell(notification: string): void {
+    if (this.#bucket?.take(costClasses.instant.units) === undefined) this.#send(notification, 'notification')
+    else this.#cut('rate')
   }
 
   /** @param large disposed of when it is sent; the end of the connection does so too */
@@ -305,7 +314,7 @@ export class Connection {
   }
 
   /** Ends the connection, with its reason for those who still read. */
-  #cut(why: 'slow' | 'silent' | 'failed'): void {
+  #cut(why: 'slow' | 'silent' | 'rate' | 'failed'): void {
     if (this.#end !== undefined) return
     this.#end = why
     this.#endSubscriptions()
@@ -315,7 +324,7 @@ export class Connection {
       return
     }
     this.#socket.resume()
-    this.#socket.close(policyViolation, why === 'slow' ? 'what was sent is read too slowly' : 'internal error')
+    this.#socket.close(policyViolation, goodbyes[why])
     const timer = this.#deps.clock.after(this.#limits.closeTimeoutMs, () => this.#socket.terminate())
     this.#socket.once('close', () => timer[Symbol.dispose]())
   }
