@@ -48,6 +48,8 @@ async function serve() {
   }
 }
 
+const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000 })
+
 /** One that asks and reads nothing until it is told to. */
 type Sleeper = { readonly wake: () => void; readonly leave: () => void }
 
@@ -80,15 +82,15 @@ it.each<[string, (server: Awaited<ReturnType<typeof serve>>) => Promise<Sleeper>
     data: { limit: 'bytes', class: 'block-read', max: maxUnreadBytes },
   }
   const sleeper = await open(server)
-  await vi.waitFor(async () => expect(await server.ask('block')).toMatchObject({ error: refusal }))
+  await eventually(async () => expect(await server.ask('block')).toMatchObject({ error: refusal }))
   expect(await server.ask('cheap', answerBytes)).toHaveProperty('result')
   sleeper.wake()
-  await vi.waitFor(async () => expect(await server.ask('block')).toHaveProperty('result'))
+  await eventually(async () => expect(await server.ask('block')).toHaveProperty('result'))
   sleeper.leave()
   const other = await open(server)
-  await vi.waitFor(async () => expect(await server.ask('block')).toMatchObject({ error: refusal }))
+  await eventually(async () => expect(await server.ask('block')).toMatchObject({ error: refusal }))
   other.leave()
-  await vi.waitFor(async () => expect(await server.ask('block')).toHaveProperty('result'))
+  await eventually(async () => expect(await server.ask('block')).toHaveProperty('result'))
   expect(await server.prometheus.metrics()).toMatch(/^basalt_rpc_limit_hits_total\{limit="bytes"\} [2-9]/m)
 })
 
