@@ -6,8 +6,11 @@ import { type ExecutionWorker, startExecutionWorker } from '#execution/execution
 import type { HeadRecord } from '#execution/headRecord'
 import { executionMetrics, measurePool } from '#execution/metrics'
 import type { TxPoolFacts } from '#execution/txPool'
+import { publisherMetrics } from '#flashblocks/metrics'
+import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { FlashblocksListen, ListenOptions, Urls } from './servers.ts'
 
 export type ExecutionHalfDeps = {
   readonly clock: Clock
@@ -24,27 +27,33 @@ export type ExecutionHalfOptions = {
   readonly genesis: () => Genesis
   readonly datadir: string
   readonly minFreeBytes: number
+  readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
 
 /** The execution half of this process. */
 export interface ExecutionHalf extends AsyncDisposable {
   readonly execution: ExecutionWorker
+  /** where blocks that are built here are published */
+  readonly urls: Pick<Urls, 'flashblocks'>
   /** of all blocks executed since the start */
   executedGas(): bigint
   /** Measures what it holds: before metrics are read. */
   collect(): void
 }
 
-/** @throws Fault of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
+/** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry } = deps
-  const { config, genesis, datadir, minFreeBytes } = options
+  const { config, genesis, datadir, minFreeBytes, listen } = options
+  await using starting = new AsyncDisposableStack()
+  const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
   let executedGas = 0n
-  const execution = await startExecutionWorker(
+  const worker = await startExecutionWorker(
     {
       ...deps,
       genesis,
+      onIncrement: (increment) => publisher?.publish(increment),
       onExecuted({ number, gasUsed, transactions, ms }): void {
         executedGas += gasUsed
         executed.blocks.inc({})
@@ -54,8 +63,9 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
         executed.lastBlock.set({}, number)
       },
     },
-    { dir: join(datadir, 'chain'), config, minFreeBytes },
+    { dir: join(datadir, 'chain'), config, minFreeBytes, ...(listen.flashblocks && { incrementMs: listen.flashblocks.intervalMs }) },
   )
+  const execution = starting.use(worker)
   let poolBefore: TxPoolFacts | undefined
   function collect(): void {
     const { journalBytes, treeBytes, overlayBlocks, pool } = execution.sizes()
@@ -65,5 +75,10 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
   }
-  return { execution, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => execution[Symbol.asyncDispose]() }
+  const urls = publisher ? { flashblocks: publisher.url } : {}
+  const kept = starting.move()
+  return { execution, urls, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
+
+const openPublisher = ({ log, registry }: ExecutionHalfDeps, listen: FlashblocksListen): Promise<Publisher> =>
+  createPublisher({ log: log.child('flashblocks'), metrics: publisherMetrics.register(registry) }, listen)

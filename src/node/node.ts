@@ -167,7 +167,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   })
   const kept = starting.move()
   return {
-    urls: { ...servers.urls, ...threads?.urls },
+    urls: { ...half?.urls, ...servers.urls, ...threads?.urls },
     execution: half?.execution,
     sequencer: consensus?.sequencer,
     status,

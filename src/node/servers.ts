@@ -34,6 +34,9 @@ export type PageListen = Listen & {
 /** `flag`: names the port in faults when it is not that of the server's own kind. */
 export type HttpListen = PageListen & { readonly flag?: string }
 
+/** `intervalMs`: between two slices. */
+export type FlashblocksListen = Pick<Listen, 'host' | 'port'> & { readonly intervalMs: number }
+
 /** What is absent is not served. */
 export type ListenOptions = {
   readonly http?: HttpListen
@@ -44,6 +47,8 @@ export type ListenOptions = {
   readonly engine?: Listen
   readonly rollup?: Listen
   readonly metrics?: Listen
+  /** blocks that are built here, slice by slice (not in consensus mode) */
+  readonly flashblocks?: FlashblocksListen
 }
 
 /** Where the node listens. */
