@@ -1,3 +1,4 @@
+import { engineFault } from '#engine/faults'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { ExecutedBlock } from './executedBlock.ts'
@@ -12,6 +13,11 @@ export type KnownBlocks = {
   /** committed and canonical blocks */
   committed(hash: Hash): BlockId | undefined
 }
+
+type BranchHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** What of a view is asked for the branch of new heads. */
+type ViewedBranches = { readonly known: KnownBlocks; branch(tip: Hash): Branch | undefined }
 
 /**
  * The branch that ends with a block; undefined when the block, or one on the way down, is not known.
@@ -38,6 +44,23 @@ function indexOn({ ancestor, blocks }: Branch, { header, hash }: ExecutedBlock):
   return blocks[index]?.hash === hash ? index : undefined
 }
 
+/**
+ * The branch that makes heads true.
+ * @param view knows the blocks
+ * @param finalized the label as it is: no branch may leave it out
+ * @throws Fault INVALID_FORKCHOICE (reset)
+ */
+export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalized: BlockId): Branch {
+  const refused = (label: keyof BranchHeads, reason: string): Error =>
+    engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
+  const branch = view.branch(heads.unsafe.hash)
+  if (branch === undefined) throw refused('unsafe', 'the block is not known')
+  const refusal = headsRefusal(view.known, branch, heads)
+  if (refusal) throw refused(refusal.label, refusal.reason)
+  if (!isOnBranch(view.known, branch, finalized)) throw refused('unsafe', 'it leaves out the finalized head')
+  return branch
+}
+
 /** Number and hash of the branch's last block. */
 export function tipOf(branch: Branch): BlockId {
   const last = branch.blocks.at(-1)
@@ -59,8 +82,8 @@ export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): 
 export function headsRefusal(
   known: KnownBlocks,
   branch: Branch,
-  heads: { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId },
-): { readonly label: 'unsafe' | 'safe' | 'finalized'; readonly reason: string } | undefined {
+  heads: BranchHeads,
+): { readonly label: keyof BranchHeads; readonly reason: string } | undefined {
   const tip = tipOf(branch)
   if (tip.number !== heads.unsafe.number) return { label: 'unsafe', reason: `its number is ${tip.number}, not ${heads.unsafe.number}` }
   if (!isOnBranch(known, branch, heads.safe)) return { label: 'safe', reason: 'not an ancestor of the unsafe head' }

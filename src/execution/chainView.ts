@@ -14,13 +14,22 @@ import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
 import { type LogSearch, searchLogIndex, type WantedLogs } from './logSearch.ts'
 import type { TransactionLogs } from './receiptRows.ts'
+import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
 /** A block with its hash and who sent each transaction (of a deposit: its `from`). */
 export type ViewedBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
 
-export type ViewedHeads = { readonly latest: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+export type ViewedHeads = {
+  readonly latest: BlockId
+  readonly safe: BlockId
+  readonly finalized: BlockId
+  /** The newest block that is not sealed; the view answers by this id. Absent: none. */
+  readonly pending?: BlockId
+  /** All that are not sealed, oldest first. */
+  readonly unsealed?: readonly BlockId[]
+}
 
 /** Logs of a block, of some of its transactions. */
 export type BlockLogs = {
@@ -37,7 +46,7 @@ export type ChainView = Disposable & {
   block(hash: Hash): ViewedBlock | undefined
   /** One per transaction of the block, in order. */
   receipts(hash: Hash): readonly ViewedReceipt[] | undefined
-  /** Canonical blocks only. */
+  /** In canonical blocks, then in those that are not sealed. */
   transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined
   /** undefined: the block is not known or its state not retained */
   state(block: BlockId): WorldReads | undefined
@@ -74,6 +83,16 @@ function placesIn(block: ExecutedBlock): ReadonlyMap<Hash, number> {
 const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
 const pick = ({ number, hash }: BlockId): BlockId => ({ number, hash })
 
+function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed: UnsealedBlocks | undefined): ViewedHeads {
+  const pending = unsealed?.ids.at(-1)
+  return {
+    latest: pick(unsafe),
+    safe: pick(safe),
+    finalized: pick(finalized),
+    ...(unsealed && pending && { pending, unsealed: unsealed.ids }),
+  }
+}
+
 /** The same blocks are asked for again and again, and an interpreter keeps what it has read of a state that it meets again. */
 const maxParents = 8
 
@@ -84,6 +103,7 @@ class SnapshotView implements ChainView {
   readonly #committed: BlockId
   readonly #base: BlockId
   readonly #overlays: readonly ExecutedBlock[]
+  readonly #unsealed: UnsealedBlocks | undefined
   #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
   /** the block that was looked up by its number last */
   #lastId: BlockId | undefined
@@ -105,8 +125,8 @@ class SnapshotView implements ChainView {
     this.#committed = committed
     this.#base = base
     this.#overlays = overlays
-    const { unsafe, safe, finalized } = record.heads
-    this.heads = { latest: pick(unsafe), safe: pick(safe), finalized: pick(finalized) }
+    this.#unsealed = record.pending && new UnsealedBlocks(record.pending.blocks)
+    this.heads = viewedHeads(record.heads, this.#unsealed)
     const inMemory = (hash: Hash): ExecutedBlock | undefined => executed(hash) ?? this.#overlay(hash)
     this.known = {
       executed: inMemory,
@@ -135,7 +155,8 @@ class SnapshotView implements ChainView {
 
   header(hash: Hash): Header | undefined {
     const id = this.#stored(hash)
-    return id ? store.readHeader(this.#reader, id) : this.known.executed(hash)?.header
+    if (id) return store.readHeader(this.#reader, id)
+    return (this.known.executed(hash) ?? this.#unsealed?.find(hash))?.header
   }
 
   /** Receipts are read with their block: it is read once. */
@@ -148,7 +169,7 @@ class SnapshotView implements ChainView {
     const id = this.#stored(hash)
     if (id === undefined) {
       const executed = this.known.executed(hash)
-      if (executed === undefined) return undefined
+      if (executed === undefined) return this.#pendingBlock(hash)
       // who keeps the block must not keep what its execution left
       const { header, transactions, ommers, withdrawals } = executed
       const block = { header, transactions, ...(ommers && { ommers }), ...(withdrawals && { withdrawals }) }
@@ -161,12 +182,22 @@ class SnapshotView implements ChainView {
     return { hash, block, senders: transactions.map(({ sender }) => sender) }
   }
 
+  #pendingBlock(hash: Hash): ViewedBlock | undefined {
+    const pending = this.#unsealed?.find(hash)
+    return pending && viewedPending(pending)
+  }
+
+  #pendingReceipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+    const pending = this.#unsealed?.find(hash)
+    return pending && pendingReceipts(pending, this.#config)
+  }
+
   receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
     const viewed = this.block(hash)
     const stored = viewed && store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
     const executed = stored ? undefined : this.known.executed(hash)
     const entries = (stored && entriesIn(stored)) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
-    if (entries === undefined || viewed === undefined) return undefined
+    if (entries === undefined || viewed === undefined) return this.#pendingReceipts(hash)
     const feesOf = feesIn(viewed.block, this.#config)
     return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
   }
@@ -177,13 +208,17 @@ class SnapshotView implements ChainView {
       if (index !== undefined) return { block: idOf(overlay), index }
     }
     const place = store.readPlace(this.#reader, hash)
-    if (place === undefined || place.number > this.#base.number) return undefined
+    if (place === undefined || place.number > this.#base.number) return this.#unsealed?.place(hash)
     const blockHash = store.readCanonicalHash(this.#reader, place.number)
     return blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }
   }
 
   state({ hash }: BlockId): WorldReads | undefined {
     const block = this.parent(hash)
+    if (block && this.#unsealed?.find(hash) && !this.known.executed(hash)) {
+      const head = this.parent(this.heads.latest.hash)
+      return head && this.#unsealed.state(hash, head)
+    }
     return block && createWorldReads(block.state, block.header.stateRoot)
   }
 
@@ -230,9 +265,15 @@ class SnapshotView implements ChainView {
   #parentOnce(hash: Hash): ParentBlock | undefined {
     const branch = this.branch(hash)
     const header = branch && this.header(hash)
-    if (branch === undefined || header === undefined) return undefined
+    if (branch === undefined) return this.#parentNotSealed(hash)
+    if (header === undefined) return undefined
     const below = committedState(this.#reader, this.#committed, branch.ancestor)
     return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
+  }
+
+  #parentNotSealed(hash: Hash): ParentBlock | undefined {
+    const head = this.#unsealed?.find(hash) && this.parent(this.heads.latest.hash)
+    return head && this.#unsealed?.parent(hash, head)
   }
 
   branch(tip: Hash): Branch | undefined {

@@ -6,23 +6,25 @@ import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { BlockJournal } from './blockJournal.ts'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
-import { type Branch, headsRefusal, isOnBranch } from './branch.ts'
+import { type Branch, branchOfHeads } from './branch.ts'
 import { buildBlock } from './buildBlock.ts'
 import { type BuildTiming, buildFromPool } from './buildFromPool.ts'
 import type { BuildPool } from './buildPool.ts'
-import * as store from './chainStore.ts'
 import { type ChainView, createChainView } from './chainView.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commitBehind.ts'
 import type { BlockDeps, BlockResult, ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
-import type { ExecutionDeps, ExecutionOptions } from './executionDeps.ts'
+import type { ExecutionDeps, ExecutionOptions, HeldSizes } from './executionDeps.ts'
 import { executionFault } from './faults.ts'
-import type { HeadRecord } from './headRecord.ts'
+import { type HeadRecord, recordAt, recordOf, sameHeads } from './headRecord.ts'
 import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
+import { PendingChain } from './pendingChain.ts'
+import type { PendingPort } from './pendingPort.ts'
 import type { BlockLimits } from './poolPort.ts'
 import { createSenders, senderCacheBytes } from './senders.ts'
 import { headsOf, openHeads } from './storedHeads.ts'
+import { unwoundBlocks } from './unwoundBlocks.ts'
 import { claimedHeader, verifyClaimed, verifyPayload } from './verifyPayload.ts'
 
 const defaultTreeBytes = 256 * 2 ** 20
@@ -34,14 +36,15 @@ export interface Execution extends Engine, AsyncDisposable {
   insertPayload(payload: Payload): InsertResult
   /** The newest published heads: frozen, replaced as a whole. */
   readonly published: HeadRecord
+  /** Blocks that are not sealed. */
+  readonly pending: PendingPort
   /** The chain as it is now. */
   view(): ChainView
   /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void
   /** From now on blocks that are built with transactions of the pool keep to these limits. */
   limitBlocks(change: BlockLimits): void
-  /** What is held at the moment. */
-  sizes(): { readonly journalBytes: number; readonly treeBytes: number; readonly overlayBlocks: number }
+  sizes(): HeldSizes
   /** Commits all that is published and takes nothing more. What cannot be committed stays in the journal, for the next start. */
   close(): Promise<void>
 }
@@ -62,6 +65,7 @@ class LocalExecution implements Execution {
   readonly #tree: BlockTree
   readonly #journal: BlockJournal
   readonly #commits: CommitBehind
+  readonly pending: PendingChain
   #published: HeadRecord
   /** of the published heads */
   #sequence: number
@@ -87,6 +91,13 @@ class LocalExecution implements Execution {
       sliceMs: commitSliceMs,
     })
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
+    this.pending = new PendingChain({
+      block: this.#block,
+      head: (): BlockId => this.#published.heads.unsafe,
+      onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
+      onChange: (): void => this.#publish(this.#published),
+      log,
+    })
     this.#restore()
   }
 
@@ -105,8 +116,9 @@ class LocalExecution implements Execution {
   }
 
   view(): ChainView {
-    const reader = this.#deps.kv.snapshot()
-    const view = createChainView(reader, this.#deps.config, this.#published, (hash) => this.#tree.get(hash))
+    const { kv, config, clock } = this.#deps
+    const reader = kv.snapshot()
+    const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash))
     if (view) return view
     reader[Symbol.dispose]()
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.#published.committed.hash}, the head that was committed` })
@@ -122,9 +134,10 @@ class LocalExecution implements Execution {
     if (claim.kind === 'invalid') return claim
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
     this.#commits.makeRoom()
-    const result = this.#executed({ hash: payload.parentHash, number: payload.blockNumber - 1 }, (parent) =>
-      verifyClaimed(this.#block, parent, payload, claim.header),
-    )
+    const result = this.#executed({ hash: payload.parentHash, number: payload.blockNumber - 1 }, (parent) => {
+      const block = this.pending.sealed(parent, payload)
+      return block ? { kind: 'executed', block } : verifyClaimed(this.#block, parent, payload, claim.header)
+    })
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
@@ -194,14 +207,16 @@ class LocalExecution implements Execution {
     this.#limits = { ...this.#limits, ...change }
   }
 
-  sizes(): { journalBytes: number; treeBytes: number; overlayBlocks: number } {
+  sizes(): HeldSizes {
     const { sizeBytes: journalBytes } = this.#journal
-    return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length }
+    const { reused } = this.pending
+    return { journalBytes, treeBytes: this.#tree.sizeBytes, overlayBlocks: this.#published.overlays.length, reused }
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.pending[Symbol.dispose]()
     try {
       this.#commits.run()
     } catch (error) {
@@ -236,33 +251,20 @@ class LocalExecution implements Execution {
 
   /** Appends the blocks that the next commit takes out of the store: they stay known. */
   #journalUnwound(): void {
-    const { base, committed } = this.#published
-    if (base.number === committed.number) return
-    using reader = this.#deps.kv.snapshot()
-    for (let number = base.number + 1; number <= committed.number; number++) {
-      const hash = store.readCanonicalHash(reader, number)
-      const block = hash && store.readBlock(reader, { number, hash })
-      if (block === undefined || hash === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${number}` })
-      if (this.#tree.get(hash)) this.#journal.appendBlock({ ...block, hash })
-      else this.#journal.appendSleeping({ ...block, hash })
+    for (const block of unwoundBlocks(this.#deps.kv, this.#published)) {
+      if (this.#tree.get(block.hash)) this.#journal.appendBlock(block)
+      else this.#journal.appendSleeping(block)
     }
   }
 
   /** The branch that makes the heads true. */
   #plan(heads: JournalledHeads | Heads): Branch {
-    const refused = (label: keyof Heads, reason: string): Error =>
-      engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
     using view = this.view()
-    const branch = view.branch(heads.unsafe.hash)
-    if (branch === undefined) throw refused('unsafe', 'the block is not known')
-    const refusal = headsRefusal(view.known, branch, heads)
-    if (refusal) throw refused(refusal.label, refusal.reason)
-    if (!isOnBranch(view.known, branch, this.#published.heads.finalized)) throw refused('unsafe', 'it leaves out the finalized head')
-    return branch
+    return branchOfHeads(view, heads, this.#published.heads.finalized)
   }
 
-  /** Runs on a known parent, as long as the state after it is open. */
-  #during<T>(parent: BlockId, run: (on: ParentBlock) => T): During<T> {
+  /** Runs on a known parent, as long as the state after it is open. @returns with the blocks from the committed chain to the parent */
+  #during<T>(parent: BlockId, run: (on: ParentBlock) => T): { value: T; ms: number; branch: readonly ExecutedBlock[] } {
     this.#requireOpen()
     this.#wake(parent.hash)
     using view = this.view()
@@ -345,12 +347,13 @@ class LocalExecution implements Execution {
   #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
     const { committed } = this.#published
     this.#load = this.#loadOf(overlays)
+    this.pending.follow(heads.unsafe, (number) => overlays[number - base.number - 1])
     this.#publish({ heads, committed, base, overlays })
     this.#commits.published()
   }
 
   #publish(record: HeadRecord): void {
-    this.#published = recordOf(record)
+    this.#published = recordOf({ ...record, pending: this.pending.blocks })
     this.#deps.onPublish?.(this.#published)
   }
 
@@ -380,15 +383,6 @@ class LocalExecution implements Execution {
     this.#journal.prune(this.#tree, head, (hash) => view.known.committed(hash) !== undefined)
   }
 }
-
-/** What was made of a parent, how long that took, and the blocks from the committed chain to the parent. */
-type During<T> = { readonly value: T; readonly ms: number; readonly branch: readonly ExecutedBlock[] }
-
-const sameHeads = (a: Heads, b: Heads): boolean =>
-  a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
-
-const recordOf = ({ heads, committed, base, overlays }: HeadRecord): HeadRecord =>
-  Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays) })
 
 /**
  * The execution half over a store and a journal: opens its chain, or begins it with the genesis block, and brings back what was acknowledged

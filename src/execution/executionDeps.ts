@@ -45,3 +45,11 @@ export type ExecutionOptions = {
   /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
   readonly commitSliceMs?: number
 }
+
+/** What is held at the moment, in bytes and blocks; `reused`: blocks so far that were sealed out of their increments. */
+export type HeldSizes = {
+  readonly journalBytes: number
+  readonly treeBytes: number
+  readonly overlayBlocks: number
+  readonly reused: number
+}

@@ -1,6 +1,7 @@
 import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'
 import type { ExecutedBlock } from './executedBlock.ts'
+import type { PendingBlocks } from './pendingBlock.ts'
 
 /**
  * What the one writer publishes, frozen: the heads and the canonical blocks that no commit has reached, oldest first. A reader takes it first and
@@ -14,7 +15,22 @@ export type HeadRecord = {
   /** the block below `overlays`: the committed head, or an ancestor of it while a commit that unwinds is still to come */
   readonly base: BlockId
   readonly overlays: readonly ExecutedBlock[]
+  /** what is not sealed; the first of it is a child of the unsafe head */
+  readonly pending?: PendingBlocks | undefined
 }
+
+export const recordOf = ({ heads, committed, base, overlays, pending }: HeadRecord): HeadRecord =>
+  Object.freeze({ heads: Object.freeze({ ...heads }), committed, base, overlays: Object.freeze(overlays), ...(pending && { pending }) })
+
+/** The record without pending blocks that are not fresh any more. @param nowMs wall clock */
+export function recordAt(record: HeadRecord, nowMs: number): HeadRecord {
+  if (record.pending === undefined || nowMs <= record.pending.freshUntilMs) return record
+  const { pending: _stale, ...sealed } = record
+  return sealed
+}
+
+export const sameHeads = (a: Heads, b: Heads): boolean =>
+  a.unsafe.hash === b.unsafe.hash && a.safe.hash === b.safe.hash && a.finalized.hash === b.finalized.hash
 
 /** The canonical chain as a record and a committed head show it: all blocks up to `base` are committed. */
 export type RecordedChain = { readonly base: BlockId; readonly overlays: readonly ExecutedBlock[] }

@@ -24,7 +24,7 @@ export type PublishedChainDeps = {
 export class PublishedChain {
   readonly #deps: PublishedChainDeps
   #record: HeadRecord | undefined
-  #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
+  #sizes: ExecutionSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
   #source: SnapshotSource | undefined
   #failure: Error | undefined
   /** number of the record */

@@ -9,7 +9,7 @@ import { RecordPublisher, WorkerOutbox } from './workerOutbox.ts'
 import type { FromWorker, PublishedRecord } from './workerProtocol.ts'
 
 const { config } = smallChain(scheduleTo('isthmus'))
-const sizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
+const sizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
 const genesis = {
   number: 0,
   hash: zeroHash,

@@ -51,7 +51,7 @@ function connect(
   const publisher = new RecordPublisher(shown)
   publisher.join(outbox)
   const log = createSentLog((line) => outbox.add({ kind: 'log', line }), 'execution')
-  const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 }
+  const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
   let isQuiet = false
   const execution = createExecution({
     ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },

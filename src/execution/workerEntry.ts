@@ -108,7 +108,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       }),
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
       onPublish(record): void {
-        const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0 }
+        const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
         publisher.publish(record, { ...sizes, pool: pool.facts() })
         if (opened) pool.onPublished(record)
       },

@@ -38,7 +38,7 @@ it('execution/workerOutbox: a reader that takes nothing is cut off at its bound;
   })
   const record = { overlays: [] } as unknown as HeadRecord
   for (let number = 1; number <= 4; number++) {
-    publisher.publish(record, { journalBytes: 0, treeBytes: 0, overlayBlocks: 0 })
+    publisher.publish(record, { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 })
     for (const { name, taken } of readers) if (name === 'quick') Atomics.store(taken, 0, number)
   }
   expect(readers).toMatchObject([

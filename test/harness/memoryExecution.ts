@@ -46,7 +46,7 @@ async function run({ port, config, minFreeBytes, pool: limits, shown }: WorkerSe
       genesis: () => genesis,
       pool,
       onPublish(record): void {
-        publisher.publish(record, { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, ...opened?.sizes(), pool: pool.facts() })
+        publisher.publish(record, { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0, ...opened?.sizes(), pool: pool.facts() })
         if (opened) pool.onPublished(record)
       },
     },

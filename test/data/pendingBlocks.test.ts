@@ -1,0 +1,114 @@
+import { expect, it } from 'vitest'
+import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { agreeWithGenesis } from '#chain/genesis'
+import { l2RefOf } from '#chain/l2Ref'
+import { parseRollupConfig } from '#chain/rollupConfig'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { createExecution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import { decodeFrame } from '#flashblocks/codec'
+import { systemClock } from '#lib/clock'
+import { fromHex, toHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { decodeBlock } from '#types/block'
+import { hashHeader } from '#types/header'
+import type { Increment } from '#types/increment'
+import { encodeReceipt } from '#types/receipt'
+
+type Recorded = { readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[] }
+type FrameLine = { readonly t: number; readonly text: string }
+
+const recorded = readSharedJson<Recorded>('flashblocks/l2.json.zst')
+const { genesis } = parseBaseGenesisNote(recorded)
+const config = agreeWithGenesis(parseRollupConfig(readSharedJson('flashblocks/rollup.json')), genesis)
+const payloads = recorded.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
+const last = payloads.length - 1
+
+const increments = readShared('flashblocks/frames.jsonl.zst')
+  .toString()
+  .trim()
+  .split('\n')
+  .map((line): Increment => {
+    const { text } = JSON.parse(line) as FrameLine
+    const decoded = decodeFrame(Buffer.from(text))
+    if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
+    return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
+  })
+const freshUntilMs = Number.MAX_SAFE_INTEGER
+
+async function openAt(number: number) {
+  const execution = createExecution({
+    kv: createMemoryKv(),
+    evm: createWasmEvm(),
+    config,
+    genesis: () => genesis,
+    clock: systemClock,
+    log: silentLog,
+  })
+  const seal = async (at: number): Promise<void> => {
+    const payload = payloads[at]
+    if (payload === undefined) throw new Error(`no block ${at}`)
+    expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
+    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  for (let at = 1; at <= number; at++) await seal(at)
+  return { execution, seal }
+}
+
+/** How far the sealed chain is behind the stream: the blocks that are pending at a time. */
+it.each([1, 2, 3])(
+  'a recorded stream, %i blocks pending: every increment is taken, and each block is sealed out of its increments',
+  async (depth) => {
+    const first = increments[0]?.blockNumber ?? 0
+    const { execution, seal } = await openAt(first - 1)
+    let sealed = first - 1
+    for (const increment of increments) {
+      const { blockNumber, transactions, outcome } = increment
+      while (blockNumber - sealed > depth) await seal(++sealed)
+      expect(await execution.pending.take(increment, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: outcome.gasUsed })
+      using view = execution.view()
+      const { pending } = view.heads
+      const shown = pending && view.block(pending.hash)?.block
+      expect(shown?.transactions.slice(shown.transactions.length - transactions.length)).toEqual(transactions)
+      expect(toHex(shown?.header.logsBloom ?? new Uint8Array())).toBe(toHex(outcome.logsBloom))
+      expect(shown?.header).toMatchObject({
+        number: blockNumber,
+        blobGasUsed: outcome.blobGasUsed,
+        baseFeePerGas: payloads[blockNumber]?.baseFeePerGas ?? expect.anything(),
+      })
+    }
+    while (sealed < last) await seal(++sealed)
+    expect(execution.sizes().reused).toBe(last - first + 1)
+  },
+)
+
+it('a recorded stream: receipts, root and state of a block with all its increments are those of the sealed one', async () => {
+  const { execution, seal } = await openAt((increments[0]?.blockNumber ?? 0) - 1)
+  for (const [i, increment] of increments.entries()) {
+    const { blockNumber } = increment
+    if (blockNumber > last) break
+    await execution.pending.take(increment, freshUntilMs)
+    if (increments[i + 1]?.blockNumber === blockNumber) continue
+    using view = execution.view()
+    const id = view.heads.pending ?? expect.fail('nothing is pending')
+    const { raw, rawReceipts } = recorded.blocks[blockNumber] ?? expect.fail('no block')
+    const { header, transactions } = decodeBlock(fromHex(raw))
+    expect(view.receipts(id.hash)?.map(({ receipt }) => toHex(encodeReceipt(receipt)))).toEqual(rawReceipts)
+    expect(view.block(id.hash)?.block.transactions).toEqual(transactions)
+    expect(view.block(id.hash)?.block.header).toMatchObject({
+      transactionsRoot: header.transactionsRoot,
+      gasUsed: header.gasUsed,
+      logsBloom: header.logsBloom,
+    })
+    const shown = view.block(id.hash)?.block.header
+    const passer = '0x4200000000000000000000000000000000000016' as const
+    expect(view.state(id)?.account(passer as never)?.storageRoot).toBe(header.withdrawalsRoot)
+    expect(shown && hashHeader({ ...shown, stateRoot: header.stateRoot, withdrawalsRoot: header.withdrawalsRoot as never })).toBe(
+      hashHeader(header),
+    )
+    view[Symbol.dispose]()
+    await seal(blockNumber)
+  }
+})
