@@ -17,6 +17,14 @@ const slotOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '
 const viewOf = (code: string, code2 = ''): StateView =>
   createWorld({ [contract]: testAccount({ code: `0x${code}` }), [other]: testAccount({ code: `0x${code2}` }) }).view
 
+/** The same view, as an object that can be spread. */
+const plainly = (view: StateView): StateView => ({
+  account: (key) => view.account(key),
+  slot: (key, slot) => view.slot(key, slot),
+  code: (hash) => view.code(hash),
+  blockHash: (number) => view.blockHash(number),
+})
+
 const message = (gas: bigint, data: Uint8Array = new Uint8Array(0)): Message => ({ caller: sender, to: contract, value: 0n, data, gas })
 
 /** Runs a code on the instance, the second one being that of another account. */
@@ -72,6 +80,26 @@ it('evm/wasmEvm: a message that needs more than a region has is a fault, and the
   session.beginTransaction(testTransaction(sender))
   expect(session.run(message(1_000_000n, fromHex('0x01'))).kind).toBe('success')
   expect(session.slot(contract, slotOf(1))).toBe(7n)
+})
+
+it('evm/wasmEvm: sessions on one view see each their own block, and what the view says of blocks before it', () => {
+  const evm = createWasmEvm()
+  // the time, the beneficiary and the hash of block 998, in slots 1 to 3
+  const view = viewOf(`42${storeIn(1)}41${storeIn(2)}${push(998)}40${storeIn(3)}00`)
+  const seen = (block: typeof testBlock, on: StateView): readonly bigint[] => {
+    using session = evm.open(on, block, cancun)
+    session.beginTransaction(testTransaction(sender))
+    expect(session.run(message(1_000_000n)).kind).toBe('success')
+    return [1, 2, 3].map((number) => session.slot(contract, slotOf(number)))
+  }
+  const hashIn = (number: bigint): StateView => ({ ...plainly(view), blockHash: () => slotOf(Number(number)) })
+  const first = hashIn(7n)
+  const later = { ...testBlock, number: 1_001, timestamp: testBlock.timestamp + 2, beneficiary: other }
+  const [time, beneficiary] = [BigInt(testBlock.timestamp), BigInt(testBlock.beneficiary)]
+  expect(seen(testBlock, first)).toEqual([time, beneficiary, 7n])
+  expect(seen(later, first)).toEqual([time + 2n, BigInt(other), 7n])
+  expect(seen({ ...testBlock }, first)).toEqual([time, beneficiary, 7n])
+  expect(seen(testBlock, hashIn(8n))).toEqual([time, beneficiary, 8n])
 })
 
 it('evm/wasmEvm: a session that is disposed of answers nothing more', () => {

@@ -11,13 +11,17 @@ it('lib/hex: of each length, every byte has its two digits, also of a part', () 
   for (let length = 0; length <= 300; length++) {
     const bytes = Uint8Array.from({ length }, (_, i) => i + length)
     expect(toHex(bytes)).toBe(`0x${Buffer.from(bytes).toString('hex')}`)
+    expect(fromHex(toHex(bytes))).toEqual(bytes)
     expect(hexAt(bytes, length >> 1, length >> 2)).toBe(toHex(bytes.slice(length >> 1, (length >> 1) + (length >> 2))))
   }
 })
 
-it.each(['', '00', '0x0', '0xzz', '0x0g', 'x00', '0x00 '])('lib/hex: %j is refused', (text) => {
-  expect(() => fromHex(text)).toThrow(SyntaxError)
-})
+it.each(['', '00', '0x0', '0xzz', '0x0g', 'x00', '0x00 ', '0X00', '0x0\u0130', `0x${'0'.repeat(200)}g0`])(
+  'lib/hex: %j is refused',
+  (text) => {
+    expect(() => fromHex(text)).toThrow(SyntaxError)
+  },
+)
 
 it('lib/hex: a wrong length is refused', () => {
   expect(() => fromHexFixed('0x0000', 3)).toThrow('3 bytes expected, 2 found')

@@ -29,7 +29,8 @@ export function overriddenRules(rules: EvmRules, overrides: StateOverrides | und
 }
 
 /** Whether a precompile stands where the compiled interpreter can have none. */
-export function isBeyondCompiled({ precompilesAt = new Map() }: EvmRules): boolean {
+export function isBeyondCompiled({ precompilesAt }: EvmRules): boolean {
+  if (precompilesAt === undefined) return false
   return [...precompilesAt].some(([address, from]) => from !== undefined && BigInt(address) >= precompileLimit)
 }
 
@@ -41,5 +42,6 @@ export function createOverridableEvm(evm: Evm): Evm {
 
 /** What is warm from the start though no precompile stands there any more: the fork's set counts. */
 export function warmOverridden({ precompilesAt }: EvmRules): TransactionEnv['warm'] {
-  return [...(precompilesAt ?? [])].flatMap(([address, from]) => (from === undefined ? [{ address, slots: [] }] : []))
+  if (precompilesAt === undefined) return []
+  return [...precompilesAt].flatMap(([address, from]) => (from === undefined ? [{ address, slots: [] }] : []))
 }

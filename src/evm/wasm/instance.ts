@@ -12,7 +12,7 @@ import {
   memoryBase,
   stacksBase,
 } from '../assembly/layout.ts'
-import type { StateView } from '../ports.ts'
+import type { BlockEnv, StateView } from '../ports.ts'
 import type { Known } from './known.ts'
 import { type LinearMemory, WasmMemory } from './wasmMemory.ts'
 
@@ -68,6 +68,8 @@ export type EvmInstance = {
   ioHigh: number
   /** what its last session was of */
   last: LastSession | undefined
+  /** the environment in its memory */
+  block: BlockEnv | undefined
   /** a trap has left it in the middle of something */
   isBroken: boolean
 }
@@ -119,7 +121,7 @@ export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   const memory = new WasmMemory(exports.memory)
   memory.u8.set(randomBytes(16), ctxSeed)
   memory.setNumber(ctxCodeSoftBytes, codeBytes)
-  return { exports, memory, ioHigh: 0, last: undefined, isBroken: false }
+  return { exports, memory, ioHigh: 0, last: undefined, block: undefined, isBroken: false }
 }
 
 /** Bytes of memory that are resident, about: memory of WebAssembly never shrinks. */

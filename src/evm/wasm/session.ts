@@ -51,7 +51,21 @@ const maxKeptBytes = 20 * 2 ** 20
 /** Sessions on one view count on; numbers near 2^32 have a meaning of their own. */
 const maxTransactions = 2 ** 31
 
-function writeBlock(memory: WasmMemory, block: BlockEnv): void {
+const isSameBlock = (a: BlockEnv, b: BlockEnv): boolean =>
+  a.number === b.number &&
+  a.timestamp === b.timestamp &&
+  a.prevRandao === b.prevRandao &&
+  a.beneficiary === b.beneficiary &&
+  a.gasLimit === b.gasLimit &&
+  a.baseFee === b.baseFee &&
+  a.blobBaseFee === b.blobBaseFee &&
+  a.chainId === b.chainId
+
+/** Calls are asked at one block, one after the other. */
+function writeBlock(instance: EvmInstance, block: BlockEnv): void {
+  const { memory } = instance
+  if (instance.block !== undefined && isSameBlock(instance.block, block)) return
+  instance.block = undefined
   memory.setWord(ctxChainId, block.chainId)
   memory.setWord(ctxNumber, BigInt(block.number))
   memory.setWord(ctxTimestamp, BigInt(block.timestamp))
@@ -60,6 +74,7 @@ function writeBlock(memory: WasmMemory, block: BlockEnv): void {
   memory.setWord(ctxGasLimit, block.gasLimit)
   memory.setWord(ctxBaseFee, block.baseFee)
   memory.setWord(ctxBlobBaseFee, block.blobBaseFee)
+  instance.block = block
 }
 
 /** The address of an entry, as a word. */
@@ -110,17 +125,18 @@ export class WasmSession implements EvmSession {
     const { instance } = place
     const { exports, memory } = instance
     const known = knownOf(instance, view, rules)
-    instance.last = { view: new WeakRef(view), rules, known: known ?? createKnown() }
-    this.#world = new World(view, instance, instance.last.known)
+    const kept = known ?? createKnown()
+    if (known === undefined) instance.last = { view: new WeakRef(view), rules, known: kept }
+    this.#world = new World(view, instance, kept)
     this.#table = rulesTable(rules)
     this.#place = place
     this.#watch = place.watch?.(this.#world, this.#table)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
-    writeBlock(memory, block)
+    writeBlock(instance, block)
     exports.openSession(known === undefined ? 0 : 1)
-    exports.openCodes()
+    if (known === undefined) exports.openCodes() // else opcodes, codes and the block hash of the last session count on
   }
 
   account(address: Address): Account | undefined {

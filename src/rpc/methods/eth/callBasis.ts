@@ -13,8 +13,8 @@ import type { CallBasis } from './planCall.ts'
 export type CallPlace = {
   readonly block: BlockId
   readonly header: Header
-  /** What the plan of a request goes by, with the gas cap of calls. */
-  basis(request: CallRequest, overrides: CallOverrides): CallBasis
+  /** What the plan of a request goes by. @param gasCap absent: that of calls */
+  basis(request: CallRequest, overrides: CallOverrides, gasCap?: bigint): CallBasis
   /** Whether code runs when the account is called. */
   hasCode(address: Address, overrides: CallOverrides): boolean
 }
@@ -29,11 +29,11 @@ export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place
   return read({
     block,
     header,
-    basis({ from = zeroAddress }, overrides): CallBasis {
+    basis({ from = zeroAddress }, overrides, gasCap = context.limits.callGas): CallBasis {
       return {
         baseFee: overrides.block?.baseFee ?? header.baseFeePerGas ?? 0n,
-        balance: overrides.state?.get(from)?.balance ?? state.account(from)?.balance ?? 0n,
-        gasCap: context.limits.callGas,
+        balance: () => overrides.state?.get(from)?.balance ?? state.account(from)?.balance ?? 0n,
+        gasCap,
         chainId: context.chainId,
       }
     },

@@ -44,7 +44,7 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam, overrid
       context.limits.callGas,
       transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
     )
-    const message = planEstimate(request, { ...basis(request, overrides), gasCap })
+    const message = planEstimate(request, basis(request, overrides, gasCap))
     const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to, overrides)
     return { block, overrides, message, gasCap, isTransfer }
   })

@@ -3,7 +3,7 @@ import { account } from '#test/harness/rpcFakes'
 import { zeroAddress } from '#types/ids'
 import { planCall } from './planCall.ts'
 
-const basis = { baseFee: 100n, balance: 1_000_000n, gasCap: 50_000_000n, chainId: 8453 }
+const basis = { baseFee: 100n, balance: () => 1_000_000n, gasCap: 50_000_000n, chainId: 8453 }
 
 it('rpc/planCall: an empty request comes from nobody, pays nothing and may use all the gas there is', () => {
   expect(planCall({}, basis)).toEqual({

@@ -8,8 +8,8 @@ import type { CallMessage } from '../../ports.ts'
 export type CallBasis = {
   /** of the block, per gas */
   readonly baseFee: bigint
-  /** of the sender */
-  readonly balance: bigint
+  /** of the sender; read only where it counts */
+  readonly balance: () => bigint
   /** gas when the request names none, and the most it may name */
   readonly gasCap: bigint
   readonly chainId: number
@@ -37,8 +37,9 @@ function gasLimitOf(request: CallRequest, price: bigint, basis: CallBasis): bigi
   }
   if (price === 0n) return basis.gasCap
   const value = request.value ?? 0n
-  if (basis.balance < value) throw insufficientFunds(basis.balance, value)
-  return min(basis.gasCap, (basis.balance - value) / price)
+  const balance = basis.balance()
+  if (balance < value) throw insufficientFunds(balance, value)
+  return min(basis.gasCap, (balance - value) / price)
 }
 
 /** @param have wei of the sender. @param want wei for value and gas */
