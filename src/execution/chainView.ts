@@ -154,6 +154,8 @@ class SnapshotView implements ChainView {
   }
 
   header(hash: Hash): Header | undefined {
+    const parent = this.#parents.get(hash)
+    if (parent) return parent.header
     const id = this.#stored(hash)
     if (id) return store.readHeader(this.#reader, id)
     return (this.known.executed(hash) ?? this.#unsealed?.find(hash))?.header
