@@ -1,0 +1,219 @@
+import { Registry } from 'prom-client'
+import { expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
+import { blockAt, modelPending, type PendingModel, sliceAt } from '#test/harness/flashblocks'
+import type { Increment } from '#types/increment'
+import type { Frame } from './codec.ts'
+import { type Consumer, createConsumer } from './consumer.ts'
+import { flashblocksMetrics } from './metrics.ts'
+
+const maxAgeMs = 4_000
+
+type World = {
+  readonly clock: ManualClock
+  readonly model: PendingModel
+  readonly consumer: Consumer
+  readonly verdicts: string[]
+  isSynced: boolean
+  /** Frames of upstream 0, one after another. */
+  hear(...frames: Frame[]): Promise<void>
+  head(...at: Parameters<PendingModel['setHead']>): Promise<void>
+  placed(place: string): Promise<number>
+}
+
+function world(maxHeldBytes = 2 ** 20): World {
+  const clock = createManualClock()
+  const model = modelPending(blockAt(10))
+  const registry = new Registry()
+  const metrics = flashblocksMetrics.register(registry)
+  const verdicts: string[] = []
+  const consumer = createConsumer(
+    {
+      ...{ clock, metrics, log: silentLog, pending: model },
+      shown: () => ({ head: model.head, executed: model.executed }),
+      isSynced: () => self.isSynced,
+      judge: (from, verdict) => void verdicts.push(`${from} ${verdict.kind}`),
+    },
+    { maxAgeMs, maxHeldBytes },
+  )
+  const self: World = {
+    ...{ clock, model, consumer, verdicts, isSynced: true },
+    async hear(...frames) {
+      for (const frame of frames) consumer.take(frame, 0)
+      await settle()
+    },
+    async head(...at) {
+      model.setHead(...at)
+      consumer.headsChanged()
+      await settle()
+    },
+    async placed(place) {
+      const { values } = (await registry.getSingleMetric('basalt_flashblocks_frames_total')?.get()) ?? expect.fail()
+      return values.find(({ labels }) => labels['place'] === place)?.value ?? expect.fail()
+    },
+  }
+  return self
+}
+
+const block = (number: number, slices: number, more?: Parameters<typeof sliceAt>[2]): Increment[] =>
+  Array.from({ length: slices }, (_, index) => sliceAt(number, index, more))
+const named = (number: number, slices: number): string[] => block(number, slices).map(({ index }) => `${number}.${index}`)
+
+it('flashblocks/consumer: slices that come in order are executed in order, also of a block on an unsealed one', async () => {
+  const { hear, model } = world()
+  await hear(...block(11, 3), ...block(12, 2))
+  expect(model.took).toEqual([...named(11, 3), ...named(12, 2)])
+})
+
+it('flashblocks/consumer: any order of arrival comes to the same', async () => {
+  const { hear, model } = world()
+  await hear(...block(11, 4).reverse(), ...block(12, 2).reverse())
+  expect(model.took).toEqual([...named(11, 4), ...named(12, 2)])
+})
+
+it('flashblocks/consumer: what a second upstream sends again is a duplicate, and what the first lost is taken from it', async () => {
+  const { hear, model, placed, consumer, verdicts } = world()
+  const [zero, one, two] = block(11, 3) as [Increment, Increment, Increment]
+  await hear(zero, two)
+  expect(model.took).toEqual(['11.0'])
+  for (const slice of [zero, one, two]) consumer.take(slice, 1)
+  await settle()
+  expect(model.took).toEqual(named(11, 3))
+  expect(await Promise.all(['duplicate', 'gap'].map(placed))).toEqual([2, 1])
+  expect(verdicts).toContain('1 good')
+})
+
+it('flashblocks/consumer: nothing is built on a block of which a slice is missing, until it is sealed', async () => {
+  const { hear, head, model } = world()
+  const [zero, , two] = block(11, 3) as [Increment, Increment, Increment]
+  await hear(zero, two, ...block(12, 2))
+  expect(model.took).toEqual(['11.0'])
+  await head(blockAt(11))
+  expect(model.took).toEqual(['11.0', ...named(12, 2)])
+})
+
+it('flashblocks/consumer: no more than three blocks above the head are executed; the rest follows it', async () => {
+  const { hear, head, model, placed } = world()
+  for (const number of [11, 12, 13, 14, 15, 16]) await hear(...block(number, 1))
+  expect(model.took).toEqual(['11.0', '12.0', '13.0'])
+  expect(await placed('too-far')).toBe(1)
+  await head(blockAt(11))
+  await head(blockAt(12))
+  expect(model.took.slice(3)).toEqual(['14.0', '15.0'])
+})
+
+it('flashblocks/consumer: a newer build takes the place of an older one, and never the other way round', async () => {
+  const { hear, model } = world()
+  await hear(...block(11, 2))
+  await hear(...block(11, 2, { variant: 2 }), sliceAt(11, 2))
+  expect(model.executed).toEqual({ number: 11, payloadId: sliceAt(11, 0, { variant: 2 }).payloadId, index: 1 })
+  expect(model.took).toEqual([...named(11, 2), ...named(11, 2)])
+})
+
+it('flashblocks/consumer: blocks on a sibling of the head wait for a reorg', async () => {
+  const { hear, head, model, verdicts } = world()
+  await hear(...block(11, 2, { parent: blockAt(10, 'b').hash }))
+  expect(model.took).toEqual([])
+  expect(verdicts).toEqual(['0 wrong'])
+  await head(blockAt(10, 'b'), 'nothing')
+  expect(model.took).toEqual(named(11, 2))
+})
+
+it('flashblocks/consumer: a slice of no known block without a number is passed over; its build tells the number of the next', async () => {
+  const { hear, model, placed } = world()
+  const [zero, one] = block(11, 2) as [Increment, Increment]
+  const { blockNumber: _, ...unnumbered } = one
+  await hear(unnumbered, zero, unnumbered)
+  expect(model.took).toEqual(named(11, 2))
+  expect(await placed('unnumbered')).toBe(1)
+})
+
+it('flashblocks/consumer: without a slice that fits pending is dropped, and one brings all of it back (PENDING_STALE)', async () => {
+  const { hear, model, clock, consumer } = world()
+  await hear(...block(11, 3))
+  expect(model.freshUntilMs).toBe(clock.nowMs() + maxAgeMs)
+  await clock.advanceMs(maxAgeMs - 1)
+  expect([model.blocks.length, consumer.staleness()]).toEqual([1, undefined])
+  await clock.advanceMs(1)
+  expect([model.blocks.length, consumer.staleness()?.code]).toEqual([0, 'PENDING_STALE'])
+  await hear(sliceAt(11, 3))
+  expect(model.took.slice(3)).toEqual(named(11, 4))
+  expect(consumer.staleness()).toBeUndefined()
+})
+
+it('flashblocks/consumer: a feed that has never said anything is stale too (PENDING_STALE)', async () => {
+  const { clock, consumer } = world()
+  await clock.advanceMs(maxAgeMs)
+  expect(consumer.staleness()?.message).toBe('no increment that fits has come for 4 s: the feed is silent')
+})
+
+it('flashblocks/consumer: slices that do not fit keep nothing fresh', async () => {
+  const { hear, model, clock } = world()
+  await hear(...block(11, 2))
+  for (const index of [5, 6, 7]) {
+    await clock.advanceMs(maxAgeMs / 3)
+    await hear(sliceAt(11, index))
+  }
+  await clock.advanceMs(1)
+  expect(model.blocks).toEqual([])
+})
+
+it('flashblocks/consumer: what the head drops is executed again where it still fits', async () => {
+  const { hear, head, model } = world()
+  await hear(...block(11, 2), ...block(12, 2))
+  await head(blockAt(11), 'nothing')
+  expect(model.took.slice(4)).toEqual(named(12, 2))
+})
+
+it.each(['rules', 'transaction', 'outcome'] as const)(
+  'flashblocks/consumer: a slice that is wrong by itself (%s) is blamed on its sender',
+  async (reason) => {
+    const { hear, head, model, verdicts } = world()
+    model.refuse(({ index }) => (index === 1 ? reason : undefined))
+    await hear(...block(11, 3))
+    expect([model.took, model.blocks, verdicts.at(-1)]).toEqual([['11.0'], [], '0 wrong'])
+    model.refuse(() => undefined)
+    await head(blockAt(11))
+    await hear(...block(12, 1))
+    expect(model.executed?.number).toBe(12)
+  },
+)
+
+it('flashblocks/consumer: what fails on an unsealed block is tried again on the sealed one, and nobody is blamed', async () => {
+  const { hear, head, model, verdicts } = world()
+  model.refuse(({ blockNumber }) => (blockNumber === 12 ? 'transaction' : undefined))
+  await hear(...block(11, 1), ...block(12, 2))
+  expect([model.executed?.number, verdicts]).toEqual([11, ['0 good']])
+  model.refuse(() => undefined)
+  await head(blockAt(11))
+  expect(model.took).toEqual(['11.0', ...named(12, 2)])
+})
+
+it('flashblocks/consumer: while the node is far behind nothing is executed and nobody is blamed', async () => {
+  const at = world()
+  at.isSynced = false
+  await at.hear(sliceAt(99, 0), ...block(11, 1))
+  expect([at.model.took, at.verdicts]).toEqual([[], []])
+})
+
+it('flashblocks/consumer: what is held is bounded in bytes, and in builds of one block', async () => {
+  const { hear, consumer, placed, head } = world(40_000)
+  await hear(...Array.from({ length: 100 }, (_, index) => sliceAt(12, index + 1)))
+  expect(await placed('full')).toBeGreaterThan(70)
+  await head(blockAt(12))
+  await hear(...[1, 2, 3, 4, 5, 6].map((variant) => sliceAt(14, 0, { variant })))
+  expect([await placed('ahead'), await placed('gap')]).toEqual([4, 100 - ((await placed('full')) - 2)])
+  consumer[Symbol.dispose]()
+})
+
+it('flashblocks/consumer: when nobody is believed nothing is pending until a new slice fits', async () => {
+  const { hear, head, model, consumer, clock } = world()
+  await hear(...block(11, 2), sliceAt(12, 0))
+  consumer.distrust('every feed is unhealthy')
+  await head(blockAt(11), 'nothing')
+  expect([model.blocks, model.took.length]).toEqual([[], 3])
+  await clock.advanceMs(1)
+  await hear(sliceAt(12, 1))
+  expect(model.executed?.index).toBe(1)
+})

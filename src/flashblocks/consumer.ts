@@ -1,0 +1,220 @@
+import type { PendingOutcome, PendingPort } from '#execution/pendingPort'
+import type { Clock } from '#lib/clock'
+import type { Fault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { BlockId } from '#types/blockRef'
+import type { Increment } from '#types/increment'
+import type { Frame } from './codec.ts'
+import { flashblocksFault } from './faults.ts'
+import { type Executed, type FittingSlice, HeldSlices } from './heldSlices.ts'
+import type { FlashblocksMetrics } from './metrics.ts'
+import { isHeld, placeFlashblock } from './place.ts'
+
+/** What the consumer has to know of execution: both out of one record. */
+export type Shown = { readonly head: BlockId; readonly executed: Executed | undefined }
+
+export type ConsumerDeps = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: FlashblocksMetrics
+  readonly pending: PendingPort
+  readonly shown: () => Shown
+  /** false: the head is far behind, and no slice can fit */
+  readonly isSynced: () => boolean
+  /** Told of a slice that is wrong by itself, and of one that fitted. */
+  readonly judge: (from: number, verdict: { readonly kind: 'good' } | { readonly kind: 'wrong'; readonly text: string }) => void
+}
+
+export type ConsumerOptions = {
+  /** without a slice that fits: then nothing is pending */
+  readonly maxAgeMs: number
+  readonly maxHeldBytes: number
+}
+
+export const defaultHeldBytes = 64 * 2 ** 20
+
+/** A slice to execute on what is shown at a head, and for how long it will be fresh. */
+type Due = { readonly slice: FittingSlice; readonly head: BlockId; readonly leftMs: number }
+
+/** Takes frames of all upstreams in, and has execution execute what fits, slice by slice. */
+export interface Consumer extends Disposable {
+  take(frame: Frame, from: number): void
+  /** Told after each new record of heads. */
+  headsChanged(): void
+  /** Nobody can be believed at the moment: nothing is pending until a slice comes that fits. */
+  distrust(why: string): void
+  /** Why pending is what is sealed; undefined: it follows the feed. */
+  staleness(): Fault | undefined
+  /** Before metrics are read. */
+  collect(): void
+}
+
+/**
+ * Each frame is placed against what everything that is held comes to, held if it may fit now or later, and executed as soon as what stands
+ * before it is. One slice at a time is with execution. Without a slice that fits for `maxAgeMs` what is pending is dropped; slices stay held,
+ * so the next one that fits brings all of it back.
+ */
+class FeedConsumer implements Consumer {
+  readonly #deps: ConsumerDeps
+  readonly #maxAgeMs: number
+  readonly #held: HeldSlices
+  #isPumping = false
+  #isClosed = false
+  /** of the last slice that fitted, by the clock that does not jump; until then, when following began */
+  #takenMs: number
+  /** slices that came up to then are not executed any more */
+  #distrustedMs = Number.NEGATIVE_INFINITY
+  #isStale = false
+  /** what came last that did not fit */
+  #misfit: string | undefined
+  #deadline: Disposable | undefined
+
+  constructor(deps: ConsumerDeps, { maxAgeMs, maxHeldBytes }: ConsumerOptions) {
+    this.#deps = deps
+    this.#maxAgeMs = maxAgeMs
+    this.#held = new HeldSlices(maxHeldBytes)
+    this.#takenMs = deps.clock.elapsedMs()
+    this.#expect(maxAgeMs)
+  }
+
+  take(frame: Frame, from: number): void {
+    if (this.#isClosed) return
+    const { metrics, judge } = this.#deps
+    const blockNumber = frame.blockNumber ?? this.#held.numberOf(frame.payloadId)
+    const firstFrom = this.#held.senderOf(frame.payloadId, frame.index)
+    if (blockNumber === undefined) metrics.frames.inc({ place: 'unnumbered' })
+    else if (firstFrom === undefined) this.#place({ ...frame, blockNumber }, from)
+    else {
+      metrics.frames.inc({ place: 'duplicate' })
+      if (firstFrom !== from) judge(from, { kind: 'good' })
+    }
+  }
+
+  #place(increment: Increment, from: number): void {
+    const { metrics, clock } = this.#deps
+    const { index, blockNumber, base } = increment
+    const arrivedMs = clock.elapsedMs()
+    const { head, executed } = this.#deps.shown()
+    metrics.parentLag.set({}, blockNumber - 1 - head.number)
+    const placement = placeFlashblock({ head, tip: this.#held.reach(head, executed).tip }, increment)
+    const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
+    const isKept = !isOver && this.#held.add({ increment, from, arrivedMs })
+    metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
+    if (isOver || isHeld(placement)) this.#misfit = `block ${blockNumber}, slice ${index}: ${placement} at head ${head.number}`
+    if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, this.#misfit ?? placement)
+    if (isKept) void this.#pump()
+  }
+
+  headsChanged(): void {
+    this.#held.prune(this.#deps.shown().head.number)
+    void this.#pump()
+  }
+
+  distrust(why: string): void {
+    this.#misfit = why
+    this.#distrustedMs = this.#deps.clock.elapsedMs()
+    this.#fallBack()
+  }
+
+  staleness(): Fault | undefined {
+    if (!this.#isStale) return undefined
+    const forSec = Math.round((this.#deps.clock.elapsedMs() - this.#takenMs) / 1_000)
+    return flashblocksFault('PENDING_STALE', { forSec, why: this.#misfit ?? 'the feed is silent' })
+  }
+
+  collect(): void {
+    const { metrics, clock, shown } = this.#deps
+    const { executed } = shown()
+    metrics.held.set({}, this.#held.sizeBytes)
+    metrics.age.set({}, (clock.elapsedMs() - this.#takenMs) / 1_000)
+    metrics.pendingNumber.set({}, executed?.number ?? 0)
+    metrics.pendingSlices.set({}, executed ? executed.index + 1 : 0)
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    this.#deadline?.[Symbol.dispose]()
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    try {
+      for (let due = this.#next(); due; due = this.#next()) await this.#execute(due)
+    } catch (error) {
+      if (!this.#isClosed) this.#deps.log.error('slices of the feed are not executed any more', { error })
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  /** What can be executed now; what is old is not, unless something new comes after it. */
+  #next(): Due | undefined {
+    const { clock, shown, isSynced } = this.#deps
+    if (this.#isClosed || !isSynced()) return undefined
+    const { head, executed } = shown()
+    const slice = this.#held.next(head, executed)
+    if (slice === undefined) return undefined
+    const { newestMs } = this.#held.reach(head, executed)
+    const leftMs = this.#maxAgeMs - (clock.elapsedMs() - newestMs)
+    return leftMs > 0 && newestMs > this.#distrustedMs ? { slice, head, leftMs } : undefined
+  }
+
+  async #execute({ slice, head, leftMs }: Due): Promise<void> {
+    const { clock, pending, metrics, judge } = this.#deps
+    const outcome = await pending.take(slice.increment, clock.nowMs() + leftMs)
+    if (outcome.kind === 'refused') {
+      this.#refused(slice, head, outcome)
+    } else {
+      metrics.take.observe({}, (clock.elapsedMs() - slice.arrivedMs) / 1_000)
+      judge(slice.from, { kind: 'good' })
+      this.#followed(leftMs)
+    }
+  }
+
+  #followed(leftMs: number): void {
+    const { clock, log, metrics } = this.#deps
+    this.#takenMs = clock.elapsedMs()
+    this.#misfit = undefined
+    metrics.state.set({}, 1)
+    if (this.#isStale) log.info('pending follows the feed again')
+    this.#isStale = false
+    this.#expect(leftMs)
+  }
+
+  /** What fails on a block that is not sealed may be right on the one that will be: it is tried again on the next head. */
+  #refused(slice: FittingSlice, head: BlockId, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
+    const { metrics, log } = this.#deps
+    const { blockNumber: number, payloadId, index } = slice.increment
+    metrics.refused.inc({ reason })
+    const isWrong = blockIsAtFault(reason) && number === head.number + 1
+    this.#held.refuse(slice, head.hash, isWrong)
+    this.#misfit = `block ${number}, slice ${index}: ${text}`
+    log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
+    if (isWrong) this.#accuse(slice.from, this.#misfit)
+  }
+
+  #accuse(from: number, text: string): void {
+    if (this.#deps.isSynced()) this.#deps.judge(from, { kind: 'wrong', text })
+  }
+
+  #expect(ms: number): void {
+    this.#deadline?.[Symbol.dispose]()
+    this.#deadline = this.#deps.clock.after(ms, () => this.#fallBack())
+  }
+
+  #fallBack(): void {
+    if (this.#isStale || this.#isClosed) return
+    const { log, metrics, pending } = this.#deps
+    this.#isStale = true
+    metrics.state.set({}, 0)
+    log.warn('pending is what is sealed', { error: this.staleness() })
+    pending.drop('stale').catch((error: unknown) => log.debug('nothing to drop', { error }))
+  }
+}
+
+const blockIsAtFault = (reason: string): boolean => reason === 'rules' || reason === 'transaction' || reason === 'outcome'
+
+export function createConsumer(deps: ConsumerDeps, options: ConsumerOptions): Consumer {
+  return new FeedConsumer(deps, options)
+}

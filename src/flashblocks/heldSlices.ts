@@ -1,0 +1,139 @@
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import type { Increment } from '#types/increment'
+import { isExecutable, type Placement, placeFlashblock, type Tip } from './place.ts'
+
+/** What execution has come to: its newest block that is not sealed. */
+export type Executed = Omit<Tip, 'isTorn'>
+
+/** A slice and the upstream that sent it first. */
+export type Slice = {
+  readonly increment: Increment
+  readonly from: number
+  /** by the clock that does not jump */
+  readonly arrivedMs: number
+}
+export type FittingSlice = Slice & { readonly placement: Placement }
+
+export type Reach = {
+  readonly tip: Tip | undefined
+  /** when the newest of the slices that lead there came; minus infinity: none do */
+  readonly newestMs: number
+}
+
+type Build = {
+  readonly number: number
+  readonly slices: Map<number, Slice>
+  /** the largest of `slices` */
+  lastIndex: number
+  /** the head on which execution refused it: it is tried again on another one */
+  refusedOn: Hash | undefined
+}
+
+const maxBuildsPerBlock = 4
+/** of a slice besides its transactions, roughly */
+const sliceOverheadBytes = 2_048
+
+const sizeOf = ({ transactions }: Increment): number => transactions.reduce((sum, { length }) => sum + length + 64, sliceOverheadBytes)
+
+/**
+ * Slices of blocks above the head, those that were executed too: when what was executed is dropped, the rest may fit again. The first to come with a
+ * payload id and an index stays. Bounded in bytes, and to four builds a block.
+ */
+export class HeldSlices {
+  readonly #maxBytes: number
+  /** in the order in which they were first heard of */
+  readonly #builds = new Map<string, Build>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get sizeBytes(): number {
+    return this.#bytes
+  }
+
+  /** The number of the block that a build makes. */
+  numberOf(payloadId: string): number | undefined {
+    return this.#builds.get(payloadId)?.number
+  }
+
+  /** Who sent a slice first; undefined: it is not held. */
+  senderOf(payloadId: string, index: number): number | undefined {
+    return this.#builds.get(payloadId)?.slices.get(index)?.from
+  }
+
+  /** @returns false: there is no room, or the build has another number */
+  add(slice: Slice): boolean {
+    const { payloadId, index, blockNumber } = slice.increment
+    const size = sizeOf(slice.increment)
+    const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber)
+    if (build === undefined || build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
+    build.slices.set(index, slice)
+    build.lastIndex = Math.max(build.lastIndex, index)
+    this.#bytes += size
+    return true
+  }
+
+  #begin(payloadId: string, number: number): Build | undefined {
+    const beside = [...this.#builds.values()].filter((build) => build.number === number)
+    if (beside.length >= maxBuildsPerBlock) return undefined
+    const build: Build = { number, slices: new Map(), lastIndex: -1, refusedOn: undefined }
+    this.#builds.set(payloadId, build)
+    return build
+  }
+
+  /** Forgets one slice that is wrong: another upstream may have the right one. Its build is not tried again on this head. */
+  refuse({ increment }: Slice, head: Hash, isWrong: boolean): void {
+    const build = this.#builds.get(increment.payloadId)
+    if (build === undefined) return
+    build.refusedOn = head
+    if (isWrong && build.slices.delete(increment.index)) this.#bytes -= sizeOf(increment)
+  }
+
+  /** Forgets blocks up to the head. */
+  prune(headNumber: number): void {
+    for (const [payloadId, build] of this.#builds) {
+      if (build.number > headNumber) continue
+      this.#builds.delete(payloadId)
+      for (const { increment } of build.slices.values()) this.#bytes -= sizeOf(increment)
+    }
+  }
+
+  /** The tip with what is known of later slices. */
+  tipOf(executed: Executed | undefined): Tip | undefined {
+    if (executed === undefined) return undefined
+    const lastIndex = this.#builds.get(executed.payloadId)?.lastIndex ?? -1
+    return { ...executed, isTorn: lastIndex > executed.index }
+  }
+
+  /**
+   * What can be executed next, the newest build first; one never takes the place of a newer one.
+   * @param executed undefined: nothing is pending
+   */
+  next(head: BlockId, executed: Executed | undefined): FittingSlice | undefined {
+    const tip = this.tipOf(executed)
+    let isOlder = false
+    for (const [payloadId, build] of [...this.#builds].reverse()) {
+      const ofTip = payloadId === tip?.payloadId
+      const slice = build.refusedOn === head.hash ? undefined : build.slices.get(ofTip ? tip.index + 1 : 0)
+      const placement = slice && placeFlashblock({ head, tip }, slice.increment)
+      if (slice && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return { ...slice, placement }
+      isOlder ||= ofTip
+    }
+    return undefined
+  }
+
+  /** Where execution will have come to when everything that fits is executed. */
+  reach(head: BlockId, executed: Executed | undefined): Reach {
+    let at = executed
+    let newestMs = Number.NEGATIVE_INFINITY
+    for (let next = this.next(head, at); next; next = this.next(head, at)) {
+      const { blockNumber: number, payloadId, index } = next.increment
+      at = { number, payloadId, index }
+      newestMs = Math.max(newestMs, next.arrivedMs)
+    }
+    return { tip: this.tipOf(at), newestMs }
+  }
+}
