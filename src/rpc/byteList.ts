@@ -53,6 +53,13 @@ export class ByteWriter {
     this.#length += text.length
   }
 
+  /** One ASCII character. */
+  byte(code: number): void {
+    this.#reserve(1)
+    this.#block[this.#to++] = code
+    this.#length++
+  }
+
   /** Bytes of a buffer that nobody writes to any more. */
   bytes(buffer: Buffer, from = 0, to = buffer.length): void {
     const length = to - from

@@ -39,15 +39,21 @@ export const headResult: ResultCodec<HeadBlock> = {
   }),
 }
 
-function blockText({ hash, block, sizeBytes, transactions }: MinedBlock): string {
+/** The text of a block up to its transactions; what is after them is a brace. */
+export function blockHeadText({ hash, block, sizeBytes }: Omit<MinedBlock, 'transactions'>): string {
   const head = JSON.stringify({
     ...headerToJson(hash, block.header),
     ...(sizeBytes !== undefined && { size: toQuantity(sizeBytes) }),
     uncles: (block.ommers ?? []).map(hashHeader),
     ...(block.header.withdrawalsRoot !== undefined && { withdrawals: (block.withdrawals ?? []).map(withdrawalResult) }),
   })
+  return `${head.slice(0, -1)},"transactions":`
+}
+
+function blockText(of: MinedBlock): string {
+  const { transactions } = of
   const all = transactions.kind === 'hashes' ? hexListText(transactions.hashes) : listText(transactions.full, transactionText)
-  return `${head.slice(0, -1)},"transactions":${all}}`
+  return `${blockHeadText(of)}${all}}`
 }
 
 export const blockResult: WrittenCodec<MinedBlock> = written(

@@ -18,10 +18,18 @@ export type PlacedLog = {
 
 const hex = (value: number): string => value.toString(16)
 
+/** The text of a log begins with its address … */
+const addressText = '{"address":"'
+/** … and goes on with its topics. */
+const topicsText = ',"topics":['
+
+/** Where in the text of a log the first topic begins, in quotes if there is any. */
+export const topicsAt = addressText.length + 43 + topicsText.length
+
 export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: PlacedLog): string {
   const { address, topics, data } = log
   return (
-    `{"address":"${address}","topics":${hexListText(topics)},"data":"${toHex(data)}",` +
+    `${addressText}${address}"${topicsText}${hexListText(topics).slice(1)},"data":"${toHex(data)}",` +
     `"blockHash":"${block.hash}","blockNumber":"0x${hex(block.number)}","blockTimestamp":"0x${hex(block.timestamp)}",` +
     `"transactionHash":"${transactionHash}","transactionIndex":"0x${hex(transactionIndex)}",` +
     `"logIndex":"0x${hex(logIndex)}","removed":${isRemoved}}`

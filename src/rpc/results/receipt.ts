@@ -2,11 +2,13 @@ import { fromHex, toHex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes, zeroHash } from '#types/ids'
+import type { Log } from '#types/log'
+import type { Receipt } from '#types/receipt'
 import { depositType } from '#types/transaction'
 import type { ChainReceipt, L1FeeFacts } from '../ports.ts'
 import { refTo } from '../schemas.ts'
 import { logText } from './log.ts'
-import { listText, type WrittenCodec, written } from './text.ts'
+import { type WrittenCodec, written } from './text.ts'
 import { effectiveGasPrice, type MinedTransaction } from './transaction.ts'
 
 export type MinedReceipt = {
@@ -21,10 +23,9 @@ function createdAddress(creator: Address, nonce: bigint): Address {
   return addressFromBytes(keccak256(encodeRlp([fromHex(creator), rlpScalar(nonce)])).subarray(12))
 }
 
-function contractAddress({ mined, placed }: MinedReceipt): Address | null {
-  const { transaction, from } = mined
+function contractAddress({ transaction, from }: MinedReceipt['mined'], { depositNonce = 0n }: Receipt): Address | null {
   if (transaction.to !== null) return null
-  const nonce = transaction.type === depositType ? (placed.receipt.depositNonce ?? 0n) : transaction.nonce
+  const nonce = transaction.type === depositType ? depositNonce : transaction.nonce
   return createdAddress(from, nonce)
 }
 
@@ -45,11 +46,10 @@ export function decimalOfMillionths(value: bigint): string {
   return `${value / 1_000_000n}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-const outcomeText = ({ receipt }: ChainReceipt): string =>
+const outcomeText = (receipt: Receipt): string =>
   receipt.postState === undefined ? `"status":"${receipt.succeeded ? '0x1' : '0x0'}"` : `"root":"${toHex(receipt.postState)}"`
 
-function depositText({ receipt }: ChainReceipt): string {
-  const { depositNonce, depositReceiptVersion } = receipt
+function depositText({ depositNonce, depositReceiptVersion }: Receipt): string {
   const nonce = depositNonce === undefined ? '' : `"depositNonce":"${toQuantity(depositNonce)}",`
   return depositReceiptVersion === undefined ? nonce : `${nonce}"depositReceiptVersion":"${toQuantity(depositReceiptVersion)}",`
 }
@@ -60,29 +60,35 @@ function blobText({ blob }: ChainReceipt): string {
 
 const addressText = (address: Address | null): string => (address === null ? 'null' : `"${address}"`)
 
-function logsText({ mined, placed, timestamp }: MinedReceipt): string {
+function logTexts({ mined, placed, timestamp }: MinedReceipt, logs: readonly Log[]): readonly string[] {
   const { hash: known, number } = mined.block
   const hash = known ?? zeroHash
   const block = { hash, number, timestamp }
   let logIndex = placed.firstLogIndex
-  return listText(placed.receipt.logs, (log) =>
-    logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }),
-  )
+  return logs.map((log) => logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }))
 }
 
-export function receiptText(entry: MinedReceipt): string {
+/** The text of a receipt: what is before its logs, each of them, and what is after them. Between logs belongs a comma. */
+export function receiptPieces(entry: MinedReceipt): { readonly before: string; readonly logs: readonly string[]; readonly after: string } {
   const { mined, placed } = entry
   const { receipt } = placed
   const { block, transaction } = mined
-  return (
-    `{"type":"${toQuantity(receipt.type)}",${outcomeText(placed)},"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}",` +
-    `"logs":${logsText(entry)},${depositText(placed)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
+  const before =
+    `{"type":"${toQuantity(receipt.type)}",${outcomeText(receipt)},"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}",` +
+    '"logs":['
+  const after =
+    `],${depositText(receipt)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
     `"transactionHash":"${mined.hash}","transactionIndex":"${toQuantity(mined.index)}",` +
     `"blockHash":"${block.hash ?? zeroHash}","blockNumber":"${toQuantity(block.number)}","gasUsed":"${toQuantity(placed.gasUsed)}",` +
     `"effectiveGasPrice":"${toQuantity(effectiveGasPrice(transaction, block.baseFee))}",` +
-    `"from":"${mined.from}","to":${addressText(transaction.to)},"contractAddress":${addressText(contractAddress(entry))}` +
+    `"from":"${mined.from}","to":${addressText(transaction.to)},"contractAddress":${addressText(contractAddress(mined, receipt))}` +
     `${feesText(placed.fees)}${blobText(placed)}}`
-  )
+  return { before, logs: logTexts(entry, receipt.logs), after }
+}
+
+export function receiptText(entry: MinedReceipt): string {
+  const { before, logs, after } = receiptPieces(entry)
+  return before + logs.join(',') + after
 }
 
 export const receiptResult: WrittenCodec<MinedReceipt> = written(

@@ -1,11 +1,13 @@
+import { Buffer } from 'node:buffer'
 import { recoverAddress } from '#lib/secp256k1'
 import { type Block, encodedBlockSize } from '#types/block'
 import { type Address, addressFromBytes, type Hash, zeroAddress } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction, signatureBytes, signingDigest, type Transaction } from '#types/transaction'
+import { ByteList } from '../../byteList.ts'
 import { flag, hash } from '../../codecs/values.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
-import { writtenOrNull } from '../../results/text.ts'
+import { bytesOrNull } from '../../results/text.ts'
 import { blockOfHash } from '../eth/blocks.ts'
 import { engineMethod } from './engineMethod.ts'
 
@@ -35,13 +37,13 @@ export const engineGetBlockByHash = engineMethod({
   name: 'eth_getBlockByHash',
   doc: 'A block, also one that newPayload or a build made known and no forkchoice has named.',
   params: [param('hash', hash), optionalParam('full', flag, false, 'false: transaction hashes only')],
-  result: writtenOrNull(blockResult),
+  result: bytesOrNull(blockResult),
   cost: 'block-read',
   example: { params: [`0x${'11'.repeat(32)}`, false], result: null },
-  async run(context, of, isFull): Promise<MinedBlock | undefined> {
+  async run(context, of, isFull): Promise<ByteList | undefined> {
     const found = blockOfHash(context, of, isFull)
     if (found) return found
     const block = await context.engine.block(of)
-    return block && minedBeside(of, block, isFull)
+    return block && new ByteList([Buffer.from(blockResult.text(minedBeside(of, block, isFull)), 'latin1')])
   },
 })

@@ -2,7 +2,6 @@ import { DecodedBlock } from '../../blockCache.ts'
 import type { LogFilter } from '../../codecs/logFilter.ts'
 import type { Subscription } from '../../context.ts'
 import type { PendingBlock, PendingFeed, PendingNews } from '../../pendingPorts.ts'
-import { blockResult } from '../../results/block.ts'
 import { logText, type PlacedLog } from '../../results/log.ts'
 import { listText } from '../../results/text.ts'
 import { transactionText } from '../../results/transaction.ts'
@@ -33,7 +32,7 @@ class ToldNews {
 
   /** The block with all its transactions. */
   get block(): Notification {
-    this.#block ??= notificationOfText(blockResult.text(this.#decoded.shown('full')))
+    this.#block ??= notificationOfText(String(this.#decoded.text.block('full')))
     return this.#block
   }
 

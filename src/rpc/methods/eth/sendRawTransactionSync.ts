@@ -5,7 +5,8 @@ import type { EthContext } from '../../context.ts'
 import { RpcError, timedOut } from '../../errors.ts'
 import { ParamError } from '../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
-import { type MinedReceipt, receiptResult } from '../../results/receipt.ts'
+import { receiptResult } from '../../results/receipt.ts'
+import { asText } from '../../results/text.ts'
 import { refTo } from '../../schemas.ts'
 import { transactionDetail } from '../base/transactionStatus.ts'
 import { ethMethod } from '../define.ts'
@@ -70,7 +71,7 @@ async function notConfirmed(context: EthContext, hash: Hash, timeoutMs: number):
   return new RpcError(4, message, { hash, status: await transactionDetail(context, hash) })
 }
 
-async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<MinedReceipt> {
+async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<string> {
   using watch = new HeadWatch(context) // from before it is sent, or its block may be missed
   await submitRaw(context, raw)
   watch.startTimer(context, timeoutMs)
@@ -88,7 +89,7 @@ export const sendRawTransactionSync = ethMethod({
   name: 'eth_sendRawTransactionSync',
   doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966), or in one that is not sealed: then the hash of the block is zero. The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
   params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
-  result: receiptResult,
+  result: asText(receiptResult),
   cost: 'submit',
   example: { params: ['0x1234', 2_000] },
   run: sendAndWait,

@@ -1,0 +1,140 @@
+import { Buffer } from 'node:buffer'
+import type { Hash } from '#types/ids'
+import { ByteList } from './byteList.ts'
+import { KeptLogs } from './keptLogs.ts'
+import { KeptText, keptList, TextCollector } from './keptText.ts'
+import { type MinedReceipt, receiptPieces, receiptText } from './results/receipt.ts'
+import { hexListText } from './results/text.ts'
+import { type MinedTransaction, transactionText } from './results/transaction.ts'
+
+/** A block whose parts are asked for by their index. */
+type Parts = {
+  /** of transactions, each with its receipt */
+  readonly count: number
+  /** JSON up to the transactions */
+  headText(): string
+  hashes(): readonly Hash[]
+  transactions(): readonly MinedTransaction[]
+  minedReceipts(): Iterable<MinedReceipt>
+  transaction(index: number): MinedTransaction | undefined
+  receipt(index: number): MinedReceipt | undefined
+}
+
+/** When this share of a block's transactions, or receipts, was asked for one by one, all are kept. */
+const singlesUntilAll = 1 / 8
+
+type KeptReceipts = { readonly text: KeptText; readonly logs: KeptLogs }
+
+/** The list of the receipts, in which the logs stand too. */
+function keptReceipts(entries: Iterable<MinedReceipt>): KeptReceipts {
+  const collector = new TextCollector()
+  const [receipts, logs]: [number[], number[]] = [[], []]
+  collector.add('[')
+  for (const entry of entries) {
+    if (receipts.length > 0) collector.add(',')
+    receipts.push(collector.length)
+    const pieces = receiptPieces(entry)
+    collector.add(pieces.before)
+    for (const [index, log] of pieces.logs.entries()) {
+      if (index > 0) collector.add(',')
+      logs.push(collector.length)
+      collector.add(log)
+      logs.push(collector.length)
+    }
+    collector.add(pieces.after)
+    receipts.push(collector.length)
+  }
+  collector.add(']')
+  const bytes = collector.bytes()
+  return { text: new KeptText(bytes, receipts), logs: new KeptLogs(new KeptText(bytes, logs)) }
+}
+
+const closing = Buffer.from('}')
+
+/** The JSON of a block in parts. Each part is made when it is first asked for, and kept; answers are put together of them. */
+export class BlockText {
+  readonly #of: Parts
+  readonly #onGrown: () => void
+  #head: Buffer | undefined
+  #hashes: Buffer | undefined
+  #transactions: KeptText | undefined
+  #receipts: KeptReceipts | undefined
+  #singles = 0
+  #sizeBytes = 0
+
+  /** @param onGrown told that it takes more memory now */
+  constructor(of: Parts, onGrown: () => void) {
+    this.#of = of
+    this.#onGrown = onGrown
+  }
+
+  /** memory it takes, roughly */
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** The block with its transactions. */
+  block(transactions: 'hashes' | 'full'): ByteList {
+    this.#head ??= this.#kept(Buffer.from(this.#of.headText(), 'latin1'))
+    return new ByteList([this.#head, transactions === 'full' ? this.#allTransactions().bytes : this.#allHashes(), closing])
+  }
+
+  /** All receipts. */
+  receipts(): ByteList {
+    return new ByteList([this.#allReceipts().text.bytes])
+  }
+
+  /** All logs. */
+  logs(): KeptLogs {
+    return this.#allReceipts().logs
+  }
+
+  /** Undefined beyond the end. */
+  transaction(index: number): string | undefined {
+    if (this.#isWorthAll(this.#transactions)) return index < this.#of.count ? this.#allTransactions().text(index) : undefined
+    const mined = this.#of.transaction(index)
+    return mined && transactionText(mined)
+  }
+
+  /** Undefined beyond the end. */
+  receipt(index: number): string | undefined {
+    if (this.#isWorthAll(this.#receipts)) return index < this.#of.count ? this.#allReceipts().text.text(index) : undefined
+    const entry = this.#of.receipt(index)
+    return entry && receiptText(entry)
+  }
+
+  #isWorthAll(made: object | undefined): boolean {
+    return made !== undefined || ++this.#singles > this.#of.count * singlesUntilAll
+  }
+
+  #allHashes(): Buffer {
+    this.#hashes ??= this.#kept(Buffer.from(hexListText(this.#of.hashes()), 'latin1'))
+    return this.#hashes
+  }
+
+  #allTransactions(): KeptText {
+    if (this.#transactions === undefined) {
+      this.#transactions = keptList(this.#of.transactions().map(transactionText))
+      this.#grow(this.#transactions.sizeBytes)
+    }
+    return this.#transactions
+  }
+
+  #allReceipts(): KeptReceipts {
+    if (this.#receipts === undefined) {
+      this.#receipts = keptReceipts(this.#of.minedReceipts())
+      this.#grow(this.#receipts.text.sizeBytes + this.#receipts.logs.sizeBytes)
+    }
+    return this.#receipts
+  }
+
+  #kept(bytes: Buffer): Buffer {
+    this.#grow(bytes.length)
+    return bytes
+  }
+
+  #grow(bytes: number): void {
+    this.#sizeBytes += bytes
+    this.#onGrown()
+  }
+}
