@@ -15,7 +15,18 @@ export type Alias = {
   readonly isAddition: boolean
 }
 
-export const flagGroups = ['Chain', 'L1', 'Halves', 'Follow mode', 'Servers', 'Storage', 'Devnet', 'Output', 'Not supported yet'] as const
+export const flagGroups = [
+  'Chain',
+  'L1',
+  'Halves',
+  'Follow mode',
+  'Flashblocks',
+  'Servers',
+  'Storage',
+  'Devnet',
+  'Output',
+  'Not supported yet',
+] as const
 
 /** One flag, everywhere: command line, environment, help, reference. `parse` throws nothing: it returns undefined on a bad value. */
 export type Flag<T> = {

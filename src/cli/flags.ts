@@ -20,6 +20,7 @@ import {
   url,
   urls,
 } from './flagSpec.ts'
+import { flashblocksFlags } from './flashblocksFlags.ts'
 import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
 
@@ -353,6 +354,7 @@ export const flags = {
     },
     ['http', 'https'],
   ),
+  ...flashblocksFlags,
   'flashblocks.url': notYet(
     { env: 'BASALT_FLASHBLOCKS_URL', aliases: older('RETH_FB_WEBSOCKET_URL'), doc: 'pending state out of a flashblocks feed' },
     'URL',

@@ -45,6 +45,9 @@ export const optionFlags = [
   'ws.origins',
   'ipc.path',
   ...limitFlags,
+  'flashblocks.addr',
+  'flashblocks.port',
+  'flashblocks.interval',
   'rpc.evm-timeout',
   'rpc.workers',
   'sequencer.http',
@@ -87,7 +90,13 @@ function listenOf(given: OptionValues): NodeOptions['listen'] {
     return [[name, { host: given[`${name}.addr`], port, ...(hostNames && { hostNames }), ...admission }] as const]
   })
   const path = given.mode === 'consensus' ? undefined : given['ipc.path']
-  return { ...Object.fromEntries(entries), ...(path !== undefined && { ipc: { path } }) }
+  return { ...Object.fromEntries(entries), ...(path !== undefined && { ipc: { path } }), ...publisherOf(given) }
+}
+
+function publisherOf(given: OptionValues): Pick<NodeOptions['listen'], 'flashblocks'> {
+  const port = given['flashblocks.port']
+  if (port === 'off' || given.mode === 'consensus') return {}
+  return { flashblocks: { host: given['flashblocks.addr'], port, intervalMs: given['flashblocks.interval'] } }
 }
 
 /** What the mode cannot do without. @throws Fault MISSING_FLAG (fatal) */
