@@ -50,15 +50,17 @@ function plan(context: EthContext, request: CallRequest, at: BlockParam, overrid
   })
 }
 
-/** Runs the message with different gas limits, all in the time of one request; each run is short or has a turn of the event loop to itself. */
-function createRuns(context: EthContext, { block, overrides, message }: Plan): (gasLimit: bigint) => Promise<MeasuredCall> {
+/** Runs of the message with different gas limits, all in the time of one request. */
+type Runs = {
+  now(gasLimit: bigint): MeasuredCall
+  /** Each run is short or has a turn of the event loop to itself. */
+  inTurn(gasLimit: bigint): Promise<MeasuredCall>
+}
+
+function createRuns(context: EthContext, { block, overrides, message }: Plan): Runs {
   const timer = context.executor.timer()
   let unsliced = 0n
-  return async (gasLimit) => {
-    if (unsliced > sliceGas) {
-      unsliced = 0n
-      await nextTurn()
-    }
+  function now(gasLimit: bigint): MeasuredCall {
     if (context.ticket.isCancelled) throw timedOut()
     const measured = context.executor.measure(block, { ...message, gasLimit }, timer, overrides)
     if (measured === undefined) throw prunedHistory()
@@ -66,13 +68,23 @@ function createRuns(context: EthContext, { block, overrides, message }: Plan): (
     unsliced += measured.gasUsed
     return measured
   }
+  return {
+    now,
+    async inTurn(gasLimit): Promise<MeasuredCall> {
+      if (unsliced > sliceGas) {
+        unsliced = 0n
+        await nextTurn()
+      }
+      return now(gasLimit)
+    },
+  }
 }
 
 const isShortOfGas = ({ outcome }: MeasuredCall): boolean =>
   outcome.kind === 'revert' || (outcome.kind === 'halt' && outcome.reason === 'out of gas')
 
 /** The RpcError of a message that fails with all the gas it may have; too little gas is said to be the reason when more would do. */
-async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: (gasLimit: bigint) => Promise<MeasuredCall>): Promise<never> {
+async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: Runs['inTurn']): Promise<never> {
   const { outcome } = failed
   if (outcome.kind === 'refused' && outcome.refusal.kind === 'intrinsic-gas')
     throw invalidInput(`gas required exceeds allowance (${message.gasLimit})`)
@@ -81,6 +93,13 @@ async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: (gas
     throw transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
   outputOf(outcome, message)
   throw new RangeError('a message that succeeded is not refused')
+}
+
+async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
+  const { gasLimit } = planned.message
+  const first = await run(gasLimit)
+  if (first.outcome.kind !== 'success') return await refuse(first, planned, run)
+  return await searchGas(first, gasLimit, run)
 }
 
 export const estimateGas = ethMethod({
@@ -95,13 +114,11 @@ export const estimateGas = ethMethod({
   result: quantity,
   cost: 'execution',
   example: { params: [{ to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1' }, 'latest'] },
-  async run(context, request, at, state, block): Promise<bigint> {
+  run(context, request, at, state, block): bigint | Promise<bigint> {
     const planned = plan(context, request, at, { state, block })
     const { message, isTransfer } = planned
-    const run = createRuns(context, planned)
-    if (isTransfer && message.gasLimit >= transferGas && (await run(transferGas)).outcome.kind === 'success') return transferGas
-    const first = await run(message.gasLimit)
-    if (first.outcome.kind !== 'success') return await refuse(first, planned, run)
-    return await searchGas(first, message.gasLimit, run)
+    const { now, inTurn } = createRuns(context, planned)
+    if (isTransfer && message.gasLimit >= transferGas && now(transferGas).outcome.kind === 'success') return transferGas
+    return search(planned, inTurn)
   },
 })
