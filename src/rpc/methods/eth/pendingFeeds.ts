@@ -1,3 +1,4 @@
+import { LogMatcher } from '#types/logMatcher'
 import { DecodedBlock } from '../../blockCache.ts'
 import type { LogFilter } from '../../codecs/logFilter.ts'
 import type { Subscription } from '../../context.ts'
@@ -7,11 +8,10 @@ import { listText } from '../../results/text.ts'
 import { transactionText } from '../../results/transaction.ts'
 import { type Notification, notificationOf, notificationOfText } from '../../subscriptions/notification.ts'
 import { logsIn } from './blockLogs.ts'
-import { createLogMatcher } from './matchLogs.ts'
 
 type ToldLog = { readonly placed: PlacedLog; readonly notification: Notification }
 
-const anyLog = createLogMatcher({ addresses: [], topics: [] })
+const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 /** What can be told of one piece of news: each form is made once, for the first who wants it. */
 class ToldNews {
@@ -116,7 +116,7 @@ function earlier(start: Start | undefined, number: number, index: number): Start
 
 /** The logs of what is new in each increment, and again, `removed`, those of what was dropped. */
 export function pendingLogsFeed(source: PendingFeed, filter: Pick<LogFilter, 'addresses' | 'topics'>): Subscription {
-  const matcher = createLogMatcher(filter)
+  const matcher = new LogMatcher(filter)
   return {
     kind: 'feed',
     open(tell): Disposable {
