@@ -16,7 +16,6 @@ import {
   readHeader,
   readHeads,
   readHeadsSequence,
-  readLogs,
   readPlace,
   readReceipts,
   readTransaction,
@@ -45,10 +44,6 @@ it('execution/chainStore: a block is read back as a whole and in parts', () => {
   expect(readTransaction(reader, id, 3)).toBeUndefined()
   expect(storedReceipts(block)).toMatchObject(readReceipts(reader, id) ?? [])
   const hash = hashTransaction(transactions[1] as Uint8Array)
-  expect(readLogs(reader, id, [2])).toEqual({
-    timestamp: block.header.timestamp,
-    transactions: [{ index: 2, hash, firstLogIndex: 0, logs: [] }],
-  })
   expect(readPlace(reader, hash)).toEqual({ number: 1, index: 2 })
 })
 

@@ -1,11 +1,12 @@
 import { u64Bytes, u64FromBytes } from '#lib/bytes'
-import { fromHex } from '#lib/hex'
+import { fromHex, hexAt } from '#lib/hex'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import { decodeHeader, encodeHeader, type Header } from '#types/header'
 import { type Hash, hashFromBytes } from '#types/ids'
+import type { LogMatcher } from '#types/logMatcher'
 import { hashTransaction } from '#types/transaction'
 import {
   blockKey,
@@ -21,10 +22,14 @@ import {
   type TransactionPlace,
 } from './chainRows.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
-import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredReceipt, type TransactionLogs } from './receiptRows.ts'
+import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredLog, type StoredReceipt } from './receiptRows.ts'
 
 /** The labels of the chain as they are stored. */
 export type StoredHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** Of the key of a block's rows. */
+const numberBytes = 8
+const hashBytes = 32
 
 const metaKey = (name: string): Uint8Array => new TextEncoder().encode(name)
 const metaKeys = {
@@ -154,18 +159,26 @@ export function readReceiptRow(reader: KvReader, id: BlockId): ReceiptRow | unde
   return row && new ReceiptRow(row)
 }
 
-/** When a block was, and the logs of some of its transactions. */
-export type StoredLogs = { readonly timestamp: number; readonly transactions: readonly TransactionLogs[] }
+/** When a block was, and logs of it. */
+export type StoredLogs = { readonly hash: Hash; readonly timestamp: number; readonly logs: readonly StoredLog[] }
 
 /**
- * The logs of some transactions of a block, without reading any more of it; undefined when its row is not there, or of schema 2.
+ * The logs that match of some transactions of a canonical block, without reading any more of it; undefined when its row is not there, or of
+ * schema 2.
  * @param indexes RangeError beyond the end of the block
  */
-export function readLogs(reader: KvReader, id: BlockId, indexes: readonly number[]): StoredLogs | undefined {
-  return reader.look(tables.receipts.id, blockKey(id), (bytes) => {
+export function readLogs(reader: KvReader, number: number, indexes: readonly number[], matcher: LogMatcher): StoredLogs | undefined {
+  const key = new Uint8Array(numberBytes + hashBytes)
+  key.set(u64Bytes(number))
+  const isKnown = reader.look(tables.canonical.id, key.subarray(0, numberBytes), (hash) => key.set(hash, numberBytes) ?? true)
+  if (!isKnown) return undefined
+  return reader.look(tables.receipts.id, key, (bytes) => {
     const row = new ReceiptRow(bytes)
     const { timestamp } = row
-    return timestamp === undefined ? undefined : { timestamp, transactions: indexes.map((index) => row.logs(index)) }
+    if (timestamp === undefined) return undefined
+    const logs: StoredLog[] = []
+    for (const index of indexes) for (const log of row.logs(index, matcher)) logs.push(log)
+    return { hash: hexAt(key, numberBytes, hashBytes) as Hash, timestamp, logs }
   })
 }
 

@@ -7,7 +7,8 @@ import { scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { buildChain, builtGenesis } from '#test/harness/executedBlocks'
 import { testAddress } from '#test/harness/sessions'
 import type { L2Ref } from '#types/blockRef'
-import { encodeReceipt } from '#types/receipt'
+import { LogMatcher } from '#types/logMatcher'
+import { createReceipt, encodeReceipt } from '#types/receipt'
 import { hashTransaction } from '#types/transaction'
 import { blockKey, encodeRow } from './chainRows.ts'
 import { createChainView } from './chainView.ts'
@@ -28,6 +29,12 @@ const blocks = buildChain(
 const idOf = ({ hash, header }: ExecutedBlock) => ({ hash, number: header.number })
 const refOf = (block: ExecutedBlock): L2Ref => l2RefOf(config, payloadOfBlock(block, block.hash))
 const genesisId = idOf(base.block)
+const logs = [0x98, 0x99].map((emitter) => ({ address: testAddress(emitter), topics: [], data: Uint8Array.of(emitter) }))
+/** The second block as it would be with logs. */
+const loud: ExecutedBlock = {
+  ...blocks[1],
+  executed: blocks[1].executed.map((each, index) => (index === 1 ? { ...each, receipt: createReceipt({ ...each.receipt, logs }) } : each)),
+}
 
 /** A store that has the first `count` blocks. */
 function storeWith(count: number) {
@@ -70,11 +77,6 @@ describe('execution/chainView', () => {
       expect(view?.block(block.hash)?.block).toEqual({ header: block.header, transactions: block.transactions })
       expect(view?.block(block.hash)?.senders).toEqual(block.executed.map(({ sender }) => sender))
       expect(view?.receipts(block.hash)?.map(({ receipt }) => receipt)).toEqual(block.executed.map(({ receipt }) => receipt))
-      const { header, hash, executed } = block
-      expect(view?.logsAt(header.number, [1])).toEqual({
-        block: { hash, number: header.number, timestamp: header.timestamp },
-        transactions: [{ index: 1, hash: hashTransaction(raw), firstLogIndex: 0, logs: executed[1]?.receipt.logs }],
-      })
       expect(view?.state(idOf(block))?.account(testAddress(0x77))?.balance).toBe(10n * BigInt(index + 1))
       expect(view?.parent(block.hash)?.state.view.blockHash(block.header.number - 1)).toBe(block.header.parentHash)
     }
@@ -84,15 +86,25 @@ describe('execution/chainView', () => {
     expect(viewOf(1, recordAbove(2))).toBeUndefined()
   })
 
-  it('logs are found in rows of schema 2, too, which have neither timestamp nor hashes', () => {
-    const kv = storeWith(3)
-    const key = blockKey(idOf(blocks[1]))
-    const old = blocks[1].executed.map(({ receipt }) => concatBytes(new Uint8Array(12), encodeReceipt(receipt)))
-    const logsIn = () => createChainView(kv.snapshot(), config, recordAbove(3), () => undefined)?.logsAt(2, [0, 1])
-    const before = logsIn()
-    kv.write((tx) => tx.put(tables.receipts.id, key, encodeRow(old)))
-    expect(logsIn()).toEqual(before)
-  })
+  it.each(['committed', 'in memory', 'written by schema 2, without timestamp and hashes'])(
+    'logs that match come with their place: a block %s',
+    (where) => {
+      const isCommitted = where !== 'in memory'
+      const kv = storeWith(1)
+      if (isCommitted) kv.write((tx) => commitBranch(tx, idOf(blocks[0]), { ancestor: idOf(blocks[0]), blocks: [loud] }, heads(loud), 2))
+      const old = loud.executed.map(({ receipt }) => concatBytes(new Uint8Array(12), encodeReceipt(receipt)))
+      if (where.includes('schema 2')) kv.write((tx) => tx.put(tables.receipts.id, blockKey(idOf(loud)), encodeRow(old)))
+      const record = { ...recordAbove(isCommitted ? 2 : 1), heads: heads(loud), overlays: isCommitted ? [] : [loud] }
+      const view = createChainView(kv.snapshot(), config, record, () => undefined)
+      const block = { hash: loud.hash, number: 2, timestamp: loud.header.timestamp }
+      const transactionHash = hashTransaction(transactions[1] as Uint8Array)
+      const matcher = new LogMatcher({ addresses: [testAddress(0x99)], topics: [] })
+      expect(view?.logsAt(2, [0, 1], matcher)).toEqual([{ log: logs[1], block, transactionHash, transactionIndex: 1, logIndex: 1 }])
+      expect(view?.logsAt(2, [0], matcher)).toEqual([])
+      expect(() => view?.logsAt(2, [7], matcher)).toThrow(RangeError)
+      expect(view?.logsAt(9, [0], matcher)).toBeUndefined()
+    },
+  )
 
   it('a proof of any retained block begins with the root of that block', () => {
     const view = viewOf(2, recordAbove(2))

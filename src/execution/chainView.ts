@@ -4,6 +4,7 @@ import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
+import type { LogMatcher, WantedLogs } from '#types/logMatcher'
 import { hashTransaction } from '#types/transaction'
 import { type Branch, branchTo, type KnownBlocks } from './branch.ts'
 import * as store from './chainStore.ts'
@@ -12,8 +13,8 @@ import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
-import { type LogSearch, searchLogIndex, type WantedLogs } from './logSearch.ts'
-import type { TransactionLogs } from './receiptRows.ts'
+import { type LogSearch, searchLogIndex } from './logSearch.ts'
+import type { StoredLog } from './receiptRows.ts'
 import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
@@ -31,11 +32,8 @@ export type ViewedHeads = {
   readonly unsealed?: readonly BlockId[]
 }
 
-/** Logs of a block, of some of its transactions. */
-export type BlockLogs = {
-  readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
-  readonly transactions: readonly TransactionLogs[]
-}
+/** A log with its place in the chain. */
+export type ViewedLog = StoredLog & { readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number } }
 
 /** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
 export type ChainView = Disposable & {
@@ -58,10 +56,10 @@ export type ChainView = Disposable & {
    */
   findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
   /**
-   * The logs of some transactions of a canonical block, without reading the others; undefined when it is not known.
+   * The logs that match of some transactions of a canonical block, in order, without reading the others; undefined when the block is not known.
    * @param indexes RangeError beyond the end of the block
    */
-  logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined
   /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
   parent(hash: Hash): ParentBlock | undefined
   /** How a known block hangs on the committed chain. */
@@ -229,26 +227,35 @@ class SnapshotView implements ChainView {
     return searchLogIndex(this.#reader, wanted, from, Math.min(to, this.#base.number))
   }
 
-  logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined {
-    const hash = this.#lastId?.number === number ? this.#lastId.hash : this.canonicalHash(number)
-    if (hash === undefined) return undefined
-    const stored = store.readLogs(this.#reader, { number, hash }, indexes)
-    if (stored === undefined) return this.#decodedLogs(hash, indexes)
-    return { block: { hash, number, timestamp: stored.timestamp }, transactions: stored.transactions }
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+    const stored = number > this.#base.number ? undefined : store.readLogs(this.#reader, number, indexes, matcher)
+    if (stored === undefined) return this.#decodedLogs(number, indexes, matcher)
+    const block = { hash: stored.hash, number, timestamp: stored.timestamp }
+    return stored.logs.map(({ log, transactionHash, transactionIndex, logIndex }) => ({
+      log,
+      block,
+      transactionHash,
+      transactionIndex,
+      logIndex,
+    }))
   }
 
   /** As `logsAt`, of a block in memory or of one that schema 2 wrote. */
-  #decodedLogs(hash: Hash, indexes: readonly number[]): BlockLogs | undefined {
-    const { block } = this.block(hash) ?? {}
-    const receipts = this.receipts(hash)
-    if (block === undefined || receipts === undefined) return undefined
-    const transactions = indexes.map((index) => {
-      const [raw, stored] = [block.transactions[index], receipts[index]]
-      if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${index} of ${block.transactions.length}`)
-      return { index, hash: hashTransaction(raw), firstLogIndex: stored.firstLogIndex, logs: stored.receipt.logs }
+  #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+    const hash = this.canonicalHash(number)
+    const viewed = hash && this.block(hash)
+    const receipts = hash && this.receipts(hash)
+    if (!viewed || !receipts) return undefined
+    const { transactions, header } = viewed.block
+    const block = { hash: viewed.hash, number, timestamp: header.timestamp }
+    return indexes.flatMap((transactionIndex) => {
+      const [raw, stored] = [transactions[transactionIndex], receipts[transactionIndex]]
+      if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${transactionIndex} of ${transactions.length}`)
+      const transactionHash = hashTransaction(raw)
+      return stored.receipt.logs.flatMap((log, at) =>
+        matcher.matches(log) ? [{ log, block, transactionHash, transactionIndex, logIndex: stored.firstLogIndex + at }] : [],
+      )
     })
-    const { number, timestamp } = block.header
-    return { block: { hash, number, timestamp }, transactions }
   }
 
   get oldestState(): number {

@@ -4,8 +4,9 @@ import type { Kv } from '#store/ports'
 import { dice } from '#test/harness/dice'
 import { type Address, type Hash, parseAddress, parseHash } from '#types/ids'
 import type { Log } from '#types/log'
+import type { WantedLogs } from '#types/logMatcher'
 import { fillLogIndex, indexLogs, readIndexMark, unindexLogs } from './logIndex.ts'
-import { searchLogIndex, type WantedLogs } from './logSearch.ts'
+import { searchLogIndex } from './logSearch.ts'
 
 const address = (value: number): Address => parseAddress(`0x${value.toString(16).padStart(40, '0')}`)
 const topic = (value: number): Hash => parseHash(`0x${value.toString(16).padStart(64, '0')}`)

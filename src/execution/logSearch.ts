@@ -1,10 +1,7 @@
 import type { KvReader } from '#store/ports'
-import type { Address, Hash } from '#types/ids'
+import type { WantedLogs } from '#types/logMatcher'
 import { readIndexMark } from './logIndex.ts'
 import { addRowPlaces, addSegmentPlaces, digestAt, type LogPosition, readRow, type Segment, segmentOf } from './logIndexRows.ts'
-
-/** What logs are looked for; an empty list of alternatives matches everything. */
-export type WantedLogs = { readonly addresses: readonly Address[]; readonly topics: readonly (readonly Hash[])[] }
 
 /** Transactions whose logs may match, ascending; others of these blocks cannot. */
 export type LogPlaces = readonly { readonly number: number; readonly transactions: readonly number[] }[]

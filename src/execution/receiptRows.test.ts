@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { hashFromBytes, parseAddress } from '#types/ids'
+import { LogMatcher } from '#types/logMatcher'
 import { createReceipt, encodeReceipt } from '#types/receipt'
 import { encodeReceiptRow, ReceiptRow } from './receiptRows.ts'
 
@@ -23,9 +24,9 @@ it('execution/receiptRows: receipts come back as they were, together and in part
   expect(() => row.receipt(2)).toThrow(RangeError)
 })
 
-it('execution/receiptRows: logs come with their transaction, and stay when the row is overwritten', () => {
+it('execution/receiptRows: logs that match come with their transaction, and stay when the row is overwritten', () => {
   const lent = bytes.slice()
-  const found = new ReceiptRow(lent).logs(1)
+  const found = new ReceiptRow(lent).logs(1, new LogMatcher({ addresses: [log.address], topics: [[], [hash(2)]] }))
   lent.fill(0)
-  expect(found).toEqual({ index: 1, hash: hash(0xa1), firstLogIndex: 70_001, logs: receipts[1]?.logs })
+  expect(found).toEqual([{ log, transactionHash: hash(0xa1), transactionIndex: 1, logIndex: 70_001 }])
 })

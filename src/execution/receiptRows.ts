@@ -2,7 +2,8 @@ import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes, u64Byte
 import { fromHex, hexAt } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
-import { decodeReceipt, decodeReceiptLogs, encodeReceipt, type Receipt } from '#types/receipt'
+import type { LogMatcher } from '#types/logMatcher'
+import { decodeReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { encodeRow, rowEntry, rowLength } from './chainRows.ts'
 
 /*
@@ -25,8 +26,8 @@ export type StoredReceipt = {
   readonly firstLogIndex: number
 }
 
-/** The logs of one transaction with its place in a block. */
-export type TransactionLogs = { readonly index: number; readonly hash: Hash; readonly firstLogIndex: number; readonly logs: readonly Log[] }
+/** A log with its place in a block. */
+export type StoredLog = { readonly log: Log; readonly transactionHash: Hash; readonly transactionIndex: number; readonly logIndex: number }
 
 /** A receipt with the hash of its transaction. */
 export type NamedReceipt = StoredReceipt & { readonly hash: Hash }
@@ -80,14 +81,13 @@ export class ReceiptRow {
     }
   }
 
-  /** They hold bytes of their own. Not of an old row. */
-  logs(index: number): TransactionLogs {
+  /** The logs of one transaction that match; they hold bytes of their own. Not of an old row. */
+  logs(transactionIndex: number, matcher: LogMatcher): StoredLog[] {
     if (this.timestamp === undefined) throw new RangeError('a row of receipts without hashes')
-    return {
-      index,
-      hash: hexAt(rowEntry(this.#entries, index), placeBytes, hashBytes) as Hash,
-      firstLogIndex: this.firstLogIndex(index),
-      logs: decodeReceiptLogs(this.encoding(index)),
-    }
+    const found = matcher.decodeFrom(this.encoding(transactionIndex))
+    if (found.length === 0) return []
+    const transactionHash = hexAt(rowEntry(this.#entries, transactionIndex), placeBytes, hashBytes) as Hash
+    const first = this.firstLogIndex(transactionIndex)
+    return found.map(({ log, at }) => ({ log, transactionHash, transactionIndex, logIndex: first + at }))
   }
 }

@@ -1,8 +1,6 @@
-import type { Address, Hash } from '#types/ids'
+import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
-
-/** What logs are looked for; an empty list of alternatives matches everything. */
-export type WantedLogs = { readonly addresses: readonly Address[]; readonly topics: readonly (readonly Hash[])[] }
+import type { LogMatcher, WantedLogs } from '#types/logMatcher'
 
 /** What an index of logs says. */
 export type LogSearch =
@@ -15,16 +13,14 @@ export type LogSearch =
   /** the blocks before `next` have to be looked through one by one */
   | { readonly kind: 'unindexed'; readonly next: number }
 
-/** Logs of a block, of some of its transactions. */
-export type BlockLogs = {
+/** A log with its place in the chain. */
+export type FoundLog = {
+  readonly log: Log
   readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
-  readonly transactions: readonly {
-    readonly index: number
-    readonly hash: Hash
-    /** index in the block of its first log */
-    readonly firstLogIndex: number
-    readonly logs: readonly Log[]
-  }[]
+  readonly transactionHash: Hash
+  readonly transactionIndex: number
+  /** in the block */
+  readonly logIndex: number
 }
 
 export interface LogFinder {
@@ -34,8 +30,8 @@ export interface LogFinder {
    */
   findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
   /**
-   * The logs of some transactions of a canonical block, without reading the others; undefined when it is not known.
+   * The logs that match of some transactions of a canonical block, in order, without reading the others; undefined when the block is not known.
    * @param indexes RangeError beyond the end of the block
    */
-  logsAt(number: number, indexes: readonly number[]): BlockLogs | undefined
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined
 }

@@ -7,7 +7,7 @@ import { fromHex, toHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
 import { addressFromBytes, hashFromBytes, parseAddress, parseHash } from './ids.ts'
 import { bloomBits, bloomHas, bloomOf } from './log.ts'
-import { createReceipt, decodeReceipt, decodeReceiptLogs, encodeReceipt, type Receipt } from './receipt.ts'
+import { createReceipt, decodeReceipt, encodeReceipt, type Receipt } from './receipt.ts'
 
 const names = Object.keys(recordedChains) as RecordedChainName[]
 const recorded = names.flatMap((name) => readRecordedChain(name).blocks.flatMap(({ receipts }) => receipts))
@@ -17,10 +17,6 @@ const withLogs = receipts.filter(({ logs }) => logs.length > 0)
 it('types/receipt: receipts that other clients encoded come out byte for byte', () => {
   expect(receipts.length).toBeGreaterThan(500)
   expect(receipts.map(encodeReceipt).filter((bytes, at) => !equalBytes(bytes, recorded[at] ?? emptyBytes))).toEqual([])
-})
-
-it('types/receipt: the logs alone are those of the whole', () => {
-  expect(recorded.map(decodeReceiptLogs)).toEqual(receipts.map(({ logs }) => logs))
 })
 
 it('types/receipt: failed ones, every type, and deposits with nonce, with and without version are in the recordings', () => {

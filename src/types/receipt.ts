@@ -1,5 +1,5 @@
 import { concatBytes } from '#lib/bytes'
-import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpHead, rlpList, rlpScalar } from '#lib/rlp'
+import { decodeRlp, encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { bloomOf, type Log, logFromRlp, logToRlp } from './log.ts'
 import { depositType } from './transaction.ts'
 
@@ -65,12 +65,4 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
     ...(isDeposit && fields.length > 4 && { depositNonce: rlpBigint(fields[4], 'deposit nonce', 8) }),
     ...(isDeposit && fields.length > 5 && { depositReceiptVersion: rlpBigint(fields[5], 'deposit receipt version', 8) }),
   }
-}
-
-/** The logs of an encoded receipt, which is looked at no further; they hold bytes of their own. RlpError when there are none. */
-export function decodeReceiptLogs(bytes: Uint8Array): Log[] {
-  let at = rlpHead(bytes, (bytes[0] ?? 0) < 0x80 ? 1 : 0).from
-  for (let field = 0; field < 3; field++) at = rlpHead(bytes, at).to
-  const logs = decodeRlp(bytes.slice(at, rlpHead(bytes, at).to))
-  return rlpList(logs, 'logs').map(logFromRlp)
 }

@@ -5,7 +5,7 @@ import { createBlockCache } from '#rpc/blockCache'
 import type { CallRuns } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
-import type { BlockLogs } from '#rpc/logPorts'
+import type { FoundLog } from '#rpc/logPorts'
 import type { MeterWork } from '#rpc/meterPorts'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
 import type {
@@ -38,6 +38,7 @@ import {
   zeroHash,
 } from '#types/ids'
 import type { Log } from '#types/log'
+import type { LogMatcher } from '#types/logMatcher'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import { createReceipt } from '#types/receipt'
 import { encodeTransaction, type FeeMarketTransaction, hashTransaction, signingDigest } from '#types/transaction'
@@ -93,14 +94,17 @@ function storedBlock(transactions: FakeBlock, number: number, parentHash: Hash):
   return { of: { hash: hashHeader(block.header), block, senders: raws.map(() => fakeSender) }, receipts }
 }
 
-function logsOf({ of, receipts }: StoredBlock, number: number, indexes: readonly number[]): BlockLogs {
+function logsOf({ of, receipts }: StoredBlock, number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] {
   const { hash, block } = of
-  const transactions = indexes.flatMap((index) => {
-    const [raw, stored] = [block.transactions[index], receipts[index]]
-    if (raw === undefined || stored === undefined) return []
-    return [{ index, hash: hashTransaction(raw), firstLogIndex: stored.firstLogIndex, logs: stored.receipt.logs }]
+  const place = { hash, number, timestamp: block.header.timestamp }
+  return indexes.flatMap((transactionIndex) => {
+    const [raw, stored] = [block.transactions[transactionIndex], receipts[transactionIndex]]
+    if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${transactionIndex}`)
+    const transactionHash = hashTransaction(raw)
+    return stored.receipt.logs.flatMap((log, at) =>
+      matcher.matches(log) ? [{ log, block: place, transactionHash, transactionIndex, logIndex: stored.firstLogIndex + at }] : [],
+    )
   })
-  return { block: { hash, number, timestamp: block.header.timestamp }, transactions }
 }
 
 export type FakeAccount = {
@@ -180,7 +184,7 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       receipts: reading((hash) => byHash(hash)?.receipts.map(withFees)),
       transaction: reading(place),
       findLogs: reading((_wanted, _from, to) => ({ kind: 'unindexed', next: to + 1 })),
-      logsAt: reading((number, indexes) => stored[number] && logsOf(stored[number], number, indexes)),
+      logsAt: reading((number, indexes, matcher) => stored[number] && logsOf(stored[number], number, indexes, matcher)),
       oldestState: prunedBelow,
       state: reading(({ number }) => (number < prunedBelow ? undefined : fakeState(state, reading))),
       [Symbol.dispose]: () => {

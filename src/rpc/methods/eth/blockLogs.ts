@@ -1,11 +1,10 @@
 import type { Hash } from '#types/ids'
+import type { LogMatcher } from '#types/logMatcher'
 import type { DecodedBlock } from '../../blockCache.ts'
 import type { EthContext } from '../../context.ts'
 import { prunedHistory } from '../../errors.ts'
-import type { BlockLogs } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'
 import type { PlacedLog } from '../../results/log.ts'
-import type { LogMatcher } from './matchLogs.ts'
 
 /** Adds the logs of one transaction that match, in order. */
 function addMatching(decoded: DecodedBlock, transactionIndex: number, matcher: LogMatcher, into: PlacedLog[]): void {
@@ -25,19 +24,6 @@ export function logsIn(block: DecodedBlock, matcher: LogMatcher, only?: readonly
   const found: PlacedLog[] = []
   if (only) for (const index of only) addMatching(block, index, matcher, found)
   else for (let index = 0; index < block.count; index++) addMatching(block, index, matcher, found)
-  return found
-}
-
-/** The logs that match among those of some transactions, in order. */
-export function logsAmong({ block, transactions }: BlockLogs, matcher: LogMatcher): readonly PlacedLog[] {
-  const found: PlacedLog[] = []
-  for (const { index, hash, firstLogIndex, logs } of transactions) {
-    for (let at = 0; at < logs.length; at++) {
-      const log = logs[at]
-      if (log === undefined || !matcher.matches(log)) continue
-      found.push({ log, block, transactionHash: hash, transactionIndex: index, logIndex: firstLogIndex + at })
-    }
-  }
   return found
 }
 

@@ -1,4 +1,5 @@
 import type { Hash } from '#types/ids'
+import { LogMatcher } from '#types/logMatcher'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, resultList, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
@@ -11,7 +12,6 @@ import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
 import { searchLogs } from './getLogs.ts'
-import { createLogMatcher } from './matchLogs.ts'
 
 /** Reading receipts costs so many times what reading a header does. */
 const receiptsCost = 64
@@ -34,7 +34,7 @@ export const newFilter = ethMethod({
   example: { params: [{ address: '0x4200000000000000000000000000000000000015' }] },
   run(context, filter): string {
     const weight = 1 + filter.addresses.length + filter.topics.reduce((sum, alternatives) => sum + alternatives.length, 0)
-    const matcher = createLogMatcher(filter)
+    const matcher = new LogMatcher(filter)
     return install(context, (trail) => ({ kind: 'logs', filter, matcher, trail }), weight)
   },
 })
@@ -76,7 +76,7 @@ function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
 }
 
-const anyLog = createLogMatcher({ addresses: [], topics: [] })
+const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 function collectLogs(context: EthContext, { filter, matcher }: LogsFilter): Collect<PlacedLog> {
   return (view, { number, hash }) => {

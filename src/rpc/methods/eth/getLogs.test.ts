@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
 import { readResult } from '#test/harness/rpcResult'
 import type { Hash } from '#types/ids'
+import { LogMatcher } from '#types/logMatcher'
 import { createReceipt } from '#types/receipt'
 import { defaultEthLimits } from '../../context.ts'
 import type { JsonText } from '../../json.ts'
 import type { ChainView } from '../../ports.ts'
 import { getLogs } from './getLogs.ts'
-import { createLogMatcher } from './matchLogs.ts'
 
 const log = (emitter: number, ...topics: readonly number[]) => ({
   address: account(emitter),
@@ -183,7 +183,7 @@ it('rpc/getLogs: nobody waits any more, so the search ends', async () => {
 it('rpc/matchLogs: a bloom without the values rules a block out', () => {
   const { logsBloom } = createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs: [log(1, 10)] })
   const mayBe = (emitter: number, first: number) =>
-    createLogMatcher({ addresses: [account(emitter)], topics: [[topic(first)]] }).mayBeIn(logsBloom)
+    new LogMatcher({ addresses: [account(emitter)], topics: [[topic(first)]] }).mayBeIn(logsBloom)
   expect([mayBe(1, 10), mayBe(2, 10), mayBe(1, 11)]).toEqual([true, false, false])
-  expect(createLogMatcher({ addresses: [], topics: [] }).mayBeIn(new Uint8Array(256))).toBe(true)
+  expect(new LogMatcher({ addresses: [], topics: [] }).mayBeIn(new Uint8Array(256))).toBe(true)
 })

@@ -1,26 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
+import { LogMatcher, type WantedLogs } from '#types/logMatcher'
 import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, invalidParams, prunedHistory, type RpcError } from '../../errors.ts'
-import type { LogSearch, WantedLogs } from '../../logPorts.ts'
+import type { LogSearch } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
 import { writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
-import { logsAmong, logsIn, logsOfBlock } from './blockLogs.ts'
-import { createLogMatcher, type LogMatcher } from './matchLogs.ts'
+import { logsIn, logsOfBlock } from './blockLogs.ts'
 
 /** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
 const sliceCost = 1_024
 const receiptsCost = 64
 /** Of a question to the index, and of a block that it named beside the transactions in it. */
-const searchCost = 256
-const foundCost = 8
+const searchCost = 512
+const foundCost = 1
 /** So many transactions of a block are read by themselves, of more the block is read as a whole. */
 const fewTransactions = 32
 /** How often the chain may reorganise under one query. */
@@ -51,35 +51,52 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
 /** What a search is about: how it goes on is in `Slice`. */
 type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher }
 
-/** One turn of the event loop on one view. */
-type Slice = { readonly view: ChainView; readonly into: PlacedLog[]; cost: number }
+/** How far a query has come: the next block, what was found, what an index said last and how many of the places it named were read. */
+type Progress = { next: number; readonly found: PlacedLog[]; search: LogSearch | undefined; read: number }
 
-/** One turn's worth of blocks from `from` on. @returns the next block to look at, or 'reorg' when the planned head is not canonical any more */
-function searchSlice(context: EthContext, query: Query, from: number, into: PlacedLog[]): number | 'reorg' {
+/** One turn of the event loop on one view. */
+type Slice = { readonly view: ChainView; cost: number }
+
+/** Takes a query on by one turn's worth of blocks; 'reorg' when the planned head is not canonical any more. */
+function searchSlice(context: EthContext, query: Query, progress: Progress): 'on' | 'reorg' {
   using view = context.chain.view()
-  const { range, wanted } = query
+  const { range } = query
   if (view.canonicalHash(range.head.number) !== range.head.hash) return 'reorg'
-  const slice: Slice = { view, into, cost: 0 }
-  const isSelective = wanted.addresses.length > 0 || wanted.topics.some((alternatives) => alternatives.length > 0)
-  let number = from
-  while (slice.cost < sliceCost && number <= range.to) {
-    const search: LogSearch = isSelective ? view.findLogs(wanted, number, range.to) : { kind: 'unindexed', next: range.to + 1 }
-    number = search.kind === 'found' ? readFound(context, query, slice, search) : scan(context, query, slice, number, search.next)
+  const slice: Slice = { view, cost: 0 }
+  while (slice.cost < sliceCost && progress.next <= range.to) {
+    progress.search ??= askIndex(query, slice, progress)
+    if (progress.search.kind === 'found') readFound(context, query, slice, progress, progress.search)
+    else scan(context, query, slice, progress, progress.search.next)
+    if (progress.next >= progress.search.next) progress.search = undefined
   }
-  return number
+  return 'on'
 }
 
-/** Reads what an index found. @returns the next block to look at */
-function readFound(context: EthContext, query: Query, slice: Slice, { places, next }: Extract<LogSearch, { kind: 'found' }>): number {
-  const { view, into } = slice
-  slice.cost += searchCost
-  for (const { number, transactions } of places) {
-    if (slice.cost >= sliceCost) return number
-    for (const found of logsOfPlace(context, view, query.matcher, number, transactions)) into.push(found)
+function askIndex({ wanted, range }: Query, slice: Slice, progress: Progress): LogSearch {
+  const isSelective = wanted.addresses.length > 0 || wanted.topics.some((alternatives) => alternatives.length > 0)
+  if (!isSelective) return { kind: 'unindexed', next: range.to + 1 }
+  const search = slice.view.findLogs(wanted, progress.next, range.to)
+  if (search.kind === 'found') slice.cost += searchCost
+  progress.read = 0
+  return search
+}
+
+type Found = Extract<LogSearch, { kind: 'found' }>
+
+/** Reads what an index found. What is left stays true in later slices, for the head is still canonical then. */
+function readFound(context: EthContext, query: Query, slice: Slice, progress: Progress, { places, next }: Found): void {
+  for (; slice.cost < sliceCost; progress.read++) {
+    const place = places[progress.read]
+    if (place === undefined) {
+      progress.next = next
+      return
+    }
+    const { number, transactions } = place
+    for (const found of logsOfPlace(context, slice.view, query.matcher, place)) progress.found.push(found)
     slice.cost += foundCost + transactions.length
-    refuseTooMany(context, query.range, number, into.length)
+    progress.next = number + 1
+    refuseTooMany(context, query.range, number, progress.found.length)
   }
-  return next
 }
 
 /** The logs that match in some transactions of a canonical block, in order. */
@@ -87,34 +104,34 @@ function logsOfPlace(
   { blocks }: EthContext,
   view: ChainView,
   matcher: LogMatcher,
-  number: number,
-  transactions: readonly number[],
+  { number, transactions }: Found['places'][number],
 ): readonly PlacedLog[] {
-  const hash = view.canonicalHash(number)
-  if (hash === undefined) throw prunedHistory()
-  const kept = blocks.kept(hash) ?? (transactions.length > fewTransactions ? blocks.pass(view, hash) : undefined)
-  if (kept) return logsIn(kept, matcher, transactions)
-  const read = view.logsAt(number, transactions)
-  if (read === undefined) throw prunedHistory()
-  return logsAmong(read, matcher)
+  if (transactions.length > fewTransactions) {
+    const hash = view.canonicalHash(number)
+    const block = hash && blocks.pass(view, hash)
+    if (!block) throw prunedHistory()
+    return logsIn(block, matcher, transactions)
+  }
+  const found = view.logsAt(number, transactions, matcher)
+  if (found === undefined) throw prunedHistory()
+  return found
 }
 
-/** Looks through blocks one by one. @returns the next block to look at */
-function scan(context: EthContext, { range, matcher }: Query, slice: Slice, from: number, end: number): number {
-  const { view, into } = slice
-  let number = from
-  for (; slice.cost < sliceCost && number < end; number++, slice.cost++) {
+/** Looks through blocks one by one. */
+function scan(context: EthContext, { range, matcher }: Query, slice: Slice, progress: Progress, end: number): void {
+  const { view } = slice
+  for (; slice.cost < sliceCost && progress.next < end; progress.next++, slice.cost++) {
+    const number = progress.next
     const hash = view.canonicalHash(number)
     const header = hash === undefined ? undefined : view.header(hash)
     if (hash === undefined || header === undefined) throw prunedHistory()
     if (!matcher.mayBeIn(header.logsBloom)) continue
     const block = context.blocks.pass(view, hash)
     if (block === undefined) throw prunedHistory()
-    for (const found of logsIn(block, matcher)) into.push(found) // they may be too many to be arguments
+    for (const found of logsIn(block, matcher)) progress.found.push(found) // they may be too many to be arguments
     slice.cost += receiptsCost
-    refuseTooMany(context, range, number, into.length)
+    refuseTooMany(context, range, number, progress.found.length)
   }
-  return number
 }
 
 /** Names the longest range that would have been answered; a single block is always answered. */
@@ -133,16 +150,16 @@ function tooSlow({ limits }: EthContext, range: Range, next: number): RpcError {
 
 /** The logs of the range as one head's chain has them; undefined when the chain reorganised meanwhile. */
 async function searchRange(context: EthContext, query: Query): Promise<readonly PlacedLog[] | undefined> {
-  const found: PlacedLog[] = []
   const { range } = query
+  const found: PlacedLog[] = []
+  const progress: Progress = { next: range.from, found, search: undefined, read: 0 }
   const endMs = context.clock.elapsedMs() + context.limits.logMs
-  for (let from = range.from; from <= range.to; ) {
-    const next = searchSlice(context, query, from, found)
-    if (next === 'reorg') return undefined
-    from = next
-    if (from <= range.to) await nextTurn()
+  while (progress.next <= range.to) {
+    if (searchSlice(context, query, progress) === 'reorg') return undefined
+    const isDone = progress.next > range.to
+    if (!isDone) await nextTurn()
     if (context.ticket.isCancelled) throw internalError('cancelled')
-    if (from <= range.to && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, from)
+    if (!isDone && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, progress.next)
   }
   if (range.above.length === 0) return found
   if (found.length > 0) refuseTooMany(context, range, range.to + 1, found.length + range.above.length)
@@ -184,5 +201,5 @@ export const getLogs = ethMethod({
   result: writtenList(logResult),
   cost: 'range-read',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0', topics: [`0x${'11'.repeat(32)}`] }], result: [] },
-  run: (context, filter) => searchLogs(context, filter, createLogMatcher(filter)),
+  run: (context, filter) => searchLogs(context, filter, new LogMatcher(filter)),
 })

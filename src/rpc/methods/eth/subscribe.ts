@@ -1,3 +1,4 @@
+import { LogMatcher } from '#types/logMatcher'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
@@ -9,7 +10,6 @@ import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { logResult } from '../../results/log.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
-import { createLogMatcher } from './matchLogs.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
@@ -27,7 +27,7 @@ const everything: LogFilter = logFilter.parse({})
 
 function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
   using view = context.chain.view()
-  const wanted: LogsFilter = { kind: 'logs', filter, matcher: createLogMatcher(filter), trail: trailFrom(view.heads.latest) }
+  const wanted: LogsFilter = { kind: 'logs', filter, matcher: new LogMatcher(filter), trail: trailFrom(view.heads.latest) }
   const searching = { ...context, ticket: { isCancelled: false } }
   const changes = async (): Promise<readonly Json[]> => (await newLogs(searching, wanted)).map((log) => logResult.encode(log))
   return context.subscriptions.subscribe({ kind: 'logs', changes })
