@@ -3,7 +3,7 @@ import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
 import { misfit } from '#test/harness/schemaJudge'
 import { JsonText } from './json.ts'
 import { withDiscovery } from './methods/rpc/discovery.ts'
-import { engineRegistry, ethRegistry, socketRegistry } from './methods.ts'
+import { adminRegistry, engineRegistry, ethRegistry, socketRegistry } from './methods.ts'
 import { namespaceOf, openRpcDocument } from './openRpc.ts'
 import { namedSchemas } from './schemas.ts'
 
@@ -46,8 +46,15 @@ it('rpc/openRpc: every reference leads to a schema, and required parameters come
   }
 })
 
+it('rpc/openRpc: every result and every parameter has a schema', () => {
+  for (const { name, params, result } of [...socketRegistry.values(), ...engineRegistry.values(), ...adminRegistry.values()]) {
+    expect([name, result.schema]).toEqual([name, expect.any(Object)])
+    for (const { codec, name: of } of params) expect([name, of, codec.schema]).toEqual([name, of, expect.any(Object)])
+  }
+})
+
 it('rpc/openRpc: examples fit the schemas that stand beside them', () => {
-  for (const { name, params, result, example } of engineRegistry.values()) {
+  for (const { name, params, result, example } of [...engineRegistry.values(), ...adminRegistry.values()]) {
     for (const [index, value] of example.params.entries()) {
       const { schema } = params[index]?.codec ?? {}
       if (schema !== undefined && value !== null) expect([name, misfit(schema, value)]).toEqual([name, undefined])

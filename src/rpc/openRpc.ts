@@ -34,7 +34,7 @@ const methodObject = (method: Documented): Json => ({
 })
 
 /**
- * The methods of one server as an OpenRPC document. Where a schema is empty, the description alone says what stands there.
+ * The methods of one server as an OpenRPC document. Where a schema says little, the description says what stands there.
  * @see https://spec.open-rpc.org, version 1.3.2
  */
 export function openRpcDocument(methods: Iterable<Documented>): { readonly [key: string]: Json } {

@@ -4,11 +4,11 @@ import type { Json } from './json.ts'
 export type JsonSchema = { readonly [key: string]: Json }
 
 const hexOf = (digits: string, title: string): JsonSchema => ({ title, type: 'string', pattern: `^0x${digits}$` })
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-const nullable = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
+export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+export const nullable = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
 
 /** An object that has at least these members. */
-function object(
+export function object(
   title: string,
   required: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
@@ -40,6 +40,16 @@ export type SchemaName =
   | 'FeeHistory'
   | 'AccountProof'
   | 'SyncStatus'
+  | 'BlockRef'
+  | 'L1Ref'
+  | 'L2Ref'
+  | 'RollupStatus'
+  | 'ExecutionPayload'
+  | 'PayloadStatus'
+  | 'CallFrame'
+  | 'LocatedCall'
+  | 'TracerResult'
+  | 'TransactionTrace'
 
 export const refTo = (name: SchemaName): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
@@ -151,5 +161,69 @@ const results = {
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>
 
+const count: JsonSchema = { type: 'integer', minimum: 0 }
+const truth: JsonSchema = { type: 'boolean' }
+const blockRef = { hash, number: count }
+const l1Ref = { ...blockRef, parentHash: hash, timestamp: count }
+
+/** Of the consensus half, and of the port that it moves the other half by. */
+const halves = {
+  BlockRef: object('block', blockRef),
+  L1Ref: object('block of L1; all zero: not known yet', l1Ref),
+  L2Ref: object('block of L2; all zero: not known yet', { ...l1Ref, l1origin: refTo('BlockRef'), sequenceNumber: count }),
+  RollupStatus: object('heads of L1 and L2', {
+    ...{ current_l1: refTo('L1Ref'), current_l1_finalized: refTo('L1Ref'), head_l1: refTo('L1Ref') },
+    ...{ safe_l1: refTo('L1Ref'), finalized_l1: refTo('L1Ref'), unsafe_l2: refTo('L2Ref'), safe_l2: refTo('L2Ref') },
+    ...{ finalized_l2: refTo('L2Ref'), cross_unsafe_l2: refTo('L2Ref'), local_safe_l2: refTo('L2Ref') },
+  }),
+  ExecutionPayload: object(
+    'execution payload',
+    {
+      ...{ parentHash: hash, feeRecipient: address, stateRoot: hash, receiptsRoot: hash, logsBloom: bytes, prevRandao: hash },
+      ...{ blockNumber: quantity, gasLimit: quantity, gasUsed: quantity, timestamp: quantity, extraData: bytes },
+      ...{ baseFeePerGas: quantity, blockHash: hash, transactions: list(bytes) },
+    },
+    { withdrawals: { type: 'array', maxItems: 0 }, blobGasUsed: quantity, excessBlobGas: quantity, withdrawalsRoot: hash },
+  ),
+  PayloadStatus: object('what became of a payload', {
+    status: { enum: ['VALID', 'INVALID', 'SYNCING'] },
+    latestValidHash: nullable(hash),
+    validationError: nullable({ type: 'string' }),
+  }),
+} as const satisfies Readonly<Record<string, JsonSchema>>
+
+const tracedCall = {
+  ...{ action: { type: 'object' }, type: { enum: ['call', 'create', 'suicide', 'reward'] } },
+  ...{ subtraces: count, traceAddress: list(count) },
+}
+
+/** What is told of code that runs again. */
+const traces = {
+  CallFrame: object(
+    'call with those it made',
+    { type: { type: 'string' }, from: address, gas: quantity, gasUsed: quantity, input: bytes },
+    {
+      ...{ to: address, value: quantity, output: bytes, error: { type: 'string' }, revertReason: { type: 'string' } },
+      ...{ calls: list(refTo('CallFrame')), logs: { type: 'array' } },
+    },
+  ),
+  LocatedCall: object('call, and where it stands', tracedCall, {
+    ...{ blockHash: nullable(hash), blockNumber: nullable(count), transactionHash: nullable(hash), transactionPosition: nullable(count) },
+    ...{ result: { type: ['object', 'null'] }, error: { type: 'string' } },
+  }),
+  TracerResult: {
+    title: 'what the tracer says',
+    anyOf: [
+      object('struct logs', { gas: count, failed: truth, returnValue: { type: 'string' }, structLogs: { type: 'array' } }),
+      refTo('CallFrame'),
+      list(refTo('LocatedCall')),
+      { title: 'accounts, counters or tracers by name', type: 'object' },
+    ],
+  },
+  TransactionTrace: object('what was asked for of a transaction', {
+    ...{ output: bytes, stateDiff: { type: ['object', 'null'] }, trace: list(object('call', tracedCall)), vmTrace: { type: 'null' } },
+  }),
+} as const satisfies Readonly<Record<string, JsonSchema>>
+
 /** Every named schema, as `components.schemas` of OpenRPC has them. */
-export const namedSchemas: Readonly<Record<SchemaName, JsonSchema>> = { ...scalars, ...parameters, ...results }
+export const namedSchemas: Readonly<Record<SchemaName, JsonSchema>> = { ...scalars, ...parameters, ...results, ...halves, ...traces }

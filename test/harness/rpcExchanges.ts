@@ -63,7 +63,7 @@ export function parseExchanges(text: string): readonly Exchange[] {
 }
 
 /** All recorded exchanges of a chain folder. */
-function readExchanges(chainDir: string): readonly Exchange[] {
+export function readExchanges(chainDir: string): readonly Exchange[] {
   const dir = join(chainDir, 'rpc')
   const files = readdirSync(dir).filter((name) => /\.io(\.zst)?$/.test(name))
   return files.sort().flatMap((name) => {

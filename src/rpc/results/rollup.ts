@@ -4,11 +4,13 @@ import { zeroHash } from '#types/ids'
 import type { Json } from '../json.ts'
 import type { OutputFacts, RollupStatus } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
+import { object, refTo } from '../schemas.ts'
 import { l1RefResult, l2RefResult } from './refs.ts'
 
 /** Unsafe blocks of other chains are no condition here: cross-unsafe is unsafe, local-safe is safe. */
 export const syncStatusResult: ResultCodec<RollupStatus> = {
   doc: 'heads of L1 and L2 as the consensus half sees them; what is not known yet is zero',
+  schema: refTo('RollupStatus'),
   encode: (status) => ({
     current_l1: l1RefResult(status.currentL1),
     current_l1_finalized: l1RefResult(status.finalizedL1),
@@ -27,6 +29,10 @@ export type OutputAnswer = { readonly output: OutputFacts; readonly status: Roll
 
 export const outputResult: ResultCodec<OutputAnswer> = {
   doc: 'output root of an L2 block with what it is made of',
+  schema: object('output root', {
+    ...{ version: refTo('Hash'), outputRoot: refTo('Hash'), blockRef: refTo('L2Ref'), withdrawalStorageRoot: refTo('Hash') },
+    ...{ stateRoot: refTo('Hash'), syncStatus: refTo('RollupStatus') },
+  }),
   encode: ({ output, status }) => ({
     version: zeroHash,
     outputRoot: l2OutputRoot({ ...output, hash: output.ref.hash }),
@@ -39,5 +45,6 @@ export const outputResult: ResultCodec<OutputAnswer> = {
 
 export const rollupConfigResult: ResultCodec<RollupConfig> = {
   doc: 'rollup configuration, in the format of rollup.json',
+  schema: { type: 'object', required: ['genesis', 'block_time', 'l1_chain_id', 'l2_chain_id', 'batch_inbox_address'] },
   encode: (config) => toRollupJson(config) as Json,
 }

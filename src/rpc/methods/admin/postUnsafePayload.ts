@@ -10,6 +10,7 @@ import { payload } from '../engine/engineCodecs.ts'
 /** A payload with what travels beside it, as op-node writes it. */
 const envelope: ParamCodec<Payload> = {
   doc: 'executionPayload, and from Ecotone on parentBeaconBlockRoot',
+  schema: { type: 'object', required: ['executionPayload'] },
   parse(value): Payload {
     if (!isJsonObject(value)) throw wrongType(value, 'an execution payload envelope')
     const { executionPayload, parentBeaconBlockRoot: root } = value
@@ -23,7 +24,7 @@ export const postUnsafePayload = adminMethod({
   name: 'admin_postUnsafePayload',
   doc: 'Executes a block that L1 does not confirm yet and makes it the unsafe head.',
   params: [param('envelope', envelope)],
-  result: { doc: 'null: it is the unsafe head', encode: () => null },
+  result: { doc: 'null: it is the unsafe head', schema: { type: 'null' }, encode: () => null },
   cost: 'execution',
   example: { params: [{ executionPayload: {}, parentBeaconBlockRoot: null }], result: null },
   async run(context, given): Promise<void> {

@@ -1,3 +1,4 @@
+import { flag } from '../../codecs/values.ts'
 import { methodNotFound } from '../../errors.ts'
 import { adminMethod } from '../define.ts'
 
@@ -5,7 +6,7 @@ export const sequencerActive = adminMethod({
   name: 'admin_sequencerActive',
   doc: 'Whether blocks are sequenced now. On a node without a sequencer: method not found.',
   params: [],
-  result: { doc: 'true or false', encode: (isActive: boolean) => isActive },
+  result: flag,
   cost: 'instant',
   example: { params: [], result: true },
   run({ admin: { sequencer } }): boolean {

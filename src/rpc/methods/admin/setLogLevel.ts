@@ -7,6 +7,7 @@ import { adminMethod } from '../define.ts'
 
 const level: ParamCodec<LogLevel> = {
   doc: logLevels.join(', '),
+  schema: { enum: logLevels },
   parse(value): LogLevel {
     if (typeof value !== 'string') throw wrongType(value, 'a log level')
     const found = logLevels.find((name) => name === value.toLowerCase())
@@ -19,7 +20,7 @@ export const setLogLevel = adminMethod({
   name: 'admin_setLogLevel',
   doc: 'Changes which lines are logged from now on.',
   params: [param('level', level)],
-  result: { doc: 'null', encode: () => null },
+  result: { doc: 'null', schema: { type: 'null' }, encode: () => null },
   cost: 'instant',
   example: { params: ['debug'], result: null },
   run(context, wanted): void {

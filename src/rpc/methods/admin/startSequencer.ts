@@ -7,7 +7,7 @@ export const startSequencer = adminMethod({
   name: 'admin_startSequencer',
   doc: 'Begins to sequence on the unsafe head. Refused when it is another block, or when blocks are sequenced already.',
   params: [param('unsafeHead', hash)],
-  result: { doc: 'null', encode: () => null },
+  result: { doc: 'null', schema: { type: 'null' }, encode: () => null },
   cost: 'instant',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   async run({ admin: { sequencer } }, unsafe): Promise<void> {

@@ -1,11 +1,12 @@
 import { invalidInput, methodNotFound } from '../../errors.ts'
+import { refTo } from '../../schemas.ts'
 import { adminMethod } from '../define.ts'
 
 export const stopSequencer = adminMethod({
   name: 'admin_stopSequencer',
   doc: 'Ends sequencing: a block that is being built is dropped. Refused when no blocks are sequenced.',
   params: [],
-  result: { doc: 'hash of the unsafe head', encode: (head: string) => head },
+  result: { doc: 'hash of the unsafe head', schema: refTo('Hash'), encode: (head: string) => head },
   cost: 'execution',
   example: { params: [], result: `0x${'11'.repeat(32)}` },
   async run({ admin: { sequencer } }): Promise<string> {

@@ -3,6 +3,7 @@ import { address, bytes, hash, word } from '../../codecs/values.ts'
 import { blockNotFound, invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { type ParamCodec, param } from '../../registry.ts'
+import { nullable, object, refTo } from '../../schemas.ts'
 import type { StorageRange } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock } from '../eth/atBlock.ts'
@@ -25,6 +26,11 @@ const keyStart: ParamCodec<Uint8Array> = {
   },
 }
 
+const rangeSchema = object('range of slots', {
+  storage: { type: 'object', additionalProperties: object('slot', { key: { type: 'null' }, value: refTo('Hash') }) },
+  nextKey: nullable(refTo('Hash')),
+})
+
 function rangeJson({ slots, next }: StorageRange): Json {
   const entries = slots.map(({ key, value }) => [key, { key: null, value: word.encode(value) }])
   return { storage: Object.fromEntries(entries), nextKey: next ?? null }
@@ -40,7 +46,7 @@ export const storageRangeAt = ethMethod({
     param('keyStart', keyStart),
     param('maxResult', position),
   ],
-  result: anyJson('{storage: {hashed key: {key, value}}, nextKey}'),
+  result: anyJson('{storage: {hashed key: {key, value}}, nextKey}', rangeSchema),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, '0x0', '0x4200000000000000000000000000000000000015', '0x00', '0xa'] },
   run(context, of, index, account, start, max): Json | Promise<Json> {

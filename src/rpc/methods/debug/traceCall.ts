@@ -6,6 +6,7 @@ import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
 import type { CallMessage } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import type { CallPlace } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { atCallPlace } from '../eth/callBasis.ts'
@@ -33,7 +34,7 @@ export const traceCall = ethMethod({
     optionalParam('block', blockId, latest, 'latest'),
     optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
   ],
-  result: anyJson('what the tracer says'),
+  result: anyJson('what the tracer says', refTo('TracerResult')),
   cost: 'trace',
   example: { params: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, 'latest', { tracer: 'callTracer' }] },
   run(context, call, at, { request, index, ...overrides }): Json | Promise<Json> {

@@ -10,6 +10,7 @@ import { invalidInput, timedOut } from '../../errors.ts'
 import { isJsonObject, type Json } from '../../json.ts'
 import { within } from '../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { list, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { anyJson } from './anyJson.ts'
 import { plainTrace, planAt } from './traceCall.ts'
@@ -54,7 +55,7 @@ export const traceCallMany = ethMethod({
     optionalParam('stateContext', stateContext, afterAll, 'after the latest block'),
     optionalParam('options', callTraceOptions, plainTrace, 'struct logs'),
   ],
-  result: anyJson('for each bundle the list of what the tracer says of its calls'),
+  result: anyJson('for each bundle the list of what the tracer says of its calls', list(list(refTo('TracerResult')))),
   cost: 'trace',
   example: {
     params: [[{ transactions: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }] }], { blockNumber: 'latest' }],

@@ -6,6 +6,7 @@ import { invalidInput, prunedHistory } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import type { TransactionPlace } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import type { BlockTracing } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { anyJson } from './anyJson.ts'
@@ -29,7 +30,7 @@ export const traceTransaction = ethMethod({
   name: 'debug_traceTransaction',
   doc: 'Runs a transaction of the canonical chain again and tells what it did on the way.',
   params: [param('hash', hash), optionalParam('options', traceOptions, {}, 'struct logs')],
-  result: anyJson('what the tracer says'),
+  result: anyJson('what the tracer says', refTo('TracerResult')),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, { tracer: 'callTracer' }] },
   run(context, of, request): Json | Promise<Json> {

@@ -1,11 +1,12 @@
 import { blockNumber, hash, listOf } from '../../codecs/values.ts'
 import { type ParamCodec, param } from '../../registry.ts'
+import { refTo } from '../../schemas.ts'
 import { bodies } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
 
 /** Longer lists than the Engine API takes are read too, so that they get its own error. */
 const hashes = listOf(hash, 100_000)
-const number: ParamCodec<number> = { doc: 'quantity', parse: blockNumber }
+const number: ParamCodec<number> = { doc: 'quantity', schema: refTo('Quantity'), parse: blockNumber }
 
 export const getPayloadBodiesByHashV1 = engineMethod({
   name: 'engine_getPayloadBodiesByHashV1',

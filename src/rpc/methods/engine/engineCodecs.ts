@@ -8,11 +8,13 @@ import { bytes, hash, listOf, wrongType } from '../../codecs/values.ts'
 import { isJsonObject, type Json } from '../../json.ts'
 import { ParamError, within } from '../../paramError.ts'
 import type { ParamCodec, ResultCodec } from '../../registry.ts'
+import { type JsonSchema, list, nullable, object, refTo } from '../../schemas.ts'
 
 const malformed = (fault: Fault): ParamError => new ParamError(fault.message, 'senseless', fault)
 
 export const payload: ParamCodec<Payload> = {
   doc: 'execution payload',
+  schema: refTo('ExecutionPayload'),
   parse(value): Payload {
     try {
       return parsePayload(value)
@@ -31,6 +33,7 @@ export const executionRequests: ParamCodec<readonly Uint8Array[]> = {
 
 export const forkchoiceState: ParamCodec<ForkchoiceState> = {
   doc: 'headBlockHash, safeBlockHash, finalizedBlockHash; a zero hash for one of the latter keeps what is',
+  schema: object('forkchoice state', { headBlockHash: refTo('Hash'), safeBlockHash: refTo('Hash'), finalizedBlockHash: refTo('Hash') }),
   parse(value): ForkchoiceState {
     if (!isJsonObject(value)) throw wrongType(value, 'a forkchoice state')
     const field = (key: string): Hash => within(key, () => hash.parse(value[key]))
@@ -39,10 +42,17 @@ export const forkchoiceState: ParamCodec<ForkchoiceState> = {
 }
 
 /** Read by the Engine API itself, once the heads have moved. */
-export const attributes: ParamCodec<unknown> = { doc: 'payload attributes with the OP fields', parse: (value) => value }
+export const attributes: ParamCodec<unknown> = {
+  doc: 'payload attributes with the OP fields',
+  schema: { type: 'object', required: ['timestamp', 'prevRandao', 'suggestedFeeRecipient', 'gasLimit'] },
+  parse: (value) => value,
+}
+
+const idSchema: JsonSchema = { type: 'string', pattern: '^0x[0-9a-fA-F]{16}$' }
 
 export const payloadId: ParamCodec<Hex> = {
   doc: 'payload id, 8 bytes in hex',
+  schema: idSchema,
   parse(value): Hex {
     const id = bytes.parse(value)
     if (id.length !== 8) throw new ParamError('invalid string length')
@@ -53,6 +63,7 @@ export const payloadId: ParamCodec<Hex> = {
 export const texts: ParamCodec<readonly string[]> = listOf(
   {
     doc: 'text',
+    schema: { type: 'string' },
     parse(value): string {
       if (typeof value !== 'string') throw wrongType(value, 'a string')
       return value
@@ -71,11 +82,13 @@ function statusJson(status: PayloadStatus): Json {
 
 export const payloadStatus: ResultCodec<PayloadStatus> = {
   doc: 'status (VALID, INVALID, SYNCING), latestValidHash, validationError',
+  schema: refTo('PayloadStatus'),
   encode: statusJson,
 }
 
 export const forkchoiceAnswer: ResultCodec<ForkchoiceAnswer> = {
   doc: 'payloadStatus and payloadId; no id without attributes',
+  schema: object('answer to a forkchoice', { payloadStatus: refTo('PayloadStatus'), payloadId: nullable(idSchema) }),
   encode: (answer) => ({ payloadStatus: statusJson(answer.payloadStatus), payloadId: answer.payloadId ?? null }),
 }
 
@@ -83,12 +96,28 @@ export const forkchoiceAnswer: ResultCodec<ForkchoiceAnswer> = {
 const blockValue = '0x0'
 const noBlobs = { commitments: [], proofs: [], blobs: [] }
 
+const builtFields = { executionPayload: refTo('ExecutionPayload'), blockValue: refTo('Quantity') }
+const envelopeFields = { ...builtFields, blobsBundle: { type: 'object' }, shouldOverrideBuilder: { const: false } }
+const rootField = { parentBeaconBlockRoot: refTo('Hash') }
+
 /** By version of `engine_getPayload`. */
 export const builtPayload: Readonly<Record<1 | 2 | 3 | 4, ResultCodec<Payload>>> = {
-  1: { doc: 'execution payload', encode: encodePayload },
-  2: { doc: 'executionPayload, blockValue', encode: (built): Json => ({ executionPayload: encodePayload(built), blockValue }) },
-  3: { doc: 'executionPayload, blockValue, blobsBundle (empty), shouldOverrideBuilder (false), parentBeaconBlockRoot', encode: envelope },
-  4: { doc: 'as version 3, and executionRequests (empty)', encode: (built): Json => ({ ...envelope(built), executionRequests: [] }) },
+  1: { doc: 'execution payload', schema: refTo('ExecutionPayload'), encode: encodePayload },
+  2: {
+    doc: 'executionPayload, blockValue',
+    schema: object('built payload', builtFields),
+    encode: (built): Json => ({ executionPayload: encodePayload(built), blockValue }),
+  },
+  3: {
+    doc: 'executionPayload, blockValue, blobsBundle (empty), shouldOverrideBuilder (false), parentBeaconBlockRoot',
+    schema: object('built payload', envelopeFields, rootField),
+    encode: envelope,
+  },
+  4: {
+    doc: 'as version 3, and executionRequests (empty)',
+    schema: object('built payload', { ...envelopeFields, executionRequests: { type: 'array', maxItems: 0 } }, rootField),
+    encode: (built): Json => ({ ...envelope(built), executionRequests: [] }),
+  },
 }
 
 function envelope(built: Payload): { readonly [key: string]: Json } {
@@ -104,6 +133,7 @@ function envelope(built: Payload): { readonly [key: string]: Json } {
 
 export const bodies: ResultCodec<readonly (PayloadBody | undefined)[]> = {
   doc: 'list: transactions and withdrawals (null before Canyon); null for a block that is not known',
+  schema: list(nullable(object('body', { transactions: list(refTo('Bytes')), withdrawals: { type: ['array', 'null'], maxItems: 0 } }))),
   encode: (list) => list.map((body) => (body === undefined ? null : bodyJson(body))),
 }
 

@@ -1,5 +1,6 @@
-import { optionalParam, param, type ResultCodec } from '../../registry.ts'
-import { attributes as anything, texts } from './engineCodecs.ts'
+import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../registry.ts'
+import { object } from '../../schemas.ts'
+import { texts } from './engineCodecs.ts'
 import { engineMethod } from './engineMethod.ts'
 
 const versions = (name: string, ...list: readonly number[]): readonly string[] => list.map((version) => `${name}V${version}`)
@@ -12,7 +13,11 @@ const offered: readonly string[] = [
   ...['engine_getPayloadBodiesByHashV1', 'engine_getPayloadBodiesByRangeV1', 'engine_getClientVersionV1'],
 ]
 
-const names: ResultCodec<readonly string[]> = { doc: 'list: names of methods', encode: (list) => list }
+const names: ResultCodec<readonly string[]> = {
+  doc: 'list: names of methods',
+  schema: { type: 'array', items: { type: 'string' } },
+  encode: (list) => list,
+}
 
 export const exchangeCapabilities = engineMethod({
   name: 'engine_exchangeCapabilities',
@@ -24,13 +29,27 @@ export const exchangeCapabilities = engineMethod({
   run: () => offered,
 })
 
+const word = { type: 'string' }
+const versionSchema = object('client', { code: word, name: word, version: word, commit: word })
+
+/** Nobody here cares who asks. */
+const clientVersion: ParamCodec<unknown> = {
+  doc: 'code, name, version and commit of the caller',
+  schema: { type: 'object' },
+  parse: (value) => value,
+}
+
 type ClientVersion = { readonly code: string; readonly name: string; readonly version: string; readonly commit: string }
 
 export const getClientVersionV1 = engineMethod({
   name: 'engine_getClientVersionV1',
   doc: 'What answers here: code, name, version, commit (unknown: zeros).',
-  params: [optionalParam('clientVersion', anything, undefined, 'the caller does not say what it is')],
-  result: { doc: 'list of one: code, name, version, commit', encode: (one: ClientVersion) => [{ ...one }] },
+  params: [optionalParam('clientVersion', clientVersion, undefined, 'the caller does not say what it is')],
+  result: {
+    doc: 'list of one: code, name, version, commit',
+    schema: { type: 'array', items: versionSchema },
+    encode: (one: ClientVersion) => [{ ...one }],
+  },
   cost: 'instant',
   example: { params: [] },
   run({ clientVersion }): ClientVersion {

@@ -37,6 +37,7 @@ const bundle: ParamCodec<Bundle> = {
 
 const bundles: ParamCodec<readonly Bundle[]> = {
   doc: `list of at most ${maxBundles} bundles {transactions, blockOverride} with at most ${maxMessages} transactions in all`,
+  schema: { type: 'array', maxItems: maxBundles, items: { type: 'object', required: ['transactions'] } },
   parse(value): readonly Bundle[] {
     const parsed = listOf(bundle, maxBundles).parse(value)
     const messages = parsed.reduce((sum, { transactions }) => sum + transactions.length, 0)
@@ -48,6 +49,7 @@ const bundles: ParamCodec<readonly Bundle[]> = {
 /** Where the first message stands. */
 const stateContext: ParamCodec<BlockParam> = {
   doc: '{blockNumber: block, transactionIndex: -1 (after the whole block)}',
+  schema: { type: 'object' },
   parse(value): BlockParam {
     if (!isJsonObject(value)) throw wrongType(value, 'an object that names a block')
     const { transactionIndex: index } = value

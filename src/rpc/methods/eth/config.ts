@@ -7,6 +7,7 @@ import { precompileNames } from '#chain/precompileNames'
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../../json.ts'
 import type { ResultCodec } from '../../registry.ts'
+import { nullable, object, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 
 /** Without blob transactions. */
@@ -33,8 +34,14 @@ function systemContracts(schedule: ForkSchedule, time: number): Json {
   }
 }
 
+const forkSchema = object('what is in force', {
+  ...{ activationTime: { type: 'integer' }, blobSchedule: { type: 'object' }, chainId: refTo('Quantity'), forkId: refTo('Bytes') },
+  ...{ precompiles: { type: 'object' }, systemContracts: { type: 'object' } },
+})
+
 const configResult: ResultCodec<Json> = {
   doc: 'current, next, last: activationTime (seconds; 0: at genesis), blobSchedule (zeros: no blob transactions), chainId, forkId, precompiles by name, systemContracts; next and last are null when no fork is planned',
+  schema: object('config', { current: forkSchema, next: nullable(forkSchema), last: nullable(forkSchema) }),
   encode: (value) => value,
 }
 

@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from '../../json.ts'
 import type { PendingFeed } from '../../pendingPorts.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { logResult } from '../../results/log.ts'
+import { refTo } from '../../schemas.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
@@ -20,6 +21,7 @@ type Detail = LogFilter | boolean | undefined
 
 const detail: ParamCodec<Detail> = {
   doc: 'of logs and pendingLogs {address, topics}, as in eth_newFilter; of newPendingTransactions and newFlashblockTransactions whether they are told whole',
+  schema: { anyOf: [refTo('LogFilter'), { type: 'boolean' }] },
   parse: (value) => (isJsonObject(value) ? logFilter.parse(value) : flag.parse(value)),
 }
 

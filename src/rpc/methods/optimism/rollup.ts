@@ -5,6 +5,7 @@ import type { RollupNode } from '../../ports.ts'
 import { type ParamCodec, param, type ResultCodec } from '../../registry.ts'
 import { blockIdResult } from '../../results/refs.ts'
 import { type OutputAnswer, outputResult, rollupConfigResult, syncStatusResult } from '../../results/rollup.ts'
+import { object, refTo } from '../../schemas.ts'
 import { rollupMethod } from '../define.ts'
 
 export const version = rollupMethod({
@@ -57,11 +58,12 @@ export const outputAtBlock = rollupMethod({
   },
 })
 
-const l1BlockNumber: ParamCodec<number> = { doc: 'L1 block number', parse: blockNumber }
+const l1BlockNumber: ParamCodec<number> = { doc: 'L1 block number', schema: refTo('Quantity'), parse: blockNumber }
 
 type SafeHead = NonNullable<ReturnType<RollupNode['safeHeadAtL1']>>
 const safeHeadResult: ResultCodec<SafeHead> = {
   doc: 'the last L1 block up to the given one that moved the safe head, and the safe L2 block after it',
+  schema: object('safe head', { l1Block: refTo('BlockRef'), safeHead: refTo('BlockRef') }),
   encode: ({ l1, safe }) => ({ l1Block: blockIdResult(l1), safeHead: blockIdResult(safe) }),
 }
 

@@ -6,6 +6,7 @@ import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
 import type { TransactionPlace } from '../../ports.ts'
 import { param } from '../../registry.ts'
+import { list, nullable, refTo } from '../../schemas.ts'
 import { anyJson } from '../debug/anyJson.ts'
 import { maxBlockTraceLength, tracesOf } from '../debug/traceBlock.ts'
 import { tracedResult, whenReady } from '../debug/tracedResult.ts'
@@ -66,7 +67,7 @@ export const traceTransactionCalls = ethMethod({
   name: 'trace_transaction',
   doc: 'The calls of a transaction of the canonical chain, as a list.',
   params: [param('hash', hash)],
-  result: anyJson('list of calls, each with where it stands; null when there is no such transaction'),
+  result: anyJson('list of calls, each with where it stands; null when there is no such transaction', nullable(list(refTo('LocatedCall')))),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   async run(context, of): Promise<Json> {
@@ -79,7 +80,7 @@ export const traceGet = ethMethod({
   name: 'trace_get',
   doc: 'One of the calls that trace_transaction lists.',
   params: [param('hash', hash), param('indices', listOf(position, 1_024))],
-  result: anyJson('call; null when there is none, and for more than one index'),
+  result: anyJson('call; null when there is none, and for more than one index', nullable(refTo('LocatedCall'))),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, ['0x0']], result: null },
   async run(context, of, indices): Promise<Json> {

@@ -13,6 +13,7 @@ import { invalidInput, invalidParams, timedOut } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { within } from '../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
+import { list, refTo } from '../../schemas.ts'
 import { anyJson } from '../debug/anyJson.ts'
 import { maxBlockTraceLength } from '../debug/traceBlock.ts'
 import { planAt } from '../debug/traceCall.ts'
@@ -20,7 +21,7 @@ import { tracedResult } from '../debug/tracedResult.ts'
 import { ethMethod } from '../define.ts'
 import { askedFor, parityRequest, type TraceTypes, traceTypes } from './parityResult.ts'
 
-const result = anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list')
+const result = anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list', refTo('TransactionTrace'))
 const block = optionalParam('block', blockId, latest, 'latest')
 
 export const traceCallCalls = ethMethod({
@@ -79,7 +80,7 @@ export const traceCallMany = ethMethod({
   name: 'trace_callMany',
   doc: 'As trace_call for several messages, each on what those before it have changed.',
   params: [param('calls', listOf(asked, maxCalls)), block],
-  result: anyJson('for each call what trace_call answers'),
+  result: anyJson('for each call what trace_call answers', list(refTo('TransactionTrace'))),
   cost: 'trace',
   example: { params: [[[{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace']]], 'latest'] },
   run: traceMany,

@@ -2,6 +2,7 @@ import { blockId } from '../../codecs/blockId.ts'
 import { hash } from '../../codecs/values.ts'
 import type { Json } from '../../json.ts'
 import { param, type TextCodec } from '../../registry.ts'
+import { nullable, object, refTo } from '../../schemas.ts'
 import { anyJson } from '../debug/anyJson.ts'
 import { tracesOf } from '../debug/traceBlock.ts'
 import { tracedResult, whenReady } from '../debug/tracedResult.ts'
@@ -10,13 +11,14 @@ import { ethMethod } from '../define.ts'
 import { shownBlock } from '../eth/atBlock.ts'
 import { blockAt } from './blocks.ts'
 
+const gasSchema = object('gas by opcode', { transactionHash: refTo('Hash'), opcodeGas: { type: 'array' } })
 const request = { tracer: 'opcodeGasTracer' }
 
 export const transactionOpcodeGas = ethMethod({
   name: 'trace_transactionOpcodeGas',
   doc: 'How often each opcode ran in a transaction of the canonical chain, and the gas it took.',
   params: [param('hash', hash)],
-  result: anyJson('{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}; null when there is no such transaction'),
+  result: anyJson('{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}; null when there is no such transaction', nullable(gasSchema)),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   run(context, of): Json | Promise<Json> {

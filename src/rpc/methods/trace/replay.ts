@@ -3,6 +3,7 @@ import { hash } from '../../codecs/values.ts'
 import { RpcError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { param } from '../../registry.ts'
+import { nullable, refTo } from '../../schemas.ts'
 import { anyJson } from '../debug/anyJson.ts'
 import { tracesOf } from '../debug/traceBlock.ts'
 import { tracedResult, whenReady } from '../debug/tracedResult.ts'
@@ -15,7 +16,10 @@ export const replayTransaction = ethMethod({
   name: 'trace_replayTransaction',
   doc: 'Runs a transaction of the canonical chain again: its output, its calls, and what it has changed.',
   params: [param('hash', hash), param('types', traceTypes)],
-  result: anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list'),
+  result: anyJson(
+    '{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list',
+    nullable(refTo('TransactionTrace')),
+  ),
   cost: 'trace',
   example: { params: [`0x${'11'.repeat(32)}`, ['trace']] },
   run(context, of, types): Json | Promise<Json> {

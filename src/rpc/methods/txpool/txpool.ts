@@ -9,6 +9,7 @@ import { timedOut } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import { pooledTransactionResult } from '../../results/pooledTransaction.ts'
+import { type JsonSchema, object, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { poolOf } from './poolOf.ts'
 
@@ -47,8 +48,12 @@ function summary(transaction: SignedTransaction): string {
   return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${price} wei`
 }
 
-const contentResult = (what: string): ResultCodec<Content> => ({
+const byKey = (schema: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: schema })
+const twoOf = (schema: JsonSchema): JsonSchema => object('what waits', { pending: schema, queued: schema })
+
+const contentResult = (what: string, schema: JsonSchema): ResultCodec<Content> => ({
   doc: `{pending, queued}: by sender and nonce ${what}`,
+  schema: twoOf(byKey(byKey(schema))),
   encode: (value) => value,
 })
 
@@ -58,6 +63,7 @@ export const status = ethMethod({
   params: [],
   result: {
     doc: '{pending, queued}: quantities',
+    schema: twoOf(refTo('Quantity')),
     encode: (size: { readonly pending: number; readonly queued: number }): Json => ({
       pending: toQuantity(size.pending),
       queued: toQuantity(size.queued),
@@ -72,7 +78,7 @@ export const content = ethMethod({
   name: 'txpool_content',
   doc: 'All transactions that wait.',
   params: [],
-  result: contentResult('the transaction'),
+  result: contentResult('the transaction', refTo('Transaction')),
   cost: 'range-read',
   example: { params: [], result: { pending: {}, queued: {} } },
   run: (context) => contentOf(context, undefined, whole),
@@ -82,7 +88,7 @@ export const inspect = ethMethod({
   name: 'txpool_inspect',
   doc: 'All transactions that wait, a line of text each.',
   params: [],
-  result: contentResult('a line of text'),
+  result: contentResult('a line of text', { type: 'string' }),
   cost: 'range-read',
   example: { params: [], result: { pending: {}, queued: {} } },
   run: (context) => contentOf(context, undefined, summary),
@@ -94,6 +100,7 @@ export const contentFrom = ethMethod({
   params: [param('sender', address)],
   result: {
     doc: '{pending, queued}: by nonce the transaction',
+    schema: twoOf(byKey(refTo('Transaction'))),
     encode: (value: { readonly pending: ByNonce; readonly queued: ByNonce }): Json => value,
   },
   cost: 'block-read',

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { adminRegistry, engineRegistry, socketRegistry } from '#rpc/methods'
+import type { Documented } from '#rpc/openRpc'
+import { readExchanges } from '#test/harness/rpcExchanges'
+import { misfit } from '#test/harness/schemaJudge'
+import { sharedDataDir } from '#test/harness/sharedData'
+
+const methods = new Map<string, Documented>([...socketRegistry, ...engineRegistry, ...adminRegistry])
+
+/** What the schemas of a method find wrong with what was asked and answered. */
+function misfitsOf({ params, result }: Documented, asked: readonly unknown[], answer: unknown): readonly string[] {
+  const wrongParams = params.flatMap(({ name, codec, fallback }, index) => {
+    const value = asked[index]
+    const isLeftOut = fallback !== undefined && (value === undefined || value === null)
+    const why = isLeftOut ? undefined : misfit(codec.schema ?? {}, value)
+    return why === undefined ? [] : [`${name}: ${why}`]
+  })
+  const wrongResult = misfit(result.schema ?? {}, answer)
+  return wrongResult === undefined ? wrongParams : [...wrongParams, `result: ${wrongResult}`]
+}
+
+it.each([
+  ['op-bedrock-to-holocene', 52],
+  ['op-ecotone-to-jovian', 53],
+])('rpc/schemas: %s: what other clients were asked and answered fits the schemas of %i methods', (chainName, count) => {
+  const judged = new Set<string>()
+  const wrong: string[] = []
+  for (const { method, params, outcome } of readExchanges(resolve(sharedDataDir, 'chains', chainName))) {
+    const definition = methods.get(method)
+    if (definition === undefined || 'error' in outcome) continue
+    judged.add(method)
+    for (const why of misfitsOf(definition, params, outcome.result)) wrong.push(`${method} ${JSON.stringify(params).slice(0, 200)}: ${why}`)
+  }
+  expect(wrong).toEqual([])
+  expect(judged.size).toBe(count)
+})
