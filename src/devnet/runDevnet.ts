@@ -26,6 +26,7 @@ import { makeScratch, sweepScratch } from './scratch.ts'
 import { shiftedClock } from './shiftedClock.ts'
 import type { DevnetStatus } from './status.ts'
 import { createStatusReader } from './statusReader.ts'
+import { watchTransactions } from './transactionWatch.ts'
 
 export type RunDeps = {
   readonly clock: Clock
@@ -174,7 +175,8 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
     },
     failed,
   )
-  const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults })
+  const transactions = parts.use(watchTransactions(clock, needed(sequencer.feeds, 'feeds'), needed(verifier.feeds, 'feeds')))
+  const reader = createStatusReader({ clock, batcher, sequencer, verifier, executions, agreement, faults, transactions })
   startLoop(parts, (signal) => reader.run(signal), failed)
 
   const { fixed, accounts, roles } = options

@@ -9,6 +9,7 @@ const status: DevnetStatus = {
   lagBlocks: 8,
   agreement: { kind: 'agrees', compared: 112, target: 112 },
   transactionsPerSec: 0.46,
+  times: { preconfirmed: undefined, sealed: undefined, safe: undefined },
   problems: [],
 }
 const difference = { number: 7, sequencer: '0x1', verifier: '0x2' }
@@ -19,6 +20,11 @@ it.each<[string, Partial<DevnetStatus>, string]>([
   ['a block differs', { agreement: { kind: 'differs', compared: 6, target: 9, difference } }, 'differs at 7 for the moment'],
   ['the verifier disagrees', { agreement: { kind: 'disagrees', compared: 6, target: 9, difference } }, 'DISAGREES at 7'],
   ['much is sent', { transactionsPerSec: 1_234.5 }, '1235 tx/s'],
+  [
+    'transactions were sent',
+    { times: { preconfirmed: 118.6, sealed: 1_240, safe: undefined } },
+    '0.5 tx/s · send → preconfirmed 119 ms → sealed 1.2 s',
+  ],
   ['the sequencer is paused', { sequencer: { ...status.sequencer, isActive: false } }, 'tx/s · sequencer paused'],
   ['the batcher is stopped', { batcher: { isPosting: false, backlogBlocks: 40 } }, 'tx/s · batcher stopped'],
   ['L1 is away', { l1: { head: 61, isReachable: false }, problems: ['waits for L1', 'more'] }, 'tx/s · L1 cut off · waits for L1'],

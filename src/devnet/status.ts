@@ -1,4 +1,5 @@
 import type { AgreementStatus } from './agreement.ts'
+import { stages, type TransactionTimes } from './transactionTimes.ts'
 
 /** Numbers of the heads of one node. */
 export type NodeHeads = { readonly unsafe: number; readonly safe: number; readonly finalized: number }
@@ -15,6 +16,8 @@ export type DevnetStatus = {
   readonly agreement: AgreementStatus
   /** of accounts, in the newest blocks */
   readonly transactionsPerSec: number
+  /** milliseconds from sending until the verifier shows a transaction as pending, in a block, in a safe block; medians, undefined while there is none */
+  readonly times: TransactionTimes
   /** why the nodes' answers are not fresh, in words; none: they are */
   readonly problems: readonly string[]
 }
@@ -32,6 +35,14 @@ const agreementText = ({ agreement }: DevnetStatus): string => {
 
 const rateText = (rate: number): string => (rate >= 10 ? rate.toFixed(0) : rate.toFixed(1))
 
+const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
+
+/** `send → preconfirmed 120 ms → sealed 1.2 s → safe 6.1 s`, as far as there is any. */
+function timesText({ times }: DevnetStatus): readonly string[] {
+  const known = stages.flatMap((stage) => (times[stage] === undefined ? [] : [`${stage} ${timeText(times[stage])}`]))
+  return known.length === 0 ? [] : [['send', ...known].join(' → ')]
+}
+
 function troubleOf({ sequencer, batcher, l1, problems }: DevnetStatus): readonly string[] {
   return [
     ...(sequencer.isActive ? [] : ['sequencer paused']),
@@ -41,7 +52,7 @@ function troubleOf({ sequencer, batcher, l1, problems }: DevnetStatus): readonly
   ]
 }
 
-/** One line for people: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s`. */
+/** One line for people: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s · send → preconfirmed 120 ms → …`. */
 export function statusLine(status: DevnetStatus): string {
   const { sequencer, verifier, lagBlocks, l1, transactionsPerSec } = status
   return [
@@ -51,6 +62,7 @@ export function statusLine(status: DevnetStatus): string {
     `L1 ${l1.head}`,
     agreementText(status),
     `${rateText(transactionsPerSec)} tx/s`,
+    ...timesText(status),
     ...troubleOf(status),
   ].join(' · ')
 }

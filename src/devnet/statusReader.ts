@@ -5,6 +5,7 @@ import type { Agreement } from './agreement.ts'
 import type { SwitchedFaults } from './devnetFaults.ts'
 import type { DevnetStatus, NodeHeads } from './status.ts'
 import { createTransactionRate } from './transactionRate.ts'
+import type { TransactionWatch } from './transactionWatch.ts'
 
 type Execution = NonNullable<Node['execution']>
 
@@ -18,17 +19,18 @@ export type StatusDeps = {
   readonly agreement: Pick<Agreement, 'status'>
   readonly batcher: Pick<Batcher, 'status'>
   readonly faults: Pick<SwitchedFaults, 'isL1Dropped'>
+  readonly transactions: TransactionWatch
 }
 
 export interface StatusReader {
   read(): DevnetStatus
-  /** Counts transactions, until aborted. */
+  /** Counts and times transactions, until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
-const countEveryMs = 500
-/** Blocks that are looked into at once: of a chain that catches up the rate is of no interest. */
-const maxCountedBlocks = 20
+const lookEveryMs = 500
+/** Blocks that are looked into at once: of a chain that catches up rate and times are of no interest. */
+const maxBlocksAtOnce = 20
 const depositType = 0x7e
 
 const headsOf = ({ published: { heads } }: Execution): NodeHeads => ({
@@ -37,22 +39,23 @@ const headsOf = ({ published: { heads } }: Execution): NodeHeads => ({
   finalized: heads.finalized.number,
 })
 
-/** Transactions of accounts in the blocks from one number, exclusive, to another. */
-function countTransactions(execution: Execution, from: number, to: number): number {
+/** Transactions of accounts in the blocks from one number, exclusive, to another; of many blocks in the last ones. */
+function transactionsIn(execution: Execution, from: number, to: number): readonly Uint8Array[] {
   using view = execution.view()
-  let count = 0
-  for (let number = from + 1; number <= to; number++) {
+  const found: Uint8Array[] = []
+  for (let number = Math.max(from, to - maxBlocksAtOnce) + 1; number <= to; number++) {
     const hash = view.canonicalHash(number)
     const transactions = hash && view.block(hash)?.block.transactions
-    if (transactions) for (const raw of transactions) if (raw[0] !== depositType) count++
+    if (transactions) for (const raw of transactions) if (raw[0] !== depositType) found.push(raw)
   }
-  return count
+  return found
 }
 
 export function createStatusReader(deps: StatusDeps): StatusReader {
-  const { clock, sequencer, verifier, executions, agreement, batcher, faults } = deps
+  const { clock, sequencer, verifier, executions, agreement, batcher, faults, transactions } = deps
   const rate = createTransactionRate(clock)
-  let counted = executions.sequencer.published.heads.unsafe.number
+  let counted = headsOf(executions.sequencer).unsafe
+  let timed = headsOf(executions.verifier).safe
   return {
     read(): DevnetStatus {
       const made = headsOf(executions.sequencer)
@@ -66,16 +69,19 @@ export function createStatusReader(deps: StatusDeps): StatusReader {
         lagBlocks: Math.max(0, made.unsafe - derived.safe),
         agreement: agreement.status(),
         transactionsPerSec: rate.read(),
+        times: transactions.read(),
         problems: [...new Set([...sequencer.problems(), ...verifier.problems()])],
       }
     },
     async run(signal): Promise<void> {
       while (!signal.aborted) {
         const { unsafe } = headsOf(executions.sequencer)
-        const from = Math.max(Math.min(counted, unsafe), unsafe - maxCountedBlocks)
-        rate.add(countTransactions(executions.sequencer, from, unsafe))
+        rate.add(transactionsIn(executions.sequencer, counted, unsafe).length)
         counted = unsafe
-        await clock.delay(countEveryMs, signal).catch(() => {})
+        const { safe } = headsOf(executions.verifier)
+        transactions.safe(transactionsIn(executions.verifier, timed, safe))
+        timed = safe
+        await clock.delay(lookEveryMs, signal).catch(() => {})
       }
     },
   }

@@ -9,6 +9,7 @@ import type { Clock } from '#lib/clock'
 import type { KzgThread } from '#lib/kzgThread'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
+import type { EthContext } from '#rpc/context'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { rpcMetrics } from '#rpc/metrics'
 import type { ApiKey } from '#rpc/rateLimit'
@@ -44,6 +45,8 @@ export interface Node extends AsyncDisposable {
   readonly urls: Urls
   /** the chain as this process has it; not in consensus mode */
   readonly execution: Pick<ExecutionWorker, 'published' | 'view' | 'pool'> | undefined
+  /** what subscribers of this process are told out of; not in consensus mode */
+  readonly feeds: Pick<EthContext, 'heads' | 'filters' | 'preconfirmed'> | undefined
   /** undefined: no block is made here */
   readonly sequencer: SequencerControl | undefined
   /** undefined in execution mode */
@@ -169,6 +172,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   return {
     urls: { ...half?.urls, ...servers.urls, ...threads?.urls },
     execution: half?.execution,
+    feeds: context,
     sequencer: consensus?.sequencer,
     status,
     progress: () => (consensus ? progressOf(config, consensus.status()) : noProgress(half?.execution)),
