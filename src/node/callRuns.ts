@@ -6,6 +6,7 @@ import type { Execution } from '#execution/execution'
 import { lazy } from '#lib/lazy'
 import type { CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
 import type { CallOutcome } from '#rpc/ports'
+import { zeroHash } from '#types/ids'
 import { listCall } from './accessList.ts'
 import { callMany } from './callMany.ts'
 import { simulate } from './simulate.ts'
@@ -39,7 +40,10 @@ export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps)
     simulate(at, request, gasCap, timer): SimulationOutcome | undefined {
       using view = execution.view()
       const parent = view.parent(at.hash)
-      return parent && simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, parent, request, gasCap)
+      if (parent === undefined) return undefined
+      const isUnsealed = view.heads.unsealed?.some(({ hash }) => hash === at.hash)
+      const on = isUnsealed ? { ...parent, hash: zeroHash } : parent // its id is for views alone
+      return simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, on, request, gasCap)
     },
   }
 }

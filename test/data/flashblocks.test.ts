@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect, it } from 'vitest'
+import { causes, type Known } from '#test/harness/flashblocksCauses'
+import {
+  createReplay,
+  type Happening,
+  type RecordedAnswer,
+  type Replay,
+  readFrames,
+  readPolls,
+  readTold,
+} from '#test/harness/flashblocksReplay'
+
+const frames = readFrames()
+const told = readTold()
+const heads = told.flatMap(({ t, kind, result }): Happening[] =>
+  kind === 1 ? [{ t, kind: 'head', number: Number((result as { number: string }).number) }] : [],
+)
+const toldBlocks = told.filter(({ kind }) => kind === 2)
+
+/** What happened, in order, with the increments at times of one's choice. */
+function timeline(timeOf: (index: number, sentAt: number) => number): readonly Happening[] {
+  const increments = frames.map(({ t, increment }, index): Happening => ({ t: timeOf(index, t), kind: 'increment', increment }))
+  return [...heads, ...increments].sort((a, b) => a.t - b.t)
+}
+
+/** A node to which things happen at their times. */
+class Course {
+  readonly node: Replay = createReplay()
+  readonly #happenings: readonly Happening[]
+  #next = 0
+
+  constructor(happenings: readonly Happening[]) {
+    this.#happenings = happenings
+  }
+
+  /** The next thing that happens up to then. @returns whether there was one */
+  async step(until: number): Promise<boolean> {
+    const next = this.#happenings[this.#next]
+    if (next === undefined || next.t > until) return false
+    this.#next++
+    await this.node.happen(next)
+    return true
+  }
+}
+
+/** @returns `equal`, or the causes by which it is not; undefined: it is wrong */
+async function judge(node: Replay, { m, p, r: theirs }: RecordedAnswer): Promise<string | undefined> {
+  const ours = await node.ask(m, p)
+  if (isDeepStrictEqual(ours, theirs)) return 'equal'
+  const latest = Number(await node.ask('eth_blockNumber', []))
+  const receipts = (await node.ask('eth_getBlockReceipts', ['pending'])) as readonly { l1Fee?: string }[]
+  const known: Known = { ours, latest, l1Fees: receipts.map(({ l1Fee }) => l1Fee ?? '') }
+  const by: string[] = []
+  let righted: unknown = theirs
+  for (const { name, right } of causes) {
+    const next = right(righted, known)
+    if (!isDeepStrictEqual(next, righted)) by.push(name)
+    righted = next
+  }
+  return by.length > 0 && isDeepStrictEqual(righted, ours) ? by.join(', ') : undefined
+}
+
+const gone = 'the recorded node was gone'
+
+/** What is found of each answer of a poll, by whatever instant suits it best. */
+class Verdicts {
+  readonly #answers: readonly RecordedAnswer[]
+  readonly #found: (string | undefined)[]
+
+  constructor(answers: readonly RecordedAnswer[]) {
+    this.#answers = answers
+    this.#found = answers.map(({ e }) => (e === undefined ? undefined : gone))
+  }
+
+  get isOpen(): boolean {
+    return this.#found.includes(undefined)
+  }
+
+  /** Compares with a node as it is now. */
+  async look({ node }: Course, name = 'equal'): Promise<void> {
+    for (const [index, answer] of this.#answers.entries()) {
+      const before = this.#found[index]
+      if (before === 'equal' || before === gone) continue
+      const verdict = await judge(node, answer)
+      this.#found[index] = verdict === 'equal' ? name : (before ?? verdict)
+    }
+  }
+
+  countInto(counts: Map<string, Record<string, number>>): void {
+    for (const [index, { m, p }] of this.#answers.entries()) {
+      const row = `${m} ${p.includes('latest') ? 'latest' : 'pending'}`
+      const verdict = this.#found[index] ?? 'failed'
+      const of = counts.get(row) ?? {}
+      counts.set(row, { ...of, [verdict]: (of[verdict] ?? 0) + 1 })
+    }
+  }
+
+  /** Those that are right at no instant. */
+  get failed(): readonly RecordedAnswer[] {
+    return this.#answers.filter((_answer, index) => this.#found[index] === undefined)
+  }
+}
+
+it('recorded polls of a node that followed a stream: each answer is right at some instant of its poll', async () => {
+  const published = new Course(timeline((_index, sentAt) => sentAt))
+  /** the increments when the recorded node had them, by what it told its subscribers */
+  const arrived = new Course(timeline((index, sentAt) => Math.max(sentAt, toldBlocks[index]?.t ?? sentAt)))
+  const counts = new Map<string, Record<string, number>>()
+  const failed: unknown[] = []
+  for (const { t, end, a } of readPolls()) {
+    const verdicts = new Verdicts(a)
+    while (await published.step(t));
+    while (await arrived.step(t));
+    await verdicts.look(published)
+    while (await published.step(end)) await verdicts.look(published)
+    if (verdicts.isOpen) await verdicts.look(arrived, 'late')
+    while (await arrived.step(end)) await verdicts.look(arrived, 'late')
+    verdicts.countInto(counts)
+    failed.push(...verdicts.failed.map((answer) => ({ t, end, ...answer })))
+  }
+  for (const [method, of] of counts) process.stdout.write(`${method}: ${JSON.stringify(of)}\n`)
+  expect(failed).toEqual([])
+  const all = [...counts.values()].flatMap((of) => Object.entries(of))
+  const sum = (only: (verdict: string) => boolean): number => all.reduce((total, [verdict, n]) => total + (only(verdict) ? n : 0), 0)
+  expect(sum((verdict) => verdict === 'equal') / sum(() => true)).toBeGreaterThan(0.9)
+})
+
+it('recorded stream: when nothing more comes, pending is latest as soon as the last increment is not fresh any more', async () => {
+  const maxAgeMs = 4_000
+  const node = createReplay(maxAgeMs)
+  for (const happening of timeline((_index, sentAt) => sentAt)) await node.happen(happening)
+  const methods = readPolls()[0]?.a.filter(({ p }) => p.includes('pending')) ?? []
+  const ask = (tag: string): Promise<unknown[]> =>
+    Promise.all(
+      methods.map(({ m, p }) =>
+        node.ask(
+          m,
+          p.map((each) => (each === 'pending' ? tag : each)),
+        ),
+      ),
+    )
+  const numberOf = async (tag: string): Promise<unknown> =>
+    Number(((await node.ask('eth_getHeaderByNumber', [tag])) as { number: string }).number)
+  const sinceLast = (heads.at(-1)?.t ?? 0) - (frames.at(-1)?.t ?? 0)
+  node.passMs(maxAgeMs - sinceLast)
+  expect([await numberOf('latest'), await numberOf('pending')]).toEqual([45, 46])
+  node.passMs(1)
+  expect(await numberOf('pending')).toBe(45)
+  expect(methods.length).toBeGreaterThan(5)
+  expect(await ask('pending')).toEqual(await ask('latest'))
+})
