@@ -161,7 +161,8 @@ class LocalExecution implements Execution {
       return ran.value
     }
     const { clock, increments } = this.#deps
-    const deps = { block: this.#block, pool, clock, increments, limits: (): BlockLimits => this.#limits, during }
+    const shown = increments && this.pending.showing(increments, clock)
+    const deps = { block: this.#block, pool, clock, increments: shown, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid' ? built : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on) }), ms)
   }

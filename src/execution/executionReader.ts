@@ -1,3 +1,4 @@
+import type { Clock } from '#lib/clock'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import type { Execution } from './execution.ts'
@@ -11,6 +12,7 @@ import { createPoolClient } from './workerPool.ts'
 import type { ReaderSettings, ToReader, ToWorker } from './workerProtocol.ts'
 
 export type ExecutionReaderDeps = {
+  readonly clock: Pick<Clock, 'nowMs'>
   /** Told of each record right after it is the published one. */
   readonly onPublish?: (record: HeadRecord) => void
 }
@@ -39,7 +41,7 @@ class ReaderClient {
     this.#taken = new Int32Array(taken)
     this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
-    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), drain: this.#drain })
+    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), clock: deps.clock, drain: this.#drain })
     this.pool = createPoolClient((call) => this.#calls.call(call))
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
@@ -76,7 +78,7 @@ class ReaderClient {
  * @returns when there is a record to read by
  * @throws Fault EXECUTION_STOPPED (fatal), DATADIR_DAMAGED
  */
-export async function openExecutionReader(settings: ReaderSettings, deps: ExecutionReaderDeps = {}): Promise<ExecutionReader> {
+export async function openExecutionReader(settings: ReaderSettings, deps: ExecutionReaderDeps): Promise<ExecutionReader> {
   const client = new ReaderClient(settings, deps)
   await using parts = new AsyncDisposableStack()
   parts.defer(() => settings.port.close())

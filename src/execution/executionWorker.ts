@@ -11,13 +11,13 @@ import { ShownRecords } from './shownRecords.ts'
 import { ExecutionClient, type ExecutionClientDeps } from './workerClient.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './workerProtocol.ts'
 
-export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown'> & { readonly clock: Clock }
+export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'clock'> & { readonly clock: Clock }
 
 export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
-  Pick<Execution, 'published' | 'view'> &
+  Pick<Execution, 'published' | 'view' | 'pending'> &
   AsyncDisposable & {
     /** What it held when it published last. */
     sizes(): ExecutionSizes

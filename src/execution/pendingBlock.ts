@@ -30,6 +30,8 @@ export type PendingBlock = PendingPlace & {
   /** stands for the hash that it does not have yet; known to views alone */
   readonly id: Hash
   readonly header: Header
+  /** the same without what is computed */
+  readonly fields: PendingHeader
   readonly transactions: readonly Uint8Array[]
   /** in the order of `transactions` */
   readonly executed: readonly ExecutedTransaction[]
@@ -92,6 +94,7 @@ export function pendingBlockOf(block: OpenBlock, place: PendingPlace, outcome: I
     ...place,
     id: pendingId(parentHash, env.number, place),
     header: Object.freeze(lazyHeader(fields, () => transactions)),
+    fields,
     transactions,
     executed: executed.slice(),
     diff: block.session.diff(),

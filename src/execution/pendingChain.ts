@@ -1,10 +1,12 @@
 import { equalBytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Increment, IncrementBase } from '#types/increment'
 import type { Payload } from '#types/payload'
+import type { IncrementListener } from './buildIncrements.ts'
 import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
@@ -15,6 +17,9 @@ import { parentAbove } from './pendingState.ts'
 
 /** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, increments: 10_000 }
+
+/** An increment of a build comes many times as often. */
+const builtFreshMs = 4_000
 
 export type PendingChainDeps = {
   readonly block: BlockDeps
@@ -87,14 +92,18 @@ export class PendingChain implements PendingPort, Disposable {
     this.#change(this.#cut(0))
   }
 
-  /**
-   * Shows a block that is built here, and it alone: another follows and seals it.
-   * @param shown a child of the unsafe head
-   * @param freshUntilMs wall clock
-   */
-  showBuilt(shown: PendingBlock, freshUntilMs: number): void {
-    this.#cut(0)
-    this.#change([{ shown, followed: undefined, sizeBytes: 0 }], freshUntilMs)
+  /** The listener, which is told after a block that is built on the unsafe head is shown, and it alone: another continues and seals it. */
+  showing({ everyMs, onIncrement }: IncrementListener, clock: Clock): IncrementListener {
+    return {
+      everyMs,
+      onIncrement: (increment, shown): void => {
+        if (shown.header.parentHash === this.#deps.head().hash) {
+          this.#cut(0)
+          this.#change([{ shown, followed: undefined, sizeBytes: 0 }], clock.nowMs() + builtFreshMs)
+        }
+        onIncrement(increment, shown)
+      },
+    }
   }
 
   /**

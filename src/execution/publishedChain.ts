@@ -1,12 +1,14 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { Clock } from '#lib/clock'
 import type { SnapshotSource } from '#store/ports'
 import { type ChainView, createChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
-import type { HeadRecord } from './headRecord.ts'
+import { type HeadRecord, recordAt } from './headRecord.ts'
 import { SharedSnapshot } from './sharedSnapshot.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { unpackBlock } from './workerBlocks.ts'
+import { unpackPending } from './workerPending.ts'
 import type { ExecutionSizes, PublishedRecord } from './workerProtocol.ts'
 
 /** One view may meet this many commits that end between its record and its snapshot, or one that lasts as many milliseconds. */
@@ -16,6 +18,7 @@ const triesInARow = 3
 export type PublishedChainDeps = {
   readonly config: ExecutionConfig
   readonly shown: ShownRecords
+  readonly clock: Pick<Clock, 'nowMs'>
   /** Takes what has arrived and was not handed to the event loop yet. */
   readonly drain: () => void
 }
@@ -30,7 +33,7 @@ export class PublishedChain {
   /** number of the record */
   #taken = 0
   /** What was handed out last, as long as it is the newest: opening a snapshot costs more than most questions. */
-  #newest: { readonly view: ChainView; readonly snapshot: SharedSnapshot } | undefined
+  #newest: { readonly view: ChainView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord } | undefined
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
   constructor(deps: PublishedChainDeps) {
@@ -60,13 +63,14 @@ export class PublishedChain {
   }
 
   /** From now on it can be read. */
-  take({ number, heads, kept, added, sizes }: PublishedRecord): void {
+  take({ number, heads, kept, added, pending, sizes }: PublishedRecord): void {
     this.#deps.shown.waitFor(number)
     this.forget()
     this.#taken = number
     const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
     this.#sizes = sizes
-    this.#record = Object.freeze({ ...heads, overlays: Object.freeze([...before, ...added.map(unpackBlock)]) })
+    const overlays = Object.freeze([...before, ...added.map(unpackBlock)])
+    this.#record = Object.freeze({ ...heads, overlays, ...(pending && { pending: unpackPending(this.#record?.pending, pending) }) })
   }
 
   /**
@@ -78,6 +82,7 @@ export class PublishedChain {
     for (let tries = 1; tries <= maxViewTries; tries++) {
       if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // to ask the port costs more than all the rest
       if (this.#failure) throw this.#failure
+      if (this.#newest && recordAt(this.#newest.record, this.#deps.clock.nowMs()) !== this.#newest.record) this.forget()
       if (this.#newest) {
         this.#newest.snapshot.enter()
         return this.#newest.view
@@ -93,8 +98,9 @@ export class PublishedChain {
     const snapshot = new SharedSnapshot(source.snapshot())
     let view: ChainView | undefined
     try {
-      view = createChainView(snapshot, this.#deps.config, this.published, () => undefined)
-      if (view) this.#newest = { view, snapshot }
+      const record = recordAt(this.published, this.#deps.clock.nowMs())
+      view = createChainView(snapshot, this.#deps.config, record, () => undefined)
+      if (view) this.#newest = { view, snapshot, record }
       return view
     } finally {
       if (view === undefined) {

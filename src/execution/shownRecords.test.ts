@@ -1,5 +1,6 @@
 import { type MessagePort, Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
 import { scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { zeroHash } from '#types/ids'
 import type { HeadRecord } from './headRecord.ts'
@@ -55,9 +56,17 @@ it('execution/shownRecords: a record is shown after it was sent to every reader;
 
 it('execution/shownRecords: a reader takes no record before it is shown, and goes on when the one who would show it is gone', async () => {
   const { shared, shown } = publishing()
-  const chain = new PublishedChain({ config, shown, drain: () => {} })
+  const chain = new PublishedChain({ config, shown, clock: systemClock, drain: () => {} })
   const { overlays: _none, ...heads } = record
-  const published = (number: number): PublishedRecord => ({ kind: 'published', number, heads, kept: { from: 0, to: 0 }, added: [], sizes })
+  const published = (number: number): PublishedRecord => ({
+    kind: 'published',
+    number,
+    heads,
+    kept: { from: 0, to: 0 },
+    added: [],
+    pending: undefined,
+    sizes,
+  })
   const shows = `const { workerData: s } = require('node:worker_threads'); const a = new Int32Array(s)
     Atomics.wait(a, 0, 0, 40); Atomics.store(a, 0, 3); Atomics.notify(a, 0)`
   const thread = new Worker(shows, { eval: true, workerData: shared })

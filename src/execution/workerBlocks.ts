@@ -51,13 +51,13 @@ export const packBytes = (list: readonly Uint8Array[]): PackedBytes =>
 
 const sharedBytes = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size))
 
-function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+export function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
   const copy = sharedBytes(bytes.length)
   copy.set(bytes)
   return copy
 }
 
-const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
+export const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
   fill({ bytes: sharedBytes(sizeOf(list)), ends: new Uint32Array(new SharedArrayBuffer(endsBytes(list))) }, list)
 
 /** The strings again, as views of one buffer that belongs to this thread: not everything that takes bytes takes shared ones. */
@@ -70,7 +70,7 @@ export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint
 const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
 
 /** Every byte string of the object on its own; the object itself when all are. */
-function aloneIn<T extends object>(object: T): T {
+export function aloneIn<T extends object>(object: T): T {
   const views = Object.entries(object).filter(([, value]) => value instanceof Uint8Array && alone(value) !== value)
   return views.length === 0 ? object : { ...object, ...Object.fromEntries(views.map(([key, value]) => [key, alone(value)])) }
 }

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Engine } from '#engine/port'
 import { createWasmEvm } from '#evm/wasmEvm'
+import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createSentLog } from '#lib/sentLog'
 import { createMemoryKv } from '#store/memoryKv'
@@ -57,9 +58,9 @@ function connect(
     ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
     onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
-  const client = new ExecutionClient(port1, { config, shown, genesis: () => genesis, log: silentLog })
+  const client = new ExecutionClient(port1, { config, shown, clock: systemClock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
-  const served = serveEngine(port2, { engine: change(execution), pool, limitBlocks }, outbox)
+  const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
   function commitTo(payload: Payload, how?: 'quietly'): void {
     isQuiet = how === 'quietly'

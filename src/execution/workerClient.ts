@@ -2,6 +2,7 @@ import { deserialize } from 'node:v8'
 import type { MessagePort } from 'node:worker_threads'
 import type { Genesis } from '#chain/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
+import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { receiveError } from '#lib/sentError'
 import { writeLine } from '#lib/sentLog'
@@ -14,17 +15,20 @@ import type { ChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
 import type { HeadRecord } from './headRecord.ts'
+import type { PendingPort } from './pendingPort.ts'
 import type { TransactionPool } from './poolPort.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { packAttributes, packPayload, unpack } from './workerBlocks.ts'
 import { WorkerCalls } from './workerCalls.ts'
+import { createPendingClient } from './workerPendingCalls.ts'
 import { createPoolClient } from './workerPool.ts'
 import type { ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './workerProtocol.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   readonly shown: ShownRecords
+  readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
   readonly log: Log
@@ -45,6 +49,8 @@ export type ExecutionClientDeps = {
 export class ExecutionClient implements Engine {
   /** Transactions that wait for a block, kept in the other thread. */
   readonly pool: TransactionPool
+  /** Blocks that are not sealed, executed in the other thread. */
+  readonly pending: PendingPort
   readonly #port: MessagePort
   readonly #deps: ExecutionClientDeps
   /** Takes what has arrived and was not handed to the event loop yet. */
@@ -62,6 +68,7 @@ export class ExecutionClient implements Engine {
     this.#calls = new WorkerCalls((message) => this.#post(message))
     this.#chain = new PublishedChain({ ...deps, drain: this.#drain })
     this.pool = createPoolClient((call) => this.#calls.call(call))
+    this.pending = createPendingClient(this.#calls)
     for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
     port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))
     port.on('messageerror', (error) => this.fail(executionFault('EXECUTION_STOPPED', { reason: 'a message cannot be read' }, error)))

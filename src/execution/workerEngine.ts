@@ -2,14 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
 import { sendError } from '#lib/sentError'
+import type { PendingPort } from './pendingPort.ts'
 import { packPayload, unpack } from './workerBlocks.ts'
 import type { WorkerOutbox } from './workerOutbox.ts'
+import { answerPending } from './workerPendingCalls.ts'
 import { answerPool, type ServedPool } from './workerPool.ts'
-import type { EngineAnswers, EngineCall, FromReader, PoolCall, ReaderSettings, ToWorker, WorkerAnswers } from './workerProtocol.ts'
+import type {
+  EngineAnswers,
+  EngineCall,
+  FromReader,
+  PendingCall,
+  PoolCall,
+  ReaderSettings,
+  ToWorker,
+  WorkerAnswers,
+  WorkerCall,
+} from './workerProtocol.ts'
 
 /** What a worker answers out of. */
 export type Served = ServedPool & {
   readonly engine: Engine
+  readonly pending: PendingPort
   /** Told of each reader: its port, and how far it is. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
@@ -43,7 +56,8 @@ async function answerEngine(
   }
 }
 
-const isOfPool = (call: EngineCall | PoolCall): call is PoolCall => call.method.startsWith('pool')
+const isOfPool = (call: WorkerCall): call is PoolCall => call.method.startsWith('pool')
+const isOfPending = (call: WorkerCall): call is PendingCall => call.method.startsWith('pending')
 
 async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>): Promise<void> {
   try {
@@ -66,15 +80,16 @@ export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerO
  * turns with blocks that are being built.
  * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
-export async function serveEngine(port: MessagePort, { engine, onReader, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
+export async function serveEngine(port: MessagePort, { engine, pending, onReader, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
   const running = new Set<Promise<void>>()
   const seals = new Map<number, AbortController>()
-  async function answerTo(id: number, call: EngineCall | PoolCall): Promise<Answer> {
+  async function answerTo(id: number, call: WorkerCall): Promise<Answer> {
     if (isOfPool(call)) return inTurn(pool, call)
+    if (isOfPending(call)) return answerPending(pending, call)
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
   }
-  async function answer(id: number, call: EngineCall | PoolCall): Promise<void> {
+  async function answer(id: number, call: WorkerCall): Promise<void> {
     await reply(outbox, id, answerTo(id, call))
     seals.delete(id)
   }

@@ -124,7 +124,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   outbox.send({ kind: 'opened' })
   const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
   using readers = createReaders(publisher, served)
-  await serveEngine(port, { ...served, engine: execution, onReader: (reader) => readers.add(reader) }, outbox)
+  await serveEngine(port, { ...served, engine: execution, pending: execution.pending, onReader: (reader) => readers.add(reader) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

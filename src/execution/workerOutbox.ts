@@ -3,10 +3,14 @@ import type { ExecutedBlock } from './executedBlock.ts'
 import type { HeadRecord } from './headRecord.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { type PackedBlock, packBlock, packedBytes } from './workerBlocks.ts'
+import { type PackedPending, packedPendingBytes, packPending } from './workerPending.ts'
 import type { ExecutionSizes, FromWorker } from './workerProtocol.ts'
 
 /** A record, its number in `ShownRecords`, and what execution held then. */
 type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
+
+/** How the parts of a record go out: each is packed once for all readers. */
+type Packing = { readonly block: (block: ExecutedBlock) => PackedBlock; readonly pending: PackedPending | undefined }
 
 /** A reader that is held up may leave so much unread; with more it is a reader no longer. */
 export type UnreadLimits = { readonly maxBytes: number; readonly maxRecords: number }
@@ -70,14 +74,15 @@ export class WorkerOutbox {
   }
 
   /** Sends a record at once; of its overlays those that do not follow from the record before. To one that is too far behind: the end. */
-  publish({ record, number, sizes }: Numbered, pack: (block: ExecutedBlock) => PackedBlock): void {
-    const { overlays, ...heads } = record
+  publish({ record, number, sizes }: Numbered, { block: pack, pending }: Packing): void {
+    const { overlays, pending: _packed, ...heads } = record
     const kept = keptOverlays(this.#published, overlays)
     this.#published = overlays
     const added = overlays.slice(kept.to - kept.from).map(pack)
-    const bytes = this.#unread ? added.reduce((sum, block) => sum + packedBytes(block), 0) : 0
+    const pendingBytes = pending ? packedPendingBytes(pending) : 0
+    const bytes = this.#unread ? added.reduce((sum, block) => sum + packedBytes(block), pendingBytes) : 0
     if (this.#unread?.add(number, bytes) === false) this.#port.close()
-    else this.send({ kind: 'published', number, heads, kept, added, sizes })
+    else this.send({ kind: 'published', number, heads, kept, added, pending, sizes })
   }
 
   #flush(): void {
@@ -111,7 +116,7 @@ export class RecordPublisher {
   /** From now on this one is told too, first of the record that is published. */
   join(outbox: WorkerOutbox): void {
     this.#outboxes.add(outbox)
-    if (this.#last) outbox.publish(this.#last, packBlock)
+    if (this.#last) outbox.publish(this.#last, { block: packBlock, pending: packPending(undefined, this.#last.record.pending) })
   }
 
   leave(outbox: WorkerOutbox): void {
@@ -126,8 +131,9 @@ export class RecordPublisher {
       return known
     }
     const numbered = { record, sizes, number: this.#shown.latest + 1 }
+    const pending = packPending(this.#last?.record.pending, record.pending)
     this.#last = numbered
-    for (const outbox of this.#outboxes) outbox.publish(numbered, pack)
+    for (const outbox of this.#outboxes) outbox.publish(numbered, { block: pack, pending })
     this.#shown.show(numbered.number)
   }
 }

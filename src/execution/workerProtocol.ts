@@ -6,14 +6,17 @@ import type { SentError } from '#lib/sentError'
 import type { LogLine } from '#lib/sentLog'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
+import type { Increment } from '#types/increment'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { Execution } from './execution.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { HeadRecord } from './headRecord.ts'
+import type { PendingOutcome } from './pendingPort.ts'
 import type { BlockLimits, PoolRemoval, TransactionPool } from './poolPort.ts'
 import type { TxPoolFacts, TxPoolLimits } from './txPool.ts'
 import type { Packed, PackedBlock, PackedBytes } from './workerBlocks.ts'
+import type { PackedPending } from './workerPending.ts'
 
 /** What the worker is started with; the port is its end of the channel. */
 export type WorkerSettings = {
@@ -87,8 +90,16 @@ export type PoolAnswers = {
 /** Transactions of a pool, their bytes packed. */
 export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 'raw'>[]; readonly raws: PackedBytes }
 
-export type WorkerCall = EngineCall | PoolCall
-export type WorkerAnswers = EngineAnswers & PoolAnswers
+/** The calls of `PendingPort` as they cross. */
+export type PendingCall =
+  | { readonly method: 'pendingTake'; readonly increment: Packed<Increment>; readonly freshUntilMs: number }
+  | { readonly method: 'pendingDrop'; readonly reason: string }
+
+/** What each of them is answered with. */
+export type PendingAnswers = { readonly pendingTake: PendingOutcome; readonly pendingDrop: undefined }
+
+export type WorkerCall = EngineCall | PoolCall | PendingCall
+export type WorkerAnswers = EngineAnswers & PoolAnswers & PendingAnswers
 export type WorkerMethod = keyof WorkerAnswers
 
 export type ToWorker =
@@ -119,9 +130,11 @@ export type PublishedRecord = {
   readonly kind: 'published'
   /** in `ShownRecords` */
   readonly number: number
-  readonly heads: Omit<HeadRecord, 'overlays'>
+  readonly heads: Omit<HeadRecord, 'overlays' | 'pending'>
   readonly kept: { readonly from: number; readonly to: number }
   readonly added: readonly PackedBlock[]
+  /** undefined: nothing is pending */
+  readonly pending: PackedPending | undefined
   readonly sizes: ExecutionSizes
 }
 

@@ -100,7 +100,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   port.on('message', (message) => main.receive(message))
   try {
     const heads = createHeadFeed()
-    await using execution = await openExecutionReader(settings.chain, { onPublish: (record) => heads.publish(record) })
+    await using execution = await openExecutionReader(settings.chain, { clock, onPublish: (record) => heads.publish(record) })
     opened = tellingContext(main, {
       ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs },
       sequencer: hasSequencer ? sequencerOf(main) : undefined,

@@ -49,7 +49,7 @@ it('faults/executionReaders: every thread sees whole views, and whatever any oth
 
 it('faults/executionReaders: the pool is the worker’s own, whoever adds to it; a reader knows when the worker is gone (EXECUTION_STOPPED)', async () => {
   const worker = await start()
-  await using reader = await openExecutionReader(worker.reader())
+  await using reader = await openExecutionReader(worker.reader(), { clock: systemClock })
   const raws = [0n, 1n].map((nonce) => signedBy('alice', { nonce }))
   expect(await reader.pool.add(raws[0] ?? expect.fail())).toMatchObject({ kind: 'added' })
   expect(await worker.pool.add(raws[1] ?? expect.fail())).toMatchObject({ kind: 'added' })

@@ -55,7 +55,11 @@ async function run({ port, config, minFreeBytes, pool: limits, shown }: WorkerSe
   opened = execution
   pool.onPublished(execution.published)
   outbox.send({ kind: 'opened' })
-  await serveEngine(port, { pool, limitBlocks: (change) => execution.limitBlocks(change), engine: execution }, outbox)
+  await serveEngine(
+    port,
+    { pool, limitBlocks: (change) => execution.limitBlocks(change), engine: execution, pending: execution.pending },
+    outbox,
+  )
   port.close()
 }
 

@@ -5,6 +5,7 @@ import { parentPort, Worker, workerData } from 'node:worker_threads'
 import type { ChainView } from '#execution/chainView'
 import { openExecutionReader } from '#execution/executionReader'
 import type { ReaderSettings } from '#execution/workerProtocol'
+import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { hashHeader } from '#types/header'
@@ -43,7 +44,7 @@ export function checkWhole(view: ChainView): number {
 
 /** Looks until it is over: what anybody saw before is there. */
 async function look({ chain, seen: shared }: Settings): Promise<Looked> {
-  const reader = await openExecutionReader(chain)
+  const reader = await openExecutionReader(chain, { clock: systemClock })
   const seen = new Int32Array(shared)
   let views = 0
   let failure: string | undefined
