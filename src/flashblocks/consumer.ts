@@ -98,7 +98,7 @@ class FeedConsumer implements Consumer {
     metrics.parentLag.set({}, blockNumber - 1 - head.number)
     const placement = placeFlashblock({ head, tip: this.#held.reach(head, executed).tip }, increment)
     const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
-    const isKept = !isOver && this.#held.add({ increment, from, arrivedMs })
+    const isKept = !isOver && this.#held.add({ increment, from, arrivedMs }, executed)
     metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
     if (isOver || isHeld(placement)) this.#misfit = `block ${blockNumber}, slice ${index}: ${placement} at head ${head.number}`
     if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, this.#misfit ?? placement)

@@ -69,6 +69,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
   const { endpoints, maxAgeMs } = options
   const upstreams: Upstream[] = []
+  let wasTrusted = true
   const consumer = createConsumer(
     {
       ...deps,
@@ -84,7 +85,9 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
     const unhealthy = upstreams.filter(({ isHealthy }) => !isHealthy).length
     metrics.upstreams.set({ health: 'up' }, upstreams.filter(({ isUp }) => isUp).length)
     metrics.upstreams.set({ health: 'unhealthy' }, unhealthy)
-    if (unhealthy > 0 && unhealthy === upstreams.length) consumer.distrust('every feed is unhealthy')
+    const isTrusted = unhealthy < upstreams.length
+    if (wasTrusted && !isTrusted) consumer.distrust('every feed is unhealthy')
+    wasTrusted = isTrusted
   }
 
   for (const [from, endpoint] of endpoints.entries()) {

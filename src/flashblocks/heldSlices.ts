@@ -64,24 +64,34 @@ export class HeldSlices {
     return this.#builds.get(payloadId)?.slices.get(index)?.from
   }
 
-  /** @returns false: there is no room, or the build has another number */
-  add(slice: Slice): boolean {
+  /**
+   * @param executed whose build is not given up for a newer one
+   * @returns false: there is no room, or the build has another number
+   */
+  add(slice: Slice, executed: Executed | undefined): boolean {
     const { payloadId, index, blockNumber } = slice.increment
     const size = sizeOf(slice.increment)
-    const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber)
-    if (build === undefined || build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
+    const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber, executed)
+    if (build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
     build.slices.set(index, slice)
     build.lastIndex = Math.max(build.lastIndex, index)
     this.#bytes += size
     return true
   }
 
-  #begin(payloadId: string, number: number): Build | undefined {
-    const beside = [...this.#builds.values()].filter((build) => build.number === number)
-    if (beside.length >= maxBuildsPerBlock) return undefined
+  /** The oldest of too many builds of one block goes. */
+  #begin(payloadId: string, number: number, executed: Executed | undefined): Build {
+    const beside = [...this.#builds].filter(([, build]) => build.number === number)
+    const oldest = beside.find(([id]) => id !== executed?.payloadId)
+    if (beside.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
     const build: Build = { number, slices: new Map(), lastIndex: -1, refusedOn: undefined }
     this.#builds.set(payloadId, build)
     return build
+  }
+
+  #forget(payloadId: string, { slices }: Build): void {
+    this.#builds.delete(payloadId)
+    for (const { increment } of slices.values()) this.#bytes -= sizeOf(increment)
   }
 
   /** Forgets one slice that is wrong: another upstream may have the right one. Its build is not tried again on this head. */
@@ -94,11 +104,7 @@ export class HeldSlices {
 
   /** Forgets blocks up to the head. */
   prune(headNumber: number): void {
-    for (const [payloadId, build] of this.#builds) {
-      if (build.number > headNumber) continue
-      this.#builds.delete(payloadId)
-      for (const { increment } of build.slices.values()) this.#bytes -= sizeOf(increment)
-    }
+    for (const entry of this.#builds) if (entry[1].number <= headNumber) this.#forget(...entry)
   }
 
   /** The tip with what is known of later slices. */
