@@ -62,6 +62,14 @@ export const devnetFlags = {
     }),
     8645,
   ),
+  'publisher.port': defaulted(
+    port({
+      env: 'BASALT_DEVNET_PUBLISHER_PORT',
+      group: 'Devnet',
+      doc: 'WebSocket of the sequencer for blocks that it is building, which the verifier shows as pending; 0: any free port; off: none',
+    }),
+    1111,
+  ),
   'control.port': defaulted(
     port({ env: 'BASALT_DEVNET_CONTROL_PORT', group: 'Devnet', doc: 'devnet_* methods, on loopback; 0: any free port' }),
     8549,

@@ -12,7 +12,8 @@ import type { DevnetStatus } from './status.ts'
 
 /** Where everything of a devnet is, for tools that are told its control port alone. */
 export type DevnetFacts = {
-  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', string>>
+  /** `flashblocks`: where the sequencer publishes blocks while it builds them; absent: it does not */
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', string>> & { readonly flashblocks?: string }
   readonly chainId: number
   readonly l1ChainId: number
   readonly blockTimeSec: number

@@ -12,6 +12,8 @@ const host = '127.0.0.1'
 const cors = true
 /** A devnet writes little; below this the disk is as good as full. */
 const minFreeBytes = 100_000_000
+/** Between two slices of a block: ten of a block of 2 s. */
+const incrementMs = 200
 /** Parts of a slot between two looks at the head of L1. */
 const looksPerSlot = 4
 
@@ -21,6 +23,7 @@ export type NodeBasics = {
   readonly version: string
   readonly l1: Pick<DevnetL1, 'kind' | 'rpcUrl' | 'beaconUrl' | 'slotSec'>
   readonly ports: DevnetPorts
+  readonly hasFlashblocks: boolean
 }
 
 function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): Omit<NodeOptions, 'listen'> {
@@ -46,7 +49,7 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
 
 /** The node that makes the blocks. */
 export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptions {
-  const { ports } = basics
+  const { ports, hasFlashblocks } = basics
   return {
     ...common(basics, datadir),
     sequencer: { l1ConfirmationBlocks: 0, isStopped: false },
@@ -54,12 +57,17 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
       http: { host, port: ports.rpc ?? 0, cors },
       ws: { host, port: ports.ws ?? 0, cors },
       rollup: { host, port: ports.rollup ?? 0 },
+      ...(hasFlashblocks && { flashblocks: { host, port: ports.flashblocks ?? 0, intervalMs: incrementMs } }),
     },
   }
 }
 
 /** The node that follows it, and believes L1 alone. */
-export function verifierOptions(basics: NodeBasics, datadir: string, source: { readonly rpc: string; readonly ws: string }): NodeOptions {
+export function verifierOptions(
+  basics: NodeBasics,
+  datadir: string,
+  source: { readonly rpc: string; readonly ws: string; readonly flashblocks: string | undefined },
+): NodeOptions {
   return {
     ...common(basics, datadir),
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },

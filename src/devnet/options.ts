@@ -6,7 +6,7 @@ import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
 import type { DevnetAccount } from './ports.ts'
 
 /** Ports on loopback; 0 or absent: any free one. */
-export type DevnetPorts = Readonly<Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', number>>>
+export type DevnetPorts = Readonly<Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control' | 'flashblocks', number>>>
 
 /** What a devnet may be asked to be. All of it can be left out. */
 export type DevnetOptions = {
@@ -31,6 +31,8 @@ export type DevnetOptions = {
   readonly ports?: DevnetPorts
   /** how blocks are posted to L1; `auto`: as what costs less. Blobs take proofs and room in anvil's memory. Default: calldata */
   readonly dataAvailability?: DataAvailability
+  /** the sequencer publishes blocks while it builds them, and the verifier shows them as pending; default true */
+  readonly flashblocks?: boolean
 }
 
 export const dataAvailabilities = ['calldata', 'blobs', 'auto'] as const
@@ -45,6 +47,7 @@ export type ResolvedOptions = {
   readonly kept: KeptDevnet | undefined
   readonly ports: DevnetPorts
   readonly dataAvailability: DataAvailability
+  readonly hasFlashblocks: boolean
 }
 
 const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
@@ -59,6 +62,7 @@ const optionNames: Readonly<Record<keyof DevnetOptions, true>> = {
   datadir: true,
   ports: true,
   dataAvailability: true,
+  flashblocks: true,
 }
 
 const defaults = { chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, accounts: 10, fork: 'jovian' } as const
@@ -115,7 +119,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   checkNames(options)
-  const { datadir, ports = {}, dataAvailability = 'calldata' } = options
+  const { datadir, ports = {}, dataAvailability = 'calldata', flashblocks: hasFlashblocks = true } = options
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
@@ -137,5 +141,5 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
   checkNumbers(made)
   require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'nothing is kept of it')
-  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability }
+  return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks }
 }

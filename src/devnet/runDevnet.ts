@@ -126,14 +126,24 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   const gate = createL1Gate(deps.fetch, [l1.rpcUrl, l1.beaconUrl])
   const kzg = parts.use(new KzgThread())
   const nodeDeps = { clock, random, fetch: gate.fetch, kzg }
-  const basics: NodeBasics = { config: chain.config, genesis: chain.genesis, version: deps.version, l1, ports: options.ports }
+  const basics: NodeBasics = {
+    config: chain.config,
+    genesis: chain.genesis,
+    version: deps.version,
+    l1,
+    ports: options.ports,
+    hasFlashblocks: options.hasFlashblocks,
+  }
   const sequencer = parts.use(
     await startNode({ ...nodeDeps, log: log.child('sequencer') }, sequencerOptions(basics, join(folder, partFolders.sequencer))),
   )
   deps.signal?.throwIfAborted()
-  const { http: rpc = '', ws = '', rollup = '' } = sequencer.urls
+  const { http: rpc = '', ws = '', rollup = '', flashblocks } = sequencer.urls
   const verifier = parts.use(
-    await startNode({ ...nodeDeps, log: log.child('verifier') }, verifierOptions(basics, join(folder, partFolders.verifier), { rpc, ws })),
+    await startNode(
+      { ...nodeDeps, log: log.child('verifier') },
+      verifierOptions(basics, join(folder, partFolders.verifier), { rpc, ws, flashblocks }),
+    ),
   )
   deps.signal?.throwIfAborted()
   for (const [name, node] of [['sequencer', sequencer] as const, ['verifier', verifier] as const]) {
@@ -181,7 +191,15 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
 
   const { fixed, accounts, roles } = options
   const facts = (): DevnetFacts => ({
-    urls: { rpc, ws, rollup, l1: l1.rpcUrl, verifier: verifier.urls.http ?? '', control: control.url },
+    urls: {
+      rpc,
+      ws,
+      rollup,
+      l1: l1.rpcUrl,
+      verifier: verifier.urls.http ?? '',
+      control: control.url,
+      ...(flashblocks !== undefined && { flashblocks }),
+    },
     chainId: fixed.chainId,
     l1ChainId: fixed.l1ChainId,
     blockTimeSec: fixed.blockTimeSec,

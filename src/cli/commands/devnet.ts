@@ -36,6 +36,7 @@ const names = [
   'rollup.port',
   'l1.port',
   'verifier.port',
+  'publisher.port',
   'control.port',
   'quiet',
   'json',
@@ -51,7 +52,7 @@ const portFlags = {
   l1: 'l1.port',
   verifier: 'verifier.port',
   control: 'control.port',
-} as const satisfies Readonly<Record<keyof DevnetPorts, FlagName>>
+} as const satisfies Readonly<Record<Exclude<keyof DevnetPorts, 'flashblocks'>, FlagName>>
 
 /** @throws Fault BAD_FLAG (fatal): a part that is not served is no use here */
 function portsOf(given: Given): DevnetPorts {
@@ -60,7 +61,8 @@ function portsOf(given: Given): DevnetPorts {
     if (port === 'off') throw cliFault('BAD_FLAG', { flag, value: port, expected: 'an integer from 0 to 65535' })
     return [part, port] as const
   })
-  return Object.fromEntries(entries)
+  const flashblocks = given['publisher.port']
+  return { ...Object.fromEntries(entries), ...(flashblocks !== 'off' && { flashblocks }) }
 }
 
 /** @throws Fault UNSUPPORTED, BAD_FLAG (fatal) */
@@ -85,6 +87,7 @@ function optionsOf(given: Given, datadir: string | undefined): DevnetOptions {
   return {
     l1,
     ports: portsOf(given),
+    flashblocks: given['publisher.port'] !== 'off',
     ...(chainId !== undefined && { chainId }),
     ...(blockMs !== undefined && { blockTimeSec: blockTimeSec(blockMs) }),
     ...(slotMs !== undefined && { l1BlockTimeSec: slotMs / 1_000 }),

@@ -30,6 +30,9 @@ function urlLines({ urls }: Shown['facts']): string {
     ['rollup node', urls.rollup],
     ['verifier', urls.verifier],
     ['L1', urls.l1],
+    ...(urls.flashblocks === undefined
+      ? []
+      : [['flashblocks', `${urls.flashblocks}  every 200 ms what is new in the block that is being built`]]),
     ['control', `${urls.control}  devnet_status, devnet_reorgL1, …`],
   ]
     .map(([name = '', text]) => `  ${name.padEnd(12)} ${text}\n`)
