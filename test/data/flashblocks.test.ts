@@ -10,6 +10,7 @@ import {
   readPolls,
   readTold,
 } from '#test/harness/flashblocksReplay'
+import { zeroHash } from '#types/ids'
 
 const frames = readFrames()
 const told = readTold()
@@ -150,3 +151,94 @@ it('recorded stream: when nothing more comes, pending is latest as soon as the l
   expect(methods.length).toBeGreaterThan(5)
   expect(await ask('pending')).toEqual(await ask('latest'))
 })
+
+const token = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+const sender = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const mint = { from: sender, to: token, data: `0x40c10f19${sender.slice(2).toLowerCase().padStart(64, '0')}${'2a'.padStart(64, '0')}` }
+/** Questions about a block that have the same answer before and after it is sealed; `pending` is its place in them. */
+const questions: readonly (readonly [string, ...unknown[]])[] = [
+  ['eth_getBalance', sender, 'pending'],
+  ['eth_getTransactionCount', sender, { blockNumber: 'pending' }],
+  ['eth_getCode', token, 'pending'],
+  ['eth_getStorageAt', token, '0x2', 'pending'],
+  ['eth_getStorageValues', { [token]: ['0x0', '0x1', '0x2'] }, 'pending'],
+  ['eth_getAccount', token, 'pending'],
+  ['eth_getAccountInfo', token, 'pending'],
+  ['eth_getProof', token, ['0x2'], 'pending'],
+  ['eth_call', mint, 'pending'],
+  ['eth_call', { to: token, data: '0x18160ddd' }, 'pending', { [sender]: { balance: '0x1' } }],
+  ['eth_call', { data: '0x4360005242602052446040524860605260806000f3' }, 'pending'], // NUMBER, TIMESTAMP, PREVRANDAO, BASEFEE
+  ['eth_estimateGas', mint, 'pending'],
+  ['eth_createAccessList', mint, 'pending'],
+  ['eth_callMany', [{ transactions: [mint, { to: token, data: '0x18160ddd' }] }], { blockNumber: 'pending' }],
+  ['debug_traceCall', mint, 'pending', { tracer: 'callTracer' }],
+  ['debug_traceBlockByNumber', 'pending', { tracer: 'callTracer' }],
+  ['debug_traceBlockByNumber', 'pending', { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }],
+  ['trace_call', mint, ['trace', 'stateDiff'], 'pending'],
+  ['trace_block', 'pending'],
+  ['trace_replayBlockTransactions', 'pending', ['trace']],
+  ['trace_blockOpcodeGas', 'pending'],
+  ['eth_getBlockTransactionCountByNumber', 'pending'],
+  ['eth_getUncleCountByBlockNumber', 'pending'],
+  ['eth_getTransactionByBlockNumberAndIndex', 'pending', '0x1'],
+  ['eth_getRawTransactionByBlockNumberAndIndex', 'pending', '0x1'],
+  ['eth_getBlockByNumber', 'pending', true],
+  ['eth_getBlockByNumber', 'pending', false],
+  ['eth_getHeaderByNumber', 'pending'],
+  ['eth_getBlockReceipts', 'pending'],
+  ['debug_getRawReceipts', 'pending'],
+  ['debug_getRawTransactions', 'pending'],
+  ['eth_getLogs', { fromBlock: 'pending', toBlock: 'pending' }],
+  ['eth_simulateV1', { blockStateCalls: [{ calls: [mint] }], returnFullTransactions: true }, 'pending'],
+]
+
+const at = (place: unknown, number: string): unknown => {
+  if (place === 'pending') return number
+  if (Array.isArray(place)) return place.map((each) => at(each, number))
+  if (typeof place !== 'object' || place === null) return place
+  return Object.fromEntries(Object.entries(place).map(([key, each]) => [key, at(each, number)]))
+}
+
+/** Without what only a sealed block has, or what the makers of a stream leave out of it. */
+function unsealed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unsealed)
+  if (typeof value !== 'object' || value === null) return value
+  const { blockHash: _block, stateRoot: _root, size: _size, ...rest } = value as Record<string, unknown>
+  const isBlock = 'transactionsRoot' in rest || ('parentHash' in rest && 'calls' in rest)
+  const kept = isBlock ? { ...rest, hash: undefined, ...('calls' in rest && { parentHash: undefined }) } : rest
+  return Object.fromEntries(Object.entries(kept).map(([key, each]) => [key, unsealed(each)]))
+}
+
+it.each([0, 1])(
+  'recorded stream: a block with all its increments answers as the sealed one, %i unsealed blocks below it',
+  async (below) => {
+    const number = 20
+    const node = createReplay()
+    for (let head = 1; head < number - below; head++) await node.happen({ t: 0, kind: 'head', number: head })
+    for (const { increment } of frames)
+      if (increment.blockNumber >= number - below && increment.blockNumber <= number)
+        await node.happen({ t: 0, kind: 'increment', increment })
+    const answers = (place: string): Promise<unknown[]> =>
+      Promise.all(
+        questions.map(([method, ...params]) =>
+          node
+            .ask(
+              method,
+              params.map((each) => at(each, place)),
+            )
+            .catch((error: unknown) => error),
+        ),
+      )
+    const [before, text] = await answers('pending').then((all) => [all, JSON.stringify(all)] as const)
+    for (let head = number - below; head <= number; head++) await node.happen({ t: 0, kind: 'head', number: head })
+    const after = await answers(`0x${number.toString(16)}`)
+    for (const [index, question] of questions.entries())
+      expect([question, unsealed(before[index])]).toEqual([question, unsealed(after[index])])
+    expect(before.filter((answer) => answer instanceof Error)).toEqual([])
+    expect(text).toContain(`"blockHash":"${zeroHash}"`)
+    const hashes = (of: string): readonly string[] => of.match(/0x[0-9a-f]{64}(?=")/g) ?? []
+    const known = new Set(hashes(JSON.stringify(after)))
+    const own = new Set(hashes(text).filter((hash) => hash !== zeroHash && !known.has(hash)))
+    expect(own.size).toBe(1) // of the simulated block, whose parent has no hash: nobody is told an id
+  },
+)
