@@ -11,7 +11,7 @@ import {
   putBlockRow,
   putSegment,
   readBlockRow,
-  segmentOf,
+  segmentsFrom,
   takeSegment,
 } from './logIndexRows.ts'
 
@@ -92,7 +92,7 @@ export function unindexLogs(tx: KvWriter, number: number): void {
 
 /** Lets the blocks of the last segment stand alone again. */
 function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
-  const segment = segmentOf(tx, number)
+  const [segment] = segmentsFrom(tx, number)
   if (segment === undefined) throw new RangeError(`log index: no segment has block ${number}`)
   const entries = takeSegment(tx, segment)
   const { first, ends } = segment

@@ -140,18 +140,17 @@ export class BlockEnds {
   }
 }
 
-/** The segment that holds a block; undefined when none does. */
-export function segmentOf(reader: KvReader, number: number): Segment | undefined {
-  const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1), limit: 1 }
+/** The segments one after the other, from the one that holds a block on; none when there is no such. */
+export function* segmentsFrom(reader: KvReader, number: number): Generator<Segment> {
+  const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1) }
+  let next = number
   for (const { key, value } of reader.range(table, range)) {
-    const segment = {
-      first: u64FromBytes(value.subarray(0, 8)),
-      last: u64FromBytes(key.subarray(1)),
-      ends: new BlockEnds(value.subarray(8)),
-    }
-    return segment.first <= number ? segment : undefined
+    const first = u64FromBytes(value)
+    const last = u64FromBytes(key.subarray(1))
+    if (first > next) return
+    yield { first, last, ends: new BlockEnds(value.subarray(8)) }
+    next = last + 1
   }
-  return undefined
 }
 
 const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
@@ -178,32 +177,36 @@ export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {
   return Float64Array.from(all)
 }
 
+/** To make a DataView of a row costs more than to look at a few of its numbers. */
+function u32At(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0
+}
+
 /** Adds the places of a value to a list. @returns whether the entries end with that value, so that more may follow */
-function addPlaces(view: DataView, head: number, digest: number, into: number[]): boolean {
-  const count = (view.byteLength - head) / entryBytes
+function addPlaces(bytes: Uint8Array, head: number, digest: number, into: number[]): boolean {
+  const count = (bytes.length - head) / entryBytes
   let [from, to] = [0, count]
   while (from < to) {
     const middle = (from + to) >> 1
-    if (view.getUint32(head + middle * entryBytes) < digest) from = middle + 1
+    if (u32At(bytes, head + middle * entryBytes) < digest) from = middle + 1
     else to = middle
   }
   for (let i = from; i < count; i++) {
     const at = head + i * entryBytes
-    if (view.getUint32(at) !== digest) return false
-    into.push(view.getUint32(at + 4))
+    if (u32At(bytes, at) !== digest) return false
+    into.push(u32At(bytes, at + 4))
   }
   return true
 }
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-
 /** The places of a value in the row of one of the newest blocks, ascending, added to a list. */
 export function addRowPlaces(row: Uint8Array, digest: number, into: number[]): void {
-  addPlaces(viewOf(row), 4, digest, into)
+  addPlaces(row, 4, digest, into)
 }
 
-export function readRow(reader: KvReader, number: number): Uint8Array | undefined {
-  return reader.get(table, tableKey(kinds.block, u64Bytes(number)))
+/** Hands the row of one of the newest blocks to a function, for as long as it runs. @returns undefined when there is no such row */
+export function lookAtRow<T>(reader: KvReader, number: number, use: (row: Uint8Array) => T): T | undefined {
+  return reader.look(table, tableKey(kinds.block, u64Bytes(number)), use)
 }
 
 /** Every so many-th transaction with a value makes it too common to be worth its reading. */
@@ -226,7 +229,7 @@ export function addSegmentPlaces(
   const range = { from: pageKey(first, entryKey(entryOf(digest, 0))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
   for (const { value } of reader.range(table, range)) {
     pages++
-    if (!addPlaces(viewOf(value), 0, digest, into)) break
+    if (!addPlaces(value, 0, digest, into)) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
     if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }

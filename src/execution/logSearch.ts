@@ -1,7 +1,7 @@
 import type { KvReader } from '#store/ports'
 import type { WantedLogs } from '#types/logMatcher'
 import { readIndexMark } from './logIndex.ts'
-import { addRowPlaces, addSegmentPlaces, digestAt, type LogPosition, readRow, type Segment, segmentOf } from './logIndexRows.ts'
+import { addRowPlaces, addSegmentPlaces, digestAt, type LogPosition, lookAtRow, type Segment, segmentsFrom } from './logIndexRows.ts'
 
 /** Transactions whose logs may match, ascending; others of these blocks cannot. */
 export type LogPlaces = readonly { readonly number: number; readonly transactions: readonly number[] }[]
@@ -16,6 +16,8 @@ export type LogSearch =
 const bounds = { rows: 512, transactions: 1_024 }
 /** So few are rather looked at than sought for any further. */
 const fewPlaces = 4
+/** In so many segments a value that was common is not looked up again. */
+const commonSegments = 8
 /** The positions most likely to rule out the most first: topics after the first, the address, the event. */
 const order: readonly LogPosition[] = [2, 3, 4, 0, 1]
 
@@ -26,6 +28,9 @@ type Found = { readonly places: readonly number[]; readonly rows: number }
 class Search {
   readonly #groups: readonly (readonly number[])[]
   readonly #found: { number: number; transactions: number[] }[] = []
+  /** values that were common, each with the number of the segment where that was seen last */
+  readonly #commonAt = new Map<number, number>()
+  #segments = 0
   #rows = 0
   #transactions = 0
 
@@ -46,19 +51,29 @@ class Search {
   }
 
   block(reader: KvReader, number: number): boolean {
-    const row = readRow(reader, number)
-    if (row === undefined) return false
+    const places = lookAtRow(reader, number, (row) => this.#placesIn(row))
+    if (places === undefined) return false
     this.#rows++
-    const { places } = this.#matching((digest, into) => {
-      addRowPlaces(row, digest, into)
-      return 0
-    })
     if (places.length > 0) this.#add(number, places)
     return true
   }
 
+  #placesIn(row: Uint8Array): readonly number[] {
+    return this.#matching((digest, into) => {
+      addRowPlaces(row, digest, into)
+      return 0
+    }).places
+  }
+
   segment(reader: KvReader, segment: Segment, from: number, to: number): void {
-    const { places, rows } = this.#matching((digest, into, give) => addSegmentPlaces(reader, segment, digest, into, give))
+    this.#segments++
+    const { places, rows } = this.#matching((digest, into, give) => {
+      const at = give === 'up' ? this.#commonAt.get(digest) : undefined
+      if (at !== undefined && this.#segments - at < commonSegments) return 'common'
+      const read = addSegmentPlaces(reader, segment, digest, into, give)
+      if (read === 'common') this.#commonAt.set(digest, this.#segments)
+      return read
+    })
     this.#rows += rows + 1
     const { first, ends } = segment
     let group: { readonly number: number; readonly places: number[] } | undefined
@@ -123,14 +138,14 @@ export function searchLogIndex(reader: KvReader, wanted: WantedLogs, from: numbe
   if (from < mark.from) return { kind: 'unindexed', next: Math.min(to + 1, mark.from) }
   const search = new Search(wanted)
   let number = from
-  while (number <= to && !search.isSpent) {
-    const segment = number < mark.open ? segmentOf(reader, number) : undefined
-    if (segment) {
+  if (from < mark.open) {
+    for (const segment of segmentsFrom(reader, from)) {
       search.segment(reader, segment, number, to)
       number = segment.last + 1
-    } else if (search.block(reader, number)) number++
-    else break
+      if (number > to || search.isSpent) break
+    }
   }
+  while (number <= to && !search.isSpent && search.block(reader, number)) number++
   if (number === from) return { kind: 'unindexed', next: from + 1 }
   return { kind: 'found', places: search.places, next: Math.min(number, to + 1) }
 }
