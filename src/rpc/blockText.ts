@@ -84,6 +84,11 @@ export class BlockText {
     return new ByteList([this.#allReceipts().text.bytes])
   }
 
+  /** Whether receipts and logs are there already. */
+  get hasLogs(): boolean {
+    return this.#receipts !== undefined
+  }
+
   /** All logs. */
   logs(): KeptLogs {
     return this.#allReceipts().logs

@@ -1,9 +1,15 @@
+import type { WantedLogs } from '#types/logMatcher'
 import type { ByteWriter } from './byteList.ts'
 import type { KeptText } from './keptText.ts'
 import { topicsAt } from './results/log.ts'
 
-/** What logs are looked for by. An empty set means any, of a topic also that there is none in its place. */
+/** What is looked for in many blocks. An empty set means any, of a topic also that there is none in its place. */
 export type LogTerms = { readonly addresses: ReadonlySet<string>; readonly topics: readonly ReadonlySet<string>[] }
+
+export const logTerms = ({ addresses, topics }: WantedLogs): LogTerms => ({
+  addresses: new Set(addresses),
+  topics: topics.map((alternatives) => new Set(alternatives)),
+})
 
 const addressAt = '{"address":"'.length
 const addressLength = 42

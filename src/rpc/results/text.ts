@@ -26,6 +26,11 @@ export function writtenOrNull<T>(codec: WrittenCodec<T>): WrittenCodec<T | undef
 
 const nullBytes = new ByteList([Buffer.from('null')])
 
+/** A result as a codec writes it, put together of text that is kept. */
+export function asBytes<T>({ doc, schema = {} }: WrittenCodec<T>): BytesCodec<ByteList> {
+  return { doc, schema, bytes: (list) => list }
+}
+
 /** As `writtenOrNull`, of a result that is put together of text that is kept. */
 export function bytesOrNull<T>(codec: WrittenCodec<T>): BytesCodec<ByteList | undefined> {
   return { ...orNull(codec), bytes: (list) => list ?? nullBytes }

@@ -7,7 +7,7 @@ import { filterNotFound } from '../../errors.ts'
 import { type Filter, type LogsFilter, trailFrom } from '../../filters.ts'
 import { param, type ResultCodec } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
-import { writtenList } from '../../results/text.ts'
+import { asBytes, writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
@@ -128,7 +128,7 @@ export const getFilterLogs = ethMethod({
   name: 'eth_getFilterLogs',
   doc: 'All logs that a filter matches, as eth_getLogs with what it was made of.',
   params: [id],
-  result: writtenList(logResult),
+  result: asBytes(writtenList(logResult)),
   cost: 'range-read',
   example: { params: [exampleId] },
   run: (context, of) =>

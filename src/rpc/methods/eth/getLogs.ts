@@ -2,22 +2,30 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { LogMatcher, type WantedLogs } from '#types/logMatcher'
+import type { ByteList } from '../../byteList.ts'
 import { type BlockParam, describeBlock } from '../../codecs/blockId.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, invalidParams, prunedHistory, type RpcError } from '../../errors.ts'
+import { type LogTerms, logTerms } from '../../keptLogs.ts'
 import type { LogSearch } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { logResult, type PlacedLog } from '../../results/log.ts'
-import { writtenList } from '../../results/text.ts'
+import { asBytes, writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
 import { logsIn, logsOfBlock } from './blockLogs.ts'
+import { FoundLogs } from './foundLogs.ts'
 
 /** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
 const sliceCost = 1_024
 const receiptsCost = 64
+/** So many transactions whose text becomes kept cost as much as a header; as do so many logs that are found in it. */
+const perKeeping = 4
+const perKept = 16
+/** The blocks of a range up to so many are kept, for who asks for them next; of a longer one they are looked at in passing. */
+const nearBlocks = 128
 /** Of a question to the index, and of a block that it named beside the transactions in it. */
 const searchCost = 512
 const foundCost = 1
@@ -49,10 +57,10 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
 }
 
 /** What a search is about: how it goes on is in `Slice`. */
-type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher }
+type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher; readonly terms: LogTerms }
 
 /** How far a query has come: the next block, what was found, what an index said last and how many of the places it named were read. */
-type Progress = { next: number; readonly found: PlacedLog[]; search: LogSearch | undefined; read: number }
+type Progress = { next: number; readonly found: FoundLogs; search: LogSearch | undefined; read: number }
 
 /** One turn of the event loop on one view. */
 type Slice = { readonly view: ChainView; cost: number }
@@ -91,46 +99,65 @@ function readFound(context: EthContext, query: Query, slice: Slice, progress: Pr
       progress.next = next
       return
     }
-    const { number, transactions } = place
-    for (const found of logsOfPlace(context, slice.view, query.matcher, place)) progress.found.push(found)
-    slice.cost += foundCost + transactions.length
-    progress.next = number + 1
-    refuseTooMany(context, query.range, number, progress.found.length)
+    readPlace(context, query, slice, progress.found, place)
+    progress.next = place.number + 1
+    refuseTooMany(context, query.range, place.number, progress.found.count)
   }
 }
 
-/** The logs that match in some transactions of a canonical block, in order. */
-function logsOfPlace(
-  { blocks }: EthContext,
-  view: ChainView,
-  matcher: LogMatcher,
+/** Adds the logs that match in some transactions of a canonical block. */
+function readPlace(
+  context: EthContext,
+  query: Query,
+  slice: Slice,
+  into: FoundLogs,
   { number, transactions }: Found['places'][number],
-): readonly PlacedLog[] {
+): void {
   if (transactions.length > fewTransactions) {
-    const hash = view.canonicalHash(number)
-    const block = hash && blocks.pass(view, hash)
-    if (!block) throw prunedHistory()
-    return logsIn(block, matcher, transactions)
+    readBlock(context, query, slice, into, slice.view.canonicalHash(number), transactions)
+    return
   }
-  const found = view.logsAt(number, transactions, matcher)
+  const found = slice.view.logsAt(number, transactions, query.matcher)
   if (found === undefined) throw prunedHistory()
-  return found
+  into.add(found)
+  slice.cost += foundCost + transactions.length
+}
+
+/** Adds the logs that match in a block that is read as a whole. @param only indexes of the transactions in which they may be; absent: in any */
+function readBlock(
+  { blocks }: EthContext,
+  { range, matcher, terms }: Query,
+  slice: Slice,
+  into: FoundLogs,
+  hash: Hash | undefined,
+  only?: readonly number[],
+): void {
+  const isNear = range.to - range.from < nearBlocks
+  const block = hash && (isNear ? blocks.read(slice.view, hash) : blocks.pass(slice.view, hash))
+  if (!block) throw prunedHistory()
+  if (isNear || block.text.hasLogs) {
+    if (!block.text.hasLogs) slice.cost += receiptsCost + block.count / perKeeping
+    const logs = block.text.logs()
+    const indexes = logs.matching(terms)
+    into.addKept(logs, indexes)
+    slice.cost += 1 + indexes.length / perKept
+  } else {
+    slice.cost += only?.length ?? receiptsCost
+    into.add(logsIn(block, matcher, only))
+  }
 }
 
 /** Looks through blocks one by one. */
-function scan(context: EthContext, { range, matcher }: Query, slice: Slice, progress: Progress, end: number): void {
+function scan(context: EthContext, query: Query, slice: Slice, progress: Progress, end: number): void {
   const { view } = slice
   for (; slice.cost < sliceCost && progress.next < end; progress.next++, slice.cost++) {
     const number = progress.next
     const hash = view.canonicalHash(number)
     const header = hash === undefined ? undefined : view.header(hash)
     if (hash === undefined || header === undefined) throw prunedHistory()
-    if (!matcher.mayBeIn(header.logsBloom)) continue
-    const block = context.blocks.pass(view, hash)
-    if (block === undefined) throw prunedHistory()
-    for (const found of logsIn(block, matcher)) progress.found.push(found) // they may be too many to be arguments
-    slice.cost += receiptsCost
-    refuseTooMany(context, range, number, progress.found.length)
+    if (!query.matcher.mayBeIn(header.logsBloom)) continue
+    readBlock(context, query, slice, progress.found, hash)
+    refuseTooMany(context, query.range, number, progress.found.count)
   }
 }
 
@@ -149,9 +176,9 @@ function tooSlow({ limits }: EthContext, range: Range, next: number): RpcError {
 }
 
 /** The logs of the range as one head's chain has them; undefined when the chain reorganised meanwhile. */
-async function searchRange(context: EthContext, query: Query): Promise<readonly PlacedLog[] | undefined> {
+async function searchRange(context: EthContext, query: Query): Promise<ByteList | undefined> {
   const { range } = query
-  const found: PlacedLog[] = []
+  const found = new FoundLogs()
   const progress: Progress = { next: range.from, found, search: undefined, read: 0 }
   const endMs = context.clock.elapsedMs() + context.limits.logMs
   while (progress.next <= range.to) {
@@ -161,16 +188,16 @@ async function searchRange(context: EthContext, query: Query): Promise<readonly 
     if (context.ticket.isCancelled) throw internalError('cancelled')
     if (!isDone && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, progress.next)
   }
-  if (range.above.length === 0) return found
-  if (found.length > 0) refuseTooMany(context, range, range.to + 1, found.length + range.above.length)
-  return [...found, ...range.above]
+  if (found.count > 0) refuseTooMany(context, range, range.to + 1, found.count + range.above.length)
+  found.add(range.above)
+  return found.finish()
 }
 
 async function searchBlocks(
   context: EthContext,
   range: Extract<LogFilter['range'], { kind: 'blocks' }>,
   what: Omit<Query, 'range'>,
-): Promise<readonly PlacedLog[]> {
+): Promise<ByteList> {
   for (let restart = 0; restart < maxRestarts; restart++) {
     const found = await searchRange(context, { ...what, range: planRange(context, range, what.matcher) })
     if (found !== undefined) return found
@@ -178,27 +205,28 @@ async function searchBlocks(
   throw internalError('the chain reorganised during the query')
 }
 
-function searchBlock(context: EthContext, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
+function searchBlock(context: EthContext, hash: Hash, wanted: WantedLogs): ByteList {
   using view = context.chain.view()
   const at: BlockParam = { kind: 'hash', hash, mustBeCanonical: false }
   if (findBlock(context, view, at) === undefined) throw blockNotFound(describeBlock(at))
-  return logsOfBlock(context, view, hash, matcher)
+  const logs = context.blocks.read(view, hash)?.text.logs()
+  if (logs === undefined) throw prunedHistory()
+  const found = new FoundLogs()
+  found.addKept(logs, logs.matching(logTerms(wanted)))
+  return found.finish()
 }
 
 /** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
-export function searchLogs(
-  context: EthContext,
-  { range, ...wanted }: LogFilter,
-  matcher: LogMatcher,
-): readonly PlacedLog[] | Promise<readonly PlacedLog[]> {
-  return range.kind === 'block' ? searchBlock(context, range.hash, matcher) : searchBlocks(context, range, { wanted, matcher })
+export function searchLogs(context: EthContext, { range, ...wanted }: LogFilter, matcher: LogMatcher): ByteList | Promise<ByteList> {
+  if (range.kind === 'block') return searchBlock(context, range.hash, wanted)
+  return searchBlocks(context, range, { wanted, matcher, terms: logTerms(wanted) })
 }
 
 export const getLogs = ethMethod({
   name: 'eth_getLogs',
   doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order; with `toBlock` `pending` also those of blocks that are not sealed.',
   params: [param('filter', logFilter)],
-  result: writtenList(logResult),
+  result: asBytes(writtenList(logResult)),
   cost: 'range-read',
   example: { params: [{ fromBlock: '0x0', toBlock: '0x0', topics: [`0x${'11'.repeat(32)}`] }], result: [] },
   run: (context, filter) => searchLogs(context, filter, new LogMatcher(filter)),

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { account, topic } from '#test/harness/rpcFakes'
+import { LogMatcher } from '#types/logMatcher'
+import { KeptLogs, logTerms } from './keptLogs.ts'
+import { keptList } from './keptText.ts'
+import { logText, type PlacedLog } from './results/log.ts'
+
+const block = { hash: topic(1), number: 1, timestamp: 1 } // a hash that is a topic too
+const small = fc.integer({ min: 1, max: 3 })
+const topics = fc.array(small.map(topic), { maxLength: 4 })
+const log = fc.record({ address: small.map(account), topics, data: fc.uint8Array({ maxLength: 70 }) })
+const alternatives = fc.array(small, { maxLength: 2 })
+const filter = fc.record({
+  addresses: alternatives.map((values) => values.map(account)),
+  topics: fc.array(
+    alternatives.map((values) => values.map(topic)),
+    { maxLength: 4 },
+  ),
+})
+
+const placedOf = (logs: readonly PlacedLog['log'][]): readonly PlacedLog[] =>
+  logs.map((each, logIndex) => ({ log: each, block, transactionHash: topic(2), transactionIndex: 0, logIndex }))
+
+it('rpc/keptLogs: what is found in the text of logs is what a filter finds in the logs', () => {
+  fc.assert(
+    fc.property(fc.array(log, { maxLength: 30 }), filter, (logs, wanted) => {
+      const kept = new KeptLogs(keptList(placedOf(logs).map(logText)))
+      const matcher = new LogMatcher(wanted)
+      const expected = logs.flatMap((each, index) => (matcher.matches(each) ? [index] : []))
+      expect(kept.matching(logTerms(wanted))).toEqual(expected)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('rpc/keptLogs: what stands after the last topic of a log is none, also where it reads as one', () => {
+  const nested = Buffer.from(topic(3).slice(2), 'hex')
+  const logs = placedOf([{ address: account(1), topics: [topic(1)], data: Buffer.concat([nested, nested, nested]) }])
+  const kept = new KeptLogs(keptList(logs.map(logText)))
+  for (let depth = 1; depth < 8; depth++) {
+    for (const value of [1, 2, 3]) {
+      const wanted = { addresses: [], topics: [...Array.from({ length: depth }, () => []), [topic(value)]] }
+      expect(kept.matching(logTerms(wanted))).toEqual([])
+    }
+  }
+})
