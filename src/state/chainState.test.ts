@@ -54,4 +54,12 @@ it('state/chainState: a block of many rows is indexed with it, a small one later
   expect(noncesAt(0)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
   expect(noncesAt(15)).toEqual([undefined, undefined, 2n, 3n, 3n, 5n, 5n])
   expect(noncesAt(450)).toEqual([undefined, undefined, undefined, undefined, undefined, 5n, 5n])
+  // many rows of one state, which are read in another way than the first of them
+  const allAt = sizes.map((_, number) => {
+    const { view } = stateAt(reader, number, noHash)
+    return Array.from({ length: 520 }, (_, index) => view.account(keyOf(index))?.nonce)
+  })
+  const lastChange = (index: number, number: number): number => sizes.findLastIndex((size, at) => at <= number && size > index)
+  const nonceOf = (last: number): bigint | undefined => (last < 0 ? undefined : BigInt(last))
+  expect(allAt).toEqual(sizes.map((_, number) => Array.from({ length: 520 }, (_, index) => nonceOf(lastChange(index, number)))))
 })

@@ -13,6 +13,15 @@ function decodeNumbers(chunk: Uint8Array): number[] {
   return Array.from({ length: chunk.length / 8 }, (_, i) => u64FromBytes(chunk.subarray(i * 8, i * 8 + 8)))
 }
 
+/** The first number of a chunk that is higher. */
+function firstAbove(chunk: Uint8Array, number: number): number | undefined {
+  for (let at = 0; at < chunk.length; at += 8) {
+    const found = u64FromBytes(chunk.subarray(at, at + 8))
+    if (found > number) return found
+  }
+  return undefined
+}
+
 const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(...numbers.map(u64Bytes))
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
@@ -106,12 +115,34 @@ export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: 
   }
 }
 
+/** Whoever reads so many rows of one state runs the block after it again: what that has changed is read all together then. */
+const readsBeforeLoading = 64
+const maxLoadedBytes = 8 * 2 ** 20
+
+/**
+ * What a block has found in the rows that it changed, by table and key in latin-1.
+ * @returns undefined when that is too much to be kept
+ */
+function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8Array> | undefined {
+  const changes = new Map<string, Uint8Array>()
+  let loadedBytes = 0
+  for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
+    changes.set(latin(key.subarray(8)), value)
+    loadedBytes += key.length + value.length
+    if (loadedBytes > maxLoadedBytes) return undefined
+  }
+  return changes
+}
+
 /** The rows as they were after a block: each is the value before its first change after that block, or the latest. */
 export class HistoricalRows implements StateRows {
   readonly #reader: KvReader
   readonly #number: number
   readonly #indexed: number
   readonly #head: number
+  #reads = 0
+  /** of the block after this state's */
+  #next: ReadonlyMap<string, Uint8Array> | undefined
 
   constructor(reader: KvReader, number: number, head: number) {
     this.#reader = reader
@@ -121,8 +152,13 @@ export class HistoricalRows implements StateRows {
   }
 
   get(table: number, key: Uint8Array): Uint8Array | undefined {
-    const change = this.#firstChange(table, key)
+    if (++this.#reads === readsBeforeLoading) this.#next = changesIn(this.#reader, this.#number + 1)
+    const change = this.#next ? this.#changeFromLoaded(this.#next, table, key) : this.#firstChange(table, key, this.#number)
     return change ? decodeBefore(change) : this.#reader.get(table, key)
+  }
+
+  #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {
+    return next.get(latin(indexPrefix(table, key))) ?? this.#firstChange(table, key, this.#number + 1)
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
@@ -147,22 +183,21 @@ export class HistoricalRows implements StateRows {
     return [...keys.values()].sort(compareBytes)
   }
 
-  #firstChange(table: number, key: Uint8Array): Uint8Array | undefined {
-    const number = this.#number < this.#indexed ? this.#firstIndexed(table, key) : undefined
+  /** What the first block after a number has found in a row that it changed. */
+  #firstChange(table: number, key: Uint8Array, after: number): Uint8Array | undefined {
+    const number = after < this.#indexed ? this.#firstIndexed(table, key, after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))
-    for (let later = Math.max(this.#number, this.#indexed) + 1; later <= this.#head; later++) {
+    for (let later = Math.max(after, this.#indexed) + 1; later <= this.#head; later++) {
       const change = this.#reader.get(changesTable, changeKey(later, table, key))
       if (change !== undefined) return change
     }
     return undefined
   }
 
-  #firstIndexed(table: number, key: Uint8Array): number | undefined {
+  #firstIndexed(table: number, key: Uint8Array, after: number): number | undefined {
     const prefix = indexPrefix(table, key)
-    const range = { from: concatBytes(prefix, u64Bytes(this.#number + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
-    for (const { value } of this.#reader.range(historyIndexTable, range)) {
-      return decodeNumbers(value).find((number) => number > this.#number)
-    }
+    const range = { from: concatBytes(prefix, u64Bytes(after + 1)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)), limit: 1 }
+    for (const { value } of this.#reader.range(historyIndexTable, range)) return firstAbove(value, after)
     return undefined
   }
 }
