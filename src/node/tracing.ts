@@ -22,8 +22,8 @@ import { BlockReplay, NotReplayable, type ReplayedBlock } from './replay.ts'
 import { storageFrom } from './replayStorage.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
-import { type KnownNeeds, WitnessRun } from './witness.ts'
-import type { WitnessNeeds } from './witnessNeeds.ts'
+import { WitnessRun } from './witness.ts'
+import { WitnessParts } from './witnessParts.ts'
 
 export type TracingDeps = {
   readonly execution: Pick<Execution, 'view'>
@@ -38,7 +38,7 @@ const maxSenderBytes = 2 ** 20
 /** What recently replayed blocks take. */
 const maxReplayBytes = 64 * 2 ** 20
 /** What recently asked witnesses were made of. */
-const maxNeedsBytes = 32 * 2 ** 20
+const maxPartsBytes = 64 * 2 ** 20
 /** Work towards a state, between two turns of the event loop. */
 const sliceMs = 10
 
@@ -160,7 +160,7 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 export function createTracing(given: TracingDeps): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
   const replays = new Lru<Hash, BlockReplay>(maxReplayBytes)
-  const needs = new Lru<Hash, WitnessNeeds>(maxNeedsBytes)
+  const parts = new WitnessParts(maxPartsBytes)
   const replayOf: ReplayOf = (hash) => {
     const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {
@@ -181,17 +181,14 @@ export function createTracing(given: TracingDeps): Tracing {
       const of = replays.get(hash)?.of ?? readBlock(deps, hash)
       if (of === undefined) return undefined
       const { block, senders } = of
-      const known: KnownNeeds = {
-        get: (): WitnessNeeds | undefined => needs.get(hash),
-        keep: (found): void => needs.set(hash, found, found.sizeBytes),
-      }
-      return new WitnessRun(deps, { parentHash: block.header.parentHash, input: inputOfBlock(deps.config.schedule, block), senders }, known)
+      const input = inputOfBlock(deps.config.schedule, block)
+      return new WitnessRun(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
     },
     payloadWitness(parentHash, attributes): WitnessWork | { readonly refused: string } {
       const refused = attributesRefusal(deps.config, attributes)
       if (refused !== undefined) return { refused }
       const input = inputOfAttributes(deps.config, attributes)
-      return new WitnessRun(deps, { parentHash, input, senders: undefined })
+      return new WitnessRun(deps, { parentHash, input, senders: undefined }, parts)
     },
   }
 }

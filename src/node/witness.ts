@@ -1,8 +1,7 @@
-import { Buffer } from 'node:buffer'
 import type { ChainView } from '#execution/chainView'
 import { CurrentState } from '#execution/currentState'
 import type { BlockDeps, ParentBlock } from '#execution/executeBlock'
-import { trimLeft } from '#lib/bytes'
+import { concatBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp } from '#lib/rlp'
@@ -14,23 +13,24 @@ import { encodeHeader, type Header } from '#types/header'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { TracingDeps } from './tracing.ts'
 import { findNeeds, type Pieces, type WitnessBlock, type WitnessNeeds } from './witnessNeeds.ts'
+import { nameOf, type PartName, type WitnessParts } from './witnessParts.ts'
 import type { ReadSlot } from './witnessReads.ts'
 
 /** Other clients name the only node of an empty trie, and the top of each storage, whether or not they are needed. */
 const emptyTrie = Uint8Array.of(0x80)
 const emptyRootBytes = fromHex(emptyRoot)
+const addressBytes = 20
+const slotBytes = 32
 /** Work between two turns of the event loop. */
 const sliceMs = 10
 
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-
 const slotLeaf = ({ key, value }: ReadSlot): WitnessKey => ({ key, value: value && encodeRlp(trimLeft(value)) })
 
-/** The nodes that prove what was read and let it change, a trie a piece. */
-function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: NodeSource): Pieces<readonly Uint8Array[]> {
-  const state = new Map<string, Uint8Array>()
+/** By hash, the nodes that prove what was read and let it change, a trie a piece. */
+function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: NodeSource): Pieces<ReadonlyMap<PartName, Uint8Array>> {
+  const state = new Map<PartName, Uint8Array>()
   const found = (rlp: Uint8Array, hash: Uint8Array): void => {
-    state.set(latin(hash), rlp)
+    state.set(nameOf(hash), rlp)
   }
   visitNodes(
     nodes,
@@ -49,8 +49,12 @@ function* nodesOf({ accounts, updated }: WitnessNeeds, stateRoot: Hash, nodes: N
     yield
   }
   for (const rlp of updated) found(rlp, keccak256(rlp))
-  return [...state.values()]
+  return state
 }
+
+/** Byte strings of one length, out of one that has them all. */
+const pieces = (all: Uint8Array, length: number): Uint8Array[] =>
+  Array.from({ length: all.length / length }, (_, at) => all.subarray(at * length, (at + 1) * length))
 
 /** RLP of the parent and of the ancestors that BLOCKHASH was asked for. */
 function headersFrom(view: ChainView, parent: Header, lowest: number): readonly Uint8Array[] {
@@ -64,24 +68,25 @@ function headersFrom(view: ChainView, parent: Header, lowest: number): readonly 
   return headers.map(encodeHeader)
 }
 
-/** What was found of earlier blocks; by block. */
-export type KnownNeeds = { get(): WitnessNeeds | undefined; keep(needs: WitnessNeeds): void }
+type Witnessed = Omit<ExecutionWitness, 'headers'> & { readonly lowestBlock: number }
 
 /** What a block needs to be run elsewhere, found by running it here, in pieces. */
 export class WitnessRun implements WitnessWork {
   readonly #deps: TracingDeps & BlockDeps
   readonly #block: WitnessBlock
-  readonly #known: KnownNeeds | undefined
+  readonly #parts: WitnessParts
+  readonly #hash: Hash | undefined
   readonly #current = new CurrentState()
   #view: ChainView | undefined
   #pieces: Pieces<WitnessOutcome> | undefined
   #outcome: WitnessOutcome | undefined
 
-  /** @param known absent: nothing is kept */
-  constructor(deps: TracingDeps & BlockDeps, block: WitnessBlock, known?: KnownNeeds) {
+  /** @param hash of a block that the chain has; absent: nobody will ask for the same again */
+  constructor(deps: TracingDeps & BlockDeps, block: WitnessBlock, parts: WitnessParts, hash?: Hash) {
     this.#deps = deps
     this.#block = block
-    this.#known = known
+    this.#parts = parts
+    this.#hash = hash
   }
 
   work(): boolean | 'pruned' {
@@ -108,14 +113,41 @@ export class WitnessRun implements WitnessWork {
   }
 
   *#run(parent: ParentBlock): Pieces<WitnessOutcome> {
-    const needs = this.#known?.get() ?? (yield* findNeeds(this.#deps, parent, this.#current, this.#block))
-    if (typeof needs === 'string') return { kind: 'refused', reason: needs }
-    this.#known?.keep(needs)
-    const state = yield* nodesOf(needs, parent.header.stateRoot, this.#current.nodes)
-    const { codes, keys, lowestBlock } = needs
+    const found = this.#known() ?? (yield* this.#find(parent))
+    if (typeof found === 'string') return { kind: 'refused', reason: found }
+    const { lowestBlock, ...parts } = found
     const headers = this.#view === undefined ? [] : headersFrom(this.#view, parent.header, lowestBlock)
-    const witness: ExecutionWitness = { state, codes, keys, headers }
-    return { kind: 'found', witness }
+    return { kind: 'found', witness: { ...parts, headers } }
+  }
+
+  /** Out of parts that were kept; undefined when not all of them are. */
+  #known(): Witnessed | undefined {
+    const known = this.#hash === undefined ? undefined : this.#parts.witness(this.#hash)
+    const state = known && this.#parts.all(known.nodes)
+    const codes = known && this.#parts.all(known.codes)
+    if (known === undefined || state === undefined || codes === undefined) return undefined
+    const keys = [...pieces(known.addresses, addressBytes), ...pieces(known.slots, slotBytes)]
+    return { state, codes, keys, lowestBlock: known.lowestBlock }
+  }
+
+  *#find(parent: ParentBlock): Pieces<Witnessed | string> {
+    const needs = yield* findNeeds(this.#deps, parent, this.#current, this.#block)
+    if (typeof needs === 'string') return needs
+    const nodes = yield* nodesOf(needs, parent.header.stateRoot, this.#parts.over(this.#current.nodes))
+    const { codes, addresses, slots, lowestBlock } = needs
+    if (this.#hash !== undefined) this.#keep(this.#hash, needs, nodes)
+    return { state: [...nodes.values()], codes, keys: [...addresses, ...slots], lowestBlock }
+  }
+
+  #keep(hash: Hash, { codes, addresses, slots, lowestBlock }: WitnessNeeds, nodes: ReadonlyMap<PartName, Uint8Array>): void {
+    for (const [name, rlp] of nodes) this.#parts.keep(name, rlp)
+    this.#parts.keepWitness(hash, {
+      nodes: [...nodes.keys()],
+      codes: codes.map((code) => this.#parts.keepCode(code)),
+      addresses: concatBytes(...addresses),
+      slots: concatBytes(...slots),
+      lowestBlock,
+    })
   }
 
   get outcome(): WitnessOutcome | undefined {

@@ -35,15 +35,18 @@ type Deps = BlockDeps & { readonly traced: TracedEvm }
 type Run = {
   readonly reads: WitnessReads
   readonly diff: StateDiff
-  readonly keys: readonly Uint8Array[]
+  readonly preimages: Preimages
   readonly codes: readonly Uint8Array[]
 }
 
 /** What to do in many short pieces; the state may be read during each of them. */
 export type Pieces<T> = Generator<undefined, T>
 
-/** The preimages of what was read, addresses and slots. */
-function preimages(reads: WitnessReads, touched: TouchedState): readonly Uint8Array[] {
+/** What hashed keys were made of. */
+type Preimages = { readonly addresses: readonly Uint8Array[]; readonly slots: readonly Uint8Array[] }
+
+/** Of what was read. */
+function preimagesOf(reads: WitnessReads, touched: TouchedState): Preimages {
   const slots = new Map<Hash, Uint8Array>()
   const addresses: Uint8Array[] = []
   for (const { address, slots: own } of touched) {
@@ -53,7 +56,7 @@ function preimages(reads: WitnessReads, touched: TouchedState): readonly Uint8Ar
     addresses.push(bytes)
     for (const slot of own) if (!slots.has(slot) && reads.has(addressKey, keccak256(fromHex(slot)))) slots.set(slot, fromHex(slot))
   }
-  return [...addresses, ...slots.values()]
+  return { addresses, slots: [...slots.values()] }
 }
 
 /** The account whose code is run in the place of this (EIP-7702). */
@@ -103,7 +106,7 @@ function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input
   if (session === undefined) throw new RangeError('a block was opened without a session')
   if (isActive(deps.config.schedule, 'isthmus', input.timestamp)) reads.account(messagePasserKey)
   const diff = session.diff()
-  return { reads, diff, keys: preimages(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
+  return { reads, diff, preimages: preimagesOf(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
 }
 
 /** Nodes that stand beside the way of what the block removes: a branch with one child left joins it. */
@@ -128,24 +131,14 @@ function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource):
 }
 
 /** What a block reads of its parent's state, and by that what its witness has in it. */
-export type WitnessNeeds = {
+export type WitnessNeeds = Preimages & {
   /** ascending by key */
   readonly accounts: readonly ReadAccount[]
   readonly codes: readonly Uint8Array[]
-  /** preimages of hashed keys */
-  readonly keys: readonly Uint8Array[]
   /** RLP of the nodes that the update of its tries reads */
   readonly updated: readonly Uint8Array[]
   /** the lowest block whose hash was asked for; infinite: none */
   readonly lowestBlock: number
-  /** memory that it takes, about */
-  readonly sizeBytes: number
-}
-
-function sizeOf({ reads, keys, codes }: Run, updated: readonly Uint8Array[]): number {
-  const slots = reads.accounts().reduce((sum, account) => sum + account.slots.size, 0)
-  const bytes = [...codes, ...updated].reduce((sum, part) => sum + part.length, 0)
-  return 250 * (reads.accounts().length + slots + keys.length) + bytes
 }
 
 /**
@@ -165,7 +158,6 @@ export function* findNeeds(deps: Deps, parent: ParentBlock, state: WorldState, b
     },
   }
   yield* joinedNodes(run, parent.header.stateRoot, noting)
-  const { reads, keys, codes } = run
-  const { lowestBlock } = reads
-  return { accounts: reads.accounts(), codes, keys, updated, lowestBlock, sizeBytes: sizeOf(run, updated) }
+  const { reads, preimages, codes } = run
+  return { ...preimages, accounts: reads.accounts(), codes, updated, lowestBlock: reads.lowestBlock }
 }

@@ -2,24 +2,36 @@ import { parseAttributes } from '#engine/payloadJson'
 import { type Fault, isFault } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import type { PayloadAttributes } from '#types/payload'
+import { type ByteList, ByteWriter } from '../../byteList.ts'
 import { type BlockParam, blockId } from '../../codecs/blockId.ts'
 import { hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory } from '../../errors.ts'
 import { ParamError } from '../../paramError.ts'
-import { type ParamCodec, param, type TextCodec } from '../../registry.ts'
+import { type BytesCodec, type ParamCodec, param } from '../../registry.ts'
 import type { ExecutionWitness, WitnessWork } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { requireBlock, sealed } from '../eth/atBlock.ts'
 import { inTurns } from './tracedResult.ts'
 
-const list = (parts: readonly Uint8Array[]): string => `[${parts.map((part) => `"${toHex(part)}"`).join(',')}]`
+function writeList(writer: ByteWriter, name: string, parts: readonly Uint8Array[]): void {
+  writer.ascii(`"${name}":[`)
+  for (const [at, part] of parts.entries()) writer.ascii(at === 0 ? `"${toHex(part)}"` : `,"${toHex(part)}"`)
+  writer.ascii(']')
+}
 
-const witnessResult: TextCodec<ExecutionWitness> = {
+const witnessResult: BytesCodec<ExecutionWitness> = {
   doc: '{state, codes, keys, headers}: RLP of trie nodes, codes, addresses and slots that were read, RLP of the parent and of ancestors that BLOCKHASH was asked for',
   schema: { type: 'object', required: ['state', 'codes', 'keys', 'headers'] },
-  text: ({ state, codes, keys, headers }) =>
-    `{"state":${list(state)},"codes":${list(codes)},"keys":${list(keys)},"headers":${list(headers)}}`,
+  bytes(witness): ByteList {
+    const writer = new ByteWriter()
+    for (const [at, name] of (['state', 'codes', 'keys', 'headers'] as const).entries()) {
+      writer.ascii(at === 0 ? '{' : ',')
+      writeList(writer, name, witness[name])
+    }
+    writer.ascii('}')
+    return writer.finish()
+  },
 }
 
 async function finished(context: EthContext, work: WitnessWork): Promise<ExecutionWitness> {
