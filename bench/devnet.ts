@@ -1,11 +1,9 @@
 // A whole devnet under load: transfers signed beforehand, sent over HTTP from this process; sealed per second, the verifier's lag, the memory of
 // the devnet's process tree. npm run bench -- devnet [--minutes 10] [--rate 1100] [--l1 memory]
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import type { DevnetStatus } from '#devnet/status'
 import { type Load, type Sent, sendLoad, signLoad } from './devnetLoad.ts'
+import { call, type DevnetProcess, sleep, startDevnet } from './devnetProcess.ts'
 import { type Row, row } from './format.ts'
 import { cpuSec, residentMb } from './processTree.ts'
 
@@ -17,33 +15,6 @@ const accountCount = 100
 const [warmUpSec, settleSec] = [10, 60]
 const sampleMs = 1_000
 
-type Started = { readonly urls: Readonly<Record<'rpc' | 'control', string>>; readonly blockTimeSec: number }
-type Running = Started & { readonly child: ChildProcess; readonly pid: number; readonly startedSec: number; readonly firstBlockSec: number }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function call<T>(url: string, method: string, ...params: unknown[]): Promise<T> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  const { result, error } = (await response.json()) as { result: T; error?: { message: string } }
-  if (error) throw new Error(`${method}: ${error.message}`)
-  return result
-}
-
-async function startDevnet(l1: string): Promise<Running> {
-  const startMs = performance.now()
-  const ports = ['http', 'ws', 'rollup', 'l1', 'verifier', 'control'].flatMap((name) => [`--${name}.port`, '0'])
-  const args = ['bin/basalt.js', 'devnet', '--json', '--quiet', '--accounts', String(accountCount), '--l1', l1, ...ports]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: child.stdout })
-  const [text] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [string | number]
-  if (typeof text !== 'string') throw new Error(`the devnet ended with ${text}`)
-  const started = JSON.parse(text) as Started
-  const startedSec = (performance.now() - startMs) / 1_000
-  while (Number(await call<string>(started.urls.rpc, 'eth_blockNumber')) < 1) await sleep(20)
-  return { ...started, child, pid: child.pid ?? 0, startedSec, firstBlockSec: (performance.now() - startMs) / 1_000 }
-}
-
 type Sample = {
   readonly atSec: number
   readonly lagSec: number
@@ -53,7 +24,7 @@ type Sample = {
 }
 
 /** Looks at the devnet once a second. */
-async function watch(devnet: Running, signal: AbortSignal): Promise<Sample[]> {
+async function watch(devnet: DevnetProcess, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const startMs = performance.now()
   while (!signal.aborted) {
@@ -98,7 +69,7 @@ type Measured = {
   readonly settledSec: number
 }
 
-async function measure(devnet: Running, load: Load, rate: number, seconds: number): Promise<Measured> {
+async function measure(devnet: DevnetProcess, load: Load, rate: number, seconds: number): Promise<Measured> {
   const { rpc, control } = devnet.urls
   const stop = new AbortController()
   const sending = sendLoad(rpc, load, rate, stop.signal)
@@ -141,45 +112,39 @@ export async function run({ minutes = 1, rate = 1_100, l1 = 'anvil' }: DevnetBen
   const seconds = minutes * 60
   const { accounts } = devnetAccounts(testMnemonic, accountCount)
   const load = signLoad(accounts, chainId, Math.ceil(rate * (seconds + warmUpSec + 10)))
-  const devnet = await startDevnet(l1)
-  try {
-    const measured = await measure(devnet, load, rate, seconds)
-    report(measured)
-    const { perSec, samples, cpus } = measured
-    const name = (what: string): string => `${what}, ${seconds} s of ${rate} transfers/s, L1 ${l1}`
-    return [
-      { ...row(name('sealed'), 'transfers/s', perSec), value: mean(perSec) },
-      {
-        ...row(
-          name('verifier behind the unsafe head, at most'),
-          's',
-          samples.map(({ lagSec }) => lagSec),
-        ),
-        value: Math.max(...samples.map(({ lagSec }) => lagSec)),
-      },
-      {
-        ...row(
-          name('memory of the process tree, at most'),
-          'MB',
-          samples.map(({ rssMb }) => rssMb),
-        ),
-        value: Math.max(...samples.map(({ rssMb }) => rssMb)),
-      },
-      {
-        ...row(
-          name('of that, pages of files (the program, the databases)'),
-          'MB',
-          samples.map(({ filesMb }) => filesMb),
-        ),
-        value: Math.max(...samples.map(({ filesMb }) => filesMb)),
-      },
-      row(name('growth of memory in the later half'), 'MB/min', [growthMbPerMin(samples)]),
-      row(name('CPUs of the process tree'), 'CPUs', [cpus]),
-      row(name('from the command to the first block'), 's', [devnet.firstBlockSec]),
-    ]
-  } finally {
-    devnet.child.kill('SIGINT')
-    if (devnet.child.exitCode === null) await once(devnet.child, 'exit')
-    if (devnet.child.exitCode !== 0) console.error(`the devnet ended with ${devnet.child.exitCode}`)
-  }
+  await using devnet = await startDevnet(l1, accountCount)
+  const measured = await measure(devnet, load, rate, seconds)
+  report(measured)
+  const { perSec, samples, cpus } = measured
+  const name = (what: string): string => `${what}, ${seconds} s of ${rate} transfers/s, L1 ${l1}`
+  return [
+    { ...row(name('sealed'), 'transfers/s', perSec), value: mean(perSec) },
+    {
+      ...row(
+        name('verifier behind the unsafe head, at most'),
+        's',
+        samples.map(({ lagSec }) => lagSec),
+      ),
+      value: Math.max(...samples.map(({ lagSec }) => lagSec)),
+    },
+    {
+      ...row(
+        name('memory of the process tree, at most'),
+        'MB',
+        samples.map(({ rssMb }) => rssMb),
+      ),
+      value: Math.max(...samples.map(({ rssMb }) => rssMb)),
+    },
+    {
+      ...row(
+        name('of that, pages of files (the program, the databases)'),
+        'MB',
+        samples.map(({ filesMb }) => filesMb),
+      ),
+      value: Math.max(...samples.map(({ filesMb }) => filesMb)),
+    },
+    row(name('growth of memory in the later half'), 'MB/min', [growthMbPerMin(samples)]),
+    row(name('CPUs of the process tree'), 'CPUs', [cpus]),
+    row(name('from the command to the first block'), 's', [devnet.firstBlockSec]),
+  ]
 }

@@ -1,5 +1,6 @@
 // Start and stop of a devnet as a process, with each L1: from the command to the first sealed block, to what it prints, and from Ctrl-C to its end.
 import { rpcCall, startCli } from '#test/harness/cliProcess'
+import { devnetPorts } from './devnetProcess.ts'
 import { type Row, row } from './format.ts'
 
 const rounds = 7
@@ -7,10 +8,9 @@ const rounds = 7
 type Round = { readonly blockSec: number; readonly readySec: number; readonly answerSec: number; readonly stopSec: number }
 
 async function startOnce(l1: string): Promise<Round> {
-  const ports = ['http', 'ws', 'rollup', 'l1', 'verifier', 'control'].flatMap((name) => [`--${name}.port`, '0'])
   const startMs = performance.now()
   const sinceSec = (): number => (performance.now() - startMs) / 1_000
-  await using devnet = startCli(['devnet', '--l1', l1, '--quiet', '--json', '--log.level', 'info', '--log.format', 'json', ...ports])
+  await using devnet = startCli(['devnet', '--l1', l1, '--quiet', '--json', '--log.level', 'info', '--log.format', 'json', ...devnetPorts])
   let blockSec = 0
   const sealed = devnet.until(/block sealed/).then(() => {
     blockSec = sinceSec()

@@ -5,7 +5,7 @@ import type { EvmOptions } from './evmWorld.ts'
 import { describe, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
 
-/** `minutes`, `rate`, `l1`: of the suite `devnet`; `workers`, `seconds`: of those of JSON-RPC; the others: of those of the interpreter. */
+/** `minutes`, `rate`, `l1`: of the suites `devnet` and `preconfirmations`; `workers`, `seconds`: of those of JSON-RPC; the others: of those of the interpreter. */
 type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?: string } & EvmOptions & RpcOptions
 
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
@@ -20,6 +20,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   engine: () => import('./engine.ts'),
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
+  preconfirmations: () => import('./preconfirmations.ts'),
   restart: () => import('./restart.ts'),
   rpc: () => import('./rpc.ts'),
   rpcLogs: () => import('./rpc/logs.ts'),
