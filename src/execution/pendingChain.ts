@@ -67,7 +67,7 @@ export class PendingChain implements PendingPort, Disposable {
     const { head, onHead, log } = this.#deps
     const { blockNumber: number, index } = increment
     const shown = this.#entries.map((entry) => entry.shown)
-    const plan = planIncrement(head(), shown, increment)
+    const plan = planIncrement(this.#deps.block.config, head(), shown, increment)
     if (plan.kind === 'refused') return plan
     const keep = plan.kind === 'begin' ? plan.at : shown.length - 1
     using abandoned = new DisposableStack()
