@@ -242,3 +242,23 @@ it.each([0, 1])(
     expect(own.size).toBe(1) // of the simulated block, whose parent has no hash: nobody is told an id
   },
 )
+
+const subscriptions: readonly (readonly [kind: number, ...params: unknown[]])[] = [
+  [2, 'newFlashblocks'],
+  [3, 'pendingLogs'],
+  [4, 'newFlashblockTransactions'],
+  [5, 'newFlashblockTransactions', true],
+]
+
+it('recorded subscriptions of flashblocks: the same events in the same order', async () => {
+  const node = createReplay()
+  const events = await Promise.all(subscriptions.map(([, ...params]) => node.subscribe(...params)))
+  for (const happening of timeline((_index, sentAt) => sentAt)) await node.happen(happening)
+  for (const [at, [kind]] of subscriptions.entries()) {
+    const ours = events[at] ?? []
+    const expected = told.filter((each) => each.kind === kind).map(({ result }) => result)
+    const right = (theirs: unknown, index: number): unknown =>
+      causes.reduce((value, cause) => cause.right(value, { latest: 0, l1Fees: [], ours: ours[index] }), theirs)
+    expect([kind, ours]).toEqual([kind, expected.map(right)])
+  }
+})

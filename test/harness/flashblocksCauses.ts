@@ -21,11 +21,13 @@ export type Cause = { readonly name: string; readonly right: (theirs: unknown, k
 const isLog = (value: unknown): value is LogShape => typeof value === 'object' && value !== null && 'topics' in value
 const logsOf = (value: unknown): readonly unknown[] | undefined => {
   if (Array.isArray(value)) return value
+  if (isLog(value)) return [value]
   return typeof value === 'object' && value !== null && 'logs' in value && Array.isArray(value.logs) ? value.logs : undefined
 }
 
 function withLogs(value: unknown, logs: readonly unknown[]): unknown {
-  return Array.isArray(value) ? logs : { ...(value as Shape), logs }
+  if (Array.isArray(value)) return logs
+  return isLog(value) ? logs[0] : { ...(value as Shape), logs }
 }
 
 /** `peers.md` 2.7 and the README: BLOCKHASH(parent) is 0 while the parent is itself pending. A bloom has the topic too. */
@@ -42,7 +44,7 @@ const blockHashOfPending: Cause = {
       return { ...log, topics: log.topics.map((topic, at) => (at === 2 ? other.topics[2] : topic)) }
     })
     const put = withLogs(theirs, logs)
-    return isWrong && !Array.isArray(put) ? { ...(put as Shape), logsBloom: (ours as Shape)['logsBloom'] } : put
+    return isWrong && 'logsBloom' in (put as Shape) ? { ...(put as Shape), logsBloom: (ours as Shape)['logsBloom'] } : put
   },
 }
 

@@ -10,7 +10,9 @@ import { decodeFrame } from '#flashblocks/codec'
 import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/ethContext'
-import { ethRegistry } from '#rpc/methods'
+import { createPendingFeed } from '#node/pendingFeed'
+import type { Subscription } from '#rpc/context'
+import { ethRegistry, socketRegistry } from '#rpc/methods'
 import { createMemoryKv } from '#store/memoryKv'
 import { createManualClock } from '#test/harness/clock'
 import { scriptedFeed } from '#test/harness/headFeed'
@@ -70,6 +72,8 @@ export type Replay = {
   passMs(ms: number): void
   /** What a client reads. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** @returns what a subscriber is told, as it grows */
+  subscribe(...params: readonly unknown[]): Promise<readonly unknown[]>
 }
 
 /** @param freshMs how long an increment is shown at most */
@@ -80,9 +84,13 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
   const payloads = recorded.blocks.map(({ raw }): Payload => payloadOfBlock(decodeBlock(fromHex(raw))))
   const clock = createManualClock()
   const evm = createWasmEvm()
-  const execution = createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock, log: silentLog })
+  const preconfirmed = createPendingFeed(config)
+  const execution = createExecution({
+    ...{ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock, log: silentLog },
+    onPublish: (record) => preconfirmed.publish(record),
+  })
   const eth = createEthContext({
-    ...{ execution, evm, config, clock, heads: scriptedFeed(), clientVersion: 'basalt', sync: () => undefined },
+    ...{ execution, evm, config, clock, heads: scriptedFeed(), preconfirmed, clientVersion: 'basalt', sync: () => undefined },
   })
   let held: readonly Increment[] = []
   let lastMs = 0
@@ -113,6 +121,17 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
     },
     async ask(method: string, params: readonly unknown[]): Promise<unknown> {
       return readResult(await ethRegistry.get(method)?.call({ ...eth, ticket: { isCancelled: false } }, params))
+    },
+    async subscribe(...params): Promise<readonly unknown[]> {
+      const told: unknown[] = []
+      const open = (subscription: Subscription): string => {
+        if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is told elsewhere`)
+        subscription.open((notification) => told.push((JSON.parse(notification('')) as { params: { result: unknown } }).params.result))
+        return ''
+      }
+      const subscriptions = { subscribe: open, unsubscribe: () => false }
+      await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, ticket: { isCancelled: false } }, params)
+      return told
     },
   }
 }
