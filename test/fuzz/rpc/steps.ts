@@ -6,7 +6,7 @@ import type { JsonSchema } from '#rpc/schemas'
 import { jwtSecret } from '#test/harness/engineServer'
 import type { Random } from '../evm/random.ts'
 import { batchFault, fault } from './judge.ts'
-import type { Held, TargetUrls } from './messages.ts'
+import type { GoodParams, Held, TargetUrls } from './messages.ts'
 import { grounded, mutated, mutatedBody } from './mutate.ts'
 import { createCaller, post, sendBytes } from './wire.ts'
 
@@ -35,11 +35,14 @@ export const fuzzedMethods: readonly Fuzzed[] = [
 /** What the engine port asks for; the others look at it no more than at any other header. */
 const token = (): string => signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))
 
+const makesFilter = /^eth_new\w*Filter$/
+const ofFilters = ['eth_getFilterChanges', 'eth_getFilterLogs', 'eth_uninstallFilter'] as const
 const overSocketOnly: ReadonlySet<string> = new Set(['eth_subscribe', 'eth_unsubscribe'])
 
-/** The parameters of an example, real or wrong in one place or several. */
-function paramsFor({ params }: Fuzzed, random: Random, held: Held): unknown {
-  let value: unknown = grounded(params, random, held)
+/** The parameters of an example or such as give a result, right or wrong in one place or several. */
+function paramsFor({ name, params }: Pick<Fuzzed, 'name' | 'params'>, random: Random, held: Held): unknown {
+  const good = held.good[name]
+  let value: unknown = good !== undefined && random.percent(60) ? random.pick(good) : grounded(params, random, held)
   for (let times = random.below(3); times > 0; times--) value = mutated(value, random)
   return value
 }
@@ -56,12 +59,20 @@ const keptRequests = 12
 const shown = (text: string): string => (text.length > 1_500 ? `${text.slice(0, 1_500)}… (${text.length})` : text)
 
 /** One client that asks wrongly in every way, again and again. @param firstId ids of this client begin there */
-export function createStepper(urls: TargetUrls, held: Held, random: Random, firstId: number): Stepper {
+export function createStepper(urls: TargetUrls, given: Held, random: Random, firstId: number): Stepper {
+  const filters: (readonly unknown[])[] = []
+  /** with the filters that this client has made */
+  const held: Held & { readonly good: Record<string, GoodParams[string]> } = { ...given, good: { ...given.good } }
   const caller = createCaller(urls.ws)
   const last: string[] = []
   const succeeded = new Set<string>()
   let nextId = firstId
 
+  function keepFilter(id: unknown): void {
+    filters.push([id])
+    if (filters.length > keptRequests) filters.shift()
+    for (const name of ofFilters) held.good[name] = [...filters]
+  }
   const sent = (text: string): string => {
     last.push(shown(text))
     if (last.length > keptRequests) last.shift()
@@ -78,7 +89,10 @@ export function createStepper(urls: TargetUrls, held: Held, random: Random, firs
     const overSocket = overSocketOnly.has(method.name) || (method.port === 'http' && random.percent(40))
     const text = overSocket ? await caller.call(id, request) : (await post(urls[method.port], request, token())).text
     const answer: unknown = JSON.parse(text)
-    if (typeof answer === 'object' && answer !== null && 'result' in answer) succeeded.add(method.name)
+    if (typeof answer === 'object' && answer !== null && 'result' in answer) {
+      succeeded.add(method.name)
+      if (makesFilter.test(method.name)) keepFilter(answer.result)
+    }
     const why = fault(answer, method.schema) ?? ((answer as { id: unknown }).id === id ? undefined : 'has another id')
     return finding(method.name, why, request, text)
   }

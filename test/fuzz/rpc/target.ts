@@ -9,7 +9,8 @@ import { createMemoryKv } from '#store/memoryKv'
 import { scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { serveEngine } from '#test/harness/engineServer'
 import { startDevnetWith } from '../../../src/devnet/startDevnet.ts'
-import type { FromTarget, Held } from './messages.ts'
+import { blockParams, engineParams } from './good.ts'
+import type { FromTarget, GoodParams } from './messages.ts'
 
 const tell = (message: FromTarget): void => void process.send?.(message)
 const textOf = (value: unknown): string => (value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)) ?? 'undefined'
@@ -28,6 +29,8 @@ const log: Log = {
 /** code of a contract whose creation logs 32 bytes under one topic */
 const logging: Hex = '0x6001600052600260206000a100'
 const transfers = 5
+/** transactions that are signed and not sent, of one sender in order */
+const unsent = 200
 
 await using devnet = await startDevnetWith({ clock: systemClock, random: Math.random, fetch, log }, { l1: 'memory', blockTimeSec: 1 })
 const [payer, payee] = devnet.accounts
@@ -37,7 +40,7 @@ const chain = defineChain({
   rpcUrls: { default: { http: [devnet.urls.rpc] } },
 })
 const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), chain, transport: http() }).extend(publicActions)
-const held: Held = { hashes: [], addresses: [payer.address, payee.address], raws: [] }
+const held = { hashes: [] as Hex[], addresses: [payer.address, payee.address], raws: [] as Hex[] }
 for (let nonce = 0; nonce < transfers; nonce++) {
   const request = nonce === 0 ? { data: logging, gas: 200_000n } : { to: payee.address, value: 1n, gas: 21_000n }
   const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest({ ...request, nonce }))
@@ -60,7 +63,28 @@ const execution = createExecution({
 })
 await using engine = await serveEngine({ execution, engine: execution, config: small.config })
 
-tell({ kind: 'ready', urls: { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup, engine: engine.url }, held })
+/** A method that viem has no name for. */
+const call = <T>(method: string, ...params: unknown[]): Promise<T> => wallet.request({ method, params } as never) as Promise<T>
+const { maxFeePerGas, maxPriorityFeePerGas } = await wallet.estimateFeesPerGas()
+const sender = privateKeyToAccount(payee.privateKey)
+const fresh = await Promise.all(
+  Array.from({ length: unsent }, (_, nonce) =>
+    sender.signTransaction({
+      ...{ type: 'eip1559', chainId: devnet.chainId, nonce, to: payer.address, value: 1n, gas: 21_000n },
+      ...{ maxFeePerGas: 10n * maxFeePerGas, maxPriorityFeePerGas },
+    }),
+  ),
+)
+const good: GoodParams = {
+  ...(await engineParams(engine.url, small.config.schedule, execution.published.heads.unsafe.hash)),
+  ...(await blockParams(call, (await wallet.getTransactionReceipt({ hash: held.hashes[0] ?? '0x' })).blockHash)),
+  eth_sendRawTransaction: fresh.map((raw) => [raw]),
+  eth_sendRawTransactionSync: fresh.map((raw) => [raw, 2_000]),
+  eth_sendRawTransactionConditional: fresh.map((raw) => [raw, {}]),
+  trace_rawTransaction: fresh.map((raw) => [raw, ['trace', 'stateDiff']]),
+}
+const urls = { http: devnet.urls.rpc, ws: devnet.urls.ws, rollup: devnet.urls.rollup, engine: engine.url }
+tell({ kind: 'ready', urls, held: { ...held, good } })
 
 process.on('message', () => {
   globalThis.gc?.()
