@@ -7,6 +7,7 @@ import {
   deleteBlockRow,
   entriesOf,
   type IndexedBlock,
+  lookAtEnds,
   placeOf,
   putBlockRow,
   putSegment,
@@ -72,7 +73,7 @@ function join(tx: KvWriter, first: number, blocks: readonly IndexedBlock[]): voi
   const ends = BlockEnds.of(blocks.map(({ transactions }) => transactions))
   let at = 0
   for (const [i, { entries }] of blocks.entries()) for (const entry of entries) all[at++] = entry + ends.at(i - 1)
-  putSegment(tx, { first, last: first + blocks.length - 1, ends }, all.sort())
+  putSegment(tx, { first, last: first + blocks.length - 1 }, ends, all.sort())
 }
 
 /** Takes out the last block, which is unwound. */
@@ -93,9 +94,10 @@ export function unindexLogs(tx: KvWriter, number: number): void {
 /** Lets the blocks of the last segment stand alone again. */
 function unsealed(tx: KvWriter, mark: IndexMark, number: number): IndexMark {
   const [segment] = segmentsFrom(tx, number)
-  if (segment === undefined) throw new RangeError(`log index: no segment has block ${number}`)
+  const ends = segment && lookAtEnds(tx, segment, ({ bytes }) => new BlockEnds(bytes.slice()))
+  if (segment === undefined || ends === undefined) throw new RangeError(`log index: no segment has block ${number}`)
   const entries = takeSegment(tx, segment)
-  const { first, ends } = segment
+  const { first } = segment
   const byBlock = Array.from({ length: ends.count }, (): number[] => [])
   for (const entry of entries) {
     const block = ends.blockOf(placeOf(entry))

@@ -90,11 +90,7 @@ export function deleteBlockRow(tx: KvWriter, number: number): void {
 }
 
 /** Blocks one after another whose entries stand together. */
-export type Segment = {
-  readonly first: number
-  readonly last: number
-  readonly ends: BlockEnds
-}
+export type Segment = { readonly first: number; readonly last: number }
 
 /** For each block of a segment the transactions up to its end, as they are stored. */
 export class BlockEnds {
@@ -144,20 +140,25 @@ export class BlockEnds {
 export function* segmentsFrom(reader: KvReader, number: number): Generator<Segment> {
   const range = { from: tableKey(kinds.segment, u64Bytes(number)), to: Uint8Array.of(kinds.segment + 1) }
   let next = number
-  for (const { key, value } of reader.range(table, range)) {
-    const first = u64FromBytes(value)
+  for (const key of reader.keys(table, range)) {
+    const first = reader.look(table, key, u64FromBytes)
     const last = u64FromBytes(key.subarray(1))
-    if (first > next) return
-    yield { first, last, ends: new BlockEnds(value.subarray(8)) }
+    if (first === undefined || first > next) return
+    yield { first, last }
     next = last + 1
   }
+}
+
+/** Hands a function where the blocks of a segment end, for as long as it runs. */
+export function lookAtEnds<T>(reader: KvReader, { last }: Segment, use: (ends: BlockEnds) => T): T | undefined {
+  return reader.look(table, tableKey(kinds.segment, u64Bytes(last)), (row) => use(new BlockEnds(row.subarray(8))))
 }
 
 const entryKey = (entry: number): Uint8Array => packed(Float64Array.of(entry), 0)
 const pageKey = (first: number, entry: Uint8Array): Uint8Array => tableKey(kinds.page, u64Bytes(first), entry)
 
 /** @param entries ascending */
-export function putSegment(tx: KvWriter, { first, last, ends }: Segment, entries: Entries): void {
+export function putSegment(tx: KvWriter, { first, last }: Segment, ends: BlockEnds, entries: Entries): void {
   for (let from = 0; from < entries.length; from += pageEntries) {
     const page = packed(entries.subarray(from, from + pageEntries), 0)
     tx.put(table, pageKey(first, page.subarray(-entryBytes)), page)
@@ -227,9 +228,9 @@ export function addSegmentPlaces(
   let pages = 0
   const begin = into.length
   const range = { from: pageKey(first, entryKey(entryOf(digest, 0))), to: tableKey(kinds.page, u64Bytes(first + 1)) }
-  for (const { value } of reader.range(table, range)) {
+  for (const key of reader.keys(table, range)) {
     pages++
-    if (!addPlaces(value, 0, digest, into)) break
+    if (!reader.look(table, key, (page) => addPlaces(page, 0, digest, into))) break
     const [found, span] = [into.length - begin, (into.at(-1) ?? 0) - (into[begin] ?? 0)]
     if (give === 'up' && found >= pageEntries / 2 && span <= found * commonEvery) return 'common'
   }

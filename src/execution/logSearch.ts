@@ -1,7 +1,17 @@
 import type { KvReader } from '#store/ports'
 import type { WantedLogs } from '#types/logMatcher'
 import { readIndexMark } from './logIndex.ts'
-import { addRowPlaces, addSegmentPlaces, digestAt, type LogPosition, lookAtRow, type Segment, segmentsFrom } from './logIndexRows.ts'
+import {
+  addRowPlaces,
+  addSegmentPlaces,
+  type BlockEnds,
+  digestAt,
+  type LogPosition,
+  lookAtEnds,
+  lookAtRow,
+  type Segment,
+  segmentsFrom,
+} from './logIndexRows.ts'
 
 /** Transactions whose logs may match, ascending; others of these blocks cannot. */
 export type LogPlaces = readonly { readonly number: number; readonly transactions: readonly number[] }[]
@@ -75,7 +85,11 @@ class Search {
       return read
     })
     this.#rows += rows + 1
-    const { first, ends } = segment
+    if (places.length > 0) lookAtEnds(reader, segment, (ends) => this.#addByBlock(places, segment.first, ends, from, to))
+  }
+
+  /** @param places in a segment */
+  #addByBlock(places: readonly number[], first: number, ends: BlockEnds, from: number, to: number): void {
     let group: { readonly number: number; readonly places: number[] } | undefined
     for (const place of places) {
       const at = ends.blockOf(place)
