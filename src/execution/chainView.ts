@@ -73,7 +73,8 @@ const places = new WeakMap<ExecutedBlock, ReadonlyMap<Hash, number>>()
 function placesIn(block: ExecutedBlock): ReadonlyMap<Hash, number> {
   const known = places.get(block)
   if (known) return known
-  const made = new Map(block.executed.map(({ hash }, index) => [hash, index]))
+  const hashes = block.transactionHashes ?? block.executed.map(({ hash }) => hash)
+  const made = new Map(hashes.map((hash, index) => [hash, index]))
   places.set(block, made)
   return made
 }

@@ -34,6 +34,8 @@ export type ExecutedBlock = Block & {
   readonly hash: Hash
   /** in the order of `transactions` */
   readonly executed: readonly ExecutedTransaction[]
+  /** those of `executed`, where they are cheaper to have */
+  readonly transactionHashes?: readonly Hash[]
   readonly diff: StateDiff
   readonly trie: StateRoot
 }

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { fromHex, hexAt } from '#lib/hex'
 import type { Block } from '#types/block'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'
@@ -22,6 +23,8 @@ export type PackedBlock = {
   readonly hash: Hash
   readonly header: Header
   readonly transactions: PackedBytes<SharedArrayBuffer>
+  /** of the transactions, 32 bytes each */
+  readonly hashes: Uint8Array<SharedArrayBuffer>
   /** the list of `ExecutedTransaction`s as `v8.serialize` writes it */
   readonly executed: Uint8Array<SharedArrayBuffer>
   readonly diff: SharedArrayBuffer
@@ -32,6 +35,7 @@ export type PackedBlock = {
 }
 
 const none = new Uint8Array(0)
+const hashBytes = 32
 
 const endsBytes = (list: readonly unknown[]): number => 4 * list.length
 const sizeOf = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0)
@@ -87,12 +91,19 @@ export function unpack<T extends { readonly transactions: readonly Uint8Array[] 
   return { ...packed, transactions: unpackBytes(packed.transactions) } as unknown as T
 }
 
+function shareHashes(executed: readonly ExecutedTransaction[]): Uint8Array<SharedArrayBuffer> {
+  const bytes = sharedBytes(hashBytes * executed.length)
+  for (const [i, { hash }] of executed.entries()) bytes.set(fromHex(hash), hashBytes * i)
+  return bytes
+}
+
 /** Cost: O(bytes of transactions, receipts and trie nodes). */
 export function packBlock({ hash, header, transactions, executed, diff, trie }: ExecutedBlock): PackedBlock {
   return {
     hash,
     header: aloneIn(header),
     transactions: shareBytes(transactions),
+    hashes: shareHashes(executed),
     executed: shared(serialize(executed)),
     diff: diff.bytes,
     root: trie.root,
@@ -102,28 +113,63 @@ export function packBlock({ hash, header, transactions, executed, diff, trie }: 
 }
 
 /** Bytes that stay as long as a message with the block is not taken. */
-export const packedBytes = ({ transactions, executed, diff, nodes }: PackedBlock): number =>
-  transactions.bytes.length + executed.length + diff.byteLength + nodes.bytes.length
+export const packedBytes = ({ transactions, hashes, executed, diff, nodes }: PackedBlock): number =>
+  transactions.bytes.length + hashes.length + executed.length + diff.byteLength + nodes.bytes.length
+
+/** What a block did to the tries; the nodes, which proofs alone want, are unpacked when they are asked for. */
+class MirroredTrie implements TrieChanges {
+  readonly root: Hash
+  readonly storageRoots: TrieChanges['storageRoots']
+  readonly #packed: PackedBlock['nodes']
+  #nodes: TrieChanges['nodes'] | undefined
+
+  constructor({ root, nodes, storageRoots }: PackedBlock) {
+    this.root = root
+    this.storageRoots = storageRoots
+    this.#packed = nodes
+  }
+
+  get nodes(): TrieChanges['nodes'] {
+    this.#nodes ??= unpackNodes(this.#packed)
+    return this.#nodes
+  }
+}
+
+function unpackNodes(packed: PackedBlock['nodes']): TrieChanges['nodes'] {
+  const parts = unpackBytes(packed)
+  const changes: TrieChanges['nodes'][number][] = []
+  for (let i = 0; i < parts.length; i += 3) {
+    const [owner = none, path = none, node = none] = parts.slice(i, i + 3)
+    changes.push({ owner: owner.length === 0 ? undefined : owner, path, node: node.length === 0 ? null : node })
+  }
+  return changes
+}
 
 /** A block that another thread executed; its parts are unpacked when they are asked for. */
 class MirroredBlock implements ExecutedBlock {
   readonly hash: Hash
   readonly header: Header
+  readonly trie: TrieChanges
   readonly #packed: PackedBlock
   #executed: readonly ExecutedTransaction[] | undefined
   #transactions: Block['transactions'] | undefined
   #diff: StateDiff | undefined
-  #trie: TrieChanges | undefined
 
   constructor(packed: PackedBlock) {
     this.hash = packed.hash
     this.header = packed.header
+    this.trie = new MirroredTrie(packed)
     this.#packed = packed
   }
 
   get transactions(): Block['transactions'] {
     this.#transactions ??= unpackBytes(this.#packed.transactions)
     return this.#transactions
+  }
+
+  get transactionHashes(): readonly Hash[] {
+    const { hashes } = this.#packed
+    return Array.from({ length: hashes.length / hashBytes }, (_, i) => hexAt(hashes, hashBytes * i, hashBytes) as Hash)
   }
 
   get executed(): readonly ExecutedTransaction[] {
@@ -135,21 +181,6 @@ class MirroredBlock implements ExecutedBlock {
     this.#diff ??= new StateDiffTable(this.#packed.diff)
     return this.#diff
   }
-
-  get trie(): TrieChanges {
-    this.#trie ??= unpackTrie(this.#packed)
-    return this.#trie
-  }
-}
-
-function unpackTrie({ root, nodes, storageRoots }: PackedBlock): TrieChanges {
-  const parts = unpackBytes(nodes)
-  const changes: TrieChanges['nodes'][number][] = []
-  for (let i = 0; i < parts.length; i += 3) {
-    const [owner = none, path = none, node = none] = parts.slice(i, i + 3)
-    changes.push({ owner: owner.length === 0 ? undefined : owner, path, node: node.length === 0 ? null : node })
-  }
-  return { root, nodes: changes, storageRoots }
 }
 
 export function unpackBlock(packed: PackedBlock): ExecutedBlock {
