@@ -1,0 +1,108 @@
+import { equalBytes } from '#lib/bytes'
+import { LogMatcher } from '#types/logMatcher'
+import { DecodedBlock } from '../../blockCache.ts'
+import type { PendingBlock, PendingFeed, PendingNews } from '../../pendingPorts.ts'
+import { logText, type PlacedLog } from '../../results/log.ts'
+import { listText } from '../../results/text.ts'
+import { transactionText } from '../../results/transaction.ts'
+import { type Notification, notificationOf, notificationOfText } from '../../subscriptions/notification.ts'
+import { logsIn } from './blockLogs.ts'
+
+type ToldLog = { readonly placed: PlacedLog; readonly notification: Notification }
+
+const anyLog = new LogMatcher({ addresses: [], topics: [] })
+
+/** What can be told of one piece of news: each form is made once, for the first who wants it. */
+class ToldNews {
+  readonly #decoded: DecodedBlock
+  /** index of the first transaction that it is about; it is about all from there on */
+  readonly first: number
+  readonly #isRemoved: boolean
+  #block: Notification | undefined
+  #hashes: readonly Notification[] | undefined
+  #whole: readonly Notification[] | undefined
+  #logs: readonly ToldLog[] | undefined
+
+  constructor(news: PendingNews) {
+    this.#decoded = decodedOf(news.pending)
+    this.first = news.kind === 'increment' ? news.firstNew : news.first
+    this.#isRemoved = news.kind === 'dropped'
+  }
+
+  /** The block with all its transactions. @param source who told the news, and those before them */
+  blockFor(source: PendingFeed): Notification {
+    this.#block ??= notificationOfText(`${this.#decoded.headText()}[${transactionTexts(source, this.#decoded).join(',')}]}`)
+    return this.#block
+  }
+
+  get hashes(): readonly Notification[] {
+    this.#hashes ??= this.#indexes().map((index) => notificationOf(this.#decoded.hashAt(index)))
+    return this.#hashes
+  }
+
+  /** The transactions, each with its logs. */
+  get whole(): readonly Notification[] {
+    this.#whole ??= this.#indexes().map((index) => {
+      const logs = listText(logsIn(this.#decoded, anyLog, [index]), logText)
+      return notificationOfText(`${textAt(this.#decoded, index).slice(0, -1)},"logs":${logs}}`)
+    })
+    return this.#whole
+  }
+
+  get logs(): readonly ToldLog[] {
+    this.#logs ??= logsIn(this.#decoded, anyLog, this.#indexes()).map((found) => {
+      const placed = this.#isRemoved ? { ...found, isRemoved: true } : found
+      return { placed, notification: notificationOfText(logText(placed)) }
+    })
+    return this.#logs
+  }
+
+  #indexes(): number[] {
+    return Array.from({ length: Math.max(0, this.#decoded.count - this.first) }, (_, at) => this.first + at)
+  }
+}
+
+function textAt(block: DecodedBlock, index: number): string {
+  const mined = block.transaction(index)
+  if (mined === undefined) throw new RangeError(`transaction ${index} of ${block.count}`)
+  return transactionText(mined)
+}
+
+/** Whether a block is another one with more transactions, if anything: then those of both are told in the same words. */
+function isGrown(before: DecodedBlock, now: DecodedBlock): boolean {
+  const [a, b] = [before.of.block, now.of.block]
+  const fields = ['parentHash', 'number', 'timestamp', 'baseFeePerGas'] as const
+  if (fields.some((field) => a.header[field] !== b.header[field]) || a.transactions.length > b.transactions.length) return false
+  return a.transactions.every((raw, index) => equalBytes(raw, b.transactions[index] as Uint8Array))
+}
+
+/** The block that was told last, whole: the next increment adds to its texts. */
+const told = new WeakMap<PendingFeed, { readonly block: DecodedBlock; readonly texts: readonly string[] }>()
+
+function transactionTexts(source: PendingFeed, block: DecodedBlock): readonly string[] {
+  const last = told.get(source)
+  const texts = last && isGrown(last.block, block) ? last.texts.slice() : []
+  for (let index = texts.length; index < block.count; index++) texts.push(textAt(block, index))
+  told.set(source, { block, texts })
+  return texts
+}
+
+const decodedBlocks = new WeakMap<PendingBlock, DecodedBlock>()
+const toldNews = new WeakMap<PendingNews, ToldNews>()
+
+function decodedOf(pending: PendingBlock): DecodedBlock {
+  const known = decodedBlocks.get(pending)
+  if (known) return known
+  const made = new DecodedBlock(pending.block, pending.receipts, 'unsealed')
+  decodedBlocks.set(pending, made)
+  return made
+}
+
+/** What subscribers are told of news, the same for all of them. */
+export function toldOf(news: PendingNews): ToldNews {
+  const known = toldNews.get(news)
+  if (known) return known
+  const made = new ToldNews(news)
+  toldNews.set(news, made)
+  return made
+}
