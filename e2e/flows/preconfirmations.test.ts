@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Devnet, startDevnet } from '../../src/devnet/startDevnet.ts'
+
+const run = promisify(execFile)
+
+/** One of its own: an example pauses the sequencer. */
+let devnet: Devnet
+beforeAll(async () => {
+  devnet = await startDevnet()
+})
+afterAll(() => devnet[Symbol.asyncDispose]())
+
+/** What an example prints, line by line. */
+async function example(name: string): Promise<readonly string[]> {
+  const { rpc, ws, control } = devnet.urls
+  const env = { ...process.env, BASALT_RPC: rpc, BASALT_WS: ws, BASALT_CONTROL: control }
+  const { stdout } = await run(process.execPath, [`examples/${name}.mjs`], { env, timeout: 45_000 })
+  return stdout.trim().split('\n')
+}
+
+it('examples/waitForPreconfirmation: the receipt comes before the block, and the nonce counts in pending', async () => {
+  const lines = await example('waitForPreconfirmation')
+  expect(lines).toEqual([
+    expect.stringMatching(/^preconfirmed in block \d+ after \d+ ms$/),
+    expect.stringMatching(/^nonce (\d+) in pending, (\d+) in latest$/),
+    expect.stringMatching(/^sealed in block \d+ \(0x[0-9a-f]{64}\) after \d+ ms$/),
+  ])
+})
+
+it('examples/watchPendingLogs: a log is told while its block is being built', async () => {
+  expect(await example('watchPendingLogs')).toEqual([
+    expect.stringMatching(/^log preconfirmed: block \d+, transaction 0x[0-9a-f]{64}, data 0x/),
+  ])
+})
+
+it('examples/droppedPreconfirmation: one that is dropped is told as such, and is in a later block', async () => {
+  const lines = await example('droppedPreconfirmation')
+  const states = lines.map((line) => line.split(' ')[1])
+  expect(states).toEqual(['preconfirmed', 'dropped', 'preconfirmed', 'sealed', 'block'])
+  expect(lines.at(-1)).toMatch(/^in block \d+, success$/)
+})
