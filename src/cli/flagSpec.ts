@@ -119,10 +119,11 @@ export const nodeUrl = (options: FlagOptions): Flag<string> =>
     },
   )
 
-export const urls = (options: FlagOptions): Flag<readonly string[]> =>
-  flag(options, 'URL[,URL]', 'a list of http or https URLs', (value) => {
+/** @param scheme of each; the same with an `s` is as good */
+export const urls = (options: FlagOptions, scheme: 'http' | 'ws' = 'http'): Flag<readonly string[]> =>
+  flag(options, 'URL[,URL]', `a list of ${scheme} or ${scheme}s URLs`, (value) => {
     const list = value.split(',').map((one) => one.trim())
-    return list.every((one) => isUrl(one, /^https?:$/)) ? list : undefined
+    return list.every((one) => isUrl(one, new RegExp(`^${scheme}s?:$`))) ? list : undefined
   })
 
 export const hostNames = (options: FlagOptions): Flag<readonly string[]> =>

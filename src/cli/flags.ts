@@ -355,10 +355,6 @@ export const flags = {
     ['http', 'https'],
   ),
   ...flashblocksFlags,
-  'flashblocks.url': notYet(
-    { env: 'BASALT_FLASHBLOCKS_URL', aliases: older('RETH_FB_WEBSOCKET_URL'), doc: 'pending state out of a flashblocks feed' },
-    'URL',
-  ),
   'retain.history': notYet(
     { env: 'BASALT_RETAIN_HISTORY', aliases: older('RETH_PRUNING_ARGS'), doc: 'how long old state is kept; all of it is' },
     'TIME',

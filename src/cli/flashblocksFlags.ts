@@ -1,9 +1,42 @@
-import { defaulted, duration, older, port, text } from './flagSpec.ts'
+import { choice, defaulted, duration, older, port, text, urls } from './flagSpec.ts'
 
 const withExecution = ['all', 'execution'] as const
 
-/** Blocks before they are sealed: those that are built here, published. */
+/** Blocks before they are sealed: those of others, followed, and those that are built here, published. */
 export const flashblocksFlags = {
+  'flashblocks.url': urls(
+    {
+      env: 'BASALT_FLASHBLOCKS_URL',
+      group: 'Flashblocks',
+      modes: withExecution,
+      aliases: older('RETH_FB_WEBSOCKET_URL', { modes: withExecution }),
+      secret: true,
+      doc: 'publishers of this chain, all listened to at once: their blocks are pending before they are sealed',
+    },
+    'ws',
+  ),
+  'flashblocks.max-age': duration(
+    {
+      env: 'BASALT_FLASHBLOCKS_MAX_AGE',
+      group: 'Flashblocks',
+      modes: withExecution,
+      doc: 'without an increment that fits for so long, pending is what is sealed: 200ms to 60s; default two block times',
+    },
+    '200ms to 60s',
+    (ms) => ms >= 200 && ms <= 60_000,
+  ),
+  'pending.fallback': defaulted(
+    choice(
+      {
+        env: 'BASALT_PENDING_FALLBACK',
+        group: 'Flashblocks',
+        modes: withExecution,
+        doc: 'the sealed block that pending means while nothing newer is known',
+      },
+      ['latest', 'finalized'],
+    ),
+    'latest',
+  ),
   'flashblocks.addr': defaulted(
     text(
       {

@@ -38,6 +38,7 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
     rpcThreads: usualRpcThreads(),
     isAdminOn: false,
     readyMaxLagSec: 30,
+    pendingFallback: 'latest',
     minFreeBytes: 2_000_000_000,
   })
 })

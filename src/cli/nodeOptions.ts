@@ -45,6 +45,9 @@ export const optionFlags = [
   'ws.origins',
   'ipc.path',
   ...limitFlags,
+  'flashblocks.url',
+  'flashblocks.max-age',
+  'pending.fallback',
   'flashblocks.addr',
   'flashblocks.port',
   'flashblocks.interval',
@@ -91,6 +94,14 @@ function listenOf(given: OptionValues): NodeOptions['listen'] {
   })
   const path = given.mode === 'consensus' ? undefined : given['ipc.path']
   return { ...Object.fromEntries(entries), ...(path !== undefined && { ipc: { path } }), ...publisherOf(given) }
+}
+
+function followedOf(given: OptionValues): Pick<NodeOptions, 'flashblocks' | 'pendingFallback'> {
+  if (given.mode === 'consensus') return {}
+  const urls = given['flashblocks.url']
+  const maxAgeMs = given['flashblocks.max-age']
+  const flashblocks = urls && { urls, ...(maxAgeMs !== undefined && { maxAgeMs }) }
+  return { ...(flashblocks && { flashblocks }), pendingFallback: given['pending.fallback'] }
 }
 
 function publisherOf(given: OptionValues): Pick<NodeOptions['listen'], 'flashblocks'> {
@@ -167,6 +178,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     ...(secret && { jwtSecret: () => secret }),
     ...(sequencerUrl !== undefined && { sequencerUrl }),
     listen: listenOf(given),
+    ...followedOf(given),
     ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],

@@ -70,11 +70,7 @@ it.each<[string, string[], RegExp]>([
     /^basalt: --http\.port: "http" is not an integer from 0 to 65535, or off\. .*\(BAD_FLAG\)\n$/,
   ],
   ['an empty value', ['node', '--datadir='], /^basalt: --datadir: "" is not a text\. .*\(BAD_FLAG\)\n$/],
-  [
-    'a feature that is not there',
-    ['node', '--flashblocks.url', 'ws://a'],
-    /^basalt: --flashblocks\.url is not supported yet\. .*\(UNSUPPORTED\)\n$/,
-  ],
+  ['a feature that is not there', ['node', '--p2p.port', '9222'], /^basalt: --p2p\.port is not supported yet\. .*\(UNSUPPORTED\)\n$/],
   ['no L1', ['node', '--network', 'base'], /^basalt: --l1\.rpc is needed: .*\(MISSING_FLAG\)\n$/],
   ['an import without genesis', ['import', 'x.jsonl'], /^basalt: --genesis is needed: .*\(MISSING_FLAG\)\n$/],
   ['a file that is not there', ['execute', join(dir, 'none')], /^basalt: cannot read .*none: .*\(UNREADABLE_FILE\)\n$/],

@@ -2,6 +2,7 @@ import { chainFault } from '#chain/faults'
 import { consensusFault } from '#consensus/faults'
 import { engineFault } from '#engine/faults'
 import { executionFault } from '#execution/faults'
+import { flashblocksFault } from '#flashblocks/faults'
 import { l1Fault } from '#l1/faults'
 import { l2Fault } from '#l2/faults'
 import { listenFault } from '#lib/faults'
@@ -18,6 +19,7 @@ const makers = [
   consensusFault,
   engineFault,
   executionFault,
+  flashblocksFault,
   l1Fault,
   l2Fault,
   nodeFault,

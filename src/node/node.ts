@@ -16,6 +16,7 @@ import type { ApiKey } from '#rpc/rateLimit'
 import { openConsensusHalf } from './consensusHalf.ts'
 import { createEngineSilence } from './engineSilence.ts'
 import { openExecutionHalf } from './executionHalf.ts'
+import { noFlashblocks, openFlashblocks } from './flashblocksPart.ts'
 import { createHeadFeed } from './headFeed.ts'
 import { createHeadLog } from './headLog.ts'
 import { type EngineUse, problemsOf } from './health.ts'
@@ -80,9 +81,11 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
 
   const heads = createHeadFeed()
   const headLog = starting.use(createHeadLog({ clock, log: log.child('execution') }, { hasDerivation: options.l1 !== undefined }))
+  let flashblocks = noFlashblocks
   const onPublish = (record: HeadRecord): void => {
     heads.publish(record)
     headLog.publish(record)
+    flashblocks.headsChanged()
   }
   const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish }, options))
   const endpoint = endpointOf(options)
@@ -119,8 +122,9 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
   }
-  const ownProblems = (): readonly string[] => problemsOf(health, options)
+  const ownProblems = (): readonly string[] => [...problemsOf(health, options), ...flashblocks.problems()]
   const { context } = eth?.parts ?? {}
+  flashblocks = starting.use(openFlashblocks({ ...parts, execution: half?.execution, sync: () => context?.chain.sync() }, options))
   const threads =
     half && context && isThreaded(options)
       ? starting.use(
@@ -158,6 +162,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     meter.collect({ status: status(), heads: half?.execution.published.heads })
     consensus?.waits.publish()
     half?.collect()
+    flashblocks.collect()
     return { status: 200, text: await scrape(registry, (await threads?.metrics()) ?? []) }
   }
 

@@ -45,6 +45,14 @@ export type EngineEndpoint = {
   readonly jwtSecret: () => Uint8Array
 }
 
+/** Publishers of this chain that are listened to. */
+export type FlashblocksOptions = {
+  /** WebSockets */
+  readonly urls: readonly string[]
+  /** without a slice that fits; absent: two block times */
+  readonly maxAgeMs?: number
+}
+
 export type NodeOptions = {
   readonly mode: NodeMode
   readonly config: RollupConfig
@@ -65,6 +73,10 @@ export type NodeOptions = {
   readonly sequencerUrl?: string
   /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
   readonly callTimeoutMs?: number
+  /** not in consensus mode: publishers of this chain, whose blocks are pending before they are sealed; absent: pending is what is sealed */
+  readonly flashblocks?: FlashblocksOptions
+  /** the sealed block that `pending` names while there is no newer one; absent: latest */
+  readonly pendingFallback?: 'latest' | 'finalized'
   /** threads that answer JSON-RPC over HTTP and WebSocket; 0 or absent: the main thread does */
   readonly rpcThreads?: number
   /** admin_* on the rollup port */

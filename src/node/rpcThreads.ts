@@ -40,6 +40,7 @@ export type RpcThreadsOptions = {
   readonly version: string
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs?: number | undefined
+  readonly pendingFallback?: 'latest' | 'finalized' | undefined
 }
 
 /** Threads that answer JSON-RPC, all on the same ports; one that ends is replaced. Disposing of them lets answers under way finish for a while. */
@@ -172,8 +173,8 @@ class Threads implements RpcThreads {
   /** @throws the fault that the thread could not start with */
   async #seat(number: number): Promise<Urls> {
     const { execution, sync, sequencer } = this.#deps
-    const { count: threads, config, version, callTimeoutMs } = this.#options
-    const common = { number, threads, config, version, callTimeoutMs, listen: this.#listen }
+    const { count: threads, config, version, callTimeoutMs, pendingFallback } = this.#options
+    const common = { number, threads, config, version, callTimeoutMs, pendingFallback, listen: this.#listen }
     const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {

@@ -74,7 +74,7 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
  * @param port to main; it is closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
-  const { number, threads, config, version, listen, callTimeoutMs, hasSequencer } = settings
+  const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasSequencer } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   using meter = createThreadMeter(metrics)
@@ -102,7 +102,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     const heads = createHeadFeed()
     await using execution = await openExecutionReader(settings.chain, { clock, onPublish: (record) => heads.publish(record) })
     opened = tellingContext(main, {
-      ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs },
+      ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       clientVersion: clientVersionOf(version),
       newFilterId: filterIdsOf(number),

@@ -21,6 +21,7 @@ export type RpcWorkerSettings = {
   readonly version: string
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs: number | undefined
+  readonly pendingFallback: 'latest' | 'finalized' | undefined
   /** transactions go there: main has the link */
   readonly hasSequencer: boolean
   readonly sync: SyncProgress | undefined

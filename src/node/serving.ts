@@ -68,7 +68,7 @@ export function ethServing(
   },
   options: NodeOptions,
 ): EthServing {
-  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs } = options
+  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback } = options
   const { execution, consensus, clock, heads, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
@@ -78,7 +78,7 @@ export function ethServing(
   const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
   const context = createEthContext({
-    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs },
+    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs, pendingFallback },
     cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
   })
   const engine = watch &&

@@ -40,7 +40,7 @@ it.each<[string, string[], RegExp]>([
     /--http.port: "70000" is not an integer from 0 to 65535, or off/,
   ],
   ['an L1 that is no URL', ['node', ...files, '--l1.rpc', 'localhost'], /--l1.rpc: "\(secret\)" is not a list of http or https URLs/],
-  ['a feature that is not there', ['node', ...files, ...l1Flags, '--flashblocks.url', 'ws://a'], /--flashblocks.url is not supported yet/],
+  ['a feature that is not there', ['node', ...files, ...l1Flags, '--p2p.port', '9222'], /--p2p.port is not supported yet/],
   [
     'a sequencer that is no URL',
     ['node', ...files, ...l1Flags, '--sequencer.http', 'ws://a'],

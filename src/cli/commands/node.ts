@@ -23,7 +23,6 @@ const names = [
   'p2p.disable',
   'log.level',
   'log.format',
-  'flashblocks.url',
   'retain.history',
   'proofs.history',
   'p2p.port',

@@ -1,0 +1,76 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { FlashblocksMetrics } from '#flashblocks/metrics'
+
+/** As those that reth makes of durations. */
+const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2]
+
+/**
+ * The same metrics; what base-reth-node has with the same meaning is told under its name too.
+ * @see ../shared/reference/operators.md, section 7.3
+ */
+export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics): FlashblocksMetrics {
+  const prefix = 'reth_flashblocks_'
+  const counterOf = (name: string, help: string): Counter => new Counter({ registers: [registry], name: prefix + name, help })
+  const gaugeOf = (name: string, help: string): Gauge => new Gauge({ registers: [registry], name: prefix + name, help })
+  const errors = counterOf('upstream_errors', 'Connections that were given up, and messages that are no frame')
+  const messages = counterOf('upstream_messages', 'Messages of publishers')
+  const unexpected = counterOf('unexpected_block_order', 'Slices that came again, or did not fit')
+  const failed = counterOf('block_processing_error', 'Slices that execution refused')
+  const reconnects = counterOf('reconnect_attempts', 'Connections that are made anew')
+  const height = gaugeOf('pending_snapshot_height', 'The newest block that is not sealed and was executed')
+  const index = gaugeOf('pending_snapshot_fb_index', 'The last slice of it that was executed')
+  const took = new Histogram({
+    ...{ registers: [registry], buckets, name: `${prefix}block_processing_duration` },
+    help: 'From the arrival of a slice that fits until it is shown, in seconds',
+  })
+  return {
+    ...metrics,
+    frames: {
+      inc(labels, by = 1): void {
+        metrics.frames.inc(labels, by)
+        messages.inc(by)
+        if (!expected.has(labels.place)) unexpected.inc(by)
+      },
+    },
+    badFrames: {
+      inc(labels, by = 1): void {
+        metrics.badFrames.inc(labels, by)
+        messages.inc(by)
+        errors.inc(by)
+      },
+    },
+    disconnects: {
+      inc(labels, by = 1): void {
+        metrics.disconnects.inc(labels, by)
+        errors.inc(by)
+        reconnects.inc(by)
+      },
+    },
+    refused: {
+      inc(labels, by = 1): void {
+        metrics.refused.inc(labels, by)
+        failed.inc(by)
+      },
+    },
+    take: {
+      observe(labels, value): void {
+        metrics.take.observe(labels, value)
+        took.observe(value)
+      },
+    },
+    pendingNumber: {
+      set(labels, value): void {
+        metrics.pendingNumber.set(labels, value)
+        height.set(value)
+      },
+    },
+    pendingSlices: {
+      set(labels, value): void {
+        metrics.pendingSlices.set(labels, value)
+        index.set(Math.max(0, value - 1))
+      },
+    },
+  }
+}
+
+const expected: ReadonlySet<string> = new Set(['append', 'next-block', 'replace', 'late'])

@@ -1,0 +1,94 @@
+import type { Registry } from 'prom-client'
+import type { ExecutionWorker } from '#execution/executionWorker'
+import type { Shown } from '#flashblocks/consumer'
+import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
+import { flashblocksMetrics } from '#flashblocks/metrics'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { SyncProgress } from '#rpc/ports'
+import { withPeersNames } from './flashblocksCompat.ts'
+import type { NodeOptions } from './nodeOptions.ts'
+
+type Followed = Pick<ExecutionWorker, 'published' | 'pending'>
+
+export type FlashblocksPartDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly registry: Registry
+  /** absent: the node has no execution half */
+  readonly execution: Followed | undefined
+  /** undefined: not syncing */
+  readonly sync: () => SyncProgress | undefined
+}
+
+/** The feed of a node: followed from the moment on at which the node has caught up. */
+export interface FlashblocksPart extends Disposable {
+  /** Told after each record of heads. */
+  headsChanged(): void
+  /** Why pending is what is sealed, in words for an operator; none: it is not, or the node has still to catch up. */
+  problems(): readonly string[]
+  /** Before metrics are read. */
+  collect(): void
+}
+
+/** A node that has caught up is now and then a block behind: that changes nothing. */
+const syncedForMs = 60_000
+const lookAgainMs = 500
+
+/** Of a node that follows none. */
+export const noFlashblocks: FlashblocksPart = {
+  headsChanged(): void {},
+  problems: () => [],
+  collect(): void {},
+  [Symbol.dispose](): void {},
+}
+
+/** @throws Fault FEED_URL_INVALID (fatal) */
+export function openFlashblocks(
+  deps: FlashblocksPartDeps,
+  { config, flashblocks }: Pick<NodeOptions, 'config' | 'flashblocks'>,
+): FlashblocksPart {
+  const { execution } = deps
+  if (execution === undefined || flashblocks === undefined) return noFlashblocks
+  const { urls, maxAgeMs = 2_000 * config.blockTimeSec } = flashblocks
+  return follow({ ...deps, execution }, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
+}
+
+function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, options: FeedOptions): FlashblocksPart {
+  const { clock, registry, execution, sync } = deps
+  const metrics = withPeersNames(registry, flashblocksMetrics.register(registry))
+  const log = deps.log.child('flashblocks')
+  let syncedMs = Number.NEGATIVE_INFINITY
+  let feed: Feed | undefined
+  let timer: Disposable | undefined
+
+  function isSynced(): boolean {
+    if (sync() === undefined) syncedMs = clock.elapsedMs()
+    return clock.elapsedMs() - syncedMs < syncedForMs
+  }
+
+  function shown(): Shown {
+    const { heads, pending } = execution.published
+    const newest = pending?.blocks.at(-1)
+    const executed = newest && { number: newest.header.number, payloadId: newest.payloadId, index: newest.index }
+    return { head: heads.unsafe, executed }
+  }
+
+  function begin(): void {
+    if (isSynced()) feed = createFeed({ ...deps, log, metrics, pending: execution.pending, shown, isSynced }, options)
+    else timer = clock.after(lookAgainMs, begin)
+  }
+
+  begin()
+  return {
+    headsChanged: () => feed?.headsChanged(),
+    problems: () => feed?.problems() ?? [],
+    collect: () => feed?.collect(),
+    [Symbol.dispose](): void {
+      timer?.[Symbol.dispose]()
+      feed?.[Symbol.dispose]()
+    },
+  }
+}
