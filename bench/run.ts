@@ -18,6 +18,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   evmPriceMemory: () => import('./evmPriceMemory.ts'),
   evmStart: () => import('./evmStart.ts'),
   engine: () => import('./engine.ts'),
+  flashblocks: () => import('./flashblocks.ts'),
   follow: () => import('./follow.ts'),
   pool: () => import('./pool.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
