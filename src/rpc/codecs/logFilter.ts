@@ -40,11 +40,14 @@ function parseBound(filter: Readonly<Record<string, unknown>>, key: 'fromBlock' 
   return value === undefined || value === null ? undefined : within(key, () => blockNumberOrTag.parse(value))
 }
 
+/** What is pending is above latest. */
+const defaultEnd = (from: BlockParam | undefined): BlockParam => (from?.kind === 'tag' && from.tag === 'pending' ? from : latest)
+
 function parseRange(filter: Readonly<Record<string, unknown>>): LogFilter['range'] {
   const from = parseBound(filter, 'fromBlock')
   const to = parseBound(filter, 'toBlock')
   const { blockHash: block } = filter
-  if (block === undefined || block === null) return { kind: 'blocks', from: from ?? latest, to: to ?? latest }
+  if (block === undefined || block === null) return { kind: 'blocks', from: from ?? latest, to: to ?? defaultEnd(from) }
   if (from !== undefined || to !== undefined)
     throw new ParamError('cannot specify both blockHash and fromBlock/toBlock, choose one or the other')
   return { kind: 'block', hash: within('blockHash', () => hash.parse(block)) }

@@ -95,6 +95,7 @@ it('rpc/pending: a block that was sealed since is told with its hash', async () 
 it.each<[unknown, readonly (readonly [number, number])[]]>([
   [{ fromBlock: 'latest', toBlock: 'pending' }, [[2, 2], [3, 3], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: 'pending', toBlock: 'pending' }, [[4, 1]]],
+  [{ fromBlock: 'pending' }, [[4, 1]]],
   [{ fromBlock: '0x0', toBlock: 'pending', address: account(1) }, [[1, 1], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x3', toBlock: 'pending' }, [[3, 3], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x0', toBlock: 'latest', address: account(1) }, [[1, 1]]],
