@@ -72,6 +72,7 @@ export function verifierOptions(
     ...common(basics, datadir),
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
     sequencerUrl: source.rpc,
+    ...(source.flashblocks !== undefined && { flashblocks: { urls: [source.flashblocks] } }),
     listen: { http: { host, port: basics.ports.verifier ?? 0, cors, flag: 'verifier.port' } },
   }
 }
