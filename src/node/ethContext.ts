@@ -87,7 +87,7 @@ export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket
       },
     },
     calls: createCallRuns({ execution, evm: overridable, traced, config }),
-    tracing: createTracing({ execution, evm, traced, config, clock }),
+    tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
     metering: createMetering({ execution, evm, config, clock }),
     fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
     ...(pool && { pool }),

@@ -35,10 +35,10 @@ export type TracingDeps = {
 
 /** Senders of blocks that were handed in. */
 const maxSenderBytes = 2 ** 20
-/** What recently replayed blocks take. */
-const maxReplayBytes = 64 * 2 ** 20
-/** What recently asked witnesses were made of. */
-const maxPartsBytes = 64 * 2 ** 20
+/** What recently replayed blocks take, all threads together; some eighty of 800 transactions each. */
+const maxReplayBytes = 128 * 2 ** 20
+/** What recently asked witnesses were made of, all threads together; some 150 of such blocks. */
+const maxPartsBytes = 128 * 2 ** 20
 /** Work towards a state, between two turns of the event loop. */
 const sliceMs = 10
 
@@ -156,11 +156,12 @@ function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
 /**
  * Blocks and calls of the chain, run again for whoever wants to look on. The states between the transactions of recently traced blocks stay, so
  * that a second question about such a block runs one transaction alone.
+ * @param cacheShare part of what all threads keep that this one may keep
  */
-export function createTracing(given: TracingDeps): Tracing {
+export function createTracing(given: TracingDeps, cacheShare: number): Tracing {
   const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
-  const replays = new Lru<Hash, BlockReplay>(maxReplayBytes)
-  const parts = new WitnessParts(maxPartsBytes)
+  const replays = new Lru<Hash, BlockReplay>(maxReplayBytes * cacheShare)
+  const parts = new WitnessParts(maxPartsBytes * cacheShare)
   const replayOf: ReplayOf = (hash) => {
     const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
     const keep = (): void => {
