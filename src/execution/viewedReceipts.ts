@@ -8,24 +8,22 @@ import { type L1FeeFacts, l1FeeFacts } from './l1FeeFacts.ts'
 import type { ReceiptRow, StoredReceipt } from './receiptRows.ts'
 
 /**
- * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed when it is asked
- * for, once; it does not hang on the view it came from.
+ * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed each
+ * time it is asked for: who needs it again keeps it, or what he made of it. It does not hang on the view it came from.
  */
 export type ViewedReceipt = StoredReceipt & {
   readonly fees?: L1FeeFacts | undefined
-  /** bytes in memory when all of it is decoded, roughly */
+  /** bytes in memory, roughly */
   readonly sizeBytes: number
 }
 
 /** A receipt before it is decoded. */
 export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
 
-/** Of a receipt beside its logs, of a log beside its data; and how many bytes one of an encoded log becomes. */
+/** Of a decoded receipt beside its logs, of a log beside its data; of one that is encoded beside its bytes. */
 const receiptBytes = 800
 const logBytes = 500
-const perLogByte = 4
-/** Of an encoded receipt without logs: most of it is the bloom. */
-const encodedBytes = 270
+const encodedBytes = 400
 
 export function entriesIn(row: ReceiptRow): ReceiptEntry[] {
   return Array.from({ length: row.count }, (_, index) => {
@@ -34,7 +32,7 @@ export function entriesIn(row: ReceiptRow): ReceiptEntry[] {
       gasUsed: row.gasUsed(index),
       firstLogIndex: row.firstLogIndex(index),
       decode: () => decodeReceipt(encoding),
-      sizeBytes: receiptBytes + perLogByte * Math.max(0, encoding.length - encodedBytes),
+      sizeBytes: encodedBytes + encoding.length,
     }
   })
 }
@@ -45,19 +43,15 @@ export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt)
 }
 
 export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ViewedReceipt {
-  let receipt: Receipt | undefined
-  let fees: { readonly facts: L1FeeFacts | undefined } | undefined
   return {
     gasUsed: entry.gasUsed,
     firstLogIndex: entry.firstLogIndex,
     sizeBytes: entry.sizeBytes,
     get receipt(): Receipt {
-      receipt ??= entry.decode()
-      return receipt
+      return entry.decode()
     },
     get fees(): L1FeeFacts | undefined {
-      fees ??= { facts: feesOf() }
-      return fees.facts
+      return feesOf()
     },
   }
 }

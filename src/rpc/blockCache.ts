@@ -1,6 +1,7 @@
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
 import { type Hash, zeroHash } from '#types/ids'
+import type { LogMatcher } from '#types/logMatcher'
 import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
 import { BlockText } from './blockText.ts'
 import { prunedHistory } from './errors.ts'
@@ -87,11 +88,26 @@ export class DecodedBlock {
     return mined && placed && { mined, placed, timestamp: this.of.block.header.timestamp }
   }
 
-  *minedReceipts(): Iterable<MinedReceipt> {
-    for (let index = 0; index < this.count; index++) {
-      const entry = this.receipt(index)
-      if (entry) yield entry
+  minedReceipts(): MinedReceipt[] {
+    return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
+  }
+
+  logs(): PlacedLog[] {
+    return this.receipts.flatMap((_receipt, index) => this.logsOf(index))
+  }
+
+  /** Those of one transaction that match; none beyond the end. */
+  logsOf(transactionIndex: number, matcher?: Pick<LogMatcher, 'matches'>): PlacedLog[] {
+    const placed = this.receipts[transactionIndex]
+    if (placed === undefined) return []
+    const { receipt, firstLogIndex } = placed
+    const found: PlacedLog[] = []
+    for (const [at, log] of receipt.logs.entries()) {
+      if (matcher && !matcher.matches(log)) continue
+      const transactionHash = this.hashAt(transactionIndex)
+      found.push({ log, block: this.place, transactionHash, transactionIndex, logIndex: firstLogIndex + at })
     }
+    return found
   }
 
   hashes(): Hash[] {

@@ -20,7 +20,7 @@ const indexes = Array.from({ length: 20 }, (_, index) => index)
 
 it('rpc/blockText: parts that are kept read as what is written of each by itself', () => {
   const block = read(1)
-  expect(String(block.text.receipts())).toBe(`[${[...block.minedReceipts()].map(receiptText).join(',')}]`)
+  expect(String(block.text.receipts())).toBe(`[${block.minedReceipts().map(receiptText).join(',')}]`)
   const full = {
     hash: block.of.hash,
     block: block.of.block,
@@ -34,7 +34,7 @@ it('rpc/blockText: parts that are kept read as what is written of each by itself
 
 it('rpc/blockText: a block without transactions has empty lists', () => {
   const { text } = read(2)
-  expect([String(text.receipts()), text.logs().matching({ addresses: new Set(), topics: [] })]).toEqual(['[]', []])
+  expect([String(text.receipts()), text.logs().matching({ addresses: new Set(), topics: [] }).length]).toEqual(['[]', 0])
   expect(JSON.parse(String(text.block('full')))).toMatchObject({ transactions: [] })
   expect([text.transaction(0), text.receipt(0)]).toEqual([undefined, undefined])
 })

@@ -2,8 +2,9 @@ import { Buffer } from 'node:buffer'
 import type { Hash } from '#types/ids'
 import { ByteList } from './byteList.ts'
 import { KeptLogs } from './keptLogs.ts'
-import { KeptText, keptList, TextCollector } from './keptText.ts'
-import { type MinedReceipt, receiptPieces, receiptText } from './results/receipt.ts'
+import { type KeptText, keptList } from './keptText.ts'
+import type { PlacedLog } from './results/log.ts'
+import { type MinedReceipt, receiptText } from './results/receipt.ts'
 import { hexListText } from './results/text.ts'
 import { type MinedTransaction, transactionText } from './results/transaction.ts'
 
@@ -15,39 +16,14 @@ type Parts = {
   headText(): string
   hashes(): readonly Hash[]
   transactions(): readonly MinedTransaction[]
-  minedReceipts(): Iterable<MinedReceipt>
+  minedReceipts(): readonly MinedReceipt[]
+  logs(): readonly PlacedLog[]
   transaction(index: number): MinedTransaction | undefined
   receipt(index: number): MinedReceipt | undefined
 }
 
 /** When this share of a block's transactions, or receipts, was asked for one by one, all are kept. */
 const singlesUntilAll = 1 / 8
-
-type KeptReceipts = { readonly text: KeptText; readonly logs: KeptLogs }
-
-/** The list of the receipts, in which the logs stand too. */
-function keptReceipts(entries: Iterable<MinedReceipt>): KeptReceipts {
-  const collector = new TextCollector()
-  const [receipts, logs]: [number[], number[]] = [[], []]
-  collector.add('[')
-  for (const entry of entries) {
-    if (receipts.length > 0) collector.add(',')
-    receipts.push(collector.length)
-    const pieces = receiptPieces(entry)
-    collector.add(pieces.before)
-    for (const [index, log] of pieces.logs.entries()) {
-      if (index > 0) collector.add(',')
-      logs.push(collector.length)
-      collector.add(log)
-      logs.push(collector.length)
-    }
-    collector.add(pieces.after)
-    receipts.push(collector.length)
-  }
-  collector.add(']')
-  const bytes = collector.bytes()
-  return { text: new KeptText(bytes, receipts), logs: new KeptLogs(new KeptText(bytes, logs)) }
-}
 
 const closing = Buffer.from('}')
 
@@ -58,7 +34,8 @@ export class BlockText {
   #head: Buffer | undefined
   #hashes: Buffer | undefined
   #transactions: KeptText | undefined
-  #receipts: KeptReceipts | undefined
+  #receipts: KeptText | undefined
+  #logs: KeptLogs | undefined
   #singles = 0
   #sizeBytes = 0
 
@@ -81,17 +58,21 @@ export class BlockText {
 
   /** All receipts. */
   receipts(): ByteList {
-    return new ByteList([this.#allReceipts().text.bytes])
+    return new ByteList([this.#allReceipts().bytes])
   }
 
-  /** Whether receipts and logs are there already. */
+  /** Whether the logs are there already. */
   get hasLogs(): boolean {
-    return this.#receipts !== undefined
+    return this.#logs !== undefined
   }
 
   /** All logs. */
   logs(): KeptLogs {
-    return this.#allReceipts().logs
+    if (this.#logs === undefined) {
+      this.#logs = new KeptLogs(this.#of.logs())
+      this.#grow(this.#logs.sizeBytes)
+    }
+    return this.#logs
   }
 
   /** Undefined beyond the end. */
@@ -103,7 +84,7 @@ export class BlockText {
 
   /** Undefined beyond the end. */
   receipt(index: number): string | undefined {
-    if (this.#isWorthAll(this.#receipts)) return index < this.#of.count ? this.#allReceipts().text.text(index) : undefined
+    if (this.#isWorthAll(this.#receipts)) return index < this.#of.count ? this.#allReceipts().text(index) : undefined
     const entry = this.#of.receipt(index)
     return entry && receiptText(entry)
   }
@@ -125,10 +106,10 @@ export class BlockText {
     return this.#transactions
   }
 
-  #allReceipts(): KeptReceipts {
+  #allReceipts(): KeptText {
     if (this.#receipts === undefined) {
-      this.#receipts = keptReceipts(this.#of.minedReceipts())
-      this.#grow(this.#receipts.text.sizeBytes + this.#receipts.logs.sizeBytes)
+      this.#receipts = keptList(this.#of.minedReceipts().map(receiptText))
+      this.#grow(this.#receipts.sizeBytes)
     }
     return this.#receipts
   }

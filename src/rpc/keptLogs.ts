@@ -1,7 +1,7 @@
 import type { WantedLogs } from '#types/logMatcher'
 import type { ByteWriter } from './byteList.ts'
-import type { KeptText } from './keptText.ts'
-import { topicsAt } from './results/log.ts'
+import { type KeptText, keptList } from './keptText.ts'
+import { logText, type PlacedLog, topicsAt } from './results/log.ts'
 
 /** What is looked for in many blocks. An empty set means any, of a topic also that there is none in its place. */
 export type LogTerms = { readonly addresses: ReadonlySet<string>; readonly topics: readonly ReadonlySet<string>[] }
@@ -11,58 +11,75 @@ export const logTerms = ({ addresses, topics }: WantedLogs): LogTerms => ({
   topics: topics.map((alternatives) => new Set(alternatives)),
 })
 
-const addressAt = '{"address":"'.length
-const addressLength = 42
+const comma = 0x2c
+const quote = 0x22
 const topicLength = 66
 /** From one topic to the next. */
 const topicStep = topicLength + '","'.length
-const quote = 0x22
-/** Of an entry of an index, beside its numbers. */
-const entryBytes = 200
+/** Of an address in the index, beside its logs. */
+const addressBytes = 200
 
-/** The logs of a block: the text of each, and those of each address. */
+type Run = { readonly from: number; readonly to: number }
+
+/** The logs of a block as text: those of an address stand together, for most who look for logs want those of a few addresses. */
 export class KeptLogs {
   readonly #text: KeptText
-  readonly #byAddress = new Map<string, number[]>()
+  /** where in the text those of an address stand */
+  readonly #runs = new Map<string, Run>()
+  /** of each place in the text, which log of the block stands there; and the other way round */
+  readonly #indexAt: Uint32Array
+  readonly #placeOf: Uint32Array
 
-  /** @param text in which each log stands, in the order of their indexes */
-  constructor(text: KeptText) {
-    this.#text = text
-    for (let index = 0; index < text.count; index++) {
-      const at = text.start(index) + addressAt
-      const address = text.bytes.toString('latin1', at, at + addressLength)
-      const same = this.#byAddress.get(address)
-      if (same) same.push(index)
-      else this.#byAddress.set(address, [index])
+  /** @param logs all of a block, in order */
+  constructor(logs: readonly PlacedLog[]) {
+    const byAddress = Map.groupBy(logs.keys(), (index) => logs[index]?.log.address ?? '')
+    this.#indexAt = Uint32Array.from([...byAddress.values()].flat())
+    this.#placeOf = new Uint32Array(logs.length)
+    for (const [place, index] of this.#indexAt.entries()) this.#placeOf[index] = place
+    let from = 0
+    for (const [address, { length }] of byAddress) {
+      this.#runs.set(address, { from, to: from + length })
+      from += length
+    }
+    this.#text = keptList([...this.#indexAt].flatMap((index) => logs[index] ?? []).map(logText))
+  }
+
+  /** memory it takes */
+  get sizeBytes(): number {
+    return this.#text.sizeBytes + 2 * this.#indexAt.byteLength + addressBytes * this.#runs.size
+  }
+
+  /** The places of the logs that match, in the order of the logs. */
+  matching({ addresses, topics }: LogTerms): ArrayLike<number> & Iterable<number> {
+    const places = this.#ofAddresses(addresses)
+    return topics.every(({ size }) => size === 0) ? places : places.filter((place) => this.#hasTopics(place, topics))
+  }
+
+  /** Logs with commas between them. */
+  writeTo(writer: ByteWriter, places: ArrayLike<number>): void {
+    for (let at = 0; at < places.length; ) {
+      if (at > 0) writer.byte(comma)
+      const first = places[at] ?? 0
+      let count = 1
+      while (places[at + count] === first + count) count++
+      writer.bytes(this.#text.bytes, this.#text.start(first), this.#text.end(first + count - 1))
+      at += count
     }
   }
 
-  /** memory it takes beside the text */
-  get sizeBytes(): number {
-    return 8 * this.#text.count + entryBytes * this.#byAddress.size
-  }
-
-  /** Indexes of the logs that match, rising. */
-  matching({ addresses, topics }: LogTerms): readonly number[] {
-    const candidates = this.#ofAddresses(addresses)
-    if (topics.every(({ size }) => size === 0)) return candidates
-    return candidates.filter((index) => this.#hasTopics(index, topics))
-  }
-
-  writeTo(writer: ByteWriter, index: number): void {
-    this.#text.writeTo(writer, index)
-  }
-
-  #ofAddresses(addresses: ReadonlySet<string>): readonly number[] {
-    if (addresses.size === 0) return Array.from({ length: this.#text.count }, (_, index) => index)
-    const lists = [...addresses].flatMap((address) => this.#byAddress.get(address) ?? [])
-    return addresses.size === 1 ? lists : lists.sort((a, b) => a - b)
+  #ofAddresses(addresses: ReadonlySet<string>): Uint32Array {
+    if (addresses.size === 0) return this.#placeOf
+    const runs = [...addresses].flatMap((address) => this.#runs.get(address) ?? [])
+    const places = runs.map(({ from, to }) => Uint32Array.from({ length: to - from }, (_, at) => from + at))
+    const [first = new Uint32Array(), ...others] = places
+    if (others.length === 0) return first
+    return Uint32Array.from(places.flatMap((each) => [...each])).sort((a, b) => (this.#indexAt[a] ?? 0) - (this.#indexAt[b] ?? 0))
   }
 
   /** A topic is there when a quote stands where it would begin, and all before it are there. */
-  #hasTopics(index: number, topics: LogTerms['topics']): boolean {
+  #hasTopics(place: number, topics: LogTerms['topics']): boolean {
     const { bytes } = this.#text
-    let at = this.#text.start(index) + topicsAt
+    let at = this.#text.start(place) + topicsAt
     let isThere = true
     for (const wanted of topics) {
       isThere &&= bytes[at] === quote

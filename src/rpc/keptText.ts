@@ -1,76 +1,58 @@
 import { Buffer } from 'node:buffer'
-import type { ByteWriter } from './byteList.ts'
 
-/** JSON in one piece, ASCII, in which things stand that are also asked for by themselves. */
+/** A list as JSON in one piece, ASCII, whose items are also asked for by themselves. */
 export class KeptText {
   readonly bytes: Buffer
-  /** where each thing begins and ends */
-  readonly #bounds: Uint32Array
+  /** where each item begins, and where one more would */
+  readonly #starts: Uint32Array
 
-  constructor(bytes: Buffer, bounds: readonly number[]) {
+  constructor(bytes: Buffer, starts: Uint32Array) {
     this.bytes = bytes
-    this.#bounds = Uint32Array.from(bounds)
-  }
-
-  /** things in it */
-  get count(): number {
-    return this.#bounds.length / 2
+    this.#starts = starts
   }
 
   /** memory it takes */
   get sizeBytes(): number {
-    return this.bytes.length + this.#bounds.byteLength
+    return this.bytes.length + this.#starts.byteLength
   }
 
-  /** Where a thing begins; beyond the last: 0. */
+  /** Where an item begins. RangeError beyond the end. */
   start(index: number): number {
-    return this.#bounds[2 * index] ?? 0
+    return this.#startOf(index)
   }
 
-  /** One thing; no text beyond the last. */
+  /** Where an item ends: a comma or the bracket is there. RangeError beyond the end. */
+  end(index: number): number {
+    return this.#startOf(index + 1) - 1
+  }
+
+  /** One item. RangeError beyond the end. */
   text(index: number): string {
-    return this.bytes.toString('latin1', this.start(index), this.#bounds[2 * index + 1] ?? 0)
+    return this.bytes.toString('latin1', this.start(index), this.end(index))
   }
 
-  writeTo(writer: ByteWriter, index: number): void {
-    writer.bytes(this.bytes, this.start(index), this.#bounds[2 * index + 1] ?? 0)
-  }
-}
-
-/** Collects text that is to be kept in one piece. */
-export class TextCollector {
-  readonly #texts: string[] = []
-  #length = 0
-
-  /** so far */
-  get length(): number {
-    return this.#length
-  }
-
-  add(text: string): void {
-    this.#texts.push(text)
-    this.#length += text.length
-  }
-
-  bytes(): Buffer {
-    const bytes = Buffer.allocUnsafeSlow(this.#length)
-    let at = 0
-    for (const text of this.#texts) at += bytes.write(text, at, 'latin1')
-    return bytes
+  #startOf(index: number): number {
+    const start = this.#starts[index]
+    if (start === undefined) throw new RangeError(`item ${index} of ${this.#starts.length - 1}`)
+    return start
   }
 }
 
-/** A list, of which each item is kept. */
-export function keptList(items: Iterable<string>): KeptText {
-  const collector = new TextCollector()
-  const bounds: number[] = []
-  collector.add('[')
-  for (const item of items) {
-    if (bounds.length > 0) collector.add(',')
-    bounds.push(collector.length)
-    collector.add(item)
-    bounds.push(collector.length)
+/** @param items JSON, ASCII */
+export function keptList(items: readonly string[]): KeptText {
+  const starts = new Uint32Array(items.length + 1)
+  let length = 1
+  for (const [index, item] of items.entries()) {
+    starts[index] = length
+    length += item.length + 1
   }
-  collector.add(']')
-  return new KeptText(collector.bytes(), bounds)
+  starts[items.length] = length
+  const bytes = Buffer.allocUnsafeSlow(Math.max(length, 2)).fill('[', 0, 1)
+  for (const [index, item] of items.entries()) {
+    const start = starts[index] ?? 0
+    bytes.write(item, start, 'latin1')
+    bytes[start + item.length] = 0x2c
+  }
+  bytes[bytes.length - 1] = 0x5d
+  return new KeptText(bytes, starts)
 }

@@ -8,7 +8,7 @@ import { depositType } from '#types/transaction'
 import type { ChainReceipt, L1FeeFacts } from '../ports.ts'
 import { refTo } from '../schemas.ts'
 import { logText } from './log.ts'
-import { type WrittenCodec, written } from './text.ts'
+import { listText, type WrittenCodec, written } from './text.ts'
 import { effectiveGasPrice, type MinedTransaction } from './transaction.ts'
 
 export type MinedReceipt = {
@@ -60,35 +60,27 @@ function blobText({ blob }: ChainReceipt): string {
 
 const addressText = (address: Address | null): string => (address === null ? 'null' : `"${address}"`)
 
-function logTexts({ mined, placed, timestamp }: MinedReceipt, logs: readonly Log[]): readonly string[] {
+function logsText({ mined, placed, timestamp }: MinedReceipt, logs: readonly Log[]): string {
   const { hash: known, number } = mined.block
   const hash = known ?? zeroHash
   const block = { hash, number, timestamp }
   let logIndex = placed.firstLogIndex
-  return logs.map((log) => logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }))
+  return listText(logs, (log) => logText({ log, block, transactionHash: mined.hash, transactionIndex: mined.index, logIndex: logIndex++ }))
 }
 
-/** The text of a receipt: what is before its logs, each of them, and what is after them. Between logs belongs a comma. */
-export function receiptPieces(entry: MinedReceipt): { readonly before: string; readonly logs: readonly string[]; readonly after: string } {
+export function receiptText(entry: MinedReceipt): string {
   const { mined, placed } = entry
   const { receipt } = placed
   const { block, transaction } = mined
-  const before =
+  return (
     `{"type":"${toQuantity(receipt.type)}",${outcomeText(receipt)},"cumulativeGasUsed":"${toQuantity(receipt.cumulativeGasUsed)}",` +
-    '"logs":['
-  const after =
-    `],${depositText(receipt)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
+    `"logs":${logsText(entry, receipt.logs)},${depositText(receipt)}"logsBloom":"${toHex(receipt.logsBloom)}",` +
     `"transactionHash":"${mined.hash}","transactionIndex":"${toQuantity(mined.index)}",` +
     `"blockHash":"${block.hash ?? zeroHash}","blockNumber":"${toQuantity(block.number)}","gasUsed":"${toQuantity(placed.gasUsed)}",` +
     `"effectiveGasPrice":"${toQuantity(effectiveGasPrice(transaction, block.baseFee))}",` +
     `"from":"${mined.from}","to":${addressText(transaction.to)},"contractAddress":${addressText(contractAddress(mined, receipt))}` +
     `${feesText(placed.fees)}${blobText(placed)}}`
-  return { before, logs: logTexts(entry, receipt.logs), after }
-}
-
-export function receiptText(entry: MinedReceipt): string {
-  const { before, logs, after } = receiptPieces(entry)
-  return before + logs.join(',') + after
+  )
 }
 
 export const receiptResult: WrittenCodec<MinedReceipt> = written(

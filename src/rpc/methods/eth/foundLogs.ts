@@ -19,17 +19,16 @@ export class FoundLogs {
 
   add(logs: Iterable<PlacedLog>): void {
     for (const log of logs) {
-      this.#separate()
+      this.#separate(1)
       this.#writer.ascii(logText(log))
     }
   }
 
-  /** @param indexes in the block */
-  addKept(logs: KeptLogs, indexes: readonly number[]): void {
-    for (const index of indexes) {
-      this.#separate()
-      logs.writeTo(this.#writer, index)
-    }
+  /** @param places of those that are found */
+  addKept(logs: KeptLogs, places: ArrayLike<number>): void {
+    if (places.length === 0) return
+    this.#separate(places.length)
+    logs.writeTo(this.#writer, places)
   }
 
   /** To be called once, when nothing more comes. */
@@ -38,7 +37,8 @@ export class FoundLogs {
     return this.#writer.finish()
   }
 
-  #separate(): void {
-    if (this.#count++ > 0) this.#writer.byte(comma)
+  #separate(added: number): void {
+    if (this.#count > 0) this.#writer.byte(comma)
+    this.#count += added
   }
 }

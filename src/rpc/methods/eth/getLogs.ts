@@ -138,9 +138,9 @@ function readBlock(
   if (isNear || block.text.hasLogs) {
     if (!block.text.hasLogs) slice.cost += receiptsCost + block.count / perKeeping
     const logs = block.text.logs()
-    const indexes = logs.matching(terms)
-    into.addKept(logs, indexes)
-    slice.cost += 1 + indexes.length / perKept
+    const places = logs.matching(terms)
+    into.addKept(logs, places)
+    slice.cost += 1 + places.length / perKept
   } else {
     slice.cost += only?.length ?? receiptsCost
     into.add(logsIn(block, matcher, only))
