@@ -27,6 +27,12 @@ it('rpc/planCall: with a price and no limit, the gas is what the sender can pay 
   expect(planCall({ gasPrice: 10n }, { ...basis, gasCap: 99n, chainId: 8453 }).gasLimit).toBe(99n)
 })
 
+it('rpc/planCall: the balance is not asked for where there is no price, or a limit', () => {
+  const unasked = { ...basis, balance: (): never => expect.fail('nobody wants the balance') }
+  expect(planCall({ value: 7n }, unasked).gasLimit).toBe(50_000_000n)
+  expect(planCall({ gasPrice: 10n, gas: 21_000n }, unasked).gasLimit).toBe(21_000n)
+})
+
 it.each([
   ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n }],
   ['max fee per gas less than block base fee', -32000, { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n }],
