@@ -63,7 +63,8 @@ export function planCall(request: CallRequest, basis: CallBasis): CallMessage {
 
 /**
  * A request as an estimate tries it first: with as much gas as there can be, which is what the request names and the sender can pay for, and
- * the cap at most. RpcError as with `planCall`. Pure.
+ * the cap at most. The fees of L1 and of the operator are not set aside: Base's client charges neither in calls and estimates
+ * (paradigmxyz/reth, pull request 22959). RpcError as with `planCall`. Pure.
  */
 export function planEstimate(request: CallRequest, basis: CallBasis): CallMessage {
   checkForm(request, basis)
