@@ -164,7 +164,7 @@ it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, t
   }
   await vi.waitFor(
     async () => expect(threadsOf(await times(12, () => ask<string>(node, 'eth_newBlockFilter')))).toEqual(['0x00', '0x01']),
-    { timeout: 5_000, interval: 100 },
+    { timeout: 20_000, interval: 100 },
   )
   const after = await scraped()
   for (const line of ['basalt_rpc_socket_ends_total{why="client"} 8', 'basalt_node_rpc_thread_ends_total 1', 'basalt_node_rpc_threads 2'])
@@ -175,17 +175,14 @@ it('faults/rpcThreads: one that ends is replaced, the others answer meanwhile, t
 })
 
 it('faults/rpcThreads: one that gives no sign of life is replaced as one that ended is', async () => {
-  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 10, run) }
+  const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms / 4, run) }
   await using node = await start({}, hasty)
   const scraped = async () => await (await fetch(`${node.urls.metrics}/metrics`)).text()
-  expect(await scraped()).toContain('basalt_node_rpc_thread_ends_total 0\n')
+  const patience = { timeout: 20_000, interval: 100 }
   holdNewestThread()
-  await vi.waitFor(async () => expect(await scraped()).toContain('basalt_node_rpc_thread_ends_total 1\n'), {
-    timeout: 10_000,
-    interval: 100,
-  })
-  await vi.waitFor(async () => expect(await scraped()).toContain('basalt_node_rpc_threads 2\n'), { timeout: 10_000, interval: 100 })
-  expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0'))
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_thread_ends_total [1-9]/m), patience)
+  await vi.waitFor(async () => expect(await scraped()).toMatch(/^basalt_node_rpc_threads 2$/m), patience)
+  await vi.waitFor(async () => expect(await times(8, () => ask(node, 'eth_blockNumber'))).toEqual(Array(8).fill('0x0')), patience)
   expect(warned.join('')).toContain('gave no sign of life')
 })
 
@@ -195,7 +192,8 @@ it('faults/rpcThreads: keys that change count in every thread, in one that is st
   const limited = async () => {
     const headers = { 'x-api-key': 'nobodys-1', 'content-type': 'application/json', connection: 'close' }
     const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })))
-    return (await fetch(node.urls.http ?? '', { method: 'POST', headers, body })).status === 429
+    const answers = (await (await fetch(node.urls.http ?? '', { method: 'POST', headers, body })).json()) as { error?: object }[]
+    return answers.filter(({ error }) => error).length > 50 // a unit comes back each second
   }
   expect(await times(4, limited)).toEqual(Array(4).fill(false))
   node.setApiKeys([{ key: 'nobodys-1', unitsPerSec: 1, burstUnits: 1 }])
@@ -203,7 +201,7 @@ it('faults/rpcThreads: keys that change count in every thread, in one that is st
   await vi.waitFor(async () => expect(await times(8, limited)).toEqual(Array(8).fill(true)), { timeout: 10_000, interval: 100 })
   const filters = () => times(12, () => ask<string>(node, 'eth_newBlockFilter'))
   await endNewestThread()
-  await vi.waitFor(async () => expect(threadsOf(await filters())).toEqual(['0x00', '0x01']), { timeout: 10_000, interval: 100 })
+  await vi.waitFor(async () => expect(threadsOf(await filters())).toEqual(['0x00', '0x01']), { timeout: 20_000, interval: 100 })
   expect(await times(8, limited)).toEqual(Array(8).fill(true))
 })
 
