@@ -69,7 +69,14 @@ async function follow({ execution, payload, told, deps }: Heavy): Promise<{ read
   using view = execution.view()
   const on = parentOf(view, payload)
   const head = { number: payload.blockNumber - 1, hash: payload.parentHash }
-  using chain = new PendingChain({ block: deps, head: () => head, onHead: (run) => run(on), onChange: () => {}, log: silentLog })
+  using chain = new PendingChain({
+    block: deps,
+    head: () => head,
+    onHead: (run) => run(on),
+    onChange: () => {},
+    clock: systemClock,
+    log: silentLog,
+  })
   const startMs = spentMs()
   for (const increment of told) {
     const outcome = await chain.take(increment, Number.MAX_SAFE_INTEGER)

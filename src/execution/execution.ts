@@ -96,6 +96,7 @@ class LocalExecution implements Execution {
       head: (): BlockId => this.#published.heads.unsafe,
       onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
       onChange: (): void => this.#publish(this.#published),
+      clock: deps.clock,
       log,
     })
     this.#restore()
@@ -134,10 +135,8 @@ class LocalExecution implements Execution {
     if (claim.kind === 'invalid') return claim
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
     this.#commits.makeRoom()
-    const result = this.#executed({ hash: payload.parentHash, number: payload.blockNumber - 1 }, (parent) => {
-      const block = this.pending.sealed(parent, payload)
-      return block ? { kind: 'executed', block } : verifyClaimed(this.#block, parent, payload, claim.header)
-    })
+    const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
+    const result = this.#executed(parent, (on) => this.pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header))
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
@@ -161,10 +160,12 @@ class LocalExecution implements Execution {
       return ran.value
     }
     const { clock, increments } = this.#deps
-    const shown = increments && this.pending.showing(increments, clock)
+    const shown = increments && this.pending.showing(increments)
     const deps = { block: this.#block, pool, clock, increments: shown, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
-    return built.kind === 'invalid' ? built : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on) }), ms)
+    return built.kind === 'invalid'
+      ? built
+      : this.#executed(parent, (on) => ({ kind: 'executed', block: built.build.seal(on), earlierMs: ms }))
   }
 
   async setHeads(heads: Heads): Promise<void> {
@@ -278,11 +279,11 @@ class LocalExecution implements Execution {
     return { value, ms: Math.max(0, clock.nowMs() - startMs), branch: view.branch(parent.hash)?.blocks ?? [] }
   }
 
-  /** Executes on a known parent, and keeps the block if it is valid. @param earlierMs that it took before */
-  #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult, earlierMs = 0): BlockResult {
+  /** Executes on a known parent, and keeps the block if it is valid. @param execute tells how long it took before */
+  #executed(parent: BlockId, execute: (on: ParentBlock) => BlockResult & { readonly earlierMs?: number }): BlockResult {
     const { log, onExecuted } = this.#deps
     const { value: result, ms: lastMs, branch } = this.#during(parent, execute)
-    const ms = earlierMs + lastMs
+    const ms = (result.earlierMs ?? 0) + lastMs
     if (result.kind === 'invalid') {
       log.debug('block refused', { reason: result.reason, ms })
       return result

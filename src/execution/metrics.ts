@@ -36,6 +36,7 @@ export const executionMetrics = defineMetrics({
   gas: counter('basalt_execution_gas_total', 'Gas of the blocks executed'),
   milliseconds: counter('basalt_execution_milliseconds_total', 'Time spent executing blocks'),
   transactions: counter('basalt_execution_transactions_total', 'Transactions of the blocks executed, deposits included'),
+  reused: counter('basalt_execution_reused_blocks_total', 'Blocks that were sealed out of the increments told of them, not executed again'),
   journal: gauge('basalt_execution_journal_bytes', 'Size of the journal: what a start may have to execute again'),
   tree: gauge('basalt_execution_tree_bytes', 'Executed blocks in memory, roughly'),
   overlays: gauge('basalt_execution_uncommitted_blocks', 'Canonical blocks that no commit has reached'),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
@@ -23,10 +23,16 @@ type Segments = NonNullable<Parameters<typeof createMemoryJournal>[0]>
 const target = testAddress(0x77)
 const nonce = { alice: 0n, bob: 0n }
 
+const opened: Execution[] = []
+afterEach(async () => {
+  for (const execution of opened.splice(0)) if (execution !== maker) await execution.close()
+})
+
 function open(segments: Segments = new Map(), kv = createMemoryKv()) {
   const journal = createMemoryJournal(segments)
   const clock = createManualClock()
   const execution = createExecution({ kv, journal, evm, config, genesis: () => genesis, clock, log: silentLog })
+  opened.push(execution)
   const setUnsafe = async (payload: Payload): Promise<void> =>
     execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   const seal = async (payload: Payload): Promise<void> => {

@@ -29,6 +29,7 @@ export type PendingChainDeps = {
   readonly onHead: <T>(run: (on: ParentBlock) => T) => T
   /** Told when what is shown has changed by itself, not by new heads. */
   readonly onChange: () => void
+  readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
   readonly log: Log
 }
 
@@ -36,7 +37,12 @@ export type PendingChainDeps = {
 type Followed = { readonly open: OpenBlock; readonly below: CurrentState }
 
 /** A block as it is shown. One that is built here is somebody else's to continue and to seal. */
-type Entry = { readonly shown: PendingBlock; readonly followed: Followed | undefined; readonly sizeBytes: number }
+type Entry = { readonly shown: PendingBlock; readonly followed: Followed | undefined; readonly sizeBytes: number; readonly ms: number }
+
+const withTime = (entry: Entry, ms: number): Entry => ({ ...entry, ms: entry.ms + ms })
+
+/** A block that was executed here, and how long that took before it was sealed. */
+type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; readonly earlierMs: number }
 
 /**
  * The blocks above the unsafe head that are not sealed yet, each executed once, increment by increment, on one open session. Bounded: at most
@@ -64,12 +70,14 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   async take(increment: Increment, freshUntilMs: number): Promise<PendingOutcome> {
-    const { head, onHead, log } = this.#deps
+    const { head, onHead, clock, log } = this.#deps
     const { blockNumber: number, index } = increment
     const shown = this.#entries.map((entry) => entry.shown)
     const plan = planIncrement(this.#deps.block.config, head(), shown, increment)
     if (plan.kind === 'refused') return plan
+    if (plan.kind === 'grow' && this.#entries.at(-1)?.followed === undefined) return refused('order', 'the block is built here')
     const keep = plan.kind === 'begin' ? plan.at : shown.length - 1
+    const startMs = clock.elapsedMs()
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(keep)))
     const outcome = onHead((on) => {
@@ -82,7 +90,8 @@ export class PendingChain implements PendingPort, Disposable {
       return outcome
     }
     abandoned.move()
-    this.#change(this.#entries, freshUntilMs)
+    const ms = clock.elapsedMs() - startMs
+    this.#change(this.#entries.with(-1, withTime(this.#entries.at(-1) as Entry, ms)), freshUntilMs)
     return outcome
   }
 
@@ -93,13 +102,13 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /** The listener, which is told after a block that is built on the unsafe head is shown, and it alone: another continues and seals it. */
-  showing({ everyMs, onIncrement }: IncrementListener, clock: Clock): IncrementListener {
+  showing({ everyMs, onIncrement }: IncrementListener): IncrementListener {
     return {
       everyMs,
       onIncrement: (increment, shown): void => {
         if (shown.header.parentHash === this.#deps.head().hash) {
           this.#cut(0)
-          this.#change([{ shown, followed: undefined, sizeBytes: 0 }], clock.nowMs() + builtFreshMs)
+          this.#change([{ shown, followed: undefined, sizeBytes: 0, ms: 0 }], this.#deps.clock.nowMs() + builtFreshMs)
         }
         onIncrement(increment, shown)
       },
@@ -128,14 +137,16 @@ export class PendingChain implements PendingPort, Disposable {
    * A block out of what was executed here of it, without executing it again; undefined when it is another.
    * @param on its parent
    */
-  sealed(on: ParentBlock, payload: Payload): ExecutedBlock | undefined {
+  sealed(on: ParentBlock, payload: Payload): SealedBlock | undefined {
     const { blockNumber, parentHash } = payload
     const entry = this.#entries.find(({ shown }) => shown.header.number === blockNumber && shown.header.parentHash === parentHash)
     if (entry?.followed === undefined || !isOfPayload(entry.shown, payload)) return undefined
-    const block = entry.followed.open.seal(on, entry.shown.diff)
+    const { diff, transactions, executed } = entry.shown
+    const block = entry.followed.open.seal(on, diff)
     if (block.hash !== payload.blockHash) return undefined
     this.#reused++
-    return block
+    // the open block has its lists for itself: it may still grow
+    return { kind: 'executed', block: { ...block, transactions, executed }, earlierMs: entry.ms }
   }
 
   [Symbol.dispose](): void {
@@ -156,7 +167,7 @@ export class PendingChain implements PendingPort, Disposable {
       const taken = takeAll(open, increment)
       if (taken.kind === 'refused') return taken
       const shown = pendingBlockOf(open, increment, increment.outcome)
-      this.#entries = [...this.#entries, { shown, followed: { open, below }, sizeBytes: sizeOf(increment) }]
+      this.#entries = [...this.#entries, { shown, followed: { open, below }, sizeBytes: sizeOf(increment), ms: 0 }]
       abandoned.move()
       return taken
     })
@@ -164,7 +175,7 @@ export class PendingChain implements PendingPort, Disposable {
 
   #grow(parentOf: (hash: Hash) => ParentBlock, increment: Increment): PendingOutcome {
     const last = this.#entries.at(-1)
-    if (last?.followed === undefined) return refused('order', 'the block is built here')
+    if (last?.followed === undefined) throw new RangeError('no block is followed')
     const sizeBytes = last.sizeBytes + sizeOf(increment)
     if (sizeBytes > limits.blockBytes || increment.index > limits.increments)
       return refused('rules', 'the block is too large to be followed')
@@ -174,7 +185,7 @@ export class PendingChain implements PendingPort, Disposable {
       const taken = takeAll(open, increment)
       if (taken.kind === 'refused') return taken
       const shown = pendingBlockOf(open, increment, increment.outcome)
-      this.#entries = [...this.#entries.slice(0, -1), { shown, followed, sizeBytes }]
+      this.#entries = [...this.#entries.slice(0, -1), { ...last, shown, sizeBytes }]
       return taken
     })
   }

@@ -3,17 +3,17 @@ import { afterEach, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import type { Engine } from '#engine/port'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createSentLog } from '#lib/sentLog'
 import { createMemoryKv } from '#store/memoryKv'
 import type { SnapshotSource } from '#store/ports'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
+import { incrementsOf } from '#test/harness/increments'
 import { testAddress } from '#test/harness/sessions'
 import { type Hash, parseHash, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
-import { createExecution } from './execution.ts'
+import { createExecution, type Execution } from './execution.ts'
 import { executionFault } from './faults.ts'
 import { ShownRecords } from './shownRecords.ts'
 import { ExecutionClient } from './workerClient.ts'
@@ -58,7 +58,8 @@ function connect(
     ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
     onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
-  const client = new ExecutionClient(port1, { config, shown, clock: systemClock, genesis: () => genesis, log: silentLog })
+  const clock = createManualClock()
+  const client = new ExecutionClient(port1, { config, shown, clock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
   const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
@@ -68,7 +69,7 @@ function connect(
     execution.commit()
     isQuiet = false
   }
-  return { kv, execution, client, served, commitTo, publish: () => publisher.publish(execution.published, noSizes) }
+  return { kv, execution, client, clock, served, commitTo, publish: () => publisher.publish(execution.published, noSizes) }
 }
 
 async function buildOn(engine: Engine, transactions: readonly Uint8Array[] = [], branch = 0) {
@@ -112,6 +113,38 @@ it('execution/workerClient: a view takes in what was published but not yet deliv
   using view = world.client.view()
   expect(view.heads.latest.hash).toBe(payload.blockHash)
   expect(view.header(payload.blockHash)?.number).toBe(1)
+})
+
+it('execution/workerClient: what is pending is read here as there, and no longer than it is fresh by the clock of this thread', async () => {
+  const { client, execution, clock } = connect()
+  const { execution: maker } = connect()
+  const payload = await buildOn(maker, [signedBy('alice', {}), signedBy('alice', { nonce: 1n })])
+  await maker.insert(payload)
+  const freshUntilMs = clock.nowMs() + 1_000
+  const seen = (from: Pick<Execution, 'view'>): unknown => {
+    using view = from.view()
+    const { pending } = view.heads
+    const receipts = pending && view.receipts(pending.hash)?.map(({ receipt }) => receipt)
+    return (
+      pending && [
+        pending,
+        { ...view.header(pending.hash) },
+        view.block(pending.hash),
+        receipts,
+        view.state(pending)?.account(testAddress(0x77))?.balance,
+      ]
+    )
+  }
+  for (const increment of incrementsOf(maker, payload, [1, 2])) {
+    expect(await client.pending.take(increment, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: increment.outcome.gasUsed })
+    expect(seen(client)).toEqual(seen(execution))
+  }
+  await clock.advanceMs(1_001)
+  expect([seen(client), seen(execution)]).toEqual([undefined, expect.anything()])
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  expect(execution.sizes().reused).toBe(1)
+  await client.pending.drop('test')
+  expect(seen(execution)).toBeUndefined()
 })
 
 it('execution/workerClient: views of one record share a snapshot, and the state of a block; the next record has its own', async () => {

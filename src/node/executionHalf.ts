@@ -67,8 +67,11 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   )
   const execution = starting.use(worker)
   let poolBefore: TxPoolFacts | undefined
+  let reusedBefore = 0
   function collect(): void {
-    const { journalBytes, treeBytes, overlayBlocks, pool } = execution.sizes()
+    const { journalBytes, treeBytes, overlayBlocks, reused, pool } = execution.sizes()
+    executed.reused.inc({}, reused - reusedBefore)
+    reusedBefore = reused
     executed.journal.set({}, journalBytes)
     executed.tree.set({}, treeBytes)
     executed.overlays.set({}, overlayBlocks)
