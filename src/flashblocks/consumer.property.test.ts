@@ -102,7 +102,7 @@ const foreign = fc.array(
     fc.oneof(
       fc.constantFrom(...others),
       fc.constantFrom<Step>({ kind: 'head', of: 'c3' }, { kind: 'head', of: 'c5' }, { kind: 'head', of: 'x2' }, { kind: 'head', of: 'a1' }),
-      fc.constantFrom<Step>({ kind: 'wait', ms: 1_000 }, { kind: 'wait', ms: maxAgeMs }, { kind: 'restart' }),
+      fc.constantFrom<Step>({ kind: 'wait', ms: 1_000 }, { kind: 'wait', ms: maxAgeMs + 1 }, { kind: 'restart' }),
     ),
   ),
   { maxLength: 12 },
