@@ -22,7 +22,8 @@ import { createHeadLog } from './headLog.ts'
 import { type EngineUse, problemsOf } from './health.ts'
 import { forwardMetrics, rpcThreadsMetrics } from './metrics.ts'
 import { createNodeMetrics } from './nodeMetrics.ts'
-import { checkOptions, endpointOf, type NodeOptions } from './nodeOptions.ts'
+import { checkOptions, endpointOf, hasPendingBlocks, type NodeOptions } from './nodeOptions.ts'
+import { createPendingFeed } from './pendingFeed.ts'
 import { openRemoteEngine, runApart } from './remoteEngine.ts'
 import { isThreaded, startRpcThreads, withoutThreaded } from './rpcThreads.ts'
 import { scrape } from './scrape.ts'
@@ -80,10 +81,12 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   const stop = new AbortController()
 
   const heads = createHeadFeed()
+  const preconfirmed = createPendingFeed(config)
   const headLog = starting.use(createHeadLog({ clock, log: log.child('execution') }, { hasDerivation: options.l1 !== undefined }))
   let flashblocks = noFlashblocks
   const onPublish = (record: HeadRecord): void => {
     heads.publish(record)
+    preconfirmed.publish(record)
     headLog.publish(record)
     flashblocks.headsChanged()
   }
@@ -108,6 +111,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
           consensus,
           log: log.child('rpc'),
           heads,
+          preconfirmed,
           silence,
           forwarding: forwardMetrics.register(registry),
         },
@@ -139,7 +143,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
               filters: context.filters,
               metrics: rpcThreadsMetrics.register(registry),
             },
-            { ...options, count: options.rpcThreads ?? 0 },
+            { ...options, hasPending: hasPendingBlocks(options), count: options.rpcThreads ?? 0 },
           ),
         )
       : undefined

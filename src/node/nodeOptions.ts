@@ -87,6 +87,10 @@ export type NodeOptions = {
   readonly minFreeBytes: number
 }
 
+/** Whether blocks are known before they are sealed: they are followed, or built here slice by slice. */
+export const hasPendingBlocks = ({ flashblocks, listen }: NodeOptions): boolean =>
+  flashblocks !== undefined || listen.flashblocks !== undefined
+
 /** Where the other half is; undefined: it is in this process, or nobody asks for it. */
 export function endpointOf({ mode, engine, jwtSecret }: NodeOptions): EngineEndpoint | undefined {
   return mode === 'consensus' && engine && jwtSecret ? { url: engine.url, jwtSecret } : undefined

@@ -41,6 +41,8 @@ export type RpcThreadsOptions = {
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs?: number | undefined
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
+  /** blocks are known before they are sealed */
+  readonly hasPending?: boolean
 }
 
 /** Threads that answer JSON-RPC, all on the same ports; one that ends is replaced. Disposing of them lets answers under way finish for a while. */
@@ -173,8 +175,8 @@ class Threads implements RpcThreads {
   /** @throws the fault that the thread could not start with */
   async #seat(number: number): Promise<Urls> {
     const { execution, sync, sequencer } = this.#deps
-    const { count: threads, config, version, callTimeoutMs, pendingFallback } = this.#options
-    const common = { number, threads, config, version, callTimeoutMs, pendingFallback, listen: this.#listen }
+    const { count: threads, config, version, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
+    const common = { number, threads, config, version, callTimeoutMs, pendingFallback, hasPending, listen: this.#listen }
     const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
     const thread = startRpcThread(this.#threadDeps(number), settings)
     try {

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { Registry } from 'prom-client'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { openExecutionReader } from '#execution/executionReader'
+import type { HeadRecord } from '#execution/headRecord'
 import type { Clock } from '#lib/clock'
 import { sendError } from '#lib/sentError'
 import { createSentLog } from '#lib/sentLog'
@@ -16,6 +17,7 @@ import { clientVersionOf } from './clientVersion.ts'
 import { createEthContext, type EthContextDeps } from './ethContext.ts'
 import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
 import { createHeadFeed } from './headFeed.ts'
+import { createPendingFeed } from './pendingFeed.ts'
 import { cacheShares } from './rpcThreadCount.ts'
 import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { createThreadMeter } from './scrape.ts'
@@ -74,7 +76,7 @@ type Opened = { readonly context: Context; readonly own: Context['filters']; ser
  * @param port to main; it is closed at the end
  */
 export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
-  const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasSequencer } = settings
+  const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
   const closing = Promise.withResolvers<void>()
   const metrics = new Registry()
   using meter = createThreadMeter(metrics)
@@ -100,9 +102,15 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   port.on('message', (message) => main.receive(message))
   try {
     const heads = createHeadFeed()
-    await using execution = await openExecutionReader(settings.chain, { clock, onPublish: (record) => heads.publish(record) })
+    const preconfirmed = createPendingFeed(config)
+    const onPublish = (record: HeadRecord): void => {
+      heads.publish(record)
+      preconfirmed.publish(record)
+    }
+    await using execution = await openExecutionReader(settings.chain, { clock, onPublish })
     opened = tellingContext(main, {
       ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
+      preconfirmed: hasPending ? preconfirmed : undefined,
       sequencer: hasSequencer ? sequencerOf(main) : undefined,
       clientVersion: clientVersionOf(version),
       newFilterId: filterIdsOf(number),

@@ -22,6 +22,8 @@ export type RpcWorkerSettings = {
   readonly listen: Pick<ListenOptions, 'http' | 'ws'>
   readonly callTimeoutMs: number | undefined
   readonly pendingFallback: 'latest' | 'finalized' | undefined
+  /** blocks are known before they are sealed */
+  readonly hasPending: boolean
   /** transactions go there: main has the link */
   readonly hasSequencer: boolean
   readonly sync: SyncProgress | undefined

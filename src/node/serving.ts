@@ -11,6 +11,7 @@ import type { ExecutionWorker } from '#execution/executionWorker'
 import type { Clock } from '#lib/clock'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
+import type { PendingFeed } from '#rpc/pendingPorts'
 import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
 import type { ForwardState } from '#rpc/submitPorts'
 import { hashHeader } from '#types/header'
@@ -21,7 +22,7 @@ import type { EngineSilence } from './engineSilence.ts'
 import { createEngineWatch, type EngineWatch } from './engineWatch.ts'
 import { createEthContext } from './ethContext.ts'
 import type { ForwardMetrics } from './metrics.ts'
-import type { NodeOptions } from './nodeOptions.ts'
+import { hasPendingBlocks, type NodeOptions } from './nodeOptions.ts'
 import { createRollupNode } from './rollupNode.ts'
 import { cacheShares } from './rpcThreadCount.ts'
 import { isThreaded } from './rpcThreads.ts'
@@ -63,13 +64,14 @@ export function ethServing(
     readonly forwarding: ForwardMetrics
     readonly log: Log
     readonly heads: HeadFeed
+    readonly preconfirmed: PendingFeed
     /** absent: no other half moves this one */
     readonly silence: EngineSilence | undefined
   },
   options: NodeOptions,
 ): EthServing {
   const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback } = options
-  const { execution, consensus, clock, heads, silence, forwarding } = deps
+  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding } = deps
   const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
   const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
   const clientVersion = clientVersionOf(version)
@@ -79,6 +81,7 @@ export function ethServing(
   const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
   const context = createEthContext({
     ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs, pendingFallback },
+    preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
     cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
   })
   const engine = watch &&
