@@ -41,6 +41,25 @@ it('rpc/getLogs: what an index names is held against the logs, and blocks it doe
   ])
 })
 
+it('rpc/getLogs: what an index has named is read over several turns, and not asked for again', async () => {
+  const many = [...Array(28).fill(1), 0]
+  const places = Array.from({ length: 40 }, (_, at) => ({ number: at + 1, transactions: many }))
+  let asked = 0
+  let views = 0
+  const findLogs: LogFinder['findLogs'] = (_wanted, _from, to) => {
+    asked++
+    return { kind: 'found', places, next: to + 1 }
+  }
+  const view = (): ChainView => {
+    views++
+    return { ...chain.view(), findLogs }
+  }
+  const found = readResult<Found>(await getLogs.call(fakeContext({ ...chain, view }), [{ ...everywhere, address: account(2) }]))
+  expect(found.map(({ blockNumber }) => Number(blockNumber))).toEqual(places.map(({ number }) => number))
+  expect(asked).toBe(1)
+  expect(views).toBeGreaterThan(2) // one of them for the plan
+})
+
 it('rpc/getLogs: nothing is asked of the index when everything matches', async () => {
   const { context, asked } = indexed(() => [])
   expect(readResult<Found>(await getLogs.call(context, [everywhere]))).toHaveLength(120)
