@@ -70,10 +70,10 @@ export class KeptLogs {
   #ofAddresses(addresses: ReadonlySet<string>): Uint32Array {
     if (addresses.size === 0) return this.#placeOf
     const runs = [...addresses].flatMap((address) => this.#runs.get(address) ?? [])
-    const places = runs.map(({ from, to }) => Uint32Array.from({ length: to - from }, (_, at) => from + at))
-    const [first = new Uint32Array(), ...others] = places
-    if (others.length === 0) return first
-    return Uint32Array.from(places.flatMap((each) => [...each])).sort((a, b) => (this.#indexAt[a] ?? 0) - (this.#indexAt[b] ?? 0))
+    const places = new Uint32Array(runs.reduce((sum, { from, to }) => sum + to - from, 0))
+    let at = 0
+    for (const { from, to } of runs) for (let place = from; place < to; place++) places[at++] = place
+    return runs.length < 2 ? places : places.sort((a, b) => (this.#indexAt[a] ?? 0) - (this.#indexAt[b] ?? 0))
   }
 
   /** A topic is there when a quote stands where it would begin, and all before it are there. */
