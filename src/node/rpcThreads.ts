@@ -17,7 +17,7 @@ import { watchPulse } from './pulse.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
 import { counted } from './scrape.ts'
-import type { ListenOptions, Urls } from './servers.ts'
+import type { ListenOptions, PageListen, Urls } from './servers.ts'
 
 export type RpcThreadsDeps = {
   readonly execution: Pick<ExecutionWorker, 'reader'>
@@ -89,6 +89,12 @@ function sharedPorts(listen: RpcThreadsOptions['listen'], urls: Urls): RpcThread
   return { ...(http && { http: at(http, urls.http) }), ...(ws && { ws: at(ws, urls.ws) }) }
 }
 
+/** The same with other keys, where there is a rate limit. */
+function withKeys({ http, ws }: RpcThreadsOptions['listen'], keys: readonly ApiKey[]): RpcThreadsOptions['listen'] {
+  const changed = <L extends PageListen>(given: L): L => (given.rateLimit ? { ...given, rateLimit: { ...given.rateLimit, keys } } : given)
+  return { ...(http && { http: changed(http) }), ...(ws && { ws: changed(ws) }) }
+}
+
 /** Whether other threads than this one are to answer. */
 export const isThreaded = ({ rpcThreads = 0, listen }: Pick<NodeOptions, 'rpcThreads' | 'listen'>): boolean =>
   rpcThreads > 0 && (listen.http !== undefined || listen.ws !== undefined)
@@ -113,7 +119,7 @@ class Threads implements RpcThreads {
   readonly #measured: MetricValues[] = []
   /** what those that are gone have counted */
   #past: MetricValues = []
-  /** undefined: those that they were started with */
+  /** undefined: those of the options */
   #apiKeys: readonly ApiKey[] | undefined
   urls: Urls = {}
 
@@ -158,6 +164,7 @@ class Threads implements RpcThreads {
 
   setApiKeys(keys: readonly ApiKey[]): void {
     this.#apiKeys = keys
+    this.#listen = withKeys(this.#listen, keys)
     for (const { link } of this.#running()) link.tell('apiKeys', keys)
   }
 
