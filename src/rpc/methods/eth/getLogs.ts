@@ -47,12 +47,12 @@ function planRange(context: EthContext, range: Extract<LogFilter['range'], { kin
   const { latest: head, unsealed = [] } = view.heads
   const from = bound(context, view, range.from)
   const to = bound(context, view, range.to)
-  if (from > to) throw invalidParams('invalid block range params')
-  const isOpen = to > head.number && range.to.kind === 'tag'
-  if (to > head.number && !isOpen) throw invalidParams('block range extends beyond current head block')
+  const isAbove = from > head.number && range.from.kind === 'tag' && range.to.kind === 'tag'
+  if (from > to && !isAbove) throw invalidParams('invalid block range params')
+  if (to > head.number && range.to.kind !== 'tag') throw invalidParams('block range extends beyond current head block')
   const { logBlocks } = context.limits
   if (to - from > logBlocks) throw invalidParams(`query exceeds max block range ${logBlocks}`)
-  const wanted = isOpen ? unsealed.filter(({ number }) => number >= from) : []
+  const wanted = unsealed.filter(({ number }) => number >= from && number <= to)
   return { from, to: Math.min(to, head.number), head, above: wanted.flatMap(({ hash }) => logsOfBlock(context, view, hash, matcher)) }
 }
 

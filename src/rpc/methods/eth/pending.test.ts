@@ -96,6 +96,7 @@ it.each<[unknown, readonly (readonly [number, number])[]]>([
   [{ fromBlock: 'latest', toBlock: 'pending' }, [[2, 2], [3, 3], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: 'pending', toBlock: 'pending' }, [[4, 1]]],
   [{ fromBlock: 'pending' }, [[4, 1]]],
+  [{ fromBlock: 'pending', toBlock: 'latest' }, []],
   [{ fromBlock: '0x0', toBlock: 'pending', address: account(1) }, [[1, 1], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x3', toBlock: 'pending' }, [[3, 3], [4, 1]]], // biome-ignore format: a table
   [{ fromBlock: '0x0', toBlock: 'latest', address: account(1) }, [[1, 1]]],
