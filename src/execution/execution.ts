@@ -349,7 +349,7 @@ class LocalExecution implements Execution {
   #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
     const { committed } = this.#published
     this.#load = this.#loadOf(overlays)
-    this.pending.follow(heads.unsafe, (number) => overlays[number - base.number - 1])
+    this.pending.follow(heads.unsafe)
     this.#publish({ heads, committed, base, overlays })
     this.#commits.published()
   }

@@ -161,24 +161,28 @@ it('execution/pendingChain: another canonical block takes away what was shown th
   expect(await take(told[1]?.[1])).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
-it('execution/pendingChain: a canonical block with more transactions than were shown takes away what stands on less', async () => {
+it('execution/pendingChain: on a part of its parent no block begins; it does when the parent is canonical', async () => {
   const { execution, take, seal } = open()
   for (const increment of (told[0] ?? []).slice(0, 2)) await take(increment)
   const [base] = told[1] ?? []
-  expect(await take(base)).toMatchObject({ kind: 'taken' })
+  expect(await take(base)).toMatchObject({ kind: 'refused', reason: 'parent' })
+  expect(shown(execution)).toMatchObject({ latest: 0, pending: 1, blocks: [2] })
   await seal(first)
   expect(shown(execution)).toMatchObject({ latest: 1, pending: undefined, balance: 3n })
   expect(await take(base)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ latest: 1, pending: 2, blocks: [1], balance: 3n })
+  expect(execution.sizes().reused).toBe(0)
 })
 
-it('execution/pendingChain: a base fee that does not follow from the pending parent says that not all of that was shown', async () => {
-  const { execution, take } = open()
-  for (const increment of (told[0] ?? []).slice(0, 2)) await take(increment)
-  const [again] = told[1] ?? []
-  const base = again?.base as NonNullable<Increment['base']>
-  expect(await take(changed(again, { base: { ...base, baseFee: base.baseFee + 1n } }))).toMatchObject({ kind: 'refused', reason: 'parent' })
-  expect(shown(execution)).toMatchObject({ pending: 1, blocks: [2] })
+it('execution/pendingChain: a block that was sealed to build on, and still grows, is no part of the chain any more', async () => {
+  const { execution, take, seal } = open()
+  const part = (told[0] ?? []).slice(0, 2)
+  for (const increment of part) await take(increment)
+  await take(told[1]?.[0])
+  expect(await take(told[0]?.[2])).toMatchObject({ kind: 'taken' })
+  expect(shown(execution)).toMatchObject({ pending: 1, blocks: [4], balance: 3n })
+  await seal(first)
+  expect((await execution.payload(1))?.transactions).toEqual(first.transactions)
 })
 
 it('execution/pendingChain: a reorg below takes away everything', async () => {

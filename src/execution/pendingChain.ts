@@ -3,17 +3,16 @@ import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
 import type { Increment, IncrementBase } from '#types/increment'
 import type { Payload } from '#types/payload'
 import type { IncrementListener } from './buildIncrements.ts'
+import { stateAbove } from './committedState.ts'
 import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
 import { type PendingBlock, type PendingBlocks, pendingBlockOf } from './pendingBlock.ts'
-import { inputOfBase, isAsShown, planIncrement, type RefusedIncrement, refused } from './pendingPlace.ts'
+import { inputOfBase, type PendingPlan, planIncrement, type RefusedIncrement, refused } from './pendingPlace.ts'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
-import { parentAbove } from './pendingState.ts'
 
 /** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, increments: 10_000 }
@@ -37,16 +36,24 @@ export type PendingChainDeps = {
 type Followed = { readonly open: OpenBlock; readonly below: CurrentState }
 
 /** A block as it is shown. One that is built here is somebody else's to continue and to seal. */
-type Entry = { readonly shown: PendingBlock; readonly followed: Followed | undefined; readonly sizeBytes: number; readonly ms: number }
+type Entry = {
+  readonly shown: PendingBlock
+  readonly followed: Followed | undefined
+  /** what is shown with its roots, where it was asked for */
+  readonly sealed: ExecutedBlock | undefined
+  readonly sizeBytes: number
+  readonly ms: number
+}
 
-const withTime = (entry: Entry, ms: number): Entry => ({ ...entry, ms: entry.ms + ms })
+type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedIncrement
 
 /** A block that was executed here, and how long that took before it was sealed. */
 type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; readonly earlierMs: number }
 
 /**
  * The blocks above the unsafe head that are not sealed yet, each executed once, increment by increment, on one open session. Bounded: at most
- * `maxPendingBlocks`, each by its gas limit and by `limits`.
+ * `maxPendingBlocks`, each by its gas limit and by `limits`. A block is sealed when another begins on it, which has to name its hash: no state is
+ * shown that the chain cannot have. Sealing takes about as long as executing it did, once; the payload that comes later finds it done.
  */
 export class PendingChain implements PendingPort, Disposable {
   readonly #deps: PendingChainDeps
@@ -70,28 +77,13 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   async take(increment: Increment, freshUntilMs: number): Promise<PendingOutcome> {
-    const { head, onHead, clock, log } = this.#deps
-    const { blockNumber: number, index } = increment
+    const { head, onHead, log } = this.#deps
     const shown = this.#entries.map((entry) => entry.shown)
-    const plan = planIncrement(this.#deps.block.config, head(), shown, increment)
+    const plan = planIncrement(head(), shown, increment)
     if (plan.kind === 'refused') return plan
-    if (plan.kind === 'grow' && this.#entries.at(-1)?.followed === undefined) return refused('order', 'the block is built here')
-    const keep = plan.kind === 'begin' ? plan.at : shown.length - 1
-    const startMs = clock.elapsedMs()
-    using abandoned = new DisposableStack()
-    abandoned.defer(() => this.#change(this.#cut(keep)))
-    const outcome = onHead((on) => {
-      const parentOf = (hash: Hash): ParentBlock => parentAbove(on, shown.slice(0, keep), hash)
-      if (plan.kind === 'grow') return this.#grow(parentOf, increment)
-      return this.#begin(parentOf(plan.base.parentHash), keep, increment, plan.base)
-    })
-    if (outcome.kind === 'refused') {
-      log.debug('increment refused', { number, index, reason: outcome.text })
-      return outcome
-    }
-    abandoned.move()
-    const ms = clock.elapsedMs() - startMs
-    this.#change(this.#entries.with(-1, withTime(this.#entries.at(-1) as Entry, ms)), freshUntilMs)
+    const outcome = onHead((on) => this.#takeOn(on, plan, increment, freshUntilMs))
+    const { blockNumber: number, index } = increment
+    if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
     return outcome
   }
 
@@ -108,29 +100,19 @@ export class PendingChain implements PendingPort, Disposable {
       onIncrement: (increment, shown): void => {
         if (shown.header.parentHash === this.#deps.head().hash) {
           this.#cut(0)
-          this.#change([{ shown, followed: undefined, sizeBytes: 0, ms: 0 }], this.#deps.clock.nowMs() + builtFreshMs)
+          this.#change([{ shown, followed: undefined, sealed: undefined, sizeBytes: 0, ms: 0 }], this.#deps.clock.nowMs() + builtFreshMs)
         }
         onIncrement(increment, shown)
       },
     }
   }
 
-  /**
-   * The unsafe head has moved. What is canonical now as it was shown leaves; what stands on it stays, without a new execution; all else goes.
-   * @param canonical the block at a number of the new chain, as far as it is in memory
-   */
-  follow(unsafe: BlockId, canonical: (number: number) => ExecutedBlock | undefined): void {
-    const entries = this.#entries
-    const sealed = entries.filter(({ shown }) => shown.header.number <= unsafe.number)
-    const above = entries.slice(sealed.length)
-    const isWhole = sealed.every(({ shown }) => {
-      const block = canonical(shown.header.number)
-      return block !== undefined && isAsShown(shown, block)
-    })
-    if (isWhole && above[0]?.shown.header.parentHash === unsafe.hash) {
-      for (const { followed } of sealed) followed?.open[Symbol.dispose]()
-      this.#show(above)
-    } else this.#show(this.#cut(0))
+  /** The unsafe head has moved. What stands on it stays, without a new execution; all else goes, as shown canonical now or not. */
+  follow(unsafe: BlockId): void {
+    const at = this.#entries.findIndex(({ shown }) => shown.header.parentHash === unsafe.hash)
+    const above = at < 0 ? [] : this.#entries.slice(at)
+    for (const entry of this.#entries) if (!above.includes(entry)) entry.followed?.open[Symbol.dispose]()
+    this.#show(above)
   }
 
   /**
@@ -139,21 +121,39 @@ export class PendingChain implements PendingPort, Disposable {
    */
   sealed(on: ParentBlock, payload: Payload): SealedBlock | undefined {
     const { blockNumber, parentHash } = payload
-    const entry = this.#entries.find(({ shown }) => shown.header.number === blockNumber && shown.header.parentHash === parentHash)
-    if (entry?.followed === undefined || !isOfPayload(entry.shown, payload)) return undefined
-    const { diff, transactions, executed } = entry.shown
-    const block = entry.followed.open.seal(on, diff)
-    if (block.hash !== payload.blockHash) return undefined
+    const at = this.#entries.findIndex(({ shown }) => shown.header.number === blockNumber && shown.header.parentHash === parentHash)
+    const entry = this.#entries[at]
+    if (entry === undefined || !isOfPayload(entry.shown, payload)) return undefined
+    const block = this.#seal(at, on)
+    if (block?.hash !== payload.blockHash) return undefined
     this.#reused++
-    // the open block has its lists for itself: it may still grow
-    return { kind: 'executed', block: { ...block, transactions, executed }, earlierMs: entry.ms }
+    return { kind: 'executed', block, earlierMs: entry.ms }
   }
 
   [Symbol.dispose](): void {
     this.#show(this.#cut(0))
   }
 
-  #begin(parent: ParentBlock, at: number, increment: Increment, base: IncrementBase): PendingOutcome {
+  #takeOn(on: ParentBlock, plan: PendingPlan, increment: Increment, freshUntilMs: number): PendingOutcome {
+    const { clock } = this.#deps
+    const startMs = clock.elapsedMs()
+    const at = plan.kind === 'begin' ? plan.at : this.#entries.length - 1
+    const parent = this.#parentAt(on, at)
+    if (parent === undefined || (plan.kind === 'begin' && parent.hash !== plan.base.parentHash))
+      return refused('parent', `block ${increment.blockNumber} stands on other transactions of its parent than are shown`)
+    const last = this.#entries[at]
+    if (plan.kind === 'grow' && last?.followed === undefined) return refused('order', 'the block is built here')
+    using abandoned = new DisposableStack()
+    abandoned.defer(() => this.#change(this.#cut(at)))
+    const taken = plan.kind === 'begin' ? this.#begin(parent, at, increment, plan.base) : this.#grow(parent, last as Entry, increment)
+    if (taken.kind === 'refused') return taken
+    abandoned.move()
+    const entry = { ...taken.entry, ms: taken.entry.ms + clock.elapsedMs() - startMs }
+    this.#change([...this.#entries.slice(0, at), entry], freshUntilMs)
+    return { kind: 'taken', gasUsed: entry.shown.header.gasUsed }
+  }
+
+  #begin(parent: ParentBlock, at: number, increment: Increment, base: IncrementBase): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
@@ -164,30 +164,50 @@ export class PendingChain implements PendingPort, Disposable {
       using abandoned = new DisposableStack()
       const open = abandoned.use(opened.block)
       if (open.env.baseFee !== base.baseFee) return refused('rules', `base fee ${base.baseFee}, ${open.env.baseFee} expected`)
-      const taken = takeAll(open, increment)
-      if (taken.kind === 'refused') return taken
-      const shown = pendingBlockOf(open, increment, increment.outcome)
-      this.#entries = [...this.#entries, { shown, followed: { open, below }, sizeBytes: sizeOf(increment), ms: 0 }]
+      const refusal = takeAll(open, increment)
+      if (refusal) return refusal
       abandoned.move()
-      return taken
+      const shown = pendingBlockOf(open, increment, increment.outcome)
+      return { kind: 'taken', entry: { shown, followed: { open, below }, sealed: undefined, sizeBytes: sizeOf(increment), ms: 0 } }
     })
   }
 
-  #grow(parentOf: (hash: Hash) => ParentBlock, increment: Increment): PendingOutcome {
-    const last = this.#entries.at(-1)
-    if (last?.followed === undefined) throw new RangeError('no block is followed')
+  #grow(parent: ParentBlock, last: Entry, increment: Increment): Taken {
+    if (last.followed === undefined) throw new RangeError('no block is followed')
     const sizeBytes = last.sizeBytes + sizeOf(increment)
     if (sizeBytes > limits.blockBytes || increment.index > limits.increments)
       return refused('rules', 'the block is too large to be followed')
-    const { followed } = last
-    const { open, below } = followed
-    return below.during(parentOf(open.parentHash).state, () => {
-      const taken = takeAll(open, increment)
-      if (taken.kind === 'refused') return taken
-      const shown = pendingBlockOf(open, increment, increment.outcome)
-      this.#entries = [...this.#entries.slice(0, -1), { ...last, shown, sizeBytes }]
-      return taken
+    const { open, below } = last.followed
+    return below.during(parent.state, () => {
+      const refusal = takeAll(open, increment)
+      if (refusal) return refusal
+      return { kind: 'taken', entry: { ...last, shown: pendingBlockOf(open, increment, increment.outcome), sealed: undefined, sizeBytes } }
     })
+  }
+
+  /** What the block at an index stands on, the blocks below it sealed; undefined when one of them is not followed here. */
+  #parentAt(on: ParentBlock, at: number): ParentBlock | undefined {
+    const blocks: ExecutedBlock[] = []
+    let parent = on
+    for (let i = 0; i < at; i++) {
+      const block = this.#seal(i, parent)
+      if (block === undefined) return undefined
+      blocks.push(block)
+      const { header, hash } = block
+      parent = { header, hash, state: stateAbove(on.state, { number: on.header.number, hash: on.hash }, blocks) }
+    }
+    return parent
+  }
+
+  /** The block at an index as it is if nothing more comes, computed once. @param on its parent */
+  #seal(at: number, on: ParentBlock): ExecutedBlock | undefined {
+    const entry = this.#entries[at]
+    if (entry?.followed === undefined || entry.sealed) return entry?.sealed
+    const { diff, transactions, executed } = entry.shown
+    // the open block has its lists for itself: it may still grow
+    const sealed = { ...entry.followed.open.seal(on, diff), transactions, executed }
+    this.#entries = this.#entries.with(at, { ...entry, sealed })
+    return sealed
   }
 
   /** Gives up the blocks from an index on. @returns those that are left */
@@ -225,13 +245,13 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
   }
 }
 
-function takeAll(open: OpenBlock, { transactions, outcome }: Increment): PendingOutcome {
+function takeAll(open: OpenBlock, { transactions, outcome }: Increment): RefusedIncrement | undefined {
   for (const raw of transactions) {
     const refusal = open.take(raw)
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)
   }
   const { gasUsed } = open.run
-  return gasUsed === outcome.gasUsed ? { kind: 'taken', gasUsed } : refused('outcome', `gas used ${outcome.gasUsed}, ${gasUsed} expected`)
+  return gasUsed === outcome.gasUsed ? undefined : refused('outcome', `gas used ${outcome.gasUsed}, ${gasUsed} expected`)
 }
 
 function isOfPayload({ header, transactions }: PendingBlock, payload: Payload): boolean {

@@ -2,9 +2,7 @@ import { type ForkSchedule, isActive } from '#chain/forks'
 import { equalBytes } from '#lib/bytes'
 import type { BlockId } from '#types/blockRef'
 import type { Increment, IncrementBase } from '#types/increment'
-import { childBaseFee } from './baseFee.ts'
-import type { BlockInput, ExecutedBlock } from './executedBlock.ts'
-import type { ExecutionConfig } from './executionConfig.ts'
+import type { BlockInput } from './executedBlock.ts'
 import type { PendingBlock } from './pendingBlock.ts'
 import { maxPendingBlocks, type PendingOutcome, type PendingRefusal } from './pendingPort.ts'
 
@@ -16,15 +14,10 @@ export const refused = (reason: PendingRefusal, text: string): RefusedIncrement 
 export type PendingPlan = { readonly kind: 'begin'; readonly at: number; readonly base: IncrementBase } | { readonly kind: 'grow' }
 
 /**
- * Where an increment belongs. Pure. On a parent that is not sealed the base fee tells whether all of that was shown.
+ * Where an increment belongs. Pure. Whether a block that is shown is the parent that an increment names, its hash has to tell.
  * @param shown oldest first, the first one a child of the head
  */
-export function planIncrement(
-  config: ExecutionConfig,
-  head: BlockId,
-  shown: readonly PendingBlock[],
-  increment: Increment,
-): PendingPlan | RefusedIncrement {
+export function planIncrement(head: BlockId, shown: readonly PendingBlock[], increment: Increment): PendingPlan | RefusedIncrement {
   const { base, blockNumber, index, payloadId } = increment
   if (base !== undefined) {
     const at = blockNumber - head.number - 1
@@ -32,9 +25,6 @@ export function planIncrement(
     const isOnShown = at > 0 && at <= shown.length
     if (!isOnHead && !isOnShown)
       return refused('parent', `block ${blockNumber} on ${base.parentHash}, the head is ${head.number} ${head.hash}`)
-    const parent = isOnHead ? undefined : shown[at - 1]
-    if (parent && childBaseFee(config, parent.header, base.timestamp) !== base.baseFee)
-      return refused('parent', `block ${blockNumber} stands on more or other transactions of block ${blockNumber - 1} than are shown`)
     if (shown[at]?.payloadId === payloadId) return refused('order', `build ${payloadId} again from its start`)
     return at < maxPendingBlocks ? { kind: 'begin', at, base } : refused('depth', `block ${blockNumber}, the head is ${head.number}`)
   }
@@ -67,12 +57,6 @@ const sameFields = [
   'baseFeePerGas',
   'parentBeaconBlockRoot',
 ] as const
-
-/** Whether a block that is sealed is what was shown of it, whole: the same environment and transactions, none missing. */
-export function isAsShown(shown: PendingBlock, sealed: Pick<ExecutedBlock, 'header' | 'executed'>): boolean {
-  if (!isSameEnvironment(shown.header, sealed.header)) return false
-  return shown.executed.length === sealed.executed.length && firstDifference(shown.executed, sealed.executed) === undefined
-}
 
 /** Whether transactions run the same in both blocks. */
 export function isSameEnvironment(a: PendingBlock['header'], b: PendingBlock['header']): boolean {

@@ -5,7 +5,7 @@ export const maxPendingBlocks = 3
 
 /**
  * Why an increment was not taken. Nothing of what was shown changes by the first four; by the others the block goes, with those above it.
- * - `parent`: its block stands neither on the unsafe head nor on a block that is shown, or it stands on more than is shown of that
+ * - `parent`: its block stands neither on the unsafe head nor on a block that is shown; the hash of that must be the one that is named
  * - `order`: it is not the next one of the newest block (same payload id, same number, next index)
  * - `depth`: there would be more than `maxPendingBlocks`
  * - `rules`: no such block can begin there (time, base fee, first transaction …), or it holds more than is followed
