@@ -116,8 +116,10 @@ export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: 
 }
 
 /** Whoever reads so many rows of one state runs the block after it again: what that has changed is read all together then. */
-const readsBeforeLoading = 64
+const readsBeforeLoading = 256
 const maxLoadedBytes = 8 * 2 ** 20
+/** About what a row takes beside its bytes. */
+const loadedRowBytes = 300
 
 /**
  * What a block has found in the rows that it changed, by table and key in latin-1.
@@ -128,7 +130,7 @@ function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8A
   let loadedBytes = 0
   for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
     changes.set(latin(key.subarray(8)), value)
-    loadedBytes += key.length + value.length
+    loadedBytes += loadedRowBytes + key.length + value.length
     if (loadedBytes > maxLoadedBytes) return undefined
   }
   return changes
