@@ -35,7 +35,7 @@ export type TracingDeps = {
 
 /** Senders of blocks that were handed in. */
 const maxSenderBytes = 2 ** 20
-/** What recently replayed blocks take, all threads together; some eighty of 800 transactions each. */
+/** What recently replayed blocks take, all threads together; some hundred of 800 transactions each. */
 const maxReplayBytes = 128 * 2 ** 20
 /** What recently asked witnesses were made of, all threads together; some 150 of such blocks. */
 const maxPartsBytes = 128 * 2 ** 20
