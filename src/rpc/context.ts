@@ -4,7 +4,6 @@ import type { Clock } from '#lib/clock'
 import type { BlockCache } from './blockCache.ts'
 import type { CallRuns } from './callPorts.ts'
 import type { Filters } from './filters.ts'
-import type { Json } from './json.ts'
 import type { Metering } from './meterPorts.ts'
 import type { PendingFeed } from './pendingPorts.ts'
 import type { TransactionPool } from './poolPorts.ts'
@@ -75,8 +74,8 @@ export type AdminContext = RollupContext & { readonly admin: AdminNode }
 /** What a connection can be told of as it happens. */
 export type Subscription =
   | { readonly kind: 'newHeads' | 'newPendingTransactions' }
-  /** `changes`: what is new since it was asked last, in order; asked again after each new head, by one at a time */
-  | { readonly kind: 'logs'; readonly changes: () => Promise<readonly Json[]> }
+  /** `changes`: the JSON of what is new since it was asked last, in order; asked again after each new head, by one at a time */
+  | { readonly kind: 'logs'; readonly changes: () => Promise<readonly string[]> }
   /** anything else that tells by itself, from when it is opened until it is disposed of */
   | { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
 

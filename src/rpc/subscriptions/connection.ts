@@ -5,6 +5,7 @@ import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
+import { ByteList } from '../byteList.ts'
 import type { Bucket } from '../rateTable.ts'
 import { costClasses } from '../registry.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
@@ -12,7 +13,7 @@ import { type Caller, emptyTally } from '../server/caller.ts'
 import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
-import { type Notification, notificationOf } from './notification.ts'
+import { type Notification, notificationOfText } from './notification.ts'
 
 /** Who sent one message. Subscriptions it asks for begin when it is answered. */
 export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
@@ -149,7 +150,7 @@ export class Connection {
         active.isBehind = false
         for (const told of await subscription.changes()) {
           if (this.#end !== undefined || !this.#active.has(id)) return
-          this.#tell(notificationOf(told)(id))
+          this.#tell(notificationOfText(told)(id))
         }
       }
     } catch (error) {
@@ -274,17 +275,17 @@ export class Connection {
   }
 
   /** What is told is paid for as the cheapest call is; nothing is left out, so who cannot pay is told why and goes. */
-  #tell(notification: string): void {
+  #tell(notification: Buffer): void {
     if (this.#bucket?.take(costClasses.instant.units) === undefined) this.#send(notification, 'notification')
     else this.#cut('rate')
   }
 
   /** @param large disposed of when it is sent; the end of the connection does so too */
-  #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
+  #send(answer: Answer | Buffer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const counted = what === 'notification' ? answer.length : 0
-    const message = typeof answer === 'string' ? answer : answer.joined()
+    const message = answer instanceof ByteList ? answer.joined() : answer
     const bytes = Buffer.byteLength(message)
+    const counted = what === 'notification' ? bytes : 0
     this.#unread.add(bytes)
     if (this.#unread.isGone) return
     this.#unreadBytes += counted

@@ -117,7 +117,7 @@ it('rpc/filters: more logs than one answer may have come in several, at the end 
   const asked = { ...context, limits: { ...context.limits, logResults: 2 } }
   const id = await ask('eth_newFilter', {})
   append([[log(1)]], [[log(2), log(3)]], [[log(4)]])
-  const changes = async () => places(await ethRegistry.get('eth_getFilterChanges')?.call(asked, [id]))
+  const changes = async () => places(readResult(await ethRegistry.get('eth_getFilterChanges')?.call(asked, [id])))
   expect([await changes(), await changes(), await changes()]).toEqual([
     [
       [2, 1],

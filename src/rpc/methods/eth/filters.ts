@@ -1,13 +1,14 @@
 import type { Hash } from '#types/ids'
 import { LogMatcher } from '#types/logMatcher'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
-import { flag, resultList, text } from '../../codecs/values.ts'
+import { flag, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { filterNotFound } from '../../errors.ts'
 import { type Filter, type LogsFilter, trailFrom } from '../../filters.ts'
-import { param, type ResultCodec } from '../../registry.ts'
-import { logResult, type PlacedLog } from '../../results/log.ts'
-import { asBytes, writtenList } from '../../results/text.ts'
+import { param } from '../../registry.ts'
+import { logResult, logText, type PlacedLog } from '../../results/log.ts'
+import { asBytes, type WrittenCodec, written, writtenList } from '../../results/text.ts'
+import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
 import { type Collect, followChain } from './followChain.ts'
@@ -109,16 +110,17 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
   }
 }
 
-const changeResult: ResultCodec<Hash | PlacedLog> = {
-  doc: 'hash of a block or of a transaction, or log',
-  encode: (value) => (typeof value === 'string' ? value : logResult.encode(value)),
-}
+const changeResult: WrittenCodec<Hash | PlacedLog> = written(
+  'hash of a block or of a transaction, or log',
+  { anyOf: [refTo('Hash'), refTo('Log')] },
+  (value) => (typeof value === 'string' ? `"${value}"` : logText(value)),
+)
 
 export const getFilterChanges = ethMethod({
   name: 'eth_getFilterChanges',
   doc: 'What is new since the last time: hashes of blocks or of transactions, or logs; after a reorg first the logs that are no more, with `removed` true.',
   params: [id],
-  result: resultList(changeResult),
+  result: writtenList(changeResult),
   cost: 'range-read',
   example: { params: [exampleId] },
   run: (context, of) => context.filters.ask(of, (filter) => changesOf(context, filter)),

@@ -4,10 +4,10 @@ import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
 import { invalidParams, unsupported } from '../../errors.ts'
 import { type LogsFilter, trailFrom } from '../../filters.ts'
-import { isJsonObject, type Json } from '../../json.ts'
+import { isJsonObject } from '../../json.ts'
 import type { PendingFeed } from '../../pendingPorts.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
-import { logResult } from '../../results/log.ts'
+import { logText } from '../../results/log.ts'
 import { refTo } from '../../schemas.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
@@ -31,7 +31,7 @@ function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
   using view = context.chain.view()
   const wanted: LogsFilter = { kind: 'logs', filter, matcher: new LogMatcher(filter), trail: trailFrom(view.heads.latest) }
   const searching = { ...context, ticket: { isCancelled: false } }
-  const changes = async (): Promise<readonly Json[]> => (await newLogs(searching, wanted)).map((log) => logResult.encode(log))
+  const changes = async (): Promise<readonly string[]> => (await newLogs(searching, wanted)).map(logText)
   return context.subscriptions.subscribe({ kind: 'logs', changes })
 }
 
