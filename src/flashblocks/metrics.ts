@@ -44,6 +44,13 @@ export const flashblocksMetrics = defineMetrics({
     'From the arrival of a slice that fits until its block is shown with it',
     [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
   ),
+  clears: counter(
+    'basalt_flashblocks_clears_total',
+    'Times that pending blocks went: sealed as they were shown, sealed otherwise, or given up',
+    {
+      why: ['catch-up', 'reorg', 'given-up'],
+    },
+  ),
   reverted: counter('basalt_flashblocks_reverted_transactions_total', 'Transactions that were shown as pending and dropped again'),
 })
 export type FlashblocksMetrics = Handles<typeof flashblocksMetrics.specs>

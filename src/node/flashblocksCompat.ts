@@ -17,6 +17,8 @@ export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics):
   const unexpected = counterOf('unexpected_block_order', 'Slices that came again, or did not fit')
   const failed = counterOf('block_processing_error', 'Slices that execution refused')
   const reconnects = counterOf('reconnect_attempts', 'Connections that are made anew')
+  const caughtUp = counterOf('pending_clear_catchup', 'Times that all pending blocks were sealed as they were shown')
+  const reorgs = counterOf('pending_clear_reorg', 'Times that a pending block was sealed otherwise')
   const height = gaugeOf('pending_snapshot_height', 'The newest block that is not sealed and was executed')
   const index = gaugeOf('pending_snapshot_fb_index', 'The last slice of it that was executed')
   const took = new Histogram({
@@ -50,6 +52,13 @@ export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics):
       inc(labels, by = 1): void {
         metrics.refused.inc(labels, by)
         failed.inc(by)
+      },
+    },
+    clears: {
+      inc(labels, by = 1): void {
+        metrics.clears.inc(labels, by)
+        if (labels.why === 'catch-up') caughtUp.inc(by)
+        if (labels.why === 'reorg') reorgs.inc(by)
       },
     },
     take: {

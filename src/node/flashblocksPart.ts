@@ -1,14 +1,16 @@
 import type { Registry } from 'prom-client'
 import type { ExecutionWorker } from '#execution/executionWorker'
+import type { HeadRecord } from '#execution/headRecord'
 import type { Shown } from '#flashblocks/consumer'
 import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
-import { flashblocksMetrics } from '#flashblocks/metrics'
+import { type FlashblocksMetrics, flashblocksMetrics } from '#flashblocks/metrics'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Random } from '#lib/retry'
 import type { SyncProgress } from '#rpc/ports'
 import { withPeersNames } from './flashblocksCompat.ts'
 import type { NodeOptions } from './nodeOptions.ts'
+import { pendingChanges } from './pendingFeed.ts'
 
 type Followed = Pick<ExecutionWorker, 'published' | 'pending'>
 
@@ -25,8 +27,8 @@ export type FlashblocksPartDeps = {
 
 /** The feed of a node: followed from the moment on at which the node has caught up. */
 export interface FlashblocksPart extends Disposable {
-  /** Told after each record of heads. */
-  headsChanged(): void
+  /** Told of each record of heads after it can be read. */
+  publish(record: HeadRecord): void
   /** Why pending is what is sealed, in words for an operator; none: it is not, or the node has still to catch up. */
   problems(): readonly string[]
   /** Before metrics are read. */
@@ -39,7 +41,7 @@ const lookAgainMs = 500
 
 /** Of a node that follows none. */
 export const noFlashblocks: FlashblocksPart = {
-  headsChanged(): void {},
+  publish(): void {},
   problems: () => [],
   collect(): void {},
   [Symbol.dispose](): void {},
@@ -56,6 +58,15 @@ export function openFlashblocks(
   return follow({ ...deps, execution }, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
 }
 
+/** What became of what was pending. */
+function countChanges({ clears, reverted }: FlashblocksMetrics, before: HeadRecord, now: HeadRecord): void {
+  if (before.pending === undefined || before.pending.blocks === now.pending?.blocks) return
+  const dropped = pendingChanges(before, now).filter((change) => change.kind === 'dropped')
+  for (const { block, first } of dropped) reverted.inc({}, block.executed.length - first)
+  if (dropped.length > 0) clears.inc({ why: dropped.some(({ replacedBy }) => replacedBy !== undefined) ? 'reorg' : 'given-up' })
+  else if (now.pending === undefined) clears.inc({ why: 'catch-up' })
+}
+
 function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, options: FeedOptions): FlashblocksPart {
   const { clock, registry, execution, sync } = deps
   const metrics = withPeersNames(registry, flashblocksMetrics.register(registry))
@@ -63,6 +74,7 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
   let syncedMs = Number.NEGATIVE_INFINITY
   let feed: Feed | undefined
   let timer: Disposable | undefined
+  let last = execution.published
 
   function isSynced(): boolean {
     if (sync() === undefined) syncedMs = clock.elapsedMs()
@@ -83,7 +95,11 @@ function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, op
 
   begin()
   return {
-    headsChanged: () => feed?.headsChanged(),
+    publish(record): void {
+      countChanges(metrics, last, record)
+      last = record
+      feed?.headsChanged()
+    },
     problems: () => feed?.problems() ?? [],
     collect: () => feed?.collect(),
     [Symbol.dispose](): void {

@@ -88,7 +88,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     heads.publish(record)
     preconfirmed.publish(record)
     headLog.publish(record)
-    flashblocks.headsChanged()
+    flashblocks.publish(record)
   }
   const half = mode === 'consensus' ? undefined : starting.use(await openExecutionHalf({ ...parts, onPublish }, options))
   const endpoint = endpointOf(options)
