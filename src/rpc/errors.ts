@@ -35,6 +35,9 @@ export const filterNotFound = (): RpcError => new RpcError(-32602, 'filter not f
 export const tooManyFilters = (): RpcError => new RpcError(-32005, 'too many filters: end some, or try again in five minutes')
 export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
 
+/** Whether it says that something is not there any more. */
+export const isPruned = (error: unknown): boolean => error instanceof RpcError && error.code === 4444
+
 /** @param block as asked for: a number in hex, a tag, or `hash 0x…` */
 export const blockNotFound = (block: string): RpcError => new RpcError(-32001, `block not found: ${block}`)
 

@@ -171,6 +171,8 @@ const questions: readonly (readonly [string, ...unknown[]])[] = [
   ['eth_estimateGas', mint, 'pending'],
   ['eth_createAccessList', mint, 'pending'],
   ['eth_callMany', [{ transactions: [mint, { to: token, data: '0x18160ddd' }] }], { blockNumber: 'pending' }],
+  ['debug_traceCallMany', [{ transactions: [mint, mint] }], { blockNumber: 'pending' }, { tracer: 'callTracer' }],
+  ['trace_callMany', [[mint, ['trace']], [mint, ['stateDiff']]], 'pending'], // biome-ignore format: a table
   ['debug_traceCall', mint, 'pending', { tracer: 'callTracer' }],
   ['debug_traceBlockByNumber', 'pending', { tracer: 'callTracer' }],
   ['debug_traceBlockByNumber', 'pending', { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }],

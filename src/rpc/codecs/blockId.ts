@@ -1,4 +1,5 @@
 import { toQuantity } from '#lib/hex'
+import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import { isJsonObject, type JsonObject } from '../json.ts'
 import { noticedAt, ParamError, within } from '../paramError.ts'
@@ -13,6 +14,8 @@ export type BlockParam =
   | { readonly kind: 'tag'; readonly tag: BlockTag }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'hash'; readonly hash: Hash; readonly mustBeCanonical: boolean }
+  /** one that was found before: nobody can ask for it so */
+  | { readonly kind: 'found'; readonly block: BlockId }
 
 export const latest: BlockParam = { kind: 'tag', tag: 'latest' }
 
@@ -20,6 +23,7 @@ export const latest: BlockParam = { kind: 'tag', tag: 'latest' }
 export function describeBlock(block: BlockParam): string {
   if (block.kind === 'tag') return block.tag
   if (block.kind === 'number') return toQuantity(block.number)
+  if (block.kind === 'found') return `block ${block.block.number}`
   return `${block.mustBeCanonical ? 'canonical hash' : 'hash'} ${block.hash}`
 }
 

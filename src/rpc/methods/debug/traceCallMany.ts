@@ -4,14 +4,16 @@ import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'
 import { blockOverrides } from '../../codecs/blockOverride.ts'
 import { type CallRequest, callRequest } from '../../codecs/callRequest.ts'
 import { member } from '../../codecs/stateOverride.ts'
-import { callTraceOptions, position } from '../../codecs/traceOptions.ts'
+import { type CallTraceOptions, callTraceOptions, position } from '../../codecs/traceOptions.ts'
 import { listOf, wrongType } from '../../codecs/values.ts'
+import type { EthContext } from '../../context.ts'
 import { invalidInput, timedOut } from '../../errors.ts'
 import { isJsonObject, type Json } from '../../json.ts'
 import { within } from '../../paramError.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
 import { list, refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
+import { onSteadyBlock } from '../eth/atBlock.ts'
 import { anyJson } from './anyJson.ts'
 import { plainTrace, planAt } from './traceCall.ts'
 import { inTurns, tracedResult } from './tracedResult.ts'
@@ -47,6 +49,39 @@ const stateContext: ParamCodec<StateContext> = {
   },
 }
 
+async function traceBundles(
+  context: EthContext,
+  bundles: readonly Bundle[],
+  { at, index }: StateContext,
+  options: CallTraceOptions,
+): Promise<Json> {
+  if (bundles.reduce((sum, each) => sum + each.calls.length, 0) > maxCalls) throw invalidInput(`more than ${maxCalls} calls`)
+  const first = planAt(context, bundles[0]?.calls[0] ?? {}, at, { state: options.state })
+  const place = { block: first.block, transactions: index }
+  const tracing = context.tracing.calls(place)
+  await inTurns(context.ticket, () => tracing.prepare())
+  const here: BlockParam = { kind: 'found', block: first.block }
+  let { state } = options
+  const results: Json[][] = []
+  let length = 0
+  for (const { calls: requests, block } of bundles) {
+    const traces: Json[] = []
+    for (const request of requests) {
+      const overrides = { state, block: block ?? options.block }
+      const { message } = planAt(context, request, here, overrides)
+      const trace = tracedResult(tracing.trace(message, options.request, context.executor.timer(), overrides), message)
+      length += JSON.stringify(trace).length
+      if (length > maxTraceLength) throw invalidInput(`the traces are larger than ${maxTraceLength} bytes`)
+      traces.push(trace)
+      state = undefined
+      await nextTurn()
+      if (context.ticket.isCancelled) throw timedOut()
+    }
+    results.push(traces)
+  }
+  return results
+}
+
 export const traceCallMany = ethMethod({
   name: 'debug_traceCallMany',
   doc: 'Runs messages one after the other, each on what those before it have changed, and tells what each did on the way.',
@@ -60,31 +95,5 @@ export const traceCallMany = ethMethod({
   example: {
     params: [[{ transactions: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }] }], { blockNumber: 'latest' }],
   },
-  async run(context, bundles, { at, index }, options): Promise<Json> {
-    if (bundles.reduce((sum, each) => sum + each.calls.length, 0) > maxCalls) throw invalidInput(`more than ${maxCalls} calls`)
-    const first = planAt(context, bundles[0]?.calls[0] ?? {}, at, { state: options.state })
-    const place = { block: first.block, transactions: index }
-    const tracing = context.tracing.calls(place)
-    await inTurns(context.ticket, () => tracing.prepare())
-    const here: BlockParam = { kind: 'hash', hash: first.block.hash, mustBeCanonical: false }
-    let { state } = options
-    const results: Json[][] = []
-    let length = 0
-    for (const { calls: requests, block } of bundles) {
-      const traces: Json[] = []
-      for (const request of requests) {
-        const overrides = { state, block: block ?? options.block }
-        const { message } = planAt(context, request, here, overrides)
-        const trace = tracedResult(tracing.trace(message, options.request, context.executor.timer(), overrides), message)
-        length += JSON.stringify(trace).length
-        if (length > maxTraceLength) throw invalidInput(`the traces are larger than ${maxTraceLength} bytes`)
-        traces.push(trace)
-        state = undefined
-        await nextTurn()
-        if (context.ticket.isCancelled) throw timedOut()
-      }
-      results.push(traces)
-    }
-    return results
-  },
+  run: (context, bundles, place, options) => onSteadyBlock(place.at, () => traceBundles(context, bundles, place, options)),
 })

@@ -2,7 +2,7 @@ import type { BlockId } from '#types/blockRef'
 import { type Hash, zeroHash } from '#types/ids'
 import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
-import { blockNotFound, prunedHistory } from '../../errors.ts'
+import { blockNotFound, internalError, isPruned, prunedHistory } from '../../errors.ts'
 import type { ChainView, WorldReads } from '../../ports.ts'
 
 function byNumber(view: ChainView, number: number): BlockId | undefined {
@@ -14,6 +14,7 @@ function byNumber(view: ChainView, number: number): BlockId | undefined {
 /** The block a parameter names: `pending` is the newest one that is not sealed, without any the sealed one that was chosen for this case. */
 export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: ChainView, at: BlockParam): BlockId | undefined {
   if (at.kind === 'number') return byNumber(view, at.number)
+  if (at.kind === 'found') return at.block
   if (at.kind === 'hash') {
     const header = view.header(at.hash)
     if (header === undefined || isOfUnsealed(view, at.hash, header.number)) return undefined
@@ -32,6 +33,25 @@ function isOfUnsealed(view: ChainView, hash: Hash, number: number): boolean {
 
 /** Whether a block of the view is not sealed: then its hash is shown to nobody. */
 export const isUnsealed = (view: ChainView, hash: Hash): boolean => view.heads.unsealed?.some((block) => block.hash === hash) ?? false
+
+/** How often the pending block may change under one query. */
+const maxRestarts = 3
+
+/**
+ * A query that takes several turns of the event loop: an increment that is pending when it begins may be none any more when it ends, and cannot be
+ * read then. It begins again on the next.
+ */
+export async function onSteadyBlock<T>(at: BlockParam, query: () => Promise<T>): Promise<T> {
+  const isPending = at.kind === 'tag' && at.tag === 'pending'
+  for (let restart = 0; ; restart++) {
+    try {
+      return await query()
+    } catch (error) {
+      if (!isPending || !isPruned(error)) throw error
+      if (restart >= maxRestarts) throw internalError('the pending block changed during the query')
+    }
+  }
+}
 
 /** A block as callers see it: one that is not sealed has the hash zero. */
 export function shownBlock(context: EthContext, block: BlockId): BlockId {

@@ -7,7 +7,9 @@ import { readResult } from '#test/harness/rpcResult'
 import { zeroHash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import type { EthContext } from '../../context.ts'
+import { blockNotFound, prunedHistory } from '../../errors.ts'
 import { ethRegistry } from '../../methods.ts'
+import { onSteadyBlock } from './atBlock.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [topic(emitter)], data: new Uint8Array(0) })
 type Shape = Record<string, unknown>
@@ -146,4 +148,19 @@ it('rpc/pending: eth_sendRawTransactionSync answers as soon as the transaction i
   await settle()
   chain.show([[log(1)]])
   expect(await sent).toMatchObject({ transactionHash: hashTransaction(raw), blockHash: zeroHash, blockNumber: '0x3' })
+})
+
+it.each([
+  ['pending', 2, prunedHistory(), 'resolves', 3],
+  ['pending', 9, prunedHistory(), -32603, 4],
+  ['pending', 2, blockNotFound('x'), -32001, 1],
+  ['latest', 2, prunedHistory(), 4444, 1],
+] as const)('rpc/pending: a query on %s that fails %i times (%s) %s after %i tries', async (tag, failures, error, end, expected) => {
+  let tries = 0
+  const query = async (): Promise<string> => {
+    if (++tries <= failures) throw error
+    return 'resolves'
+  }
+  const ended = await onSteadyBlock({ kind: 'tag', tag }, query).catch(({ code }) => code)
+  expect([ended, tries]).toEqual([end, expected])
 })

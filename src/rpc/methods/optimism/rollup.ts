@@ -40,7 +40,7 @@ export const rollupConfig = rollupMethod({
 
 function labelOf(at: BlockParam): Parameters<RollupNode['output']>[0] {
   if (at.kind === 'number') return at.number
-  if (at.kind === 'hash' || at.tag === 'pending' || at.tag === 'latest') return 'latest'
+  if (at.kind !== 'tag' || at.tag === 'pending' || at.tag === 'latest') return 'latest'
   return at.tag === 'earliest' ? 0 : at.tag
 }
 

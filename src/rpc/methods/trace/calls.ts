@@ -19,6 +19,7 @@ import { maxBlockTraceLength } from '../debug/traceBlock.ts'
 import { planAt } from '../debug/traceCall.ts'
 import { tracedResult } from '../debug/tracedResult.ts'
 import { ethMethod } from '../define.ts'
+import { onSteadyBlock } from '../eth/atBlock.ts'
 import { askedFor, parityRequest, type TraceTypes, traceTypes } from './parityResult.ts'
 
 const result = anyJson('{output, stateDiff, trace, vmTrace}; what was not asked for is null, or an empty list', refTo('TransactionTrace'))
@@ -60,7 +61,7 @@ const asked: ParamCodec<Asked> = {
 
 async function traceMany(context: EthContext, requests: readonly Asked[], at: BlockParam): Promise<Json> {
   const first = planAt(context, requests[0]?.request ?? {}, at, {})
-  const here: BlockParam = { kind: 'hash', hash: first.block.hash, mustBeCanonical: false }
+  const here: BlockParam = { kind: 'found', block: first.block }
   const calls = context.tracing.calls({ block: first.block })
   const results: Json[] = []
   let length = 0
@@ -83,7 +84,7 @@ export const traceCallMany = ethMethod({
   result: anyJson('for each call what trace_call answers', list(refTo('TransactionTrace'))),
   cost: 'trace',
   example: { params: [[[{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }, ['trace']]], 'latest'] },
-  run: traceMany,
+  run: (context, requests, at) => onSteadyBlock(at, () => traceMany(context, requests, at)),
 })
 
 function signerOf(tx: SignedTransaction): Address {
