@@ -1,0 +1,127 @@
+import { expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import { evmRulesAt } from '#chain/opRules'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { concatBytes } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
+import { dice } from '#test/harness/dice'
+import { incrementsOf } from '#test/harness/increments'
+import { testAccount, testAddress } from '#test/harness/sessions'
+import type { BlockId } from '#types/blockRef'
+import { type Address, hashFromBytes } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { blockEnvOf } from './blockEnv.ts'
+import type { ChainView } from './chainView.ts'
+import { createExecution, type Execution } from './execution.ts'
+import { maxPendingBlocks } from './pendingPort.ts'
+
+const word = (value: number): Uint8Array => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
+const contract = (number: number, code: string) => ({
+  address: testAddress(number),
+  account: testAccount(testAddress(number), { nonce: 1n, code: `0x${code}` }),
+})
+/** SSTORE(first word, second word); LOG1 of it */
+const setter = contract(0x5e, '6020356000355560203560005260003560206000a1')
+/** SSTORE(NUMBER, BLOCKHASH(NUMBER − 1)) */
+const noter = contract(0xb1, '60014303404355')
+/** returns BALANCE(CALLER), BLOCKHASH(NUMBER − 1) */
+const reader = contract(0x4e, '3331600052600143034060205260406000f3')
+const reverter = contract(0xba, '600160005560006000fd')
+const contracts = [setter, noter, reader, reverter]
+
+const schedule = scheduleTo('jovian')
+const { genesis, config } = smallChain(
+  schedule,
+  contracts.map(({ account }) => account),
+)
+const evm = createWasmEvm()
+const open = (): Execution =>
+  createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
+
+/** Contracts out of init code: one that writes and stays, one that destroys itself while it is made. */
+const initCodes = ['600160005560016000526001601ff3', '6001600055600135ff'].map((code) => fromHex(`0x${code}`))
+const slots = [0, 1, 2, 3, 4, 5, 6, 7]
+const people = [accountOf('alice'), accountOf('bob'), accountOf('carol'), testAddress(0xfe), testAddress(0x77)]
+
+/** Transactions of alice and bob: transfers, writes, creations, reverts. */
+function* transactions(roll: (below: number) => number): Generator<Uint8Array, never> {
+  const nonces = { alice: 0n, bob: 0n }
+  for (;;) {
+    const name = roll(2) === 0 ? 'alice' : 'bob'
+    const fields = { nonce: nonces[name]++, gasLimit: 200_000n, value: 0n }
+    const call = (to: Address, data: Uint8Array) => signedBy(name, { ...fields, to, data })
+    const kind = roll(7)
+    if (kind < 2) yield signedBy(name, { ...fields, to: people[roll(people.length)] as Address, value: BigInt(roll(1_000)) })
+    else if (kind < 4) yield call(setter.address, concatBytes(word(roll(slots.length)), word(roll(3))))
+    else if (kind === 4) yield call(noter.address, word(0))
+    else if (kind === 5) yield signedBy(name, { ...fields, to: null, data: initCodes[roll(initCodes.length)] as Uint8Array })
+    else yield call(reverter.address, word(0))
+  }
+}
+
+/** All that can be asked of a state. */
+function stateOf(view: ChainView, id: BlockId) {
+  const state = view.state(id) ?? expect.fail('no state')
+  const addresses = [...people, ...contracts.map(({ address }) => address)]
+  const numbered = [...slots, 1_000].map((slot) => hashFromBytes(word(slot)))
+  return {
+    accounts: addresses.map((address) => ({ ...state.account(address) })),
+    slots: contracts.map(({ address }) => numbered.map((slot) => state.slot(address, slot))),
+    noted: Array.from({ length: 64 }, (_, number) => state.slot(noter.address, hashFromBytes(word(number)))),
+  }
+}
+
+/** What messages in the environment of the block find: gas tells of the slots. */
+function messagesAt(view: ChainView, id: BlockId): string[] {
+  const { header, state } = view.parent(id.hash) ?? expect.fail('no state')
+  const caller = accountOf('alice')
+  return [reader, setter].map(({ address: to }) => {
+    using session = evm.open(state.view, blockEnvOf(config, header), evmRulesAt(schedule, header.timestamp))
+    session.beginTransaction({ origin: caller, gasPrice: 0n, blobHashes: [], warm: [] })
+    const outcome = session.run({ caller, to, value: 0n, data: concatBytes(word(1), word(2)), gas: 1_000_000n })
+    return `${outcome.kind} ${outcome.gasLeft} ${toHex(outcome.output)}`
+  })
+}
+
+it('execution/pendingChain: the state after each increment is that of the same prefix executed from scratch', async () => {
+  const roll = dice(1)
+  const pool = transactions(roll)
+  const [scratch, follower] = [open(), open()]
+  const made: Payload[] = []
+  let sealed = 0
+  const seal = async (payload: Payload): Promise<void> => {
+    expect(await follower.insert(payload)).toEqual({ kind: 'valid' })
+    await follower.setHeads({ ...(await follower.heads()), unsafe: l2RefOf(config, payload) })
+    sealed++
+  }
+  const idOf = ({ blockNumber: number, blockHash: hash }: Payload): BlockId => ({ number, hash })
+  for (let number = 1; number <= 6; number++) {
+    const parent = made.at(-1)
+    const on = parent ? idOf(parent) : config.genesis.l2
+    const taken = Array.from({ length: roll(10) }, () => pool.next().value)
+    const build = async (count: number): Promise<Payload> => {
+      const built = await scratch.build(on, attributesAt(schedule, number, taken.slice(0, count)))
+      return built.kind === 'built' ? built.payload : expect.fail(built.reason)
+    }
+    const whole = await build(taken.length)
+    const cuts = [1, 1 + roll(taken.length + 1), 1 + roll(taken.length + 1)].sort((a, b) => a - b)
+    for (const [i, increment] of incrementsOf(scratch, whole, cuts).entries()) {
+      expect(await follower.pending.take(increment, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+      const prefix = idOf(await build((cuts[i] ?? taken.length + 1) - 1))
+      using view = follower.view()
+      using judge = scratch.view()
+      const id = view.heads.pending ?? expect.fail('nothing is pending')
+      expect(stateOf(view, id)).toEqual(stateOf(judge, prefix))
+      expect(messagesAt(view, id)).toEqual(messagesAt(judge, prefix))
+      expect(view.receipts(id.hash)?.map(({ receipt }) => receipt)).toEqual(judge.receipts(prefix.hash)?.map(({ receipt }) => receipt))
+    }
+    made.push(whole)
+    while (sealed < made.length && (made.length - sealed === maxPendingBlocks || roll(2) === 0)) await seal(made[sealed] as Payload)
+  }
+  while (sealed < made.length) await seal(made[sealed] as Payload)
+  expect(follower.sizes().reused).toBe(made.length)
+})
