@@ -17,5 +17,5 @@ const { unsubscribe } = await listener.transport.subscribe({
 await wallet.sendTransaction({ to: weth, value: parseEther('0.01') })
 await told
 await unsubscribe()
-const { socket } = await listener.transport.getRpcClient()
-socket.close()
+const connection = await listener.transport.getRpcClient()
+connection.close()

@@ -38,6 +38,7 @@ it('examples/watchPendingLogs: a log is told while its block is being built', as
 it('examples/droppedPreconfirmation: one that is dropped is told as such, and is in a later block', async () => {
   const lines = await example('droppedPreconfirmation')
   const states = lines.map((line) => line.split(' ')[1])
-  expect(states).toEqual(['preconfirmed', 'dropped', 'preconfirmed', 'sealed', 'block'])
+  // blocks that were missed are made at once: who asks now and then may not see one of them being built
+  expect(states.join(' ')).toMatch(/^preconfirmed dropped (preconfirmed )?sealed block$/)
   expect(lines.at(-1)).toMatch(/^in block \d+, success$/)
 })
