@@ -5,7 +5,7 @@ import { createManualClock, type ManualClock, settle } from '#test/harness/clock
 import { blockAt, modelPending, type PendingModel, sliceAt } from '#test/harness/flashblocks'
 import type { Increment } from '#types/increment'
 import type { Frame } from './codec.ts'
-import { type Consumer, createConsumer } from './consumer.ts'
+import { type Consumer, createConsumer, type Shown } from './consumer.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
 const maxAgeMs = 4_000
@@ -16,6 +16,8 @@ type World = {
   readonly consumer: Consumer
   readonly verdicts: string[]
   isSynced: boolean
+  /** what is known of execution at the next looks, though it has gone on */
+  lateRecords: Shown[]
   /** Frames of upstream 0, one after another. */
   hear(...frames: Frame[]): Promise<void>
   head(...at: Parameters<PendingModel['setHead']>): Promise<void>
@@ -32,14 +34,14 @@ function world(maxHeldBytes = 2 ** 20): World {
   const consumer = createConsumer(
     {
       ...{ clock, metrics, log: silentLog, pending: model },
-      shown: () => ({ head: model.head, executed: model.executed }),
+      shown: () => self.lateRecords.shift() ?? { head: model.head, executed: model.executed },
       isSynced: () => self.isSynced,
       judge: (from, verdict) => void verdicts.push(`${from} ${verdict.kind}`),
     },
     { maxAgeMs, maxHeldBytes },
   )
   const self: World = {
-    ...{ clock, model, consumer, verdicts, isSynced: true },
+    ...{ clock, model, consumer, verdicts, isSynced: true, lateRecords: [] },
     async hear(...frames) {
       for (const frame of frames) consumer.take(frame, 0)
       await settle()
@@ -193,6 +195,19 @@ it('flashblocks/consumer: what fails on an unsealed block is tried again on the 
   model.refuse(() => undefined)
   await head(blockAt(11))
   expect(model.took).toEqual(['11.0', ...named(12, 2)])
+})
+
+it('flashblocks/consumer: a slice that was placed by an old record is placed again', async () => {
+  const at = world()
+  await at.hear(...block(11, 2))
+  const { head, executed } = at.model
+  await at.model.drop('unseen')
+  at.lateRecords = [
+    { head, executed },
+    { head, executed },
+  ]
+  await at.hear(sliceAt(11, 2))
+  expect(at.model.took.slice(2)).toEqual(named(11, 3))
 })
 
 it('flashblocks/consumer: while the node is far behind nothing is executed and nobody is blamed', async () => {

@@ -34,7 +34,7 @@ export type ConsumerOptions = {
 export const defaultHeldBytes = 64 * 2 ** 20
 
 /** A slice to execute on what is shown at a head, and for how long it will be fresh. */
-type Due = { readonly slice: FittingSlice; readonly head: BlockId; readonly leftMs: number }
+type Due = { readonly slice: FittingSlice; readonly at: Shown; readonly leftMs: number }
 
 /** Takes frames of all upstreams in, and has execution execute what fits, slice by slice. */
 export interface Consumer extends Disposable {
@@ -152,19 +152,20 @@ class FeedConsumer implements Consumer {
   #next(): Due | undefined {
     const { clock, shown, isSynced } = this.#deps
     if (this.#isClosed || !isSynced()) return undefined
-    const { head, executed } = shown()
+    const at = shown()
+    const { head, executed } = at
     const slice = this.#held.next(head, executed)
     if (slice === undefined) return undefined
     const { newestMs } = this.#held.reach(head, executed)
     const leftMs = this.#maxAgeMs - (clock.elapsedMs() - newestMs)
-    return leftMs > 0 && newestMs > this.#distrustedMs ? { slice, head, leftMs } : undefined
+    return leftMs > 0 && newestMs > this.#distrustedMs ? { slice, at, leftMs } : undefined
   }
 
-  async #execute({ slice, head, leftMs }: Due): Promise<void> {
+  async #execute({ slice, at, leftMs }: Due): Promise<void> {
     const { clock, pending, metrics, judge } = this.#deps
     const outcome = await pending.take(slice.increment, clock.nowMs() + leftMs)
     if (outcome.kind === 'refused') {
-      this.#refused(slice, head, outcome)
+      this.#refused(slice, at, outcome)
     } else {
       metrics.take.observe({}, (clock.elapsedMs() - slice.arrivedMs) / 1_000)
       judge(slice.from, { kind: 'good' })
@@ -183,11 +184,16 @@ class FeedConsumer implements Consumer {
   }
 
   /** What fails on a block that is not sealed may be right on the one that will be: it is tried again on the next head. */
-  #refused(slice: FittingSlice, head: BlockId, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
+  #refused(slice: FittingSlice, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
     const { metrics, log } = this.#deps
     const { blockNumber: number, payloadId, index } = slice.increment
     metrics.refused.inc({ reason })
-    const isWrong = blockIsAtFault(reason) && number === head.number + 1
+    const now = this.#deps.shown()
+    const isFault = blockIsAtFault(reason)
+    const hasMoved = now.head.hash !== head.hash || !isSameTip(now.executed, executed)
+    // it was placed by a record that was old already
+    if (hasMoved && !isFault) return
+    const isWrong = isFault && number === head.number + 1
     this.#held.refuse(slice, head.hash, isWrong)
     this.#misfit = `block ${number}, slice ${index}: ${text}`
     log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
@@ -212,6 +218,9 @@ class FeedConsumer implements Consumer {
     pending.drop('stale').catch((error: unknown) => log.debug('nothing to drop', { error }))
   }
 }
+
+const isSameTip = (one: Executed | undefined, other: Executed | undefined): boolean =>
+  one?.payloadId === other?.payloadId && one?.index === other?.index
 
 const blockIsAtFault = (reason: string): boolean => reason === 'rules' || reason === 'transaction' || reason === 'outcome'
 
