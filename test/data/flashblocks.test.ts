@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from 'vitest'
+import { ethRegistry } from '#rpc/methods'
 import { causes, type Known } from '#test/harness/flashblocksCauses'
 import {
   createReplay,
@@ -10,6 +11,7 @@ import {
   readPolls,
   readTold,
 } from '#test/harness/flashblocksReplay'
+import { misfit } from '#test/harness/schemaJudge'
 import { zeroHash } from '#types/ids'
 
 const frames = readFrames()
@@ -237,6 +239,8 @@ it.each([0, 1])(
     for (const [index, question] of questions.entries())
       expect([question, unsealed(before[index])]).toEqual([question, unsealed(after[index])])
     expect(before.filter((answer) => answer instanceof Error)).toEqual([])
+    const misfits = questions.map(([method], index) => misfit(ethRegistry.get(method)?.result.schema ?? {}, before[index]))
+    expect(misfits.filter((why) => why !== undefined)).toEqual([])
     expect(text).toContain(`"blockHash":"${zeroHash}"`)
     const hashes = (of: string): readonly string[] => of.match(/0x[0-9a-f]{64}(?=")/g) ?? []
     const known = new Set(hashes(JSON.stringify(after)))

@@ -126,7 +126,9 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
       const told: unknown[] = []
       const open = (subscription: Subscription): string => {
         if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is told elsewhere`)
-        subscription.open((notification) => told.push((JSON.parse(notification('')) as { params: { result: unknown } }).params.result))
+        subscription.open((notification) =>
+          told.push((JSON.parse(String(notification(''))) as { params: { result: unknown } }).params.result),
+        )
         return ''
       }
       const subscriptions = { subscribe: open, unsubscribe: () => false }
