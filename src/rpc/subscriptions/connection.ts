@@ -5,7 +5,6 @@ import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
 import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
-import { ByteList } from '../byteList.ts'
 import type { Bucket } from '../rateTable.ts'
 import { costClasses } from '../registry.ts'
 import { type ByteBudget, parseJson } from '../server/body.ts'
@@ -275,15 +274,15 @@ export class Connection {
   }
 
   /** What is told is paid for as the cheapest call is; nothing is left out, so who cannot pay is told why and goes. */
-  #tell(notification: Buffer): void {
+  #tell(notification: string): void {
     if (this.#bucket?.take(costClasses.instant.units) === undefined) this.#send(notification, 'notification')
     else this.#cut('rate')
   }
 
   /** @param large disposed of when it is sent; the end of the connection does so too */
-  #send(answer: Answer | Buffer, what: 'answer' | 'notification', large?: Disposable): void {
+  #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const message = answer instanceof ByteList ? answer.joined() : answer
+    const message = typeof answer === 'string' ? answer : answer.joined()
     const bytes = Buffer.byteLength(message)
     const counted = what === 'notification' ? bytes : 0
     this.#unread.add(bytes)
