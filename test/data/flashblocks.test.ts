@@ -268,3 +268,24 @@ it('recorded subscriptions of flashblocks: the same events in the same order', a
     expect([kind, ours]).toEqual([kind, expected.map(right)])
   }
 })
+
+it('recorded stream: logs of a pending block that is given up are told again, removed, to who was told of them', async () => {
+  const number = 33
+  const node = createReplay()
+  for (let head = 1; head < number; head++) await node.happen({ t: 0, kind: 'head', number: head })
+  const ofBlock = frames.filter(({ increment }) => increment.blockNumber === number)
+  const all = await node.subscribe('pendingLogs')
+  for (const { increment } of ofBlock.slice(0, 4)) await node.happen({ t: 0, kind: 'increment', increment })
+  const before = all.length
+  const late = await node.subscribe('pendingLogs')
+  for (const { increment } of ofBlock.slice(4)) await node.happen({ t: 0, kind: 'increment', increment })
+  const told = all.slice()
+  const removed = (of: readonly unknown[]): unknown[] => of.map((log) => ({ ...(log as object), removed: true }))
+  await node.drop()
+  expect([before > 0, told.length > before]).toEqual([true, true])
+  expect(all.slice(told.length)).toEqual(removed(told))
+  expect(late).toEqual([...told.slice(before), ...removed(told.slice(before))])
+  expect(await node.ask('eth_getLogs', [{ fromBlock: 'latest', toBlock: 'pending' }])).toEqual(
+    await node.ask('eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest' }]),
+  )
+})

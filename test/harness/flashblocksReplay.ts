@@ -70,6 +70,8 @@ export type Replay = {
   /** Time passes until then. */
   happen(of: Happening): Promise<void>
   passMs(ms: number): void
+  /** What is pending is given up. */
+  drop(): Promise<void>
   /** What a client reads. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
   /** @returns what a subscriber is told, as it grows */
@@ -103,6 +105,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
 
   return {
     passMs: (ms) => clock.jumpMs(ms),
+    drop: () => execution.pending.drop('a test'),
     async happen(of: Happening): Promise<void> {
       clock.jumpMs(of.t - lastMs)
       lastMs = of.t
