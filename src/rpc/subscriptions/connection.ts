@@ -282,9 +282,9 @@ export class Connection {
   /** @param large disposed of when it is sent; the end of the connection does so too */
   #send(answer: Answer, what: 'answer' | 'notification', large?: Disposable): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    const counted = what === 'notification' ? answer.length : 0
     const message = typeof answer === 'string' ? answer : answer.joined()
     const bytes = Buffer.byteLength(message)
+    const counted = what === 'notification' ? bytes : 0
     this.#unread.add(bytes)
     if (this.#unread.isGone) return
     this.#unreadBytes += counted
