@@ -4,12 +4,11 @@ import { expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { createExecution, type Execution } from '#execution/execution'
-import { configOfGenesis } from '#execution/executionConfig'
 import { maxPendingBlocks } from '#execution/pendingPort'
 import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { createMemoryKv } from '#store/memoryKv'
-import { accountOf, attributesAt, scheduleTo, signedBy, smallGenesis } from '#test/harness/chainBlocks'
+import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
 import { incrementsOf } from '#test/harness/increments'
 import { testAddress } from '#test/harness/sessions'
@@ -23,10 +22,7 @@ import { flashblocksMetrics } from './metrics.ts'
 const numRuns = Number(process.env['FLASHBLOCKS_RUNS'] ?? 10)
 const maxAgeMs = 4_000
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
-const small = smallGenesis(schedule)
-// so much that each transaction shows in the next base fee
-const genesis = { ...small, header: { ...small.header, baseFeePerGas: 10n ** 9n } }
-const config = configOfGenesis(genesis)
+const { genesis, config } = smallChain(schedule)
 const evm = createWasmEvm()
 const target = testAddress(0x77)
 
@@ -48,8 +44,7 @@ async function makeTree(): Promise<ReadonlyMap<string, Told>> {
   const noncesAfter = new Map<string, bigint>()
   async function add(name: string, below: string | undefined, number: number, count: number, branch: number): Promise<void> {
     let nonce = noncesAfter.get(below ?? '') ?? 0n
-    const fees = { maxFeePerGas: 10n ** 10n }
-    const transactions = Array.from({ length: count }, () => signedBy('alice', { nonce: nonce++, ...fees }))
+    const transactions = Array.from({ length: count }, () => signedBy('alice', { nonce: nonce++ }))
     noncesAfter.set(name, nonce)
     const parent = below === undefined ? undefined : tree.get(below)?.payload
     const on = parent ? { number: parent.blockNumber, hash: parent.blockHash } : config.genesis.l2

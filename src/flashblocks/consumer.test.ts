@@ -187,14 +187,22 @@ it.each(['rules', 'transaction', 'outcome'] as const)(
   },
 )
 
-it('flashblocks/consumer: what fails on an unsealed block is tried again on the sealed one, and nobody is blamed', async () => {
-  const { hear, head, model, verdicts } = world()
-  model.refuse(({ blockNumber }) => (blockNumber === 12 ? 'transaction' : undefined))
-  await hear(...block(11, 1), ...block(12, 2))
-  expect([model.executed?.number, verdicts]).toEqual([11, ['0 good']])
-  model.refuse(() => undefined)
-  await head(blockAt(11))
-  expect(model.took).toEqual(['11.0', ...named(12, 2)])
+it('flashblocks/consumer: a block that names another parent than what is executed waits for the rest of it, or for the head; nobody is blamed', async () => {
+  const at = world()
+  at.model.refuse(({ blockNumber }) =>
+    blockNumber > 11 && at.model.executed?.number === 11 && at.model.executed.index < 2 ? 'parent' : undefined,
+  )
+  await at.hear(...block(11, 2), ...block(12, 2))
+  expect(at.model.took).toEqual(named(11, 2))
+  await at.hear(sliceAt(11, 2))
+  expect(at.model.took).toEqual([...named(11, 3), ...named(12, 2)])
+  expect(at.verdicts).not.toContain('0 wrong')
+
+  const other = world()
+  other.model.refuse(({ blockNumber }) => (blockNumber === 12 && other.model.executed?.number === 11 ? 'parent' : undefined))
+  await other.hear(...block(11, 2), ...block(12, 2))
+  await other.head(blockAt(11))
+  expect(other.model.took).toEqual([...named(11, 2), ...named(12, 2)])
 })
 
 it('flashblocks/consumer: a slice that was placed by an old record is placed again', async () => {

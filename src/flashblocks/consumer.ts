@@ -183,21 +183,18 @@ class FeedConsumer implements Consumer {
     this.#expect(leftMs)
   }
 
-  /** What fails on a block that is not sealed may be right on the one that will be: it is tried again on the next head. */
+  /** What is wrong by itself is forgotten; what does not fit there is tried again when head or tip have moved, if they have not already. */
   #refused(slice: FittingSlice, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
-    const { metrics, log } = this.#deps
+    const { metrics, log, shown } = this.#deps
     const { blockNumber: number, payloadId, index } = slice.increment
     metrics.refused.inc({ reason })
-    const now = this.#deps.shown()
-    const isFault = blockIsAtFault(reason)
-    const hasMoved = now.head.hash !== head.hash || !isSameTip(now.executed, executed)
-    // it was placed by a record that was old already
-    if (hasMoved && !isFault) return
-    const isWrong = isFault && number === head.number + 1
-    this.#held.refuse(slice, head.hash, isWrong)
-    this.#misfit = `block ${number}, slice ${index}: ${text}`
     log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
-    if (isWrong) this.#accuse(slice.from, this.#misfit)
+    this.#misfit = `block ${number}, slice ${index}: ${text}`
+    const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome'
+    if (isWrong) {
+      this.#held.refuse(slice, head)
+      this.#accuse(slice.from, this.#misfit)
+    } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(slice, head, executed)
   }
 
   #accuse(from: number, text: string): void {
@@ -221,8 +218,6 @@ class FeedConsumer implements Consumer {
 
 const isSameTip = (one: Executed | undefined, other: Executed | undefined): boolean =>
   one?.payloadId === other?.payloadId && one?.index === other?.index
-
-const blockIsAtFault = (reason: string): boolean => reason === 'rules' || reason === 'transaction' || reason === 'outcome'
 
 export function createConsumer(deps: ConsumerDeps, options: ConsumerOptions): Consumer {
   return new FeedConsumer(deps, options)

@@ -1,5 +1,4 @@
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
 import type { Increment } from '#types/increment'
 import { isExecutable, type Placement, placeFlashblock, type Tip } from './place.ts'
 
@@ -21,13 +20,16 @@ export type Reach = {
   readonly newestMs: number
 }
 
+/** Head and tip as one text. */
+const placeOf = ({ hash }: BlockId, executed: Executed | undefined): string => `${hash} ${executed?.payloadId} ${executed?.index}`
+
 type Build = {
   readonly number: number
   readonly slices: Map<number, Slice>
   /** the largest of `slices` */
   lastIndex: number
-  /** the head on which execution refused it: it is tried again on another one */
-  refusedOn: Hash | undefined
+  /** where execution refused it: it is tried again elsewhere */
+  refusedAt: string | undefined
 }
 
 const maxBuildsPerBlock = 4
@@ -84,7 +86,7 @@ export class HeldSlices {
     const beside = [...this.#builds].filter(([, build]) => build.number === number)
     const oldest = beside.find(([id]) => id !== executed?.payloadId)
     if (beside.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
-    const build: Build = { number, slices: new Map(), lastIndex: -1, refusedOn: undefined }
+    const build: Build = { number, slices: new Map(), lastIndex: -1, refusedAt: undefined }
     this.#builds.set(payloadId, build)
     return build
   }
@@ -94,12 +96,18 @@ export class HeldSlices {
     for (const { increment } of slices.values()) this.#bytes -= sizeOf(increment)
   }
 
-  /** Forgets one slice that is wrong: another upstream may have the right one. Its build is not tried again on this head. */
-  refuse({ increment }: Slice, head: Hash, isWrong: boolean): void {
+  /** A slice does not fit there, whatever it seems: its build is not tried again at this head and tip. */
+  defer({ increment }: Slice, head: BlockId, executed: Executed | undefined): void {
+    const build = this.#builds.get(increment.payloadId)
+    if (build) build.refusedAt = placeOf(head, executed)
+  }
+
+  /** Forgets a slice that is wrong: another upstream may have the right one. Its build is not tried again at this head. */
+  refuse({ increment }: Slice, head: BlockId): void {
     const build = this.#builds.get(increment.payloadId)
     if (build === undefined) return
-    build.refusedOn = head
-    if (isWrong && build.slices.delete(increment.index)) this.#bytes -= sizeOf(increment)
+    build.refusedAt = head.hash
+    if (build.slices.delete(increment.index)) this.#bytes -= sizeOf(increment)
   }
 
   /** Forgets blocks up to the head. */
@@ -120,10 +128,11 @@ export class HeldSlices {
    */
   next(head: BlockId, executed: Executed | undefined): FittingSlice | undefined {
     const tip = this.tipOf(executed)
+    const here = placeOf(head, executed)
     let isOlder = false
     for (const [payloadId, build] of [...this.#builds].reverse()) {
       const ofTip = payloadId === tip?.payloadId
-      const slice = build.refusedOn === head.hash ? undefined : build.slices.get(ofTip ? tip.index + 1 : 0)
+      const slice = build.refusedAt === head.hash || build.refusedAt === here ? undefined : build.slices.get(ofTip ? tip.index + 1 : 0)
       const placement = slice && placeFlashblock({ head, tip }, slice.increment)
       if (slice && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return { ...slice, placement }
       isOlder ||= ofTip
