@@ -3,19 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { l2RefOf } from '#chain/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { createExecution } from '#execution/execution'
 import { openExecutionReader } from '#execution/executionReader'
 import { startExecutionWorker } from '#execution/executionWorker'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
 import { hashTransaction } from '#types/transaction'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chainBlocks.ts'
+import { incrementsOf } from '../harness/increments.ts'
 import { checkWhole, noteSeen, startReaderThread } from '../harness/readerThread.ts'
+import { testAddress } from '../harness/sessions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-readers-'))
 afterAll(() => rmSync(base, { recursive: true }))
 
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
+const transferTarget = testAddress(0x77)
 let dirs = 0
 function start() {
   const deps = { clock: systemClock, log: silentLog, genesis: () => genesis }
@@ -65,4 +71,33 @@ it('faults/executionReaders: the pool is the worker’s own, whoever adds to it;
   await expect(reader.ended).rejects.toMatchObject(stopped)
   await expect(reader.pool.size()).rejects.toMatchObject(stopped)
   expect(() => reader.view()).toThrow(expect.objectContaining(stopped))
+})
+
+it('faults/executionReaders: what is pending is the same for all, also for one who comes late, as soon as an increment is taken', async () => {
+  const maker = createExecution({
+    ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog },
+  })
+  const transactions = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce }))
+  const built = await maker.build(config.genesis.l2, attributesAt(schedule, 1, transactions))
+  const payload = built.kind === 'built' ? built.payload : expect.fail(built.reason)
+  await using worker = await start()
+  await using early = await openExecutionReader(worker.reader(), { clock: systemClock })
+  const seen = (of: Pick<typeof worker, 'view'>): unknown => {
+    using view = of.view()
+    const { latest, pending } = view.heads
+    const id = pending ?? latest
+    const receipts = view.receipts(id.hash)?.map(({ receipt }) => receipt)
+    return [id, view.block(id.hash)?.block.transactions.length, receipts, view.state(id)?.prove(transferTarget, [])]
+  }
+  const increments = incrementsOf(maker, payload, [1, 2, 3])
+  for (const [i, increment] of increments.entries()) {
+    expect(await worker.pending.take(increment, systemClock.nowMs() + 60_000)).toMatchObject({ kind: 'taken' })
+    await using late = await openExecutionReader(worker.reader(), { clock: systemClock })
+    expect(seen(worker)).toMatchObject([{ number: 1 }, i + 1, { length: i + 1 }, expect.anything()])
+    expect([seen(early), seen(late)]).toEqual([seen(worker), seen(worker)])
+  }
+  expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
+  await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
+  expect([worker.published.pending, worker.published.heads.unsafe.hash, worker.sizes().reused]).toEqual([undefined, payload.blockHash, 1])
+  expect(seen(early)).toEqual(seen(worker))
 })
