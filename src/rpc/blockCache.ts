@@ -1,3 +1,4 @@
+import { equalBytes } from '#lib/bytes'
 import { Lru } from '#lib/lru'
 import { encodedBlockSize } from '#types/block'
 import { type Hash, zeroHash } from '#types/ids'
@@ -18,6 +19,22 @@ const blockBytes = 4_000
 /** Whether a block is finished: one that is not has an id in views, and no hash. */
 export type Seal = 'sealed' | 'unsealed'
 
+export type DecodedOptions = {
+  readonly seal?: Seal
+  /** told when it takes more memory than before */
+  readonly onGrown?: (block: DecodedBlock) => void
+  /** perhaps the same block with fewer transactions */
+  readonly before?: DecodedBlock | undefined
+}
+
+/** Whether a block is another one with more transactions, if anything: then those of both are told in the same words. */
+function isGrown(before: DecodedBlock, now: DecodedBlock): boolean {
+  const [a, b] = [before.of.block, now.of.block]
+  const fields = ['parentHash', 'number', 'timestamp', 'baseFeePerGas'] as const
+  if (fields.some((field) => a.header[field] !== b.header[field]) || before.seal !== now.seal || before.count > now.count) return false
+  return a.transactions.every((raw, index) => equalBytes(raw, b.transactions[index] as Uint8Array))
+}
+
 /** A block with its receipts. Its parts are decoded when they are asked for; what is kept of them is their text. */
 export class DecodedBlock {
   readonly of: ChainBlock
@@ -30,8 +47,7 @@ export class DecodedBlock {
   readonly #hashes: Hash[] = []
   readonly #ownBytes: number
 
-  /** @param onGrown told when it takes more memory than before */
-  constructor(of: ChainBlock, receipts: readonly ChainReceipt[], seal: Seal = 'sealed', onGrown: (block: DecodedBlock) => void = () => {}) {
+  constructor(of: ChainBlock, receipts: readonly ChainReceipt[], { seal = 'sealed', onGrown, before }: DecodedOptions = {}) {
     this.of = of
     this.receipts = receipts
     this.seal = seal
@@ -41,7 +57,7 @@ export class DecodedBlock {
     this.#place = { hash: seal === 'sealed' ? of.hash : null, number: header.number, baseFee: header.baseFeePerGas ?? 0n, ...timestamp }
     const raws = of.block.transactions.reduce((sum, { length }) => sum + length + transactionBytes, blockBytes)
     this.#ownBytes = receipts.reduce((sum, { sizeBytes }) => sum + sizeBytes, raws)
-    this.text = new BlockText(this, () => onGrown(this))
+    this.text = new BlockText(this, () => onGrown?.(this), before && isGrown(before, this) ? before.text : undefined)
   }
 
   /** Transactions in it. */
@@ -114,18 +130,19 @@ export class DecodedBlock {
     return this.of.block.transactions.map((_raw, index) => this.hashAt(index))
   }
 
-  transactions(): MinedTransaction[] {
-    return this.of.senders.flatMap((_sender, index) => this.transaction(index) ?? [])
+  /** @param from index of the first one */
+  transactions(from = 0): MinedTransaction[] {
+    return this.of.senders.slice(from).flatMap((_sender, index) => this.transaction(from + index) ?? [])
   }
 }
 
-function readBlock(view: ChainView, hash: Hash, onGrown?: (block: DecodedBlock) => void): DecodedBlock | undefined {
+function readBlock(view: ChainView, hash: Hash, options?: Omit<DecodedOptions, 'seal'>): DecodedBlock | undefined {
   const of = view.block(hash)
   if (of === undefined) return undefined
   const receipts = view.receipts(hash)
   if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
   const seal = view.heads.unsealed?.some((block) => block.hash === of.hash) ? 'unsealed' : 'sealed'
-  return new DecodedBlock(of, receipts, seal, onGrown)
+  return new DecodedBlock(of, receipts, { ...options, seal })
 }
 
 /** Increments of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
@@ -145,6 +162,7 @@ export interface BlockCache {
 export function createBlockCache(maxBytes: number): BlockCache {
   const kept = new Lru<Hash, DecodedBlock>(maxBytes)
   const unsealed = new Lru<Hash, DecodedBlock>(maxUnsealed)
+  let newest: DecodedBlock | undefined
   const grown = (block: DecodedBlock): void => {
     if (kept.get(block.of.hash) === block) kept.set(block.of.hash, block, block.sizeBytes)
   }
@@ -153,9 +171,11 @@ export function createBlockCache(maxBytes: number): BlockCache {
     read(view, hash): DecodedBlock | undefined {
       const known = find(hash)
       if (known) return known
-      const block = readBlock(view, hash, grown)
-      if (block?.seal === 'unsealed') unsealed.set(block.of.hash, block, 1)
-      else if (block) kept.set(hash, block, block.sizeBytes)
+      const block = readBlock(view, hash, { onGrown: grown, before: newest })
+      if (block?.seal === 'unsealed') {
+        unsealed.set(block.of.hash, block, 1)
+        newest = block
+      } else if (block) kept.set(hash, block, block.sizeBytes)
       return block
     },
     kept: (hash) => kept.get(hash),

@@ -15,7 +15,8 @@ type Parts = {
   /** JSON up to the transactions */
   headText(): string
   hashes(): readonly Hash[]
-  transactions(): readonly MinedTransaction[]
+  /** @param from index of the first one */
+  transactions(from: number): readonly MinedTransaction[]
   minedReceipts(): readonly MinedReceipt[]
   logs(): readonly PlacedLog[]
   transaction(index: number): MinedTransaction | undefined
@@ -34,15 +35,21 @@ export class BlockText {
   #head: Buffer | undefined
   #hashes: Buffer | undefined
   #transactions: KeptText | undefined
+  /** of the first transactions, made for a block with fewer of them */
+  #begun: KeptText | undefined
   #receipts: KeptText | undefined
   #logs: KeptLogs | undefined
   #singles = 0
   #sizeBytes = 0
 
-  /** @param onGrown told that it takes more memory now */
-  constructor(of: Parts, onGrown: () => void) {
+  /**
+   * @param onGrown told that it takes more memory now
+   * @param before of the same block with fewer transactions: what is made of them is not made again
+   */
+  constructor(of: Parts, onGrown: () => void, before?: BlockText) {
     this.#of = of
     this.#onGrown = onGrown
+    this.#begun = before && (before.#transactions ?? before.#begun)
   }
 
   /** memory it takes, roughly */
@@ -100,7 +107,11 @@ export class BlockText {
 
   #allTransactions(): KeptText {
     if (this.#transactions === undefined) {
-      this.#transactions = keptList(this.#of.transactions().map(transactionText))
+      const begun = this.#begun
+      const texts = Array.from({ length: begun?.count ?? 0 }, (_, index) => begun?.text(index) ?? '')
+      for (const mined of this.#of.transactions(texts.length)) texts.push(transactionText(mined))
+      this.#transactions = keptList(texts)
+      this.#begun = undefined
       this.#grow(this.#transactions.sizeBytes)
     }
     return this.#transactions

@@ -11,6 +11,11 @@ export class KeptText {
     this.#starts = starts
   }
 
+  /** items in it */
+  get count(): number {
+    return this.#starts.length - 1
+  }
+
   /** memory it takes */
   get sizeBytes(): number {
     return this.bytes.length + this.#starts.byteLength

@@ -1,4 +1,3 @@
-import { equalBytes } from '#lib/bytes'
 import { LogMatcher } from '#types/logMatcher'
 import { DecodedBlock } from '../../blockCache.ts'
 import type { PendingBlock, PendingFeed, PendingNews } from '../../pendingPorts.ts'
@@ -14,6 +13,7 @@ const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 /** What can be told of one piece of news: each form is made once, for the first who wants it. */
 class ToldNews {
+  readonly #pending: PendingBlock
   readonly #decoded: DecodedBlock
   /** index of the first transaction that it is about; it is about all from there on */
   readonly first: number
@@ -24,6 +24,7 @@ class ToldNews {
   #logs: readonly ToldLog[] | undefined
 
   constructor(news: PendingNews) {
+    this.#pending = news.pending
     this.#decoded = decodedOf(news.pending)
     this.first = news.kind === 'increment' ? news.firstNew : news.first
     this.#isRemoved = news.kind === 'dropped'
@@ -31,7 +32,7 @@ class ToldNews {
 
   /** The block with all its transactions. @param source who told the news, and those before them */
   blockFor(source: PendingFeed): Notification {
-    this.#block ??= notificationOfText(`${this.#decoded.headText()}[${transactionTexts(source, this.#decoded).join(',')}]}`)
+    this.#block ??= notificationOfText(wholeText(source, this.#pending))
     return this.#block
   }
 
@@ -68,23 +69,13 @@ function textAt(block: DecodedBlock, index: number): string {
   return transactionText(mined)
 }
 
-/** Whether a block is another one with more transactions, if anything: then those of both are told in the same words. */
-function isGrown(before: DecodedBlock, now: DecodedBlock): boolean {
-  const [a, b] = [before.of.block, now.of.block]
-  const fields = ['parentHash', 'number', 'timestamp', 'baseFeePerGas'] as const
-  if (fields.some((field) => a.header[field] !== b.header[field]) || a.transactions.length > b.transactions.length) return false
-  return a.transactions.every((raw, index) => equalBytes(raw, b.transactions[index] as Uint8Array))
-}
+/** The block that was told last, whole: the next increment adds to its text. */
+const lastTold = new WeakMap<PendingFeed, DecodedBlock>()
 
-/** The block that was told last, whole: the next increment adds to its texts. */
-const told = new WeakMap<PendingFeed, { readonly block: DecodedBlock; readonly texts: readonly string[] }>()
-
-function transactionTexts(source: PendingFeed, block: DecodedBlock): readonly string[] {
-  const last = told.get(source)
-  const texts = last && isGrown(last.block, block) ? last.texts.slice() : []
-  for (let index = texts.length; index < block.count; index++) texts.push(textAt(block, index))
-  told.set(source, { block, texts })
-  return texts
+function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): string {
+  const decoded = new DecodedBlock(block, receipts, { seal: 'unsealed', before: lastTold.get(source) })
+  lastTold.set(source, decoded)
+  return String(decoded.text.block('full'))
 }
 
 const decodedBlocks = new WeakMap<PendingBlock, DecodedBlock>()
@@ -93,7 +84,7 @@ const toldNews = new WeakMap<PendingNews, ToldNews>()
 function decodedOf(pending: PendingBlock): DecodedBlock {
   const known = decodedBlocks.get(pending)
   if (known) return known
-  const made = new DecodedBlock(pending.block, pending.receipts, 'unsealed')
+  const made = new DecodedBlock(pending.block, pending.receipts, { seal: 'unsealed' })
   decodedBlocks.set(pending, made)
   return made
 }
