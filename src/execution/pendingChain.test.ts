@@ -5,15 +5,18 @@ import { silentLog } from '#lib/log'
 import { createMemoryJournal } from '#store/memoryJournal'
 import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
-import { createManualClock } from '#test/harness/clock'
+import { createManualClock, settle } from '#test/harness/clock'
 import { incrementsOf } from '#test/harness/increments'
 import { testAddress } from '#test/harness/sessions'
 import type { BlockId } from '#types/blockRef'
 import type { Increment } from '#types/increment'
 import type { Payload } from '#types/payload'
 import { hashTransaction } from '#types/transaction'
+import type { ParentBlock } from './executeBlock.ts'
 import { createExecution, type Execution } from './execution.ts'
+import { PendingChain } from './pendingChain.ts'
 import { maxPendingBlocks } from './pendingPort.ts'
+import { createSenders } from './senders.ts'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
 const { genesis, config } = smallChain(schedule)
@@ -295,4 +298,36 @@ it('execution/pendingChain: nothing that is pending outlives the process', async
   for (const increment of told[1] ?? []) await take(increment)
   expect(execution.sizes().journalBytes).toBe(journalBytes)
   expect(shown(open(segments, kv).execution)).toMatchObject({ latest: 1, pending: undefined })
+})
+
+it('execution/pendingChain: a block that has as many increments as the one before is sealed as soon as nothing else is asked', async () => {
+  const { execution } = open()
+  const { maker: source, payloads: made, told: all } = await makeBlocks([2, 2, 2])
+  let asked = 0
+  using view = execution.view()
+  const on = view.parent(genesisId.hash) as ParentBlock
+  const head = (): BlockId => genesisId
+  const onHead = <T>(run: (on: ParentBlock) => T): T => {
+    asked++
+    return run(on)
+  }
+  const senders = createSenders({ maxBytes: 2 ** 20 })
+  using chain = new PendingChain({
+    block: { evm, config, senders },
+    head,
+    onHead,
+    onChange() {},
+    clock: createManualClock(),
+    log: silentLog,
+  })
+  const counts: number[] = []
+  for (const increment of all.flat()) {
+    await chain.take(increment, 0)
+    await settle()
+    counts.push(asked)
+  }
+  expect(counts).toEqual([1, 2, 3, 4, 5, 7, 8, 9, 11])
+  expect(chain.sealed(source.view().parent((made[1] as Payload).blockHash) as ParentBlock, made[2] as Payload)?.block.hash).toBe(
+    made[2]?.blockHash,
+  )
 })

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { equalBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -10,7 +11,7 @@ import { stateAbove } from './committedState.ts'
 import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
-import { type PendingBlock, type PendingBlocks, pendingBlockOf } from './pendingBlock.ts'
+import { type PendingBlock, type PendingBlocks, type PendingPlace, pendingBlockOf } from './pendingBlock.ts'
 import { inputOfBase, type PendingPlan, planIncrement, type RefusedIncrement, refused } from './pendingPlace.ts'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
 
@@ -61,6 +62,10 @@ export class PendingChain implements PendingPort, Disposable {
   #freshUntilMs = 0
   #blocks: PendingBlocks | undefined
   #reused = 0
+  /** the increment that was taken last */
+  #taken: PendingPlace | undefined
+  /** of the block before, the index of its last increment */
+  #usuallyLast: number | undefined
 
   constructor(deps: PendingChainDeps) {
     this.#deps = deps
@@ -84,6 +89,7 @@ export class PendingChain implements PendingPort, Disposable {
     const outcome = onHead((on) => this.#takeOn(on, plan, increment, freshUntilMs))
     const { blockNumber: number, index } = increment
     if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
+    else if (this.#isUsuallyLast(increment)) void this.#sealAhead()
     return outcome
   }
 
@@ -132,6 +138,25 @@ export class PendingChain implements PendingPort, Disposable {
 
   [Symbol.dispose](): void {
     this.#show(this.#cut(0))
+  }
+
+  /** Blocks of a stream have as many increments as those before them. */
+  #isUsuallyLast({ payloadId, index }: PendingPlace): boolean {
+    if (payloadId !== this.#taken?.payloadId) this.#usuallyLast = this.#taken?.index
+    this.#taken = { payloadId, index }
+    return index === this.#usuallyLast
+  }
+
+  /** Seals the newest block while nothing else is asked: both the next one and the payload wait for that. */
+  async #sealAhead(): Promise<void> {
+    const newest = this.#entries.at(-1)?.shown
+    await nextTurn()
+    if (newest === undefined || newest !== this.#entries.at(-1)?.shown) return
+    try {
+      this.#deps.onHead((on) => this.#parentAt(on, this.#entries.length))
+    } catch (error) {
+      this.#deps.log.warn('a pending block cannot be sealed ahead', { number: newest.header.number, error })
+    }
   }
 
   #takeOn(on: ParentBlock, plan: PendingPlan, increment: Increment, freshUntilMs: number): PendingOutcome {
