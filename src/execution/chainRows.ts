@@ -1,4 +1,4 @@
-import { bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { bytesFromBigint, concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from '#types/ids'
@@ -18,8 +18,6 @@ export function encodeRow(entries: readonly Uint8Array[]): Uint8Array {
   }
   return concatBytes(head, ...entries)
 }
-
-const u32At = (row: Uint8Array, at: number): number => numberFromBytes(row.subarray(at, at + 4))
 
 export function rowLength(row: Uint8Array): number {
   return u32At(row, 0)

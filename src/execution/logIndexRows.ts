@@ -1,4 +1,4 @@
-import { concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { tables } from '#store/tables'
 import type { Log } from '#types/log'
@@ -176,11 +176,6 @@ export function takeSegment(tx: KvWriter, { first, last }: Segment): Entries {
   }
   tx.delete(table, tableKey(kinds.segment, u64Bytes(last)))
   return Float64Array.from(all)
-}
-
-/** To make a DataView of a row costs more than to look at a few of its numbers. */
-function u32At(bytes: Uint8Array, at: number): number {
-  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0
 }
 
 /** Adds the places of a value to a list. @returns whether the entries end with that value, so that more may follow */

@@ -1,4 +1,4 @@
-import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { bigintFromBytes, bytesFromBigint, concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex, hexAt } from '#lib/hex'
 import type { Hash } from '#types/ids'
 import type { Log } from '#types/log'
@@ -65,7 +65,7 @@ export class ReceiptRow {
   }
 
   firstLogIndex(index: number): number {
-    return numberFromBytes(rowEntry(this.#entries, index).subarray(8, placeBytes))
+    return u32At(rowEntry(this.#entries, index), 8)
   }
 
   /** EIP-2718 bytes. */
@@ -84,10 +84,11 @@ export class ReceiptRow {
   /** The logs of one transaction that match; they hold bytes of their own. Not of an old row. */
   logs(transactionIndex: number, matcher: LogMatcher): StoredLog[] {
     if (this.timestamp === undefined) throw new RangeError('a row of receipts without hashes')
-    const found = matcher.decodeFrom(this.encoding(transactionIndex))
+    const entry = rowEntry(this.#entries, transactionIndex)
+    const found = matcher.decodeFrom(entry.subarray(this.#encodingFrom))
     if (found.length === 0) return []
-    const transactionHash = hexAt(rowEntry(this.#entries, transactionIndex), placeBytes, hashBytes) as Hash
-    const first = this.firstLogIndex(transactionIndex)
+    const transactionHash = hexAt(entry, placeBytes, hashBytes) as Hash
+    const first = u32At(entry, 8)
     return found.map(({ log, at }) => ({ log, transactionHash, transactionIndex, logIndex: first + at }))
   }
 }

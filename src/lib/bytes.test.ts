@@ -10,6 +10,7 @@ import {
   padLeft,
   scalarBytes,
   trimLeft,
+  u32At,
   u64Bytes,
   u64FromBytes,
 } from './bytes.ts'
@@ -57,6 +58,11 @@ it('lib/bytes: what does not fit is refused, never cut', () => {
   expect(() => numberFromBytes(new Uint8Array(7))).toThrow(RangeError)
   expect(() => u64FromBytes(Uint8Array.of(0, 32, 0, 0, 0, 0, 0, 0))).toThrow(RangeError)
   expect(u64FromBytes(u64Bytes(Number.MAX_SAFE_INTEGER))).toBe(Number.MAX_SAFE_INTEGER)
+})
+
+it('lib/bytes: a u32 is read at any place, up to its highest value', () => {
+  const bytes = Uint8Array.of(9, 0xff, 0xff, 0xff, 0xfe, 0, 1)
+  expect([u32At(bytes, 1), u32At(bytes, 0), u32At(bytes, 5)]).toEqual([0xffff_fffe, 0x09ff_ffff, 0x1_0000])
 })
 
 it('lib/bytes: parts are joined in order', () => {

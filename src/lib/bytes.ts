@@ -60,6 +60,11 @@ export function numberFromBytes(bytes: Uint8Array): number {
   return value
 }
 
+/** The big-endian u32 at a place, without a view of it; bytes beyond the end count as zero. */
+export function u32At(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0
+}
+
 /** Big-endian in exactly `length` bytes; RangeError when it does not fit. */
 export function bytesFromBigint(value: bigint, length: number): Uint8Array {
   if (length <= 32 && value >= 0n && setWord(value, 32 - length)) return wordBytes.slice(32 - length)
