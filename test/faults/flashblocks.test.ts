@@ -1,0 +1,116 @@
+// What a publisher sends that is wrong, over a socket into a node's feed and real execution: pending is right or it is latest.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Registry } from 'prom-client'
+import { afterAll, expect, it, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { l2RefOf } from '#chain/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { createExecution, type Execution } from '#execution/execution'
+import { silentLog } from '#lib/log'
+import { noFlashblocks, openFlashblocks } from '#node/flashblocksPart'
+import { createMemoryKv } from '#store/memoryKv'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
+import { messageOf } from '#test/harness/flashblocks'
+import { followConfig } from '#test/harness/follow'
+import { incrementsOf } from '#test/harness/increments'
+import { testAddress } from '#test/harness/sessions'
+import type { Increment } from '#types/increment'
+import type { Payload } from '#types/payload'
+
+const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
+const { genesis, config } = smallChain(schedule)
+const evm = createWasmEvm()
+const target = testAddress(0x77)
+
+const openExecution = (onPublish = (): void => {}): Execution =>
+  createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog, onPublish })
+
+/** Three blocks of two transfers, and what is told of them. */
+async function makeBlocks() {
+  const maker = openExecution()
+  const payloads: Payload[] = []
+  for (const number of [1, 2, 3]) {
+    const last = payloads.at(-1)
+    const transactions = [0, 1].map((at) => signedBy('alice', { nonce: BigInt(2 * (number - 1) + at) }))
+    const on = last ? { number: last.blockNumber, hash: last.blockHash } : config.genesis.l2
+    const built = await maker.build(on, attributesAt(schedule, number, transactions))
+    if (built.kind === 'invalid') throw new Error(built.reason)
+    payloads.push(built.payload)
+  }
+  return payloads.map((payload) => ({ payload, slices: incrementsOf(maker, payload, [1, 2]) }))
+}
+
+const [one, two, three] = (await makeBlocks()) as [Told, Told, Told]
+type Told = Awaited<ReturnType<typeof makeBlocks>>[number]
+
+const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+await once(server, 'listening')
+afterAll(() => void server.close())
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 1 })
+
+const changed = (slice: Increment | undefined, changes: Partial<Increment>): Increment => ({ ...(slice as Increment), ...changes })
+const [begin, next] = one.slices as [Increment, Increment]
+const base = begin.base as NonNullable<Increment['base']>
+const other = '0x00000000000000ff'
+
+it.each<[string, readonly Increment[]]>([
+  ['bytes that are no transaction', [begin, changed(next, { transactions: [Uint8Array.of(1, 2, 3)] })]],
+  ['a transaction of another nonce', [begin, changed(next, { transactions: [signedBy('alice', { nonce: 9n })] })]],
+  ['a transaction that nobody can pay', [begin, changed(next, { transactions: [signedBy('nobody', {})] })]],
+  ['gas that is another', [begin, changed(next, { outcome: { ...next.outcome, gasUsed: 1n } })]],
+  ['an index that jumps', [changed(next, { index: 5 })]],
+  ['a base of another parent', [changed(begin, { base: { ...base, parentHash: two.payload.blockHash } })]],
+  ['a base of another base fee', [changed(begin, { base: { ...base, baseFee: 7n } })]],
+  ['a base of another time', [changed(begin, { base: { ...base, timestamp: 7 } })]],
+  ['no deposit at the beginning', [changed(begin, { transactions: [signedBy('alice', {})] })]],
+  ['a block of another chain', [changed(two.slices[0], { payloadId: other, blockNumber: 1 })]],
+  ['the next block on one that is another', [begin, ...two.slices]],
+])('flashblocks: %s is shown to nobody, and the next good block is', async (_what, wrong) => {
+  const clock = createManualClock()
+  let part = noFlashblocks
+  await using execution = createExecution({
+    ...{ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock, log: silentLog },
+    onPublish: (record) => part.publish(record),
+  })
+  const registry = new Registry()
+  using opened = openFlashblocks(
+    { clock, registry, execution, random: () => 0, log: silentLog, sync: () => undefined },
+    { config: followConfig, flashblocks: { urls: [`ws://127.0.0.1:${(server.address() as AddressInfo).port}`] } },
+  )
+  part = opened
+  await until(() => expect(server.clients.size).toBe(1))
+  const frames = async (): Promise<number> => {
+    const { values = [] } = (await registry.getSingleMetric('basalt_flashblocks_frames_total')?.get()) ?? {}
+    return values.reduce((sum, { value }) => sum + value, 0)
+  }
+  const send = async (slices: readonly Increment[]): Promise<void> => {
+    const before = await frames()
+    for (const client of server.clients) for (const slice of slices) client.send(messageOf(slice))
+    await vi.waitFor(async () => expect(await frames()).toBe(before + slices.length), { timeout: 5_000, interval: 1 })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  /** How much is shown: transfers of one wei each. */
+  const balance = (): bigint => {
+    using view = execution.view()
+    return view.state(view.heads.pending ?? view.heads.latest)?.account(target)?.balance ?? 0n
+  }
+
+  await send(wrong)
+  expect(balance()).toBe(0n)
+  expect(await execution.insert(one.payload)).toEqual({ kind: 'valid' })
+  await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, one.payload) })
+  await send(toldAnew(two))
+  await until(() => expect(balance()).toBe(4n))
+  await send(three.slices)
+  await until(() => expect(balance()).toBe(6n))
+  for (const client of server.clients) client.terminate()
+  await until(() => expect(server.clients.size).toBe(0))
+})
+
+/** Of a builder that began anew: the block was spoilt by another message. */
+function toldAnew({ slices }: Told): readonly Increment[] {
+  return slices.map((slice) => ({ ...slice, payloadId: '0x00000000000000aa' }))
+}
