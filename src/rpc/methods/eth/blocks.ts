@@ -21,7 +21,7 @@ function blockText(context: EthContext, at: BlockParam, isFull: boolean): ByteLi
 
 export const getBlockByNumber = ethMethod({
   name: 'eth_getBlockByNumber',
-  doc: 'A canonical block.',
+  doc: 'A canonical block; `pending`: the newest one that is not sealed, whose hash is zero and which has no size, or where there is none the newest sealed one.',
   params: [param('block', blockNumberOrTag), full],
   result: bytesOrNull(blockResult),
   cost: 'block-read',

@@ -30,7 +30,7 @@ async function withPool(context: EthContext, pool: TransactionPool, of: Hash): P
 
 export const getTransactionByHash = ethMethod({
   name: 'eth_getTransactionByHash',
-  doc: 'A transaction of the canonical chain, or one that waits in the pool: that has no block, hash and number of its block are null.',
+  doc: 'A transaction of the canonical chain; or of a block that is not sealed, whose hash is null; or one that waits in the pool: that has no block, hash and number of its block are null.',
   params: [param('hash', hash)],
   result: textOrNull(transactionResult),
   cost: 'point-read',
@@ -74,7 +74,7 @@ export const minedReceiptOf = (context: EthContext, of: Hash): string | undefine
 
 export const getTransactionReceipt = ethMethod({
   name: 'eth_getTransactionReceipt',
-  doc: 'What a transaction of the canonical chain did: status, gas, logs, and what it paid for L1.',
+  doc: 'What a transaction did: status, gas, logs, and what it paid for L1. It is of the canonical chain, or preconfirmed in a block that is not sealed: then the hash of the block is zero.',
   params: [param('hash', hash)],
   result: textOrNull(receiptResult),
   cost: 'point-read',
