@@ -65,8 +65,8 @@ class FeedConsumer implements Consumer {
   /** slices that came up to then are not executed any more */
   #distrustedMs = Number.NEGATIVE_INFINITY
   #isStale = false
-  /** what came last that did not fit */
-  #misfit: string | undefined
+  /** why nothing fits, as far as that is known */
+  #why: string | undefined
   #deadline: Disposable | undefined
 
   constructor(deps: ConsumerDeps, { maxAgeMs, maxHeldBytes }: ConsumerOptions) {
@@ -100,8 +100,9 @@ class FeedConsumer implements Consumer {
     const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
     const isKept = !isOver && this.#held.add({ increment, from, arrivedMs }, executed)
     metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
-    if (isOver || isHeld(placement)) this.#misfit = `block ${blockNumber}, slice ${index}: ${placement} at head ${head.number}`
-    if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, this.#misfit ?? placement)
+    const what = `block ${blockNumber}, slice ${index}: ${placement} at head ${head.number}`
+    if (isOver || isHeld(placement)) this.#why = `the last was ${what}`
+    if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, what)
     if (isKept) void this.#pump()
   }
 
@@ -111,7 +112,7 @@ class FeedConsumer implements Consumer {
   }
 
   distrust(why: string): void {
-    this.#misfit = why
+    this.#why = why
     this.#distrustedMs = this.#deps.clock.elapsedMs()
     this.#fallBack()
   }
@@ -119,7 +120,7 @@ class FeedConsumer implements Consumer {
   staleness(): Fault | undefined {
     if (!this.#isStale) return undefined
     const forSec = Math.round((this.#deps.clock.elapsedMs() - this.#takenMs) / 1_000)
-    return flashblocksFault('PENDING_STALE', { forSec, why: this.#misfit ?? 'the feed is silent' })
+    return flashblocksFault('PENDING_STALE', { forSec, why: this.#why ?? 'the feed is silent' })
   }
 
   collect(): void {
@@ -169,14 +170,14 @@ class FeedConsumer implements Consumer {
     } else {
       metrics.take.observe({}, (clock.elapsedMs() - slice.arrivedMs) / 1_000)
       judge(slice.from, { kind: 'good' })
-      this.#followed(leftMs)
+      if (slice.arrivedMs > this.#distrustedMs) this.#followed(leftMs)
     }
   }
 
   #followed(leftMs: number): void {
     const { clock, log, metrics } = this.#deps
     this.#takenMs = clock.elapsedMs()
-    this.#misfit = undefined
+    this.#why = undefined
     metrics.state.set({}, 1)
     if (this.#isStale) log.info('pending follows the feed again')
     this.#isStale = false
@@ -189,11 +190,12 @@ class FeedConsumer implements Consumer {
     const { blockNumber: number, payloadId, index } = slice.increment
     metrics.refused.inc({ reason })
     log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
-    this.#misfit = `block ${number}, slice ${index}: ${text}`
+    const what = `block ${number}, slice ${index}: ${text}`
+    this.#why = `the last was ${what}`
     const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome'
     if (isWrong) {
       this.#held.refuse(slice, head)
-      this.#accuse(slice.from, this.#misfit)
+      this.#accuse(slice.from, what)
     } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(slice, head, executed)
   }
 

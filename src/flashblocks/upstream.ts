@@ -140,7 +140,7 @@ class SocketUpstream implements Upstream {
     socket.on('open', () => ofThis(() => this.#opened()))
     socket.on('pong', () => ofThis(() => this.#alive()))
     socket.on('message', (data: Buffer) => ofThis(() => this.#read(data)))
-    socket.on('error', (error: NodeJS.ErrnoException) => ofThis(() => this.#failed(error.code ?? 'the connection failed')))
+    socket.on('error', (error: NodeJS.ErrnoException) => ofThis(() => this.#failed(error.code ?? error.message)))
     socket.on('close', (code) => ofThis(() => this.#giveUp('closed', `closed with ${code}`)))
   }
 
