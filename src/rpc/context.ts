@@ -26,12 +26,20 @@ export type EthLimits = {
   readonly logBlocks: number
   /** logs of one eth_getLogs over several blocks */
   readonly logResults: number
+  /** their JSON */
+  readonly logBytes: number
   /** time of one eth_getLogs */
   readonly logMs: number
 }
 
-/** As Base's execution client has them. */
-export const defaultEthLimits: EthLimits = { callGas: 50_000_000n, logBlocks: 100_000, logResults: 20_000, logMs: 20_000 }
+/** As Base's execution client has them, which gives up an answer of more bytes too. */
+export const defaultEthLimits: EthLimits = {
+  callGas: 50_000_000n,
+  logBlocks: 100_000,
+  logResults: 20_000,
+  logBytes: 160_000_000,
+  logMs: 20_000,
+}
 
 /** What the methods of the execution half get. */
 export type EthContext = CallContext & {

@@ -17,6 +17,11 @@ export class FoundLogs {
     return this.#count
   }
 
+  /** of the text so far */
+  get sizeBytes(): number {
+    return this.#writer.length
+  }
+
   add(logs: Iterable<PlacedLog>): void {
     for (const log of logs) {
       this.#separate(1)

@@ -133,6 +133,14 @@ it('rpc/getLogs: more logs than allowed name the longest range that would do, an
   expect(readResult(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }]))).toHaveLength(3)
 })
 
+it('rpc/getLogs: logs of more bytes than allowed name the longest range that would do, and that range does', async () => {
+  const chain = fakeChain([[], [[log(1)], [log(1)]], [[log(1)]], [[log(1), log(1)]]])
+  const context = { ...fakeContext(chain), limits: { ...defaultEthLimits, logBytes: 1_400 } }
+  const message = 'query exceeds max size 1400 bytes, retry with the range 0-2'
+  await expect(getLogs.call(context, [everywhere])).rejects.toMatchObject({ code: -32602, message })
+  expect(readResult(await getLogs.call(context, [{ fromBlock: '0x0', toBlock: '0x2' }]))).toHaveLength(3)
+})
+
 it('rpc/getLogs: a single block is answered however many logs it has', async () => {
   const chain = fakeChain([[], [[log(1), log(1)]]])
   const context = { ...fakeContext(chain), limits: { ...defaultEthLimits, logBlocks: 10, logResults: 1 } }

@@ -101,7 +101,7 @@ function readFound(context: EthContext, query: Query, slice: Slice, progress: Pr
     }
     readPlace(context, query, slice, progress.found, place)
     progress.next = place.number + 1
-    refuseTooMany(context, query.range, place.number, progress.found.count)
+    refuseTooMany(context, query.range, place.number, progress.found)
   }
 }
 
@@ -157,16 +157,22 @@ function scan(context: EthContext, query: Query, slice: Slice, progress: Progres
     if (hash === undefined || header === undefined) throw prunedHistory()
     if (!query.matcher.mayBeIn(header.logsBloom)) continue
     readBlock(context, query, slice, progress.found, hash)
-    refuseTooMany(context, query.range, number, progress.found.count)
+    refuseTooMany(context, query.range, number, progress.found)
   }
 }
 
 /** Names the longest range that would have been answered; a single block is always answered. */
-function refuseTooMany(context: EthContext, range: Range, reached: number, found: number): void {
-  const { logResults } = context.limits
-  if (found <= logResults || range.from === range.to) return
+function refuseTooMany(
+  { limits }: EthContext,
+  range: Range,
+  reached: number,
+  { count, sizeBytes }: Pick<FoundLogs, 'count' | 'sizeBytes'>,
+): void {
+  const { logResults, logBytes } = limits
+  if ((count <= logResults && sizeBytes <= logBytes) || range.from === range.to) return
   const last = Math.max(range.from, reached - 1)
-  throw invalidParams(`query exceeds max results ${logResults}, retry with the range ${range.from}-${last}`)
+  const limit = count > logResults ? `results ${logResults}` : `size ${logBytes} bytes`
+  throw invalidParams(`query exceeds max ${limit}, retry with the range ${range.from}-${last}`)
 }
 
 /** Names the longest range that there was time for. */
@@ -188,8 +194,9 @@ async function searchRange(context: EthContext, query: Query): Promise<ByteList 
     if (context.ticket.isCancelled) throw internalError('cancelled')
     if (!isDone && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, progress.next)
   }
-  if (found.count > 0) refuseTooMany(context, range, range.to + 1, found.count + range.above.length)
+  const isAnySealed = found.count > 0
   found.add(range.above)
+  if (isAnySealed) refuseTooMany(context, range, range.to + 1, found)
   return found.finish()
 }
 
