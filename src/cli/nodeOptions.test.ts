@@ -98,6 +98,22 @@ it('cli/nodeOptions: a source: what is counted in blocks becomes seconds of the 
   expect(options('all', { ...source, 'source.max-ahead': '60' }).source).toMatchObject({ maxAheadSec: 60 })
 })
 
+it('cli/nodeOptions: a feed of unsealed blocks, under the names of other clients too; a consensus half has none', () => {
+  const env = { CLIENT_FB_WEBSOCKET_URL: 'wss://a/ws,ws://b' }
+  expect(options('execution', {}, env).flashblocks).toEqual({ urls: ['wss://a/ws', 'ws://b'] })
+  expect(options('execution', {}, { RETH_FB_WEBSOCKET_URL: '' }).flashblocks).toBeUndefined()
+  const given = options('all', { ...l1, 'flashblocks.max-age': '800ms', 'pending.fallback': 'finalized' }, env)
+  expect([given.flashblocks?.maxAgeMs, given.pendingFallback]).toEqual([800, 'finalized'])
+  expect(options('consensus', { ...l1, ...engine }, env).flashblocks).toBeUndefined()
+  for (const [flag, value] of [
+    ['flashblocks.url', 'http://a'],
+    ['flashblocks.max-age', '100ms'],
+    ['pending.fallback', 'safe'],
+  ] as const) {
+    expect(() => options('execution', { [flag]: value })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
+  }
+})
+
 it('cli/nodeOptions: servers that are off, elsewhere, or known by names', () => {
   const raw = { ...l1, 'http.port': 'off', 'metrics.port': 'off', 'rollup.addr': '0.0.0.0', 'rpc.hosts': 'node,execution' }
   expect(options('all', raw).listen).toMatchObject({ rollup: { host: '0.0.0.0', port: 7545, hostNames: ['node', 'execution'] } })
