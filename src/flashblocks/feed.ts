@@ -37,6 +37,8 @@ export const defaultFeedOptions = {
 } as const
 
 const maxUpstreams = 8
+/** A publisher may pause: one that is silent for longer, and for two ages of what is pending, is connected to anew. */
+const leastIdleMs = 5_000
 
 /**
  * The publishers in the value of `--flashblocks.url`.
@@ -94,8 +96,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
     upstreams.push(
       createUpstream(
         { ...deps, onFrame: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
-        // a publisher may pause for a block; one that is silent for longer is asked anew
-        { ...options, endpoint, idleMs: 2 * maxAgeMs },
+        { ...options, endpoint, idleMs: Math.max(leastIdleMs, 2 * maxAgeMs) },
       ),
     )
   }
