@@ -3,35 +3,21 @@ import { l2RefOf } from '#chain/l2Ref'
 import { evmRulesAt } from '#chain/opRules'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { concatBytes } from '#lib/bytes'
-import { fromHex, toHex } from '#lib/hex'
+import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
-import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chainBlocks'
+import { accountOf, attributesAt, scheduleTo, smallChain } from '#test/harness/chainBlocks'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
 import { incrementsOf } from '#test/harness/increments'
-import { testAccount, testAddress } from '#test/harness/sessions'
+import { contracts, noter, people, randomTransactions, reader, setter, slots, word } from '#test/harness/randomTransactions'
 import type { BlockId } from '#types/blockRef'
-import { type Address, hashFromBytes } from '#types/ids'
+import { hashFromBytes } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { blockEnvOf } from './blockEnv.ts'
 import type { ChainView } from './chainView.ts'
 import { createExecution, type Execution } from './execution.ts'
 import { maxPendingBlocks } from './pendingPort.ts'
-
-const word = (value: number): Uint8Array => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
-const contract = (number: number, code: string) => ({
-  address: testAddress(number),
-  account: testAccount(testAddress(number), { nonce: 1n, code: `0x${code}` }),
-})
-/** SSTORE(first word, second word); LOG1 of it */
-const setter = contract(0x5e, '6020356000355560203560005260003560206000a1')
-/** SSTORE(NUMBER, BLOCKHASH(NUMBER − 1)) */
-const noter = contract(0xb1, '60014303404355')
-/** returns BALANCE(CALLER), BLOCKHASH(NUMBER − 1) */
-const reader = contract(0x4e, '3331600052600143034060205260406000f3')
-const reverter = contract(0xba, '600160005560006000fd')
-const contracts = [setter, noter, reader, reverter]
 
 const schedule = scheduleTo('jovian')
 const { genesis, config } = smallChain(
@@ -41,27 +27,6 @@ const { genesis, config } = smallChain(
 const evm = createWasmEvm()
 const open = (): Execution =>
   createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
-
-/** Contracts out of init code: one that writes and stays, one that destroys itself while it is made. */
-const initCodes = ['600160005560016000526001601ff3', '6001600055600135ff'].map((code) => fromHex(`0x${code}`))
-const slots = [0, 1, 2, 3, 4, 5, 6, 7]
-const people = [accountOf('alice'), accountOf('bob'), accountOf('carol'), testAddress(0xfe), testAddress(0x77)]
-
-/** Transactions of alice and bob: transfers, writes, creations, reverts. */
-function* transactions(roll: (below: number) => number): Generator<Uint8Array, never> {
-  const nonces = { alice: 0n, bob: 0n }
-  for (;;) {
-    const name = roll(2) === 0 ? 'alice' : 'bob'
-    const fields = { nonce: nonces[name]++, gasLimit: 200_000n, value: 0n }
-    const call = (to: Address, data: Uint8Array) => signedBy(name, { ...fields, to, data })
-    const kind = roll(7)
-    if (kind < 2) yield signedBy(name, { ...fields, to: people[roll(people.length)] as Address, value: BigInt(roll(1_000)) })
-    else if (kind < 4) yield call(setter.address, concatBytes(word(roll(slots.length)), word(roll(3))))
-    else if (kind === 4) yield call(noter.address, word(0))
-    else if (kind === 5) yield signedBy(name, { ...fields, to: null, data: initCodes[roll(initCodes.length)] as Uint8Array })
-    else yield call(reverter.address, word(0))
-  }
-}
 
 /** All that can be asked of a state. */
 function stateOf(view: ChainView, id: BlockId) {
@@ -89,7 +54,7 @@ function messagesAt(view: ChainView, id: BlockId): string[] {
 
 it('execution/pendingChain: the state after each increment is that of the same prefix executed from scratch', async () => {
   const roll = dice(1)
-  const pool = transactions(roll)
+  const pool = randomTransactions(roll)
   const [scratch, follower] = [open(), open()]
   const made: Payload[] = []
   let sealed = 0

@@ -1,0 +1,114 @@
+import { expect, it } from 'vitest'
+import { l2RefOf } from '#chain/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { inputOfAttributes } from '#execution/blockRules'
+import { beginBuild } from '#execution/buildBlock'
+import { tellIncrements } from '#execution/buildIncrements'
+import { type BlockDeps, openBlock, type ParentBlock } from '#execution/executeBlock'
+import { createExecution, type Execution } from '#execution/execution'
+import { payloadOfBlock } from '#execution/payloadBlock'
+import type { PendingBlock } from '#execution/pendingBlock'
+import { maxPendingBlocks } from '#execution/pendingPort'
+import { createSenders } from '#execution/senders'
+import { decodeFrame } from '#flashblocks/codec'
+import { encodeFrame } from '#flashblocks/encode'
+import { equalBytes } from '#lib/bytes'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { candidateOf } from '#test/harness/buildPool'
+import { attributesAt, scheduleTo, smallChain } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
+import { dice } from '#test/harness/dice'
+import { contracts, randomTransactions } from '#test/harness/randomTransactions'
+import type { Increment } from '#types/increment'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import type { StateDiff } from '#types/stateDiff'
+
+const blocks = 1_000
+
+const schedule = scheduleTo('jovian')
+const { genesis, config } = smallChain(
+  schedule,
+  contracts.map(({ account }) => account),
+)
+const clock = createManualClock()
+const deps: BlockDeps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 2 ** 20 }) }
+const open = (): Execution => createExecution({ ...deps, kv: createMemoryKv(), genesis: () => genesis, clock, log: silentLog })
+
+const isSame = (a: StateDiff, b: StateDiff): boolean => equalBytes(new Uint8Array(a.bytes), new Uint8Array(b.bytes))
+
+/** What a publisher sends of a block that is built slice by slice, what it shows itself, and the block. */
+function build(on: ParentBlock, attributes: PayloadAttributes, slices: readonly (readonly Uint8Array[])[]) {
+  const messages: string[] = []
+  const shown: PendingBlock[] = []
+  const watch = tellIncrements(config, clock, {
+    everyMs: 200,
+    onIncrement(increment, pending) {
+      messages.push(encodeFrame(increment))
+      shown.push(pending)
+    },
+  })
+  const begun = beginBuild(deps, on, attributes)
+  const made = begun.kind === 'begun' ? begun.build : expect.fail(begun.reason)
+  made.look(on, (block) => watch.look(on, block, false))
+  for (const slice of slices) {
+    const candidates = slice.map(candidateOf).values()
+    made.takeFrom(on, { next: () => candidates.next().value, skip: () => expect.fail('left out') }, {}, () => false)
+    made.look(on, (block) => watch.look(on, block, false))
+  }
+  made.look(on, (block) => watch.look(on, block, true))
+  const { header, hash, transactions } = made.seal(on)
+  return { messages, shown, payload: payloadOfBlock({ header, transactions }, hash) }
+}
+
+/** What the first transactions of a block do to the state, executed from scratch. */
+function scratch(on: ParentBlock, attributes: PayloadAttributes, transactions: readonly Uint8Array[]): StateDiff {
+  const opened = openBlock(deps, on, inputOfAttributes(config, { ...attributes, transactions }))
+  using block = opened.kind === 'open' ? opened.block : expect.fail(opened.reason)
+  expect(block.takeAll()).toBeUndefined()
+  return block.session.diff()
+}
+
+function incrementOf(message: string): Increment {
+  const decoded = decodeFrame(Buffer.from(message))
+  if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
+  return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
+}
+
+it(`publisher → consumer, ${blocks} blocks: each slice leaves the state of its prefix from scratch, each sealed block is the union of its slices`, async () => {
+  const roll = dice(7)
+  const pool = randomTransactions(roll)
+  const [sequencer, follower] = [open(), open()]
+  const sent: Payload[] = []
+  const seal = async (execution: Execution, payload: Payload): Promise<void> => {
+    expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
+    await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  }
+  let slices = 0
+  for (let number = 1; number <= blocks; number++) {
+    const attributes = attributesAt(schedule, number)
+    const pieces = Array.from({ length: roll(4) }, () => Array.from({ length: roll(4) }, () => pool.next().value))
+    using view = sequencer.view()
+    const on = view.parent(view.heads.latest.hash) ?? expect.fail('no parent')
+    const { messages, shown, payload } = build(on, attributes, pieces)
+    const union: Uint8Array[] = []
+    for (const [i, message] of messages.entries()) {
+      const increment = incrementOf(message)
+      union.push(...increment.transactions)
+      expect(await follower.pending.take(increment, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+      const followed = follower.published.pending?.blocks.at(-1) ?? expect.fail('nothing is pending')
+      expect(isSame(followed.diff, scratch(on, attributes, union))).toBe(true)
+      expect(isSame(followed.diff, (shown[i] as PendingBlock).diff)).toBe(true)
+      expect({ ...followed.header }).toEqual({ ...shown[i]?.header })
+      slices++
+    }
+    expect(payload.transactions).toEqual(union)
+    await seal(sequencer, payload)
+    sent.push(payload)
+    while (sent.length >= maxPendingBlocks || (sent.length > 0 && roll(2) === 0)) await seal(follower, sent.shift() as Payload)
+  }
+  for (const payload of sent) await seal(follower, payload)
+  expect(follower.sizes().reused).toBe(blocks)
+  expect(follower.published.heads.unsafe).toEqual(sequencer.published.heads.unsafe)
+  expect(slices).toBeGreaterThan(2 * blocks)
+})
