@@ -15,6 +15,7 @@ import type { ExecutionConfig } from './executionConfig.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from './headRecord.ts'
 import { type LogSearch, searchLogIndex } from './logSearch.ts'
 import type { StoredLog } from './receiptRows.ts'
+import { placesIn } from './transactionPlaces.ts'
 import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
 import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import { createWorldReads, type WorldReads } from './worldReads.ts'
@@ -65,18 +66,6 @@ export type ChainView = Disposable & {
   /** How a known block hangs on the committed chain. */
   branch(tip: Hash): Branch | undefined
   readonly known: KnownBlocks
-}
-
-/** Where the transactions of blocks in memory stand: looked up for each of them by each question for one. */
-const places = new WeakMap<ExecutedBlock, ReadonlyMap<Hash, number>>()
-
-function placesIn(block: ExecutedBlock): ReadonlyMap<Hash, number> {
-  const known = places.get(block)
-  if (known) return known
-  const hashes = block.transactionHashes ?? block.executed.map(({ hash }) => hash)
-  const made = new Map(hashes.map((hash, index) => [hash, index]))
-  places.set(block, made)
-  return made
 }
 
 const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })

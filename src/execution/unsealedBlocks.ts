@@ -6,6 +6,7 @@ import type { ParentBlock } from './executeBlock.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import type { PendingBlock } from './pendingBlock.ts'
 import { parentAbove, readsAbove } from './pendingState.ts'
+import { placesIn } from './transactionPlaces.ts'
 import { decodedEntry, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
 import type { WorldReads } from './worldReads.ts'
 
@@ -51,9 +52,9 @@ export class UnsealedBlocks {
 
   /** Where a transaction stands among them. */
   place(transaction: Hash): { readonly block: BlockId; readonly index: number } | undefined {
-    for (const [i, { executed }] of this.#blocks.entries()) {
-      const index = executed.findIndex(({ hash }) => hash === transaction)
-      if (index >= 0) return { block: this.ids[i] as BlockId, index }
+    for (const [i, block] of this.#blocks.entries()) {
+      const index = placesIn(block).get(transaction)
+      if (index !== undefined) return { block: this.ids[i] as BlockId, index }
     }
     return undefined
   }
