@@ -3,8 +3,9 @@ import type { HeadRecord } from '#execution/headRecord'
 import type { PendingBlock } from '#execution/pendingBlock'
 import { firstDifference, isSameEnvironment } from '#execution/pendingPlace'
 import { pendingReceipts, viewedPending } from '#execution/unsealedBlocks'
-import type { PendingFeed, PendingNews, PendingBlock as ToldBlock } from '#rpc/pendingPorts'
+import type { PendingNews, PendingBlock as ToldBlock } from '#rpc/pendingPorts'
 import type { Hash } from '#types/ids'
+import { createRecordFeed, type RecordFeed } from './recordFeed.ts'
 
 /** `PendingNews` before anything of a block is unpacked. */
 export type PendingChange =
@@ -59,25 +60,6 @@ function newsOf(change: PendingChange, config: ExecutionConfig): PendingNews {
   return { ...rest, pending: told(block, config) }
 }
 
-/** The feed, and what is to be called with each record right after it can be read. */
-export type PublishedPendingFeed = PendingFeed & { publish(record: HeadRecord): void }
-
-/** Tells subscribers what each published record changes of what is pending; the first one published is where the feed begins. */
-export function createPendingFeed(config: ExecutionConfig): PublishedPendingFeed {
-  const listeners = new Set<(news: readonly PendingNews[]) => void>()
-  let last: HeadRecord | undefined
-  return {
-    subscribe(listener): Disposable {
-      listeners.add(listener)
-      return { [Symbol.dispose]: () => void listeners.delete(listener) }
-    },
-    publish(record): void {
-      const before = last
-      last = record
-      if (before === undefined || listeners.size === 0) return
-      const news = pendingChanges(before, record).map((change) => newsOf(change, config))
-      if (news.length === 0) return
-      for (const listener of listeners) listener(news)
-    },
-  }
-}
+/** Tells of what each published record changes of what is pending. */
+export const createPendingFeed = (config: ExecutionConfig): RecordFeed<PendingNews> =>
+  createRecordFeed((before, now) => pendingChanges(before, now).map((change) => newsOf(change, config)))
