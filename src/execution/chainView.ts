@@ -21,7 +21,13 @@ import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } fr
 import { createWorldReads, type WorldReads } from './worldReads.ts'
 
 /** A block with its hash and who sent each transaction (of a deposit: its `from`). */
-export type ViewedBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
+export type ViewedBlock = {
+  readonly hash: Hash
+  readonly block: Block
+  readonly senders: readonly Address[]
+  /** then the hash is an id */
+  readonly isUnsealed?: true
+}
 
 export type ViewedHeads = {
   readonly latest: BlockId
@@ -92,6 +98,7 @@ class SnapshotView implements ChainView {
   readonly #base: BlockId
   readonly #overlays: readonly ExecutedBlock[]
   readonly #unsealed: UnsealedBlocks | undefined
+  readonly #recent: HeadRecord['recent']
   #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
   /** the block that was looked up by its number last */
   #lastId: BlockId | undefined
@@ -114,6 +121,7 @@ class SnapshotView implements ChainView {
     this.#base = base
     this.#overlays = overlays
     this.#unsealed = record.pending && new UnsealedBlocks(record.pending.blocks)
+    this.#recent = record.recent
     this.heads = viewedHeads(record.heads, this.#unsealed)
     const inMemory = (hash: Hash): ExecutedBlock | undefined => executed(hash) ?? this.#overlay(hash)
     this.known = {
@@ -146,7 +154,7 @@ class SnapshotView implements ChainView {
     if (parent) return parent.header
     const id = this.#stored(hash)
     if (id) return store.readHeader(this.#reader, id)
-    return (this.known.executed(hash) ?? this.#unsealed?.find(hash))?.header
+    return (this.known.executed(hash) ?? this.#unsealedWith(hash)?.find(hash))?.header
   }
 
   /** Receipts are read with their block: it is read once. */
@@ -172,13 +180,20 @@ class SnapshotView implements ChainView {
     return { hash, block, senders: transactions.map(({ sender }) => sender) }
   }
 
+  /** The unsealed blocks of which one has this hash or id: those that are shown, or were lately. */
+  #unsealedWith(hash: Hash): UnsealedBlocks | undefined {
+    if (this.#unsealed?.find(hash)) return this.#unsealed
+    const blocks = this.#recent?.findLast((each) => each.some(({ id }) => id === hash))
+    return blocks && new UnsealedBlocks(blocks)
+  }
+
   #pendingBlock(hash: Hash): ViewedBlock | undefined {
-    const pending = this.#unsealed?.find(hash)
+    const pending = this.#unsealedWith(hash)?.find(hash)
     return pending && viewedPending(pending)
   }
 
   #pendingReceipts(hash: Hash): readonly ViewedReceipt[] | undefined {
-    const pending = this.#unsealed?.find(hash)
+    const pending = this.#unsealedWith(hash)?.find(hash)
     return pending && pendingReceipts(pending, this.#config)
   }
 
@@ -205,9 +220,10 @@ class SnapshotView implements ChainView {
 
   state({ hash }: BlockId): WorldReads | undefined {
     const block = this.parent(hash)
-    if (block && this.#unsealed?.find(hash) && !this.known.executed(hash)) {
-      const head = this.parent(this.heads.latest.hash)
-      return head && this.#unsealed.state(hash, head)
+    const unsealed = block && !this.known.executed(hash) ? this.#unsealedWith(hash) : undefined
+    if (unsealed?.below) {
+      const below = this.parent(unsealed.below)
+      return below && unsealed.state(hash, below)
     }
     return block && createWorldReads(block.state, block.header.stateRoot)
   }
@@ -271,8 +287,9 @@ class SnapshotView implements ChainView {
   }
 
   #parentNotSealed(hash: Hash): ParentBlock | undefined {
-    const head = this.#unsealed?.find(hash) && this.parent(this.heads.latest.hash)
-    return head && this.#unsealed?.parent(hash, head)
+    const unsealed = this.#unsealedWith(hash)
+    const below = unsealed?.below && this.parent(unsealed.below)
+    return below && unsealed.parent(hash, below)
   }
 
   branch(tip: Hash): Branch | undefined {

@@ -17,6 +17,18 @@ export type HeadRecord = {
   readonly overlays: readonly ExecutedBlock[]
   /** what is not sealed; the first of it is a child of the unsafe head */
   readonly pending?: PendingBlocks | undefined
+  /** what was pending lately, the newest last, `pending` too: a view answers by their ids, so that who has one from the view before is not lost */
+  readonly recent?: readonly PendingBlocks['blocks'][]
+}
+
+/** Increments that are not shown any more and are answered for: of a second, as most streams go. */
+const maxRecent = 5
+
+/** What was pending lately, with what is pending now. */
+export function recentWith(before: HeadRecord['recent'] = [], pending: PendingBlocks | undefined): readonly PendingBlocks['blocks'][] {
+  if (pending === undefined) return before
+  const isNew = pending.blocks.at(-1)?.id !== before.at(-1)?.at(-1)?.id
+  return [...(isNew ? before : before.slice(0, -1)), pending.blocks].slice(-maxRecent - 1)
 }
 
 export const recordOf = ({ heads, committed, base, overlays, pending }: HeadRecord): HeadRecord =>

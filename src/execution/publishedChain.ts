@@ -4,7 +4,7 @@ import type { SnapshotSource } from '#store/ports'
 import { type ChainView, createChainView } from './chainView.ts'
 import type { ExecutionConfig } from './executionConfig.ts'
 import { executionFault } from './faults.ts'
-import { type HeadRecord, recordAt } from './headRecord.ts'
+import { type HeadRecord, recentWith, recordAt } from './headRecord.ts'
 import { SharedSnapshot } from './sharedSnapshot.ts'
 import type { ShownRecords } from './shownRecords.ts'
 import { unpackBlock } from './workerBlocks.ts'
@@ -70,7 +70,9 @@ export class PublishedChain {
     const before = this.#record?.overlays.slice(kept.from, kept.to) ?? []
     this.#sizes = sizes
     const overlays = Object.freeze([...before, ...added.map(unpackBlock)])
-    this.#record = Object.freeze({ ...heads, overlays, ...(pending && { pending: unpackPending(this.#record?.pending, pending) }) })
+    const unpacked = pending && unpackPending(this.#record?.pending, pending)
+    const recent = recentWith(this.#record?.recent, unpacked)
+    this.#record = Object.freeze({ ...heads, overlays, ...(unpacked && { pending: unpacked }), recent })
   }
 
   /**

@@ -12,7 +12,7 @@ import type { WorldReads } from './worldReads.ts'
 
 /** A block that is not sealed as views show it: its id stands for its hash. */
 export function viewedPending({ id, header, transactions, executed }: PendingBlock): ViewedBlock {
-  return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender) }
+  return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender), isUnsealed: true }
 }
 
 /** One per transaction. */
@@ -33,6 +33,11 @@ export class UnsealedBlocks {
   constructor(blocks: readonly PendingBlock[]) {
     this.#blocks = blocks
     this.ids = blocks.map(({ id: hash, header: { number } }) => ({ number, hash }))
+  }
+
+  /** The sealed block below them. */
+  get below(): Hash | undefined {
+    return this.#blocks[0]?.header.parentHash
   }
 
   find(hash: Hash): PendingBlock | undefined {

@@ -41,8 +41,8 @@ export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps)
       using view = execution.view()
       const parent = view.parent(at.hash)
       if (parent === undefined) return undefined
-      const isUnsealed = view.heads.unsealed?.some(({ hash }) => hash === at.hash)
-      const on = isUnsealed ? { ...parent, hash: zeroHash } : parent // its id is for views alone
+      const isSealed = view.known.executed(at.hash) !== undefined || view.known.committed(at.hash) !== undefined
+      const on = isSealed ? parent : { ...parent, hash: zeroHash } // its id is for views alone
       return simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, on, request, gasCap)
     },
   }

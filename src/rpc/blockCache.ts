@@ -141,8 +141,7 @@ function readBlock(view: ChainView, hash: Hash, options?: Omit<DecodedOptions, '
   if (of === undefined) return undefined
   const receipts = view.receipts(hash)
   if (receipts === undefined || receipts.length !== of.block.transactions.length) throw prunedHistory()
-  const seal = view.heads.unsealed?.some((block) => block.hash === of.hash) ? 'unsealed' : 'sealed'
-  return new DecodedBlock(of, receipts, { ...options, seal })
+  return new DecodedBlock(of, receipts, { ...options, seal: of.isUnsealed ? 'unsealed' : 'sealed' })
 }
 
 /** Increments of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */

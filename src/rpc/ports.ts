@@ -26,7 +26,13 @@ export type ChainHeads = {
 }
 
 /** A block with what reading it alone cannot tell: its hash and who sent each transaction (of a deposit: its `from`). */
-export type ChainBlock = { readonly hash: Hash; readonly block: Block; readonly senders: readonly Address[] }
+export type ChainBlock = {
+  readonly hash: Hash
+  readonly block: Block
+  readonly senders: readonly Address[]
+  /** then the hash is its id in views */
+  readonly isUnsealed?: true
+}
 
 /**
  * What a transaction's bytes cost on L1, by the rules of its block: execution computes it, deposits included (their `l1Fee` is 0).

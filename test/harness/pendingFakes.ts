@@ -41,7 +41,7 @@ export function fakePendingChain(contents: readonly FakeBlock[], state: FakeStat
     const [of, receipts] = [view.block(hash), view.receipts(hash)]
     if (of === undefined || receipts === undefined) throw new RangeError('no block')
     const id = { hash: hashFromBytes(keccak256(Uint8Array.of(number, made++))), number }
-    return { id, content, shown: { block: { ...of, hash: id.hash }, receipts, index } }
+    return { id, content, shown: { block: { ...of, hash: id.hash, isUnsealed: true }, receipts, index } }
   }
 
   return {

@@ -28,7 +28,7 @@ export function findBlock(context: Pick<EthContext, 'pendingFallback'>, view: Ch
 /** A view finds unsealed blocks by their ids, and by what the block above names: to callers they have no hash. */
 function isOfUnsealed(view: ChainView, hash: Hash, number: number): boolean {
   const { unsealed = [] } = view.heads
-  return unsealed.some((block) => block.number === number) && isUnsealed(view, view.block(hash)?.hash ?? hash)
+  return unsealed.some((block) => block.number === number) && view.block(hash)?.isUnsealed === true
 }
 
 /** Whether a block of the view is not sealed: then its hash is shown to nobody. */
@@ -56,7 +56,7 @@ export async function onSteadyBlock<T>(at: BlockParam, query: () => Promise<T>):
 /** A block as callers see it: one that is not sealed has the hash zero. */
 export function shownBlock(context: EthContext, block: BlockId): BlockId {
   using view = context.chain.view()
-  return isUnsealed(view, block.hash) ? { hash: zeroHash, number: block.number } : block
+  return view.block(block.hash)?.isUnsealed ? { hash: zeroHash, number: block.number } : block
 }
 
 /** For what is about sealed blocks only: `pending` is the newest of them. */
