@@ -20,6 +20,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) =>
   engine: () => import('./engine.ts'),
   flashblocks: () => import('./flashblocks.ts'),
   follow: () => import('./follow.ts'),
+  frames: () => import('./frames.ts'),
   pool: () => import('./pool.ts'),
   preconfirmations: () => import('./preconfirmations.ts'),
   restart: () => import('./restart.ts'),
