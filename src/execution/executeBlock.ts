@@ -11,7 +11,7 @@ import { computeStateRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
 import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
-import { emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
+import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { childBaseFee } from './baseFee.ts'
 import { blockEnvOf } from './blockEnv.ts'
@@ -75,9 +75,9 @@ export class OpenBlock implements Disposable {
     return isActive(this.#run.config.schedule, fork, this.input.timestamp)
   }
 
-  /** @returns why the transaction cannot be the next one; then it has changed nothing */
-  take(raw: Uint8Array): string | undefined {
-    const refusal = this.run.take(raw)
+  /** @param signer where it is known @returns why the transaction cannot be the next one; then it has changed nothing */
+  take(raw: Uint8Array, signer?: Address): string | undefined {
+    const refusal = this.run.take(raw, signer)
     if (refusal === undefined) this.#transactions.push(raw)
     return refusal
   }

@@ -14,6 +14,7 @@ import type { ExecutedBlock } from './executedBlock.ts'
 import { type PendingBlock, type PendingBlocks, type PendingPlace, pendingBlockOf } from './pendingBlock.ts'
 import { inputOfBase, type PendingPlan, planIncrement, type RefusedIncrement, refused } from './pendingPlace.ts'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
+import type { SharedSenders } from './sharedSenders.ts'
 
 /** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, increments: 10_000 }
@@ -45,6 +46,9 @@ type Entry = {
   readonly sizeBytes: number
   readonly ms: number
 }
+
+/** An increment, and who helps with its senders. */
+type Received = Increment & { readonly senders: SharedSenders | undefined }
 
 type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedIncrement
 
@@ -81,12 +85,13 @@ export class PendingChain implements PendingPort, Disposable {
     return this.#reused
   }
 
-  async take(increment: Increment, freshUntilMs: number): Promise<PendingOutcome> {
+  /** @param senders of its transactions, where another thread helps */
+  async take(increment: Increment, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
     const { head, onHead, log } = this.#deps
     const shown = this.#entries.map((entry) => entry.shown)
     const plan = planIncrement(head(), shown, increment)
     if (plan.kind === 'refused') return plan
-    const outcome = onHead((on) => this.#takeOn(on, plan, increment, freshUntilMs))
+    const outcome = onHead((on) => this.#takeOn(on, plan, { ...increment, senders }, freshUntilMs))
     const { blockNumber: number, index } = increment
     if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
     else if (this.#isUsuallyLast(increment)) void this.#sealAhead()
@@ -159,7 +164,7 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #takeOn(on: ParentBlock, plan: PendingPlan, increment: Increment, freshUntilMs: number): PendingOutcome {
+  #takeOn(on: ParentBlock, plan: PendingPlan, increment: Received, freshUntilMs: number): PendingOutcome {
     const { clock } = this.#deps
     const startMs = clock.elapsedMs()
     const at = plan.kind === 'begin' ? plan.at : this.#entries.length - 1
@@ -178,7 +183,7 @@ export class PendingChain implements PendingPort, Disposable {
     return { kind: 'taken', gasUsed: entry.shown.header.gasUsed }
   }
 
-  #begin(parent: ParentBlock, at: number, increment: Increment, base: IncrementBase): Taken {
+  #begin(parent: ParentBlock, at: number, increment: Received, base: IncrementBase): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
@@ -197,7 +202,7 @@ export class PendingChain implements PendingPort, Disposable {
     })
   }
 
-  #grow(parent: ParentBlock, last: Entry, increment: Increment): Taken {
+  #grow(parent: ParentBlock, last: Entry, increment: Received): Taken {
     if (last.followed === undefined) throw new RangeError('no block is followed')
     const sizeBytes = last.sizeBytes + sizeOf(increment)
     if (sizeBytes > limits.blockBytes || increment.index > limits.increments)
@@ -270,9 +275,9 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
   }
 }
 
-function takeAll(open: OpenBlock, { transactions, outcome }: Increment): RefusedIncrement | undefined {
-  for (const raw of transactions) {
-    const refusal = open.take(raw)
+function takeAll(open: OpenBlock, { transactions, outcome, senders }: Received): RefusedIncrement | undefined {
+  for (const [index, raw] of transactions.entries()) {
+    const refusal = open.take(raw, senders?.take(index))
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)
   }
   const { gasUsed } = open.run

@@ -82,13 +82,17 @@ export class TransactionRun {
     return this.#feesNow().footprint(raw)
   }
 
-  /** Runs the next transaction. @returns why it cannot be in this block at this place; then it has changed nothing */
-  take(raw: Uint8Array): string | undefined {
+  /**
+   * Runs the next transaction.
+   * @param signer of it, where somebody has recovered it
+   * @returns why it cannot be in this block at this place; then it has changed nothing
+   */
+  take(raw: Uint8Array, signer?: Address): string | undefined {
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
     if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'deposit' : this.#takeDeposit(tx, raw)
     const hash = hashTransaction(raw)
-    const sender = this.#run.senders.of(tx, hash)
+    const sender = signer ?? this.#run.senders.of(tx, hash)
     return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
   }
 

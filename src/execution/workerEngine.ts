@@ -2,10 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
 import { sendError } from '#lib/sentError'
-import type { PendingPort } from './pendingPort.ts'
 import { packPayload, unpack } from './workerBlocks.ts'
 import type { WorkerOutbox } from './workerOutbox.ts'
-import { answerPending } from './workerPendingCalls.ts'
+import { answerPending, type ServedPending } from './workerPendingCalls.ts'
 import { answerPool, type ServedPool } from './workerPool.ts'
 import type {
   EngineAnswers,
@@ -22,7 +21,7 @@ import type {
 /** What a worker answers out of. */
 export type Served = ServedPool & {
   readonly engine: Engine
-  readonly pending: PendingPort
+  readonly pending: ServedPending
   /** Told of each reader: its port, and how far it is. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }

@@ -1,12 +1,18 @@
 import type { Increment } from '#types/increment'
-import type { PendingPort } from './pendingPort.ts'
+import type { PendingOutcome, PendingPort } from './pendingPort.ts'
+import { SharedSenders } from './sharedSenders.ts'
 import { aloneIn, type Packed, packBytes, unpack } from './workerBlocks.ts'
 import type { WorkerCalls } from './workerCalls.ts'
 import type { PendingAnswers, PendingCall } from './workerProtocol.ts'
 
+/** Takes increments while another thread recovers senders of them too. */
+export type ServedPending = Omit<PendingPort, 'take'> & {
+  take(increment: Increment, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
+}
+
 /** Answers one call of a client's `pending`. */
-export async function answerPending(pending: PendingPort, call: PendingCall): Promise<PendingAnswers[keyof PendingAnswers]> {
-  if (call.method === 'pendingTake') return pending.take(unpack(call.increment), call.freshUntilMs)
+export async function answerPending(pending: ServedPending, call: PendingCall): Promise<PendingAnswers[keyof PendingAnswers]> {
+  if (call.method === 'pendingTake') return pending.take(unpack(call.increment), call.freshUntilMs, new SharedSenders(call.senders))
   await pending.drop(call.reason)
   return undefined
 }
@@ -21,7 +27,13 @@ const packIncrement = ({ base, outcome, transactions, ...place }: Increment): Pa
 /** The blocks that are not sealed of another thread. */
 export function createPendingClient(calls: Pick<WorkerCalls, 'call'>): PendingPort {
   return {
-    take: (increment, freshUntilMs) => calls.call({ method: 'pendingTake', increment: packIncrement(increment), freshUntilMs }),
+    take(increment, freshUntilMs): Promise<PendingOutcome> {
+      const { transactions } = increment
+      const senders = SharedSenders.create(transactions.length)
+      const answer = calls.call({ method: 'pendingTake', increment: packIncrement(increment), freshUntilMs, senders })
+      new SharedSenders(senders).help(transactions)
+      return answer
+    },
     drop: async (reason) => void (await calls.call({ method: 'pendingDrop', reason })),
   }
 }

@@ -92,7 +92,13 @@ export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 
 
 /** The calls of `PendingPort` as they cross. */
 export type PendingCall =
-  | { readonly method: 'pendingTake'; readonly increment: Packed<Increment>; readonly freshUntilMs: number }
+  | {
+      readonly method: 'pendingTake'
+      readonly increment: Packed<Increment>
+      readonly freshUntilMs: number
+      /** `SharedSenders`: who sends the call recovers some too */
+      readonly senders: SharedArrayBuffer
+    }
   | { readonly method: 'pendingDrop'; readonly reason: string }
 
 /** What each of them is answered with. */
