@@ -57,7 +57,7 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
       http: { host, port: ports.rpc ?? 0, cors },
       ws: { host, port: ports.ws ?? 0, cors },
       rollup: { host, port: ports.rollup ?? 0 },
-      ...(hasFlashblocks && { flashblocks: { host, port: ports.flashblocks ?? 0, intervalMs: incrementMs } }),
+      ...(hasFlashblocks && { flashblocks: { host, port: ports.flashblocks ?? 0, intervalMs: incrementMs, flag: 'publisher.port' } }),
     },
   }
 }

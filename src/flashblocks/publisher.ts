@@ -13,6 +13,8 @@ export type PublisherOptions = {
   readonly host: string
   /** 0: any free one */
   readonly port: number
+  /** the flag that sets the port, for faults; absent: flashblocks.port */
+  readonly flag?: string
   /** connections at a time; absent: a hundred */
   readonly maxClients?: number
   /** bytes that one client may leave unread; absent: 16 MB. With more its connection ends */
@@ -52,7 +54,7 @@ class Replay {
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createPublisher({ log, metrics }: PublisherDeps, options: PublisherOptions): Promise<Publisher> {
-  const { host, port, maxClients = 100, maxUnreadBytes = 16 * 2 ** 20 } = options
+  const { host, port, flag = 'flashblocks.port', maxClients = 100, maxUnreadBytes = 16 * 2 ** 20 } = options
   const http = createServer(
     (_request, response) => void response.writeHead(426, { connection: 'close' }).end('a WebSocket is served here\n'),
   )
@@ -81,7 +83,7 @@ export async function createPublisher({ log, metrics }: PublisherDeps, options: 
     socket.once('close', () => metrics.clients.set({}, sockets.clients.size))
     for (const frame of replay.frames) send(socket, frame)
   })
-  const address = await listen(http, { host, port, flag: 'flashblocks.port' })
+  const address = await listen(http, { host, port, flag })
   return {
     url: `ws://${hostInUrl(address.address)}:${address.port}`,
     publish(increment): void {

@@ -34,8 +34,8 @@ export type PageListen = Listen & {
 /** `flag`: names the port in faults when it is not that of the server's own kind. */
 export type HttpListen = PageListen & { readonly flag?: string }
 
-/** `intervalMs`: between two slices. */
-export type FlashblocksListen = Pick<Listen, 'host' | 'port'> & { readonly intervalMs: number }
+/** `intervalMs`: between two slices; `flag`: names the port in faults when it is not that of the server's own kind. */
+export type FlashblocksListen = Pick<Listen, 'host' | 'port'> & { readonly intervalMs: number; readonly flag?: string }
 
 /** What is absent is not served. */
 export type ListenOptions = {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { Clock } from '#lib/clock'
 import { createManualClock } from '#test/harness/clock'
 import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import { readResult } from '#test/harness/rpcResult'
 import { RpcError } from './errors.ts'
 import { ethRegistry } from './methods.ts'
 
@@ -50,8 +51,8 @@ it('rpc/registry: whatever the parameters, a method answers with JSON or an RpcE
   await assert(
     asyncProperty(tuple(method, params), async ([{ call }, given]) => {
       try {
-        const result = await call(context, given)
-        expect(JSON.parse(JSON.stringify(result ?? null))).toEqual(result ?? null)
+        const result = readResult(await call(context, given)) ?? null
+        expect(JSON.parse(JSON.stringify(result))).toEqual(result)
       } catch (error) {
         expect(error).toBeInstanceOf(RpcError)
       }
