@@ -1,8 +1,10 @@
-// A node process that follows a feed: from the sending of a frame of 50 transfers until a subscriber to newFlashblocks hears of it, which is after it
-// can be read. Each block becomes canonical when the next one has begun. Nobody polls: on two cores that would take them from what is measured.
+// A node process that follows a feed: from the sending of a frame of 50 transfers until the sender's nonce in `pending` has them, asked for again and
+// again; and, in another run, until a subscriber to newFlashblocks has heard of the block as a whole. Each block becomes canonical when the next one
+// has begun. Who asks takes a part of two cores from what is measured.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,12 +25,12 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { sleep } from './devnetProcess.ts'
 import type { Row } from './format.ts'
 
-const [blocks, slices, transfers] = [14, 10, 50]
+const [blocks, slices, transfers] = [40, 10, 50]
 /** Half as long as builders wait, so that it takes half as long. */
 const intervalMs = 100
 /** from slice 0 of a block until its parent is canonical */
 const sealLagMs = 30
-const warmUpBlocks = 2
+const warmUpBlocks = 10
 
 type Told = { readonly payload: Payload; readonly increments: readonly Increment[] }
 type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[] }
@@ -77,7 +79,7 @@ const attributesOn = (parent: Payload, transactions: readonly Uint8Array[]): Pay
   minBaseFee: 0n,
 })
 
-type NodeProcess = AsyncDisposable & { readonly urls: Readonly<Record<'ws' | 'engine', string>> }
+type NodeProcess = AsyncDisposable & { readonly urls: Readonly<Record<'http' | 'ws' | 'engine', string>> }
 
 /** @returns when it answers */
 async function startNode(config: RollupConfig, feed: string, folder: string): Promise<NodeProcess> {
@@ -91,11 +93,11 @@ async function startNode(config: RollupConfig, feed: string, folder: string): Pr
   const child: ChildProcess = spawn(process.execPath, [...args, ...more], { stdio: ['ignore', 'ignore', 'pipe'] })
   if (child.stderr === null) throw new Error('no output')
   for await (const line of createInterface({ input: child.stderr })) {
-    const { msg, ws, engine } = JSON.parse(line) as Record<string, string>
+    const { msg, rpc, ws, engine } = JSON.parse(line) as Record<string, string>
     if (msg !== 'node started') continue
     child.stderr.resume()
     return {
-      urls: { ws: ws ?? '', engine: engine ?? '' },
+      urls: { http: rpc ?? '', ws: ws ?? '', engine: engine ?? '' },
       async [Symbol.asyncDispose]() {
         child.kill('SIGINT')
         if (child.exitCode === null) await once(child, 'exit')
@@ -105,8 +107,50 @@ async function startNode(config: RollupConfig, feed: string, folder: string): Pr
   throw new Error('the node ended before it answered')
 }
 
+type Watch = { readonly of: (blockNumber: number, count: number) => number | undefined; close(): void }
+
+/** When the sender of all transfers had so many in `pending` first. */
+function poll(url: string, sender: string): Watch {
+  const seen: number[] = []
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const stop = new AbortController()
+  const ask = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const nonce = await nonceInPending(agent, url, sender)
+      const nowMs = performance.now()
+      for (let count = seen.length; count <= nonce; count++) seen.push(nowMs)
+      await sleep(1)
+    }
+  }
+  void ask().catch(() => undefined)
+  return {
+    of: (blockNumber, count) => seen[(blockNumber - 2) * slices * transfers + count - 1],
+    close(): void {
+      stop.abort()
+      agent.destroy()
+    },
+  }
+}
+
+function nonceInPending(agent: Agent, url: string, sender: string): Promise<number> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getTransactionCount', params: [sender, 'pending'] })
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { agent, method: 'POST', headers: { 'content-type': 'application/json' } }, (response) => {
+      let text = ''
+      response.setEncoding('latin1')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => resolve(Number((JSON.parse(text) as { result: string }).result)))
+      response.on('error', reject)
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
 /** When each block of so many transactions was told of first. */
-async function listen(url: string): Promise<Map<string, number>> {
+async function listen(url: string): Promise<Watch> {
   const heard = new Map<string, number>()
   const socket = new WebSocket(url)
   await once(socket, 'open')
@@ -116,7 +160,7 @@ async function listen(url: string): Promise<Map<string, number>> {
     if (params) heard.set(`${Number(params.result.number)} ${params.result.transactions.length}`, nowMs)
   })
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newFlashblocks'] }))
-  return heard
+  return { of: (blockNumber, count) => heard.get(`${blockNumber} ${count}`), close: () => socket.terminate() }
 }
 
 async function seal(engine: Engine, config: RollupConfig, payload: Payload): Promise<void> {
@@ -137,8 +181,10 @@ function rowOf(name: string, times: readonly number[], lost: number): Row {
   }
 }
 
-export async function run(): Promise<readonly Row[]> {
-  const { config, first, told } = await makeChain()
+type Sent = { readonly blockNumber: number; readonly count: number; readonly ms: number }
+
+/** Times of all frames but those of the first blocks; NaN: nobody noticed. */
+async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProcess['urls']) => Watch | Promise<Watch>): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-frames-'))
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
@@ -147,8 +193,8 @@ export async function run(): Promise<readonly Row[]> {
     const engine = engineClient(node.urls.engine, config)
     await seal(engine, config, first)
     while (server.clients.size === 0) await sleep(20)
-    const heard = await listen(node.urls.ws)
-    const sent: { readonly key: string; readonly ms: number }[] = []
+    const watch = await watchOn(node.urls)
+    const sent: Sent[] = []
     const sealed: Promise<void>[] = []
     for (const [at, { increments }] of told.entries()) {
       let count = 0
@@ -157,18 +203,34 @@ export async function run(): Promise<readonly Row[]> {
         const message = messageOf(increment)
         const ms = performance.now()
         for (const client of server.clients) client.send(message)
-        if (at >= warmUpBlocks) sent.push({ key: `${increment.blockNumber} ${count}`, ms })
+        // slice 0 has no transfers
+        if (at >= warmUpBlocks && increment.index > 0) sent.push({ blockNumber: increment.blockNumber, count, ms })
         const below = increment.index === 0 ? told[at - 1]?.payload : undefined
         if (below) sealed.push(sleep(sealLagMs).then(() => seal(engine, config, below)))
         await sleep(intervalMs)
       }
     }
     await Promise.all(sealed)
-    const toldMs = sent.flatMap(({ key, ms }) => (heard.has(key) ? [(heard.get(key) ?? 0) - ms] : []))
-    return [rowOf(`frame of ${transfers} transfers → newFlashblocks at a subscriber`, toldMs, sent.length - toldMs.length)]
+    watch.close()
+    return sent.map(({ blockNumber, count, ms }) => (watch.of(blockNumber, count) ?? Number.NaN) - ms)
   } finally {
     for (const client of server.clients) client.terminate()
     server.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+export async function run(): Promise<readonly Row[]> {
+  const chain = await makeChain()
+  const rows: Row[] = []
+  const ways = [
+    ['nonce in pending', ({ http }: NodeProcess['urls']) => poll(http, addressOf('user'))],
+    ['newFlashblocks at a subscriber', ({ ws }: NodeProcess['urls']) => listen(ws)],
+  ] as const
+  for (const [what, watchOn] of ways) {
+    const times = await measure(chain, watchOn)
+    const known = times.filter((ms) => !Number.isNaN(ms))
+    rows.push(rowOf(`frame of ${transfers} transfers → ${what}`, known, times.length - known.length))
+  }
+  return rows
 }

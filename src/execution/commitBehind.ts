@@ -30,6 +30,8 @@ export type CommitDeps = {
   readonly log: Log
   readonly onCommit?: (phase: 'begin' | 'end') => void
   readonly published: () => Published
+  /** milliseconds that a transaction nobody waits for should be put off; absent: none */
+  readonly waitMs?: () => number
   readonly sizeOf: (block: ExecutedBlock) => number
   /** before each transaction */
   readonly onCommitting: () => void
@@ -120,7 +122,9 @@ export class CommitBehind {
     this.stop()
     this.#timer = this.#deps.clock.after(afterMs, () => {
       this.#timer = undefined
-      this.#attempt()
+      const waitMs = this.#deps.waitMs?.() ?? 0
+      if (waitMs > 0) this.#schedule(waitMs)
+      else this.#attempt()
     })
   }
 

@@ -11,6 +11,7 @@ import { stateAbove } from './committedState.ts'
 import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
 import type { ExecutedBlock } from './executedBlock.ts'
+import { IncrementRhythm } from './incrementRhythm.ts'
 import { type PendingBlock, type PendingBlocks, type PendingPlace, pendingBlockOf } from './pendingBlock.ts'
 import { inputOfBase, type PendingPlan, planIncrement, type RefusedIncrement, refused } from './pendingPlace.ts'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
@@ -61,6 +62,7 @@ type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; r
  * shown that the chain cannot have. Sealing takes about as long as executing it did, once; the payload that comes later finds it done.
  */
 export class PendingChain implements PendingPort, Disposable {
+  readonly rhythm = new IncrementRhythm()
   readonly #deps: PendingChainDeps
   #entries: readonly Entry[] = []
   #freshUntilMs = 0
@@ -94,7 +96,10 @@ export class PendingChain implements PendingPort, Disposable {
     const outcome = onHead((on) => this.#takeOn(on, plan, { ...increment, senders }, freshUntilMs))
     const { blockNumber: number, index } = increment
     if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
-    else if (this.#isUsuallyLast(increment)) void this.#sealAhead()
+    else {
+      this.rhythm.came(this.#deps.clock.elapsedMs())
+      if (this.#isUsuallyLast(increment)) void this.#sealAhead()
+    }
     return outcome
   }
 
@@ -109,6 +114,7 @@ export class PendingChain implements PendingPort, Disposable {
     return {
       everyMs,
       onIncrement: (increment, shown): void => {
+        this.rhythm.came(this.#deps.clock.elapsedMs())
         if (shown.header.parentHash === this.#deps.head().hash) {
           this.#cut(0)
           this.#change([{ shown, followed: undefined, sealed: undefined, sizeBytes: 0, ms: 0 }], this.#deps.clock.nowMs() + builtFreshMs)
