@@ -1,20 +1,19 @@
 import { defineConfig } from 'vitest/config'
 
-/** Modules without threads, processes and files of their own: their tests run one after the other in the same process, which saves loading the sources. */
-const shared = ['lib', 'types', 'chain', 'trie', 'evm', 'state', 'derive', 'consensus', 'engine', 'l1', 'l2'].map(
-  (name) => `src/${name}/**/*.test.ts`,
-)
+/** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
+const modules = 'lib types chain trie evm state derive consensus engine execution batcher flashblocks l1 l2 rpc'
+const shared = [...modules.split(' ').map((name) => `src/${name}/**/*.test.ts`), 'test/{differential,vectors}/*.test.ts']
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { name: 'shared', include: [...shared, 'src/rpc/*/**/*.test.ts'], isolate: false, testTimeout: 30_000 } },
+      { test: { name: 'shared', include: shared, isolate: false, testTimeout: 30_000 } },
       {
         test: {
           name: 'alone',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...shared, 'src/rpc/*/**/*.test.ts', 'test/data/**', 'node_modules/**'],
+          exclude: [...shared, 'test/data/**', 'node_modules/**'],
           testTimeout: 30_000,
         },
       },
