@@ -20,10 +20,16 @@ export async function call<T>(url: string, method: string, ...params: unknown[])
 }
 
 /** Any free port for each of its servers. */
-export const devnetPorts: readonly string[] = ['http', 'ws', 'rollup', 'l1', 'verifier', 'publisher', 'control'].flatMap((name) => [
-  `--${name}.port`,
-  '0',
-])
+export const devnetPorts: readonly string[] = [
+  'http.port',
+  'ws.port',
+  'rollup.port',
+  'l1.port',
+  'verifier.port',
+  'verifier.ws-port',
+  'publisher.port',
+  'control.port',
+].flatMap((name) => [`--${name}`, '0'])
 
 /** @returns when it has its first block */
 export async function startDevnet(l1: string, accounts: number): Promise<DevnetProcess> {

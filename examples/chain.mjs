@@ -1,8 +1,8 @@
-// The devnet of `npm start`, as viem wants to know a chain. Anything else: BASALT_RPC, BASALT_WS, BASALT_CONTROL, BASALT_KEY.
+// The second node of the devnet of `npm start`, which follows the stream, as viem wants to know a chain. Anything else: BASALT_RPC, BASALT_WS, BASALT_CONTROL, BASALT_KEY.
 import { createPublicClient, createWalletClient, defineChain, http, webSocket } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-const { BASALT_RPC = 'http://127.0.0.1:8545', BASALT_WS = 'ws://127.0.0.1:8546', BASALT_CONTROL = 'http://127.0.0.1:8549' } = process.env
+const { BASALT_RPC = 'http://127.0.0.1:8645', BASALT_WS = 'ws://127.0.0.1:8646', BASALT_CONTROL = 'http://127.0.0.1:8549' } = process.env
 /** the third of the accounts that the devnet prints; everybody can know this key */
 const { BASALT_KEY = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a' } = process.env
 

@@ -21,7 +21,7 @@ export interface DevnetProcess extends AsyncDisposable {
   stop(): Promise<{ readonly ended: Ended; readonly stopMs: number }>
 }
 
-const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'publisher.port', 'control.port']
+const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'verifier.ws-port', 'publisher.port', 'control.port']
 export const freePorts: readonly string[] = portFlags.flatMap((flag) => [`--${flag}`, '0'])
 
 async function freePort(): Promise<number> {

@@ -14,8 +14,8 @@ afterAll(() => devnet[Symbol.asyncDispose]())
 
 /** What an example prints, line by line. */
 async function example(name: string): Promise<readonly string[]> {
-  const { rpc, ws, control } = devnet.urls
-  const env = { ...process.env, BASALT_RPC: rpc, BASALT_WS: ws, BASALT_CONTROL: control }
+  const { verifier, verifierWs, control } = devnet.urls
+  const env = { ...process.env, BASALT_RPC: verifier, BASALT_WS: verifierWs, BASALT_CONTROL: control }
   const { stdout } = await run(process.execPath, [`examples/${name}.mjs`], { env, timeout: 45_000 })
   return stdout.trim().split('\n')
 }

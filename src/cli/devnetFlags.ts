@@ -62,6 +62,10 @@ export const devnetFlags = {
     }),
     8645,
   ),
+  'verifier.ws-port': defaulted(
+    port({ env: 'BASALT_DEVNET_VERIFIER_WS_PORT', group: 'Devnet', doc: 'the same over WebSocket, with subscriptions; 0: any free port' }),
+    8646,
+  ),
   'publisher.port': defaulted(
     port({
       env: 'BASALT_DEVNET_PUBLISHER_PORT',

@@ -13,7 +13,9 @@ import type { DevnetStatus } from './status.ts'
 /** Where everything of a devnet is, for tools that are told its control port alone. */
 export type DevnetFacts = {
   /** `flashblocks`: where the sequencer publishes blocks while it builds them; absent: it does not */
-  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control', string>> & { readonly flashblocks?: string }
+  readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control', string>> & {
+    readonly flashblocks?: string
+  }
   readonly chainId: number
   readonly l1ChainId: number
   readonly blockTimeSec: number

@@ -73,7 +73,10 @@ export function verifierOptions(
     source: { url: `${source.rpc},${source.ws}`, hasProofs: false, maxAheadSec: 0 },
     sequencerUrl: source.rpc,
     ...(source.flashblocks !== undefined && { flashblocks: { urls: [source.flashblocks] } }),
-    listen: { http: { host, port: basics.ports.verifier ?? 0, cors, flag: 'verifier.port' } },
+    listen: {
+      http: { host, port: basics.ports.verifier ?? 0, cors, flag: 'verifier.port' },
+      ws: { host, port: basics.ports.verifierWs ?? 0, cors, flag: 'verifier.ws-port' },
+    },
   }
 }
 

@@ -6,7 +6,9 @@ import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
 import type { DevnetAccount } from './ports.ts'
 
 /** Ports on loopback; 0 or absent: any free one. */
-export type DevnetPorts = Readonly<Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'control' | 'flashblocks', number>>>
+export type DevnetPorts = Readonly<
+  Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control' | 'flashblocks', number>>
+>
 
 /** What a devnet may be asked to be. All of it can be left out. */
 export type DevnetOptions = {

@@ -197,6 +197,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
       rollup,
       l1: l1.rpcUrl,
       verifier: verifier.urls.http ?? '',
+      verifierWs: verifier.urls.ws ?? '',
       control: control.url,
       ...(flashblocks !== undefined && { flashblocks }),
     },

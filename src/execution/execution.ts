@@ -161,8 +161,7 @@ class LocalExecution implements Execution {
       return ran.value
     }
     const { clock, increments } = this.#deps
-    const shown = increments && this.pending.showing(increments)
-    const deps = { block: this.#block, pool, clock, increments: shown, limits: (): BlockLimits => this.#limits, during }
+    const deps = { block: this.#block, pool, clock, increments, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid'
       ? built

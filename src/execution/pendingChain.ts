@@ -6,7 +6,6 @@ import type { Log } from '#lib/log'
 import type { BlockId } from '#types/blockRef'
 import type { Increment, IncrementBase } from '#types/increment'
 import type { Payload } from '#types/payload'
-import type { IncrementListener } from './buildIncrements.ts'
 import { stateAbove } from './committedState.ts'
 import { CurrentState } from './currentState.ts'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from './executeBlock.ts'
@@ -19,9 +18,6 @@ import type { SharedSenders } from './sharedSenders.ts'
 
 /** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, increments: 10_000 }
-
-/** An increment of a build comes many times as often. */
-const builtFreshMs = 4_000
 
 export type PendingChainDeps = {
   readonly block: BlockDeps
@@ -38,10 +34,10 @@ export type PendingChainDeps = {
 /** A block that is followed here: it stays open until it is canonical or given up. */
 type Followed = { readonly open: OpenBlock; readonly below: CurrentState }
 
-/** A block as it is shown. One that is built here is somebody else's to continue and to seal. */
+/** A block as it is shown. */
 type Entry = {
   readonly shown: PendingBlock
-  readonly followed: Followed | undefined
+  readonly followed: Followed
   /** what is shown with its roots, where it was asked for */
   readonly sealed: ExecutedBlock | undefined
   readonly sizeBytes: number
@@ -109,26 +105,11 @@ export class PendingChain implements PendingPort, Disposable {
     this.#change(this.#cut(0))
   }
 
-  /** The listener, which is told after a block that is built on the unsafe head is shown, and it alone: another continues and seals it. */
-  showing({ everyMs, onIncrement }: IncrementListener): IncrementListener {
-    return {
-      everyMs,
-      onIncrement: (increment, shown): void => {
-        this.rhythm.came(this.#deps.clock.elapsedMs())
-        if (shown.header.parentHash === this.#deps.head().hash) {
-          this.#cut(0)
-          this.#change([{ shown, followed: undefined, sealed: undefined, sizeBytes: 0, ms: 0 }], this.#deps.clock.nowMs() + builtFreshMs)
-        }
-        onIncrement(increment, shown)
-      },
-    }
-  }
-
   /** The unsafe head has moved. What stands on it stays, without a new execution; all else goes, as shown canonical now or not. */
   follow(unsafe: BlockId): void {
     const at = this.#entries.findIndex(({ shown }) => shown.header.parentHash === unsafe.hash)
     const above = at < 0 ? [] : this.#entries.slice(at)
-    for (const entry of this.#entries) if (!above.includes(entry)) entry.followed?.open[Symbol.dispose]()
+    for (const entry of this.#entries) if (!above.includes(entry)) entry.followed.open[Symbol.dispose]()
     this.#show(above)
   }
 
@@ -178,7 +159,6 @@ export class PendingChain implements PendingPort, Disposable {
     if (parent === undefined || (plan.kind === 'begin' && parent.hash !== plan.base.parentHash))
       return refused('parent', `block ${increment.blockNumber} stands on other transactions of its parent than are shown`)
     const last = this.#entries[at]
-    if (plan.kind === 'grow' && last?.followed === undefined) return refused('order', 'the block is built here')
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
     const taken = plan.kind === 'begin' ? this.#begin(parent, at, increment, plan.base) : this.#grow(parent, last as Entry, increment)
@@ -209,7 +189,6 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   #grow(parent: ParentBlock, last: Entry, increment: Received): Taken {
-    if (last.followed === undefined) throw new RangeError('no block is followed')
     const sizeBytes = last.sizeBytes + sizeOf(increment)
     if (sizeBytes > limits.blockBytes || increment.index > limits.increments)
       return refused('rules', 'the block is too large to be followed')
@@ -238,7 +217,7 @@ export class PendingChain implements PendingPort, Disposable {
   /** The block at an index as it is if nothing more comes, computed once. @param on its parent */
   #seal(at: number, on: ParentBlock): ExecutedBlock | undefined {
     const entry = this.#entries[at]
-    if (entry?.followed === undefined || entry.sealed) return entry?.sealed
+    if (entry === undefined || entry.sealed) return entry?.sealed
     const { diff, transactions, executed } = entry.shown
     // the open block has its lists for itself: it may still grow
     const sealed = { ...entry.followed.open.seal(on, diff), transactions, executed }
@@ -248,7 +227,7 @@ export class PendingChain implements PendingPort, Disposable {
 
   /** Gives up the blocks from an index on. @returns those that are left */
   #cut(from: number): readonly Entry[] {
-    for (const { followed } of this.#entries.slice(from)) followed?.open[Symbol.dispose]()
+    for (const { followed } of this.#entries.slice(from)) followed.open[Symbol.dispose]()
     this.#entries = this.#entries.slice(0, from)
     return this.#entries
   }

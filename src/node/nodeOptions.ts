@@ -87,9 +87,8 @@ export type NodeOptions = {
   readonly minFreeBytes: number
 }
 
-/** Whether blocks are known before they are sealed: they are followed, or built here slice by slice. */
-export const hasPendingBlocks = ({ flashblocks, listen }: NodeOptions): boolean =>
-  flashblocks !== undefined || listen.flashblocks !== undefined
+/** Whether blocks are known before they are sealed. */
+export const hasPendingBlocks = ({ flashblocks }: NodeOptions): boolean => flashblocks !== undefined
 
 /** Where the other half is; undefined: it is in this process, or nobody asks for it. */
 export function endpointOf({ mode, engine, jwtSecret }: NodeOptions): EngineEndpoint | undefined {

@@ -40,7 +40,7 @@ export type FlashblocksListen = Pick<Listen, 'host' | 'port'> & { readonly inter
 /** What is absent is not served. */
 export type ListenOptions = {
   readonly http?: HttpListen
-  readonly ws?: PageListen
+  readonly ws?: HttpListen
   /** every method of the execution half, for whoever may open this file: the user of the process */
   readonly ipc?: { readonly path: string }
   /** the Engine API, for a consensus half elsewhere */
@@ -112,7 +112,7 @@ async function openEth(
   if (listen.ws) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
-    const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: 'ws.port' }
+    const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: at.flag ?? 'ws.port' }
     const registry = route(withNamespaces(socketRegistry, api))
     const deps = { ...common, registry, contextOf, heads, limiter: limiterOf(rateLimit), pending: context.filters }
     await open('ws', createWsServer(deps, options))

@@ -55,7 +55,7 @@ export type EthContext = CallContext & {
   readonly pool?: TransactionPool
   /** present: transactions go there */
   readonly sequencer?: SequencerLink
-  /** tells of blocks that are not sealed; absent: none is followed or built here */
+  /** tells of blocks that are not sealed; absent: none is followed */
   readonly preconfirmed?: PendingFeed
   /** the sealed block that `pending` names while there is no newer one */
   readonly pendingFallback: 'latest' | 'finalized'

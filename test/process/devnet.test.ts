@@ -41,7 +41,16 @@ it('devnet: a transfer gets into a block, becomes safe on the verifier, and both
   expect(await client(urls.l1).getChainId()).toBe(900)
 }, 120_000)
 
-const portFlags = ['http.port', 'ws.port', 'rollup.port', 'l1.port', 'verifier.port', 'publisher.port', 'control.port'] as const
+const portFlags = [
+  'http.port',
+  'ws.port',
+  'rollup.port',
+  'l1.port',
+  'verifier.port',
+  'verifier.ws-port',
+  'publisher.port',
+  'control.port',
+] as const
 
 it.each(portFlags)(
   'cli/commands/devnet: a port in use is told by its own flag, and nothing is left (--%s)',

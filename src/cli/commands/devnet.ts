@@ -36,6 +36,7 @@ const names = [
   'rollup.port',
   'l1.port',
   'verifier.port',
+  'verifier.ws-port',
   'publisher.port',
   'control.port',
   'quiet',
@@ -51,6 +52,7 @@ const portFlags = {
   rollup: 'rollup.port',
   l1: 'l1.port',
   verifier: 'verifier.port',
+  verifierWs: 'verifier.ws-port',
   control: 'control.port',
 } as const satisfies Readonly<Record<Exclude<keyof DevnetPorts, 'flashblocks'>, FlagName>>
 

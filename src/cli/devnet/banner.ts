@@ -28,7 +28,7 @@ function urlLines({ urls }: Shown['facts']): string {
   return [
     ['JSON-RPC', `${urls.rpc}  ${urls.ws}`],
     ['rollup node', urls.rollup],
-    ['verifier', urls.verifier],
+    ['verifier', `${urls.verifier}  ${urls.verifierWs}  with preconfirmations`],
     ['L1', urls.l1],
     ...(urls.flashblocks === undefined
       ? []
