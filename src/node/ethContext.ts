@@ -38,7 +38,7 @@ export type EthContextDeps = {
   readonly newFilterId?: (() => string) | undefined
   /** undefined: not syncing */
   readonly sync: () => SyncProgress | undefined
-  /** tells of blocks that are not sealed; absent: none is followed or built here */
+  /** tells of blocks that are not sealed; absent: none is followed */
   readonly preconfirmed?: PendingFeed | undefined
   /** the sealed block that `pending` names while there is no newer one; absent: latest */
   readonly pendingFallback?: 'latest' | 'finalized' | undefined
