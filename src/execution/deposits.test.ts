@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EvmFork } from '#chain/evmRules'
+import { type EvmFork, evmForks } from '#chain/evmRules'
 import { fromHex } from '#lib/hex'
 import { openSession, plainRules, testAccount, testAddress } from '#test/harness/sessions'
 import type { Deposit } from '#types/deposit'
@@ -76,10 +76,17 @@ describe('execution/deposits', () => {
     expect(run({ to: null, data: fromHex(data) })).toMatchObject({ succeeded, nonce: 5n, senderNonce: 6n })
   })
 
-  it('initcode above EIP-3860’s size fails from Canyon on', () => {
-    const fields = { to: null, data: new Uint8Array(49_153), gasLimit: 1_000_000n }
-    expect(run(fields, 'used', 'shanghai')).toMatchObject({ succeeded: false, gasUsed: 1_000_000n, senderNonce: 6n })
-    expect(run(fields, 'used', 'paris')).toMatchObject({ succeeded: true, senderNonce: 6n })
+  // answers of Base's client: bytes of initcode, then gas at Paris, at Shanghai and Cancun, from Prague on
+  it.each([
+    [49_152, 249_608n, 252_680n, 512_520n],
+    [49_153, 249_612n, 252_686n, 512_530n],
+    [200_000, 853_000n, 865_500n, 2_021_000n],
+  ])('a creation with %i bytes of initcode runs: only signed transactions have the limit of EIP-3860', (size, paris, shanghai, prague) => {
+    const expected: Record<EvmFork, bigint> = { paris, shanghai, cancun: shanghai, prague, osaka: prague }
+    for (const fork of evmForks) {
+      const result = run({ to: null, data: new Uint8Array(size), gasLimit: 3_000_000n }, 'used', fork)
+      expect(result, fork).toMatchObject({ succeeded: true, gasUsed: expected[fork], nonce: 5n, senderNonce: 6n })
+    }
   })
 
   it('refunds count from Regolith on, at most a fifth', () => {

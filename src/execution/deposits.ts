@@ -2,7 +2,7 @@ import type { EvmRules } from '#chain/evmRules'
 import type { EvmSession, Outcome } from '#evm/ports'
 import type { Deposit } from '#types/deposit'
 import type { Log } from '#types/log'
-import { floorGas, gasAfterRefund, initcodeRefusal, intrinsicGas } from './intrinsicGas.ts'
+import { floorGas, gasAfterRefund, intrinsicGas } from './intrinsicGas.ts'
 
 /** How deposits count gas: from Regolith on as used; before, all of the limit, and nothing for a system transaction. */
 export type DepositMetering = 'used' | 'limit'
@@ -20,7 +20,6 @@ export type DepositResult = {
 function refusal(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): string | undefined {
   if (deposit.isSystemTransaction && metering === 'used') return 'system transaction'
   if (deposit.gasLimit < intrinsicGas(rules, deposit) || deposit.gasLimit < floorGas(rules, deposit)) return 'intrinsic gas'
-  if (initcodeRefusal(rules, deposit) !== undefined) return 'initcode size'
   return (session.account(deposit.from)?.balance ?? 0n) < deposit.value ? 'insufficient balance' : undefined
 }
 
@@ -39,6 +38,10 @@ function runDeposit(session: EvmSession, rules: EvmRules, deposit: Deposit, nonc
 /**
  * Executes a deposit: nobody pays for its gas, and it cannot make the block invalid. What it mints stays and the sender's nonce rises
  * whatever becomes of it; a halt, or a failure before it runs, undoes everything else and uses all of its gas.
+ *
+ * The initcode of a deposit that creates a contract has no size limit: EIP-3860's limit is a check on signed transactions. This is what Base's
+ * client (revm) does. op-geth differs: from Canyon on it fails such a deposit when its initcode is longer than 49,152 bytes. Initcode of CREATE
+ * and CREATE2 inside a deposit has the limit in both.
  * @see specs protocol/deposits.md, "Execution"; protocol/regolith/overview.md
  */
 export function applyDeposit(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): DepositResult {
