@@ -1,4 +1,4 @@
-import { brotliCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
@@ -113,6 +113,7 @@ it.each([
   ['a time above 2^53', 'shape', withBase({ timestamp: '0xffffffffffffffff' })],
   ['no gas limit', 'shape', withBase({ gas_limit: undefined })],
   ['transactions that are no list', 'shape', withDiff({ transactions: {} })],
+  ['65,537 transactions', 'shape', withDiff({ transactions: new Array(65_537).fill('0x00') })],
   ['a transaction that is a number', 'shape', withDiff({ transactions: [7] })],
   ['a transaction of an odd number of digits', 'shape', withDiff({ transactions: ['0x123'] })],
   ['a transaction without bytes', 'shape', withDiff({ transactions: ['0x'] })],
@@ -133,6 +134,26 @@ it.each([
   ['a large message', 'size', new Uint8Array(maxFrameBytes + 1).fill(0x20)],
 ])('flashblocks/codec: refuses %s', (_what, reason, message) => {
   expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason })
+})
+
+const nested = (levels: number): Buffer => {
+  const metadata = { block_number: 11, receipts: '#' }
+  const lists = `${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`
+  return Buffer.from(JSON.stringify({ ...later, metadata }).replace('"#"', lists))
+}
+it('flashblocks/codec: rejects JSON that nests deeper than 32 levels, plain and as brotli, and names the limit', () => {
+  expect(frameOf(decodeFrame(nested(32))).index).toBe(3)
+  for (const message of [nested(33), brotliCompressSync(nested(33))]) {
+    expect(decodeFrame(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels' })
+  }
+})
+
+it('flashblocks/codec: rejects 40 bytes of brotli that are 16 MB of open lists within half a second', () => {
+  const bomb = brotliCompressSync(Buffer.from(`{"a":${'['.repeat(maxFrameBytes - 5)}`), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+  expect(bomb.length).toBeLessThan(100)
+  const startMs = performance.now()
+  expect(decodeFrame(bomb)).toMatchObject({ kind: 'bad', reason: 'json' })
+  expect(performance.now() - startMs).toBeLessThan(500)
 })
 
 it('flashblocks/codec: a refusal names the field and quotes nothing', () => {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { brotliDecompressSync } from 'node:zlib'
 import { fromHex } from '#lib/hex'
+import { exceedsDepth } from '#lib/jsonDepth'
 import type { Increment, IncrementBase, IncrementOutcome } from '#types/increment'
 import {
   addressField,
@@ -27,6 +28,10 @@ export type DecodedFrame =
 
 /** Bytes of one message, and of what it decompresses to. */
 export const maxFrameBytes = 16 * 2 ** 20
+/** Levels of lists and objects; formats in use have up to eleven, in access lists. */
+const maxLevels = 32
+/** Of one slice; 400 million gas pay for 19,000. */
+const maxTransactions = 65_536
 /** A block of 2 s has eleven at 200 ms. */
 const maxIndex = 65_535
 const bloomBytes = 256
@@ -41,6 +46,7 @@ export function decodeFrame(message: Uint8Array): DecodedFrame {
   if (message.length > maxFrameBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
   const plain = isJson(message) ? message : decompressed(message)
   if ('reason' in plain) return plain
+  if (exceedsDepth(plain, maxLevels)) return { kind: 'bad', reason: 'json', text: `JSON of more than ${maxLevels} levels` }
   let json: unknown
   try {
     json = JSON.parse(Buffer.from(plain.buffer, plain.byteOffset, plain.length).toString('utf8'))
@@ -79,12 +85,14 @@ function frameOf(json: Json): Frame {
   const diff = objectOf(json['diff'], 'diff')
   const base = index === 0 ? objectOf(json['base'], 'base') : undefined
   const blockNumber = numberOf(base, json['metadata'])
+  const transactions = listOf(diff['transactions'], 'transactions')
+  if (transactions.length > maxTransactions) throw new ShapeError(`more than ${maxTransactions} transactions`)
   return {
     payloadId: `0x${Buffer.from(payloadId).toString('hex')}`,
     index,
     ...(blockNumber !== undefined && { blockNumber }),
     ...(base && { base: baseOf(base) }),
-    transactions: listOf(diff['transactions'], 'transactions').map(transactionOf),
+    transactions: transactions.map(transactionOf),
     outcome: outcomeOf(diff),
   }
 }

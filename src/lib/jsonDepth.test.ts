@@ -1,0 +1,43 @@
+import { Buffer } from 'node:buffer'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { exceedsDepth } from './jsonDepth.ts'
+
+const exceeds = (json: string, maxDepth: number): boolean => exceedsDepth(Buffer.from(json), maxDepth)
+
+it.each([
+  ['a number', '7', 0],
+  ['an empty list', '[]', 1],
+  ['an object in a list', '[{}]', 2],
+  ['neighbours', '[[],{},[[]],{"a":{}}]', 3],
+  ['brackets in a string', '["[[[[{{{{"]', 1],
+  ['brackets in a key', '{"[{[":1}', 1],
+  ['an escaped quote before brackets', String.raw`["\"[[[["]`, 1],
+  ['an escaped backslash before the end of a string', String.raw`["\\",[[]]]`, 3],
+  ['letters outside ASCII', '["é[漢[😀["]', 1],
+  ['a text that is cut', '[[[', 3],
+  ['a string that is cut behind a backslash', '["\\', 1],
+  ['more closed than opened', ']]]]', 0],
+])('lib/jsonDepth: counts the levels of %s', (_what, json, depth) => {
+  expect([exceeds(json, depth), depth > 0 && exceeds(json, depth - 1)]).toEqual([false, depth > 0])
+})
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+
+it('lib/jsonDepth: agrees with the depth of the parsed value', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat(8), (json, maxDepth) => {
+      expect(exceeds(json, maxDepth)).toBe(depthOf(JSON.parse(json)) > maxDepth)
+    }),
+  )
+})
+
+it('lib/jsonDepth: scans 16 MB of any bytes within a second', () => {
+  for (const text of ['[', '"', '[]', '\\', '["\\""],']) {
+    const json = Buffer.alloc(16 * 2 ** 20, text)
+    const startMs = performance.now()
+    exceedsDepth(json, 32)
+    expect(performance.now() - startMs, text).toBeLessThan(1_000)
+  }
+})
