@@ -144,8 +144,16 @@ const nested = (levels: number): Buffer => {
 it('flashblocks/codec: rejects JSON that nests deeper than 32 levels, plain and as brotli, and names the limit', () => {
   expect(frameOf(decodeFrame(nested(32))).index).toBe(3)
   for (const message of [nested(33), brotliCompressSync(nested(33))]) {
-    expect(decodeFrame(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels' })
+    expect(decodeFrame(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels or 500000 values' })
   }
+})
+
+it.each(['[]', '{}', '0', '[[[[[[[[]]]]]]]]', '{"a":0}'])('flashblocks/codec: rejects 16 MB of %s within half a second', (value) => {
+  const values = `${value},`.repeat(Math.floor((maxFrameBytes - 10) / (value.length + 1)))
+  const message = Buffer.from(`{"a":[${values}0]}`)
+  const startMs = performance.now()
+  expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason: 'json', text: expect.stringContaining('values') })
+  expect(performance.now() - startMs).toBeLessThan(500)
 })
 
 it('flashblocks/codec: rejects 40 bytes of brotli that are 16 MB of open lists within half a second', () => {

@@ -30,6 +30,8 @@ export type DecodedFrame =
 export const maxFrameBytes = 16 * 2 ** 20
 /** Levels of lists and objects; formats in use have up to eleven, in access lists. */
 const maxLevels = 32
+/** Of a message, receipts and balances in its metadata included; so many keys take 0.4 s to parse. */
+const maxValues = 500_000
 /** Of one slice; 400 million gas pay for 19,000. */
 const maxTransactions = 65_536
 /** A block of 2 s has eleven at 200 ms. */
@@ -46,7 +48,9 @@ export function decodeFrame(message: Uint8Array): DecodedFrame {
   if (message.length > maxFrameBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
   const plain = isJson(message) ? message : decompressed(message)
   if ('reason' in plain) return plain
-  if (exceedsDepth(plain, maxLevels)) return { kind: 'bad', reason: 'json', text: `JSON of more than ${maxLevels} levels` }
+  if (exceedsDepth(plain, maxLevels, maxValues)) {
+    return { kind: 'bad', reason: 'json', text: `JSON of more than ${maxLevels} levels or ${maxValues} values` }
+  }
   let json: unknown
   try {
     json = JSON.parse(Buffer.from(plain.buffer, plain.byteOffset, plain.length).toString('utf8'))

@@ -33,11 +33,24 @@ it('lib/jsonDepth: agrees with the depth of the parsed value', () => {
   )
 })
 
+const valuesIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, item) => sum + 1 + valuesIn(item), 0) : 0
+
+it('lib/jsonDepth: a text within the limit of values has at most so many', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), fc.nat(30), (json, maxValues) => {
+      if (valuesIn(JSON.parse(json)) > maxValues) expect(exceedsDepth(Buffer.from(json), 99, maxValues)).toBe(true)
+    }),
+  )
+  const list = Buffer.from('{"a":[1,2,",,,",{}]}')
+  expect([exceedsDepth(list, 9, 6), exceedsDepth(list, 9, 5)]).toEqual([false, true])
+})
+
 it('lib/jsonDepth: scans 16 MB of any bytes within a second', () => {
   for (const text of ['[', '"', '[]', '\\', '["\\""],']) {
     const json = Buffer.alloc(16 * 2 ** 20, text)
     const startMs = performance.now()
-    exceedsDepth(json, 32)
+    exceedsDepth(json, 32, 1e9)
     expect(performance.now() - startMs, text).toBeLessThan(1_000)
   }
 })
