@@ -11,7 +11,7 @@ world.mineEmpty(3)
 const blocks = world.sequence(20, (number) => Array.from({ length: number % 4 }, (_, i) => userTransaction(number * 10 + i)))
 const chainId = world.config.l2ChainId
 
-it('derive/batchEncoder: a writer gives what the codec of batches gives', () => {
+it('derive/batchEncoder: the writer returns the same bytes as the batch codec', () => {
   const span = createBatchWriter(world.config, 'span')
   const singular = createBatchWriter(world.config, 'singular')
   for (const block of blocks) for (const writer of [span, singular]) writer.add(block)
@@ -23,11 +23,11 @@ it('derive/batchEncoder: a writer gives what the codec of batches gives', () => 
   expect(Math.abs(span.bytes - span.finish().length)).toBeLessThan(120)
 })
 
-it.each(['span', 'singular'] as const)('derive/batchEncoder: there is no channel of %s batches without blocks', (form) => {
+it.each(['span', 'singular'] as const)('derive/batchEncoder: refuses a channel of %s batches without blocks', (form) => {
   expect(() => createBatchWriter(world.config, form).finish()).toThrow(RangeError)
 })
 
-it('derive/batchEncoder: a span has no gaps', () => {
+it('derive/batchEncoder: refuses a gap between the blocks of a span', () => {
   const writer = createBatchWriter(world.config, 'span')
   const [first, , third] = blocks
   if (!first || !third) throw new Error('no blocks')
@@ -41,9 +41,9 @@ it.each([
   ['a deposit', Uint8Array.of(0x7e, 0xc0)],
   ['a blob transaction', Uint8Array.of(0x03, 0xc0)],
   ['a list cut off', base.subarray(0, -1)],
-  ['a field too few', Uint8Array.of(0x02, 0xc1, 0x80)],
+  ['a missing field', Uint8Array.of(0x02, 0xc1, 0x80)],
   ['bytes after the list', Uint8Array.from([...base, 0])],
   ['another chain', Uint8Array.from(base).fill(0x01, 5, 6)],
-])('derive/batchEncoder: a span does not take %s', (_what, raw) => {
+])('derive/batchEncoder: refuses a span transaction with %s', (_what, raw) => {
   expect(() => new SpanTransactionWriter(chainId).add(raw)).toThrow()
 })

@@ -15,15 +15,15 @@ import { checkBytes, type SpanBatch, type SpanHead } from './codec/spanBatch.ts'
 import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'
 import type { SafeBlock } from './ports.ts'
 
-/** How blocks are posted. Span batches from Delta on, brotli from Fjord on: else derivation drops them. */
+/** Form in which blocks are posted. Derivation drops span batches before Delta and brotli before Fjord. */
 export type BatchForm = { readonly batches: 'singular' | 'span'; readonly compression: Compression }
 
-/** What fits one batcher transaction: calldata of this many bytes, or one blob. */
+/** Capacity of one batcher transaction: at most `maxBytes` of calldata, or one blob. */
 export type Carrier = { readonly kind: 'calldata'; readonly maxBytes: number } | { readonly kind: 'blob' }
 
 const versionBytes = 1
 
-/** Deposits come from L1: they are not posted. */
+/** Returns the transactions of a block that are posted: all but its deposits, which derivation takes from L1. */
 const posted = ({ transactions }: SafeBlock): readonly Uint8Array[] => transactions.filter(([type]) => type !== depositType)
 
 export function singularBatchOf(block: SafeBlock): SingularBatch {
@@ -39,19 +39,22 @@ export function singularBatchOf(block: SafeBlock): SingularBatch {
   }
 }
 
-/** @param blocks consecutive, at least one; RangeError otherwise */
+/**
+ * Returns the span batch of consecutive blocks.
+ * @throws RangeError when there are no blocks, or when they are not consecutive
+ */
 export function spanBatchOf(config: RollupConfig, blocks: readonly SafeBlock[]): SpanBatch {
   const [first] = blocks
   const last = blocks.at(-1)
-  if (first === undefined || last === undefined) throw new RangeError('a span batch of no blocks')
+  if (first === undefined || last === undefined) throw new RangeError('span batch without blocks')
   for (const [at, { ref }] of blocks.entries()) {
-    if (ref.number !== first.ref.number + at) throw new RangeError(`block ${ref.number} is not the next one of a span`)
+    if (ref.number !== first.ref.number + at) throw new RangeError(`block ${ref.number} does not follow the previous block of the span`)
   }
   const elements = blocks.map((block) => ({ advancesOrigin: block.ref.sequenceNumber === 0, transactions: posted(block) }))
   return { kind: 'span', ...spanEnds(config, first.ref, last.ref), blocks: elements }
 }
 
-/** What a span says of its first and its last block. */
+/** Returns the fields of a span batch that depend on its first and its last block alone. */
 function spanEnds(config: RollupConfig, first: L2Ref, last: L2Ref): Omit<SpanHead, 'blocks'> {
   return {
     relativeTimestamp: BigInt(first.timestamp - config.genesis.l2TimeSec),
@@ -61,23 +64,23 @@ function spanEnds(config: RollupConfig, first: L2Ref, last: L2Ref): Omit<SpanHea
   }
 }
 
-/** Consecutive blocks on their way into one channel, written as they come. */
+/** Writer of consecutive blocks into one channel. It encodes each block when the block is added. */
 export interface BatchWriter {
-  /** of what is written so far, before compression */
+  /** size of the encoded batches so far, before compression */
   readonly bytes: number
   readonly blocks: number
   readonly transactions: number
   /**
-   * Parents are not compared.
-   * @throws RangeError when a span cannot hold the block: not the next one, or one of its transactions; RlpError on bytes that are no
-   * transaction. After that the writer is of no use.
+   * Adds the next block. Parent hashes are not compared.
+   * @throws RangeError when a span cannot hold the block: its number is not the next one, or the span format has no place for one of its
+   *   transactions; RlpError when the bytes of a transaction are malformed. The writer must not be used after an error.
    */
   add(block: SafeBlock): void
-  /** What the channel decompresses to. RangeError when there are no blocks. */
+  /** Returns the channel's RLP before compression. RangeError when there are no blocks. */
   finish(): Uint8Array
 }
 
-/** The writer of singular batches, or of one span batch. */
+/** Creates a writer of singular batches, or of one span batch. */
 export function createBatchWriter(config: RollupConfig, batches: BatchForm['batches']): BatchWriter {
   return batches === 'span' ? new SpanWriter(config) : new SingularWriter(config)
 }
@@ -105,7 +108,7 @@ class SingularWriter implements BatchWriter {
   }
 
   finish(): Uint8Array {
-    if (this.#parts.length === 0) throw new RangeError('a channel of no blocks')
+    if (this.#parts.length === 0) throw new RangeError('channel without blocks')
     return concatBytes(...this.#parts)
   }
 }
@@ -136,7 +139,8 @@ class SpanWriter implements BatchWriter {
 
   add(block: SafeBlock): void {
     const { number } = block.ref
-    if (this.#last !== undefined && number !== this.#last.number + 1) throw new RangeError(`block ${number} is not the next one of a span`)
+    if (this.#last !== undefined && number !== this.#last.number + 1)
+      throw new RangeError(`block ${number} does not follow the previous block of the span`)
     const transactions = posted(block)
     for (const raw of transactions) this.#columns.add(raw)
     this.#heads.push({ advancesOrigin: block.ref.sequenceNumber === 0, transactionCount: transactions.length })
@@ -145,14 +149,14 @@ class SpanWriter implements BatchWriter {
   }
 
   finish(): Uint8Array {
-    if (this.#first === undefined || this.#last === undefined) throw new RangeError('a channel of no blocks')
+    if (this.#first === undefined || this.#last === undefined) throw new RangeError('channel without blocks')
     const head = { ...spanEnds(this.#config, this.#first, this.#last), blocks: this.#heads }
     return encodeRlp(spanBatchBytes(head, this.#columns.finish()))
   }
 }
 
 /**
- * The compressed channel of consecutive blocks.
+ * Returns the compressed channel of consecutive blocks.
  * @throws RangeError on a transaction that a span batch cannot hold
  */
 export function channelOf(config: RollupConfig, blocks: readonly SafeBlock[], form: BatchForm): Uint8Array {
@@ -162,27 +166,27 @@ export function channelOf(config: RollupConfig, blocks: readonly SafeBlock[], fo
   return compressedChannel(form.compression, form.compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
 }
 
-/** A channel of a compressed stream: it names its compression. */
+/** Returns a channel from a compressed stream, with the compression named in its first byte. */
 export function compressedChannel(compression: Compression, stream: Uint8Array): Uint8Array {
   return wrapChannel(compression, stream)
 }
 
-/** Data bytes of a frame that has a carrier to itself. */
+/** Returns the data bytes that a frame can hold when it is alone in its calldata or blob. */
 function frameRoom(carrier: Carrier): number {
   const bytes = carrier.kind === 'blob' ? maxBlobDataBytes : carrier.maxBytes
   return Math.min(bytes - versionBytes - frameOverheadBytes, maxFrameDataBytes)
 }
 
 /**
- * Cuts a channel into frames, each as large as its carrier allows.
- * @param channelId 16 bytes that no other channel has
- * @throws RangeError when a carrier has no room, or the channel needs more than 65,536 frames
+ * Cuts a channel into frames, each as large as its calldata or blob allows.
+ * @param channelId 16 bytes that no other channel uses
+ * @throws RangeError when the calldata limit leaves no room for a frame, or when the channel needs more than 65,536 frames
  */
 export function framesOf(channelId: Hex, channel: Uint8Array, carrier: Carrier): readonly Frame[] {
   const room = frameRoom(carrier)
-  if (room <= 0) throw new RangeError('no room for a frame')
+  if (room <= 0) throw new RangeError('calldata limit leaves no room for a frame')
   const count = Math.max(1, Math.ceil(channel.length / room))
-  if (count > 65_536) throw new RangeError(`a channel of ${count} frames`)
+  if (count > 65_536) throw new RangeError(`channel needs ${count} frames, at most 65,536 are allowed`)
   return Array.from({ length: count }, (_, number) => ({
     channelId,
     number,
@@ -191,20 +195,20 @@ export function framesOf(channelId: Hex, channel: Uint8Array, carrier: Carrier):
   }))
 }
 
-/** Calldata of one batcher transaction. */
+/** Returns the calldata of one batcher transaction. */
 export function calldataOf(frames: readonly Frame[]): Uint8Array {
   return encodeFrames(frames)
 }
 
-/** One blob of a batcher transaction: 131,072 bytes. RangeError when the frames do not fit. */
+/** Returns the blob of a batcher transaction: 131,072 bytes. RangeError when the frames do not fit. */
 export function blobOf(frames: readonly Frame[]): Uint8Array {
   return encodeBlob(encodeFrames(frames))
 }
 
-/** The blob that carries what would be a transaction's calldata. RangeError when it does not fit. */
+/** Returns a blob that carries the bytes otherwise sent as calldata. RangeError when they do not fit. */
 export function blobOfData(data: Uint8Array): Uint8Array {
   return encodeBlob(data)
 }
 
-/** Bytes of a frame's data that a blob has room for beside what frames cost. */
+/** Data bytes of one frame that fill a blob, after version byte and frame header. */
 export const blobFrameBytes: number = maxBlobDataBytes - versionBytes - frameOverheadBytes

@@ -2,7 +2,7 @@ import type { PayloadAttributes } from '#types/payload'
 import { depositType } from '#types/transaction'
 
 /**
- * The attributes without the batch's transactions: what is built instead when, from Holocene on, a derived payload proves invalid.
+ * Returns the attributes without the batch's transactions. From Holocene on they replace the attributes of a derived payload that proved invalid.
  * @see specs protocol/holocene/derivation.md, "Engine Queue"
  */
 export function depositsOnly(attributes: PayloadAttributes): PayloadAttributes {

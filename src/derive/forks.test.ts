@@ -15,7 +15,7 @@ const attributesOf = (world: DeriveWorld, number: number): PayloadAttributes => 
 }
 const infoOf = (world: DeriveWorld, number: number): ReturnType<typeof l1AttributesIn> => l1AttributesIn(attributesOf(world, number))
 
-it('derive under Canyon: withdrawals are there from its first block on', () => {
+it('derive under Canyon: adds withdrawals from its first block on', () => {
   const world = new DeriveWorld({ ...forksTo('regolith'), canyon: at(6) })
   world.mine({ transactions: world.post(world.sequence(4)) })
   world.derive()
@@ -24,9 +24,9 @@ it('derive under Canyon: withdrawals are there from its first block on', () => {
 
 describe('derive under Delta', () => {
   it.each([
-    ['one second before', 13, 5],
-    ['at its time', 12, 11],
-  ])('a span whose first origin is %s is judged by the time of that origin', (_what, delta, safe) => {
+    ['one second before Delta', 13, 5],
+    ['at Delta', 12, 11],
+  ])("the time of a span's first origin decides: %s", (_what, delta, safe) => {
     const world = new DeriveWorld({ ...forksTo('canyon'), delta: at(delta) })
     world.mine()
     const [a = [], b = []] = [world.sequence(5), world.sequence(6)]
@@ -36,7 +36,7 @@ describe('derive under Delta', () => {
 })
 
 describe('derive under Ecotone', () => {
-  it('blobs are read from the first L1 block of its time on, calldata of blob transactions before', () => {
+  it('reads blobs from its first L1 block on, and the calldata of blob transactions before', () => {
     const world = new DeriveWorld({ ...forksTo('delta'), ecotone: at(24) })
     const [first = new Uint8Array(0)] = world.data(world.sequence(1))
     world.mine({ transactions: [l1Transaction({ to: inbox, blobs: [], data: first })] })
@@ -56,9 +56,9 @@ describe('derive under Ecotone', () => {
 })
 
 it.each([
-  ['one second before', 25, 0],
-  ['at its time', 24, 6],
-])('derive under Fjord: brotli in an L1 block %s, whatever the time of the batches', (_what, fjord, safe) => {
+  ['one second before Fjord', 25, 0],
+  ['at Fjord', 24, 6],
+])('derive under Fjord: the time of the L1 block, not of the batches, decides on brotli: %s', (_what, fjord, safe) => {
   const world = new DeriveWorld({ ...forksTo('ecotone'), fjord: at(fjord) })
   const blocks = world.sequence(6)
   world.mine()
@@ -69,13 +69,13 @@ it.each([
 describe('derive under Holocene', () => {
   const schedule = { ...forksTo('granite'), holocene: at(36) }
 
-  it('drops frames and batches that were kept before its first L1 block', () => {
+  it('drops the frames and batches kept from before its first L1 block', () => {
     const world = new DeriveWorld(schedule)
     const blocks = world.sequence(4)
     const frames = framesOf(world.channelId(), channelOf(world.config, blocks.slice(0, 2), span), { kind: 'calldata', maxBytes: 80 })
     expect(frames.length).toBeGreaterThan(1)
     const data = frames.map((frame) => l1Transaction({ to: inbox, data: calldataOf([frame]) }))
-    // batches after a gap, and half a channel
+    // batches after a gap, and a part of a channel
     world.mine({ transactions: [...world.post(blocks.slice(2)), ...data.slice(0, 1)] })
     world.mine()
     world.mine({ transactions: data.slice(1) })
@@ -84,7 +84,7 @@ describe('derive under Holocene', () => {
     expect([world.derive(), world.agrees]).toEqual([4, true])
   })
 
-  it('goes on with epochs from before', () => {
+  it('keeps the epochs from before', () => {
     const world = new DeriveWorld(schedule)
     world.mineEmpty(2)
     const blocks = world.sequence(15, (number) => [userTransaction(number)])
@@ -92,7 +92,7 @@ describe('derive under Holocene', () => {
     expect([world.derive(), world.agrees, world.safe.l1Origin.number]).toEqual([15, true, 2])
   })
 
-  it('orders strictly from its first L1 block on, not before', () => {
+  it('requires strict order from its first L1 block on, not before', () => {
     for (const [empty, safe] of [
       [1, 4],
       [2, 2],
@@ -105,7 +105,7 @@ describe('derive under Holocene', () => {
     }
   })
 
-  it('its first block asks for the parameters of the chain, the next ones for those of the system config', () => {
+  it("its first block has the chain's EIP-1559 parameters, later blocks those of the system config", () => {
     const world = new DeriveWorld({ ...forksTo('granite'), holocene: at(4) })
     world.mine({ receipts: [receiptOf([configUpdate(configContract, 4, [(100n << 32n) | 4n])])] })
     world.mine({ transactions: world.post(world.sequence(6)) })
@@ -115,7 +115,7 @@ describe('derive under Holocene', () => {
   })
 })
 
-it('derive under Holocene: its first block asks for the parameters of the chain, even if its epoch begins with others', () => {
+it("derive under Holocene: its first block has the chain's EIP-1559 parameters, even if its epoch begins with others", () => {
   const world = new DeriveWorld({ ...forksTo('granite'), holocene: at(12) })
   world.mine({ receipts: [receiptOf([configUpdate(configContract, 4, [(100n << 32n) | 4n])])] })
   world.mine({ transactions: world.post(world.sequence(6)) })
@@ -139,13 +139,13 @@ describe('derive under Jovian', () => {
     [1, 3],
     [2, 1],
     [3, 3],
-  ])('a transaction in block %d, the second being its first: %d blocks', (number, safe) => {
+  ])('refuses transactions in its first block: one in block %d derives %d blocks', (number, safe) => {
     const world = new DeriveWorld(schedule)
     world.mine({ transactions: world.post(world.sequence(3, (block) => (block === number ? [userTransaction(block)] : []))) })
     expect(world.derive()).toBe(safe)
   })
 
-  it('the minimum base fee and new L1 attributes follow', () => {
+  it('adds the minimum base fee and the new L1 attributes', () => {
     const world = new DeriveWorld(schedule)
     world.mine({
       receipts: [
@@ -171,7 +171,7 @@ describe('derive under Azul', () => {
   it.each([
     ['singular batches', undefined],
     ['a span batch', span],
-  ])('nothing changes in the last block before, the first one and the one after, out of %s', (_what, form) => {
+  ])('changes nothing in the blocks before, at and after its activation: %s', (_what, form) => {
     const [world, without] = [new DeriveWorld(schedule), new DeriveWorld(forksTo('jovian'))]
     for (const each of [world, without]) {
       each.mine()
@@ -192,7 +192,7 @@ describe('derive under Azul', () => {
 })
 
 describe('derive/l1Traversal: the system config', () => {
-  it('a new batcher counts from the L1 block of its update on, the old one no more', () => {
+  it('accepts a new batcher from the L1 block of its update on, and the old one before', () => {
     const world = new DeriveWorld(forksTo('granite'))
     const by = (from: string, data: readonly Uint8Array[]): Uint8Array[] => data.map((one) => l1Transaction({ to: inbox, data: one, from }))
     const [a, b, c] = [world.data(world.sequence(1)), world.data(world.sequence(1)), world.data(world.sequence(1))]
@@ -204,7 +204,7 @@ describe('derive/l1Traversal: the system config', () => {
     expect([world.derive(), world.agrees]).toEqual([3, true])
   })
 
-  it('an update that is malformed, of a failed transaction or of another contract changes nothing', () => {
+  it('ignores an update that is malformed, of a failed transaction or of another contract', () => {
     const world = new DeriveWorld(forksTo('granite'))
     const good = batcherUpdate(configContract, 'new')
     const bad = [
@@ -225,7 +225,7 @@ describe('derive/l1Traversal: the system config', () => {
     ])
   })
 
-  it('a new gas limit holds from the first block of its epoch on', () => {
+  it('applies a new gas limit from the first block of its epoch on', () => {
     const world = new DeriveWorld(forksTo('granite'))
     world.mine({ receipts: [receiptOf([configUpdate(configContract, 2, [12_345_678n])])] })
     world.mine({ transactions: world.post(world.sequence(7)) })

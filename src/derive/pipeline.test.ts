@@ -18,13 +18,13 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect([world.derive(), world.agrees]).toEqual([1, true])
   })
 
-  it('derives nothing of an L1 without batches, and goes along with it', () => {
+  it('derives nothing from L1 blocks without batches, and reads all of them', () => {
     const world = new DeriveWorld(forksTo(fork))
     world.mineEmpty(20)
     expect([world.derive(), world.pipeline.origin.number]).toEqual([0, 20])
   })
 
-  it.each([singular, span])('derives several blocks of several L1 blocks: $batches batches', (form) => {
+  it.each([singular, span])('derives several blocks from several L1 blocks: $batches batches', (form) => {
     const world = new DeriveWorld(forksTo(fork))
     for (let i = 1; i <= 5; i++) {
       const blocks = world.sequence(6, (number) => [userTransaction(number), userTransaction(number + 1000)])
@@ -41,7 +41,7 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect([world.derive(), world.agrees]).toEqual([6, true])
   })
 
-  it('puts a channel together from frames in several transactions and L1 blocks', () => {
+  it('assembles a channel from frames in several transactions and L1 blocks', () => {
     const world = new DeriveWorld(forksTo(fork))
     const transactions = world.post(
       world.sequence(6, (number) => [userTransaction(number)]),
@@ -56,7 +56,7 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect([world.derive(), world.agrees]).toEqual([6, true])
   })
 
-  it('reads several blobs of one transaction in order, and leaves out one that does not decode', () => {
+  it('reads several blobs of one transaction in order, and skips a malformed one', () => {
     const world = new DeriveWorld(forksTo(fork))
     const first = world.postBlobs(
       world.sequence(6, (number) => [userTransaction(number)]),
@@ -86,7 +86,7 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect(world.deriveUntilHalt()).toMatchObject({ kind: 'reset', reason: expect.stringMatching('missing') })
   })
 
-  it('takes data from the batcher to the inbox alone, of types 0, 1 and 2', () => {
+  it('reads only data from the batcher to the inbox, of types 0, 1 and 2', () => {
     const world = new DeriveWorld(forksTo(fork))
     const data = (): Uint8Array => world.data(world.sequence(1))[0] ?? new Uint8Array(0)
     const good = ([0, 1, 2] as const).map((type) => l1Transaction({ to: inbox, data: data(), type }))
@@ -99,7 +99,7 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect(world.derive()).toBe(3)
   })
 
-  it('survives garbage in the inbox', () => {
+  it('ignores malformed data in the inbox', () => {
     const world = new DeriveWorld(forksTo(fork))
     const noise = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 137 + length) & 0xff)
     const frame = (data: Uint8Array): Uint8Array => encodeFrames([{ channelId: world.channelId(), number: 0, data, isLast: true }])
@@ -122,7 +122,7 @@ describe.each(['fjord', 'holocene', 'jovian'] as const)('derive/pipeline under %
     expect([world.derive(), world.agrees]).toEqual([1, true])
   })
 
-  it('puts deposits into the first block of their epoch, but not those of a failed transaction', () => {
+  it('puts deposits into the first block of their epoch, except those of a failed transaction', () => {
     const world = new DeriveWorld(forksTo(fork))
     const failed = receiptOf([depositLog(portal, 'mallory', 9n)], false)
     world.mine({ receipts: [failed, receiptOf([depositLog(portal, 'alice', 1n), depositLog(portal, 'bob', 2n)])] })
@@ -138,7 +138,7 @@ describe('derive/pipeline: the L1 attributes', () => {
   const infoOf = (world: DeriveWorld, number: number): ReturnType<typeof l1AttributesIn> =>
     l1AttributesIn({ transactions: world.driver.derived[number - 1]?.attributes.transactions ?? [] })
 
-  it('before Regolith are a system transaction with 150,000,000 gas', () => {
+  it('are a system transaction with 150,000,000 gas before Regolith', () => {
     const world = new DeriveWorld(forksTo('bedrock'))
     world.mine({ transactions: world.post(world.sequence(2)) })
     expect([world.derive(), world.agrees]).toEqual([2, true])

@@ -18,7 +18,7 @@ import { createFrameQueue } from './stages/frameQueue.ts'
 import { createL1Retrieval, type L1Retrieval } from './stages/l1Retrieval.ts'
 import { createL1Traversal, type L1Traversal } from './stages/l1Traversal.ts'
 
-/** Blocks of the safe chain that were asked for on top of one safe head. */
+/** Safe blocks that the driver fetched for span batches. They belong to one safe head. */
 class FetchedSafeBlocks implements SafeBlocks {
   readonly #blocks = new Map<number, SafeBlock>()
   #safeHash: string | undefined
@@ -31,14 +31,14 @@ class FetchedSafeBlocks implements SafeBlocks {
     this.#blocks.set(number, block)
   }
 
-  /** Forgets them when the safe head is another. */
+  /** Clears the blocks when the safe head has changed. */
   follow(safeHash: string): void {
     if (safeHash !== this.#safeHash) this.#blocks.clear()
     this.#safeHash = safeHash
   }
 }
 
-/** Everything between two resets. What Holocene exchanges is `batches` with the stages below it down to the frame queue. */
+/** State of derivation between two resets. At Holocene's activation, `batches` and its stages down to the frame queue are replaced. */
 type Run = {
   readonly traversal: L1Traversal
   readonly retrieval: L1Retrieval
@@ -46,7 +46,7 @@ type Run = {
   readonly safeBlocks: FetchedSafeBlocks
   readonly accountedFor: number
   batches: BatchDecider
-  /** once set, only a reset helps */
+  /** reason why every step is a reset until the driver resets the pipeline */
   failure: string | undefined
 }
 
@@ -74,8 +74,8 @@ function begin(config: RollupConfig, start: StartPoint, log: Log): Run {
 }
 
 /**
- * L1 bytes → payload attributes, one L1 block after the other.
- * The stages after retrieval are exchanged when the L1 block being read is the first of Holocene; what they held is dropped.
+ * Creates the pipeline from L1 bytes to payload attributes. It reads one L1 block at a time.
+ * The stages after retrieval are replaced when the pipeline reads the first L1 block of Holocene; the state they hold is dropped.
  * @throws (from `provide`) Fault MALFORMED_DEPOSIT (fatal)
  * @see specs protocol/derivation.md, "L2 Chain Derivation Pipeline"; holocene/derivation.md, "Activation"
  */

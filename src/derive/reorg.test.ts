@@ -13,7 +13,7 @@ import {
 
 const span = { batches: 'span', compression: 'zlib' } as const
 
-/** Derives, and starts anew whenever that is asked for. */
+/** Derives, and starts again from a start point after each reset. */
 function settle(world: DeriveWorld): number {
   for (;;) {
     const halt = world.deriveUntilHalt()
@@ -26,7 +26,7 @@ function settle(world: DeriveWorld): number {
 describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reorg, under %s', (fork) => {
   const begin = (): DeriveWorld => new DeriveWorld(forksTo(fork))
 
-  it('a block that does not follow the one read last is a reset, and stays one until it is made', () => {
+  it('resets on a block that does not follow the last block read, and until the reset is done', () => {
     const world = begin()
     world.mineEmpty(3)
     expect(settle(world)).toBe(0)
@@ -39,7 +39,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     expect([world.deriveUntilHalt(), world.pipeline.origin.number]).toEqual([{ kind: 'l1', number: 5 }, 4])
   })
 
-  it('a start block that is no longer there is a reset', () => {
+  it('resets when the start block is not canonical', () => {
     const world = begin()
     world.mineEmpty(2)
     const [genesis] = world.blocks
@@ -49,7 +49,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     expect(world.deriveUntilHalt()).toMatchObject({ kind: 'reset', reason: expect.stringMatching('not') })
   })
 
-  it('batches of an orphaned block are not derived, and are once they are posted again', () => {
+  it('derives the batches of an orphaned block only after they are posted again', () => {
     const world = begin()
     const transactions = world.post(world.sequence(3, (number) => [userTransaction(number)]))
     world.mineEmpty(2)
@@ -61,7 +61,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     expect([settle(world), world.agrees]).toEqual([3, true])
   })
 
-  it('the safe head goes back with the blocks whose origin is gone, and takes the batches of the new branch', () => {
+  it('rewinds the safe head when the origin of its blocks is gone, and derives the batches of the new branch', () => {
     const world = begin()
     world.mine()
     world.mine({ transactions: world.post(world.sequence(5), span) })
@@ -78,7 +78,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     expect([settle(world), world.agrees]).toEqual([9, true])
   })
 
-  it('flips to another branch and back, and again, to the same heads', () => {
+  it('returns to the same heads on repeated reorgs between branches', () => {
     const world = begin()
     world.mineEmpty(2)
     const trunk = [...world.l1]
@@ -93,7 +93,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     })
     for (const [round, branch] of [0, 1, 0, 1].entries()) {
       world.l1.splice(0, world.l1.length, ...(branches[branch]?.l1 ?? []))
-      // each branch grows beyond the one before it, so that its next block shows the flip
+      // each branch is longer than the branch before it, so that its next block shows the reorg
       world.mineEmpty(2 * round)
       settle(world)
       expect([round, world.safe.hash]).toEqual([round, branches[branch]?.head])
@@ -113,7 +113,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
     expect(settle(world)).toBe(1)
   })
 
-  it('20 blocks deep', () => {
+  it('follows a reorg of 20 blocks', () => {
     const world = begin()
     for (let i = 0; i < 30; i++) world.mine({ transactions: world.post(world.sequence(6)) })
     expect([settle(world), world.agrees]).toEqual([180, true])
@@ -125,7 +125,7 @@ describe.each(['delta', 'granite', 'holocene'] as const)('derive after an L1 reo
   })
 })
 
-it('derive after an L1 reorg that goes back before Holocene: batches may be out of order again', () => {
+it('derive after an L1 reorg to before Holocene: accepts batches out of order again', () => {
   const world = new DeriveWorld({ ...forksTo('granite'), holocene: genesisTimeSec + 36 })
   const blocks = world.sequence(4)
   const mixed = (): Uint8Array[] => [...world.post(blocks.slice(2)), ...world.post(blocks.slice(0, 2))]
@@ -139,7 +139,7 @@ it('derive after an L1 reorg that goes back before Holocene: batches may be out 
   expect([settle(world), world.agrees]).toEqual([4, true])
 })
 
-describe('derive after a restart, under holocene: what was dropped before stays dropped', () => {
+describe('derive after a restart, under Holocene: batches dropped before stay dropped', () => {
   const bad = (at: number) => (number: number) => [number === at ? badTransaction : userTransaction(number)]
 
   it('the rest of a span whose second block was replaced', () => {
@@ -150,7 +150,7 @@ describe('derive after a restart, under holocene: what was dropped before stays 
     expect(world.derive()).toBe(2)
   })
 
-  it('a batch that came too early', () => {
+  it('a batch after a gap', () => {
     const world = new DeriveWorld(forksTo('holocene'))
     const blocks = world.sequence(4)
     world.mine({ transactions: [...world.post(blocks.slice(2)), ...world.post(blocks.slice(0, 2))] })
@@ -161,7 +161,7 @@ describe('derive after a restart, under holocene: what was dropped before stays 
     expect([world.derive(), world.agrees]).toEqual([4, true])
   })
 
-  it('a channel that was open goes on', () => {
+  it('continues a channel that was open', () => {
     const world = new DeriveWorld(forksTo('holocene'))
     const transactions = world.post(
       world.sequence(6, (number) => [userTransaction(number)]),
@@ -176,7 +176,7 @@ describe('derive after a restart, under holocene: what was dropped before stays 
   })
 })
 
-it.each(['granite', 'holocene'] as const)('derive after a restart, under %s: an expired window is filled as without it', (fork) => {
+it.each(['granite', 'holocene'] as const)('derive after a restart, under %s: fills an expired window as without the restart', (fork) => {
   const heads = [false, true].map((restarts) => {
     const world = new DeriveWorld(forksTo(fork), { sequencingWindowBlocks: 4 })
     return Array.from({ length: 12 }, () => {
@@ -189,7 +189,7 @@ it.each(['granite', 'holocene'] as const)('derive after a restart, under %s: an 
   expect(heads[0]?.at(-1)).toBe(53)
 })
 
-it('derive/pipeline: an answer that nobody waits for is ignored', () => {
+it('derive/pipeline: ignores an answer that it does not need', () => {
   const world = new DeriveWorld(forksTo('holocene'))
   world.mineEmpty(3)
   settle(world)
@@ -200,7 +200,7 @@ it('derive/pipeline: an answer that nobody waits for is ignored', () => {
   expect([settle(world), world.pipeline.origin.number]).toEqual([0, 3])
 })
 
-it('derive/pipeline: a safe head that is not on the L1 chain read is a reset', () => {
+it('derive/pipeline: resets on a safe head whose origin is not on the L1 chain that was read', () => {
   const world = new DeriveWorld(forksTo('granite'))
   world.mineEmpty(2)
   const [genesis] = world.blocks
@@ -213,7 +213,7 @@ it('derive/pipeline: a safe head that is not on the L1 chain read is a reset', (
   expect(world.pipeline.step(astray)).toMatchObject({ kind: 'reset', reason: expect.stringMatching('not the origin') })
 })
 
-it('derive/pipeline: a safe block that nobody has is a reset', () => {
+it('derive/pipeline: resets when a safe block is unknown', () => {
   const world = new DeriveWorld(forksTo('granite'))
   const blocks = world.sequence(3)
   world.mine({ transactions: world.post(blocks.slice(0, 2)) })

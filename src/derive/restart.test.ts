@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { badTransaction, DeriveWorld, forksTo, type Sequenced, userTransaction } from '#test/harness/deriveWorld'
 
-/** What happens around one L1 block; the numbers choose among whatever there is at the time. */
+/** Events around one L1 block; the numbers select among the objects that exist at the time. */
 type Round = {
-  /** L2 blocks that the sequencer makes first */
+  /** number of L2 blocks that the sequencer makes first */
   readonly made: number
-  /** the block that holds a transaction which no block can hold, counted from the first made */
+  /** the block that holds an unexecutable transaction, counted from the first block made */
   readonly badAt: number
   readonly posts: readonly { readonly from: number; readonly count: number; readonly span: boolean; readonly maxBytes: number }[]
   readonly reverses: boolean
@@ -24,7 +24,7 @@ const round: fc.Arbitrary<Round> = fc.record({
   restarts: fc.boolean(),
 })
 
-/** A sequencer that lost a block goes on from the safe head. */
+/** Sequencer that lost a block and continues from the safe head. */
 function followSafe(world: DeriveWorld): void {
   if (world.agrees) return
   const { safe } = world.driver
@@ -46,7 +46,7 @@ function mine(world: DeriveWorld, everMade: Sequenced[], { made, badAt, posts, r
   world.mine({ transactions: reverses ? transactions.toReversed() : transactions })
 }
 
-it.each(['granite', 'holocene'] as const)('derive under %s: with restarts the safe head moves as without them', (fork) => {
+it.each(['granite', 'holocene'] as const)('derive under %s: the safe head moves the same with and without restarts', (fork) => {
   let longest = 0
   fc.assert(
     fc.property(fc.array(round, { minLength: 3, maxLength: 25 }), fc.integer({ min: 3, max: 12 }), (rounds, sequencingWindowBlocks) => {

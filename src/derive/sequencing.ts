@@ -8,20 +8,20 @@ import { nextTimestamp } from './rules/nextTimestamp.ts'
 import { payloadAttributes } from './rules/payloadAttributes.ts'
 import { maxSequencerDrift } from './rules/sequencerDrift.ts'
 
-/** In the first block under these, the sequencer adds nothing to the deposits and upgrade transactions. */
+/** Forks in whose first block the sequencer adds no transactions to deposits and upgrade transactions. */
 const quietForks: readonly Fork[] = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian']
 
-/** Whether the block after `parent` is so far ahead of an L1 origin that it may hold no transactions of users. */
+/** Returns whether the block after `parent` is beyond the sequencer drift of the origin, so that it may hold no user transactions. */
 export function isBeyondDrift(config: RollupConfig, parent: L2Ref, origin: L1Ref): boolean {
   return nextTimestamp(config, parent) > origin.timestamp + maxSequencerDrift(config, origin)
 }
 
 /**
- * What a sequencer builds on a block: the attributes that derivation makes of a batch without transactions, open to those of the pool unless
- * a rule of derivation forbids them there.
+ * Returns the attributes that a sequencer builds on a block: those that derivation makes of a batch without transactions. They allow transactions of
+ * the pool unless a derivation rule forbids them in this block.
  * @param parent with the system config it was built with
  * @param block L1 origin of the new block: that of the parent, or the L1 block after it
- * @returns the attributes, or why the L1 origin does not fit
+ * @returns the attributes, or the reason why the L1 origin does not fit
  * @throws Fault MALFORMED_DEPOSIT (fatal)
  * @see specs protocol/derivation.md, "Deriving Payload Attributes"; each fork's "Activation Block Rules"
  */

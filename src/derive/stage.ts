@@ -1,10 +1,10 @@
 import type { L2Ref } from '#types/blockRef'
 import type { Step, Want } from './ports.ts'
 
-/** A stage of the pipeline is asked for its next item and asks the one below. `wait`: the L1 block being read holds no more. */
+/** Stage of the pipeline. `next` pulls from the stage below. `wait`: the L1 block being read is read to its end. */
 export type Stage<T> = { next(): Step<T> }
 
-/** A stage whose items depend on the safe head. */
+/** Stage whose items depend on the safe head. */
 export type SafeHeadStage<T> = { next(safe: L2Ref): Step<T> }
 
 export type Need = { readonly kind: 'need'; readonly want: Want }

@@ -10,7 +10,7 @@ const singularType = 0
 const spanType = 1
 
 /**
- * One batch; bytes after it are ignored.
+ * Decodes one batch and ignores bytes after it.
  * @param chainId of L2
  * @see specs protocol/derivation.md, "Batch Format"
  */
@@ -20,18 +20,18 @@ export function decodeBatch(bytes: Uint8Array, chainId: number): Decoded<Batch> 
     const type = reader.byte()
     if (type === singularType) return readSingularBatch(reader)
     if (type === spanType) return readSpanBatch(reader, chainId)
-    throw new MalformedError(`batch of type ${type}`)
+    throw new MalformedError(`unknown batch type ${type}`)
   })
 }
 
-/** RangeError when a span cannot say it. */
+/** Encodes a batch. RangeError when the span format cannot represent it. */
 export function encodeBatch(batch: Batch, chainId: number): Uint8Array {
   return batch.kind === 'singular'
     ? concatBytes(Uint8Array.of(singularType), encodeSingularBody(batch))
     : concatBytes(Uint8Array.of(spanType), encodeSpanBody(batch, chainId))
 }
 
-/** A span batch whose transactions are encoded already. RangeError when a span cannot say it. */
+/** Encodes a span batch whose transactions are encoded already. RangeError when the span format cannot represent it. */
 export function spanBatchBytes(head: SpanHead, transactions: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(spanType), joinSpanBody(head, transactions))
 }

@@ -1,16 +1,16 @@
 import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
 
-/** A list of bits as an integer in big-endian bytes: bit i of the list is bit i of the integer. @see specs delta/span-batches.md, "bitlists" */
+/** List of bits, encoded as a big-endian integer: bit i of the list is bit i of the integer. @see specs delta/span-batches.md, "bitlists" */
 export type Bitlist = { readonly length: number; has(index: number): boolean; readonly ones: number }
 
 const sizeOf = (length: number): number => Math.ceil(length / 8)
 
-/** MalformedError when the integer has more bits than the list. */
+/** Reads a bitlist. MalformedError when the integer has more bits than the list. */
 export function readBitlist(reader: ByteReader, length: number): Bitlist {
   const bytes = reader.take(sizeOf(length))
   const spare = bytes.length * 8 - length
-  if (spare > 0 && (bytes[0] ?? 0) >> (8 - spare) !== 0) throw new MalformedError(`bits beyond the ${length} of the list`)
+  if (spare > 0 && (bytes[0] ?? 0) >> (8 - spare) !== 0) throw new MalformedError(`bits set beyond the ${length} of the list`)
   let ones = 0
   for (const byte of bytes) for (let rest = byte; rest > 0; rest &= rest - 1) ones++
   const last = bytes.length - 1

@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { type Decoded, decoding, MalformedError } from './decoded.ts'
 
-/** EIP-4844 */
+/** Size of a blob. @see EIP-4844 */
 export const blobBytes = 131_072
-/** 1,024 rounds of four field elements carry 127 bytes each; version and length take four of them. */
+/** 1,024 rounds of four field elements carry 127 bytes each; the version byte and the length use four bytes of the first round. */
 const rounds = 1024
 const roundBytes = 127
 export const maxBlobDataBytes: number = rounds * roundBytes - 4
 const blobEncodingVersion = 0
 
-/** Where the whole bytes of a field element begin: after the six bits that are spread over the round. */
+/** Size of a field element. Its last 31 bytes are data; the low six bits of its first byte are a part of bytes 31, 63 and 95 of the round. */
 const elementBytes = 32
 const wholeBytes = 31
 
@@ -17,7 +17,7 @@ const zeros: Uint8Array = new Uint8Array(blobBytes)
 const isZero = (bytes: Uint8Array): boolean => Buffer.compare(bytes, zeros.subarray(0, bytes.length)) === 0
 
 /**
- * The rollup data in a blob.
+ * Decodes the rollup data in a blob.
  * @param blob 131,072 bytes
  * @see specs protocol/ecotone/derivation.md, "Blob Encoding"
  */
@@ -25,21 +25,25 @@ export function decodeBlob(blob: Uint8Array): Decoded<Uint8Array> {
   return decoding(() => {
     if (blob.length !== blobBytes) throw new MalformedError(`blob of ${blob.length} bytes`)
     const [, version = 0, high = 0, middle = 0, low = 0] = blob
-    if (version !== blobEncodingVersion) throw new MalformedError(`blob encoding version ${version}`)
+    if (version !== blobEncodingVersion) throw new MalformedError(`unknown blob encoding version ${version}`)
     const length = (high << 16) | (middle << 8) | low
     if (length > maxBlobDataBytes) throw new MalformedError(`blob with ${length} bytes of data`)
     const used = Math.ceil((4 + length) / roundBytes)
     const packed = unpack(blob, used)
     if (!isZero(packed.subarray(4 + length)) || !isZero(blob.subarray(used * 4 * elementBytes))) {
-      throw new MalformedError('bytes after the data of a blob')
+      throw new MalformedError('bytes after the data of the blob are not zero')
     }
     return packed.subarray(4, 4 + length)
   })
 }
 
-/** @returns 131,072 bytes. RangeError on more than 130,044 bytes of data */
+/**
+ * Encodes data as a blob.
+ * @returns 131,072 bytes
+ * @throws RangeError on more than 130,044 bytes of data
+ */
 export function encodeBlob(data: Uint8Array): Uint8Array {
-  if (data.length > maxBlobDataBytes) throw new RangeError(`${data.length} bytes do not fit a blob`)
+  if (data.length > maxBlobDataBytes) throw new RangeError(`${data.length} bytes do not fit into a blob`)
   const packed = new Uint8Array(rounds * roundBytes)
   packed.set([blobEncodingVersion, data.length >> 16, (data.length >> 8) & 0xff, data.length & 0xff])
   packed.set(data, 4)
@@ -58,8 +62,8 @@ export function encodeBlob(data: Uint8Array): Uint8Array {
 }
 
 /**
- * Version, length and data of the first rounds as one run of bytes. In a round, bytes 31, 63 and 95 are put together from the tops of the four
- * elements.
+ * Returns version, length and data of the first `used` rounds as one run of bytes. Bytes 31, 63 and 95 of a round are assembled from the first bytes
+ * of its four elements.
  */
 function unpack(blob: Uint8Array, used: number): Uint8Array {
   const packed = new Uint8Array(used * roundBytes)

@@ -3,7 +3,7 @@ import { MalformedError } from './decoded.ts'
 
 const u64Limit = 1n << 64n
 
-/** Reads fields one after another. What it returns are views of the input. MalformedError past the end. */
+/** Reader of consecutive fields. The arrays it returns are views of the input. MalformedError past the end. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #at = 0
@@ -30,14 +30,14 @@ export class ByteReader {
     return this.take(1)[0] ?? 0
   }
 
-  /** Big-endian, at most 6 bytes. */
+  /** Reads a big-endian integer of at most 6 bytes. */
   uint(length: number): number {
     let value = 0
     for (const byte of this.take(length)) value = value * 256 + byte
     return value
   }
 
-  /** Protobuf's base-128 integer of at most 64 bits; forms longer than needed are read too. */
+  /** Reads a base-128 integer of at most 64 bits in protobuf's encoding. Encodings longer than necessary are accepted. */
   uvarint(): bigint {
     let small = 0
     for (let i = 0; i < 7; i++) {
@@ -55,14 +55,14 @@ export class ByteReader {
     throw new MalformedError('integer of more than 64 bits')
   }
 
-  /** A base-128 integer that counts things. MalformedError above `max`. */
+  /** Reads a base-128 integer that counts elements. MalformedError above `max`. */
   count(max: number): number {
     const value = this.uvarint()
     if (value > BigInt(max)) throw new MalformedError(`${value} elements, ${max} allowed`)
     return Number(value)
   }
 
-  /** One canonical RLP item. RlpError when it is none. */
+  /** Reads one canonical RLP item. RlpError when the bytes are not canonical RLP. */
   rlp(): RlpItem {
     const { item, next } = decodeRlpPrefix(this.#bytes, this.#at)
     this.#at = next
@@ -70,7 +70,7 @@ export class ByteReader {
   }
 }
 
-/** Protobuf's base-128 form of a u64. */
+/** Encodes a u64 as a base-128 integer in protobuf's encoding. */
 export function encodeUvarint(value: bigint | number): Uint8Array {
   let rest = BigInt(value)
   if (rest < 0n || rest >= u64Limit) throw new RangeError(`${value} is not a u64`)

@@ -4,17 +4,17 @@ import { type Compression, decompressPrefix } from '#lib/decompress'
 import { decodeRlpPrefix, encodeRlp, RlpError } from '#lib/rlp'
 import { type Batch, decodeBatch, encodeBatch } from './batch.ts'
 
-/** Rules of the L1 block in which a channel is read. */
+/** Limits on a channel, at the time of the L1 block in which it is read. */
 export type ChannelRules = {
-  /** what is beyond counts as cut off */
+  /** decompressed bytes beyond this limit are ignored */
   readonly maxRlpBytes: number
-  /** Fjord */
+  /** true from Fjord on */
   readonly allowsBrotli: boolean
 }
 
 const brotliVersion = 1
 
-/** The compression a channel names in its first byte; undefined: none that is allowed. */
+/** Returns the compression that a channel's first byte names; undefined when it is unknown or not allowed. */
 function compressionOf(channel: Uint8Array, rules: ChannelRules): Compression | undefined {
   const first = channel[0]
   if (first === undefined) return undefined
@@ -23,20 +23,24 @@ function compressionOf(channel: Uint8Array, rules: ChannelRules): Compression | 
 }
 
 /**
- * What a channel decompresses to: the batches' RLP. A stream that is cut, corrupt or too long gives what stands before that.
+ * Decompresses a channel to the RLP of its batches. When the stream is truncated, corrupt or too long, the result is the part before the error.
  * @see specs protocol/derivation.md, "Channel Format"; fjord/derivation.md, "Brotli Channel Compression"
  */
 export function decompressChannel(channel: Uint8Array, rules: ChannelRules): Uint8Array {
   const compression = compressionOf(channel, rules)
   if (compression === undefined) return channel.subarray(0, 0)
-  const stream = compression === 'brotli' ? channel.subarray(1) : channel // zlib's own first byte names it
+  const stream = compression === 'brotli' ? channel.subarray(1) : channel // the first byte is a part of the zlib header
   return decompressPrefix(compression, stream, rules.maxRlpBytes)
 }
 
-/** Batches one after another; the first that cannot be read ends the channel. `end` says why, once there is nothing more. */
+/** Reader of the batches of a channel, in order. The first malformed batch ends the channel. `end` is the reason, once all batches are read. */
 export type BatchReader = { next(): Batch | undefined; readonly end: string | undefined }
 
-/** @param rlp decompressed channel. @param chainId of L2 */
+/**
+ * Creates a reader of a channel's batches.
+ * @param rlp decompressed channel
+ * @param chainId of L2
+ */
 export function readBatches(rlp: Uint8Array, chainId: number): BatchReader {
   let at = 0
   let end: string | undefined
@@ -63,23 +67,23 @@ export function readBatches(rlp: Uint8Array, chainId: number): BatchReader {
 type Item = { readonly kind: 'item'; readonly bytes: Uint8Array; readonly next: number } | { readonly kind: 'end'; readonly reason: string }
 
 function nextItem(rlp: Uint8Array, at: number): Item {
-  if (at === rlp.length) return { kind: 'end', reason: 'read to its end' }
+  if (at === rlp.length) return { kind: 'end', reason: 'end of data' }
   try {
     const { item, next } = decodeRlpPrefix(rlp, at)
-    return item instanceof Uint8Array ? { kind: 'item', bytes: item, next } : { kind: 'end', reason: 'a list where a batch was expected' }
+    return item instanceof Uint8Array ? { kind: 'item', bytes: item, next } : { kind: 'end', reason: 'list instead of a batch' }
   } catch (error) {
     if (error instanceof RlpError) return { kind: 'end', reason: error.message }
     throw error
   }
 }
 
-/** A whole channel. RangeError when a span cannot say one of the batches. */
+/** Encodes and compresses a whole channel. RangeError when the span format cannot represent one of the batches. */
 export function encodeChannel(batches: readonly Batch[], chainId: number, compression: Compression): Uint8Array {
   const rlp = concatBytes(...batches.map((batch) => encodeRlp(encodeBatch(batch, chainId))))
   return wrapChannel(compression, compression === 'zlib' ? deflate(rlp) : brotliCompress(rlp))
 }
 
-/** A channel of a compressed stream: zlib's first byte names itself, brotli's is written before it. */
+/** Returns a channel from a compressed stream: a zlib stream is unchanged, a brotli stream gets the version byte in front. */
 export function wrapChannel(compression: Compression, stream: Uint8Array): Uint8Array {
   return compression === 'zlib' ? stream : concatBytes(Uint8Array.of(brotliVersion), stream)
 }

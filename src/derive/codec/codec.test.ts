@@ -15,14 +15,14 @@ import { decodeFrames, encodeFrames, type Frame } from './frame.ts'
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 const zeros = (length: number): Uint8Array => new Uint8Array(length)
 
-describe('derive/codec: properties', () => {
+describe('derive/codec: round trips', () => {
   it.each(codecProperties)('$name', ({ property }) => fc.assert(property, { numRuns: 40 }))
 })
 
 const frame: Frame = { channelId: `0x${'ab'.repeat(16)}`, number: 3, data: bytes(1, 2, 3), isLast: true }
 const encoded = encodeFrames([frame])
 
-it('derive/codec/frame: is written as version, id, number, length, data, last mark', () => {
+it('derive/codec/frame: encodes version, id, number, length, data, is_last', () => {
   expect(toHex(encoded)).toBe(`0x00${'ab'.repeat(16)}00030000000301020301`)
   expect(decodeFrames(encoded)).toEqual({ kind: 'decoded', value: [frame] })
 })
@@ -30,18 +30,18 @@ it('derive/codec/frame: is written as version, id, number, length, data, last ma
 it.each([
   ['no bytes', bytes()],
   ['a version without frames', bytes(0)],
-  ['another version', concatBytes(bytes(1), encoded.subarray(1))],
-  ['a last mark of 2', concatBytes(encoded.subarray(0, -1), bytes(2))],
-  ['a missing last mark', encoded.subarray(0, -1)],
-  ['a second frame cut off', concatBytes(encoded, encoded.subarray(1, 20))],
+  ['an unknown version', concatBytes(bytes(1), encoded.subarray(1))],
+  ['is_last of 2', concatBytes(encoded.subarray(0, -1), bytes(2))],
+  ['no is_last', encoded.subarray(0, -1)],
+  ['a truncated second frame', concatBytes(encoded, encoded.subarray(1, 20))],
   ['one byte too many', concatBytes(encoded, bytes(0))],
   ['a length beyond the input', concatBytes(encoded.subarray(0, 19), bytes(0, 0, 0, 9), encoded.subarray(23))],
   ['more than 1,000,000 bytes of data', concatBytes(encoded.subarray(0, 19), bytes(0, 15, 66, 65), zeros(1_000_001), bytes(1))],
-])('derive/codec/frame: %s voids the transaction', (_what, data) => {
+])('derive/codec/frame: %s invalidates the transaction', (_what, data) => {
   expect(decodeFrames(data).kind).toBe('malformed')
 })
 
-it('derive/codec/frame: 1,000,000 bytes of data are allowed, and not one more is written', () => {
+it('derive/codec/frame: reads and writes at most 1,000,000 bytes of data', () => {
   const largest = { ...frame, data: zeros(1_000_000) }
   expect(decodeFrames(encodeFrames([largest])).kind).toBe('decoded')
   expect(() => encodeFrames([{ ...frame, data: zeros(1_000_001) }])).toThrow(RangeError)
@@ -51,7 +51,7 @@ it('derive/codec/frame: 1,000,000 bytes of data are allowed, and not one more is
 it.each([
   ['2^64 - 1', bytes(255, 255, 255, 255, 255, 255, 255, 255, 255, 1), 2n ** 64n - 1n],
   ['2^53 + 1', bytes(129, 128, 128, 128, 128, 128, 128, 16), 2n ** 53n + 1n],
-  ['a form longer than needed', bytes(128, 0), 0n],
+  ['an encoding longer than necessary', bytes(128, 0), 0n],
 ])('derive/codec/byteReader: reads %s', (_what, input, value) => {
   expect(new ByteReader(input).uvarint()).toBe(value)
 })
@@ -59,12 +59,12 @@ it.each([
 it.each([
   ['2^64', bytes(128, 128, 128, 128, 128, 128, 128, 128, 128, 2)],
   ['eleven bytes', bytes(128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0)],
-  ['a form without end', bytes(128)],
+  ['an unterminated integer', bytes(128)],
 ])('derive/codec/byteReader: refuses %s', (_what, input) => {
   expect(decoding(() => new ByteReader(input).uvarint()).kind).toBe('malformed')
 })
 
-it('derive/codec/bitlist: bit 0 is the lowest bit of the last byte, and there is none beyond the list', () => {
+it('derive/codec/bitlist: bit 0 is the lowest bit of the last byte; refuses bits beyond the list', () => {
   const list = readBitlist(new ByteReader(bytes(0b10, 0b1000_0001)), 10)
   expect([0, 1, 7, 8, 9].map((index) => list.has(index))).toEqual([true, false, true, false, true])
   expect(list.ones).toBe(3)
@@ -79,7 +79,7 @@ describe('derive/codec/blob', () => {
     return copy
   }
 
-  it('holds 130,044 bytes and no more', () => {
+  it('holds at most 130,044 bytes', () => {
     const full = new Uint8Array(maxBlobDataBytes).fill(0xff)
     const decoded = decodeBlob(encodeBlob(full))
     expect(decoded.kind === 'decoded' && toHex(decoded.value) === toHex(full)).toBe(true)
@@ -87,14 +87,14 @@ describe('derive/codec/blob', () => {
   })
 
   it.each([
-    ['another version', changed(1, 1)],
+    ['an unknown version', changed(1, 1)],
     ['a high bit in a field element', changed(32, 0x40)],
     ['a byte after the data', changed(40, 1)],
     ['a byte in the last field element', changed(131_071, 1)],
-    ['a bit in the top of an element after the data', changed(64, 1)],
-    ['a length beyond the room', changed(2, 2)],
+    ['a bit in the first byte of an element after the data', changed(64, 1)],
+    ['a length above the maximum', changed(2, 2)],
     ['a missing byte', blob.subarray(1)],
-  ])('%s voids the blob', (_what, spoilt) => {
+  ])('%s invalidates the blob', (_what, spoilt) => {
     expect(decodeBlob(spoilt).kind).toBe('malformed')
   })
 })
@@ -103,21 +103,21 @@ describe('derive/codec/batch', () => {
   const hash = zeros(32).fill(7)
   const body = [hash, bytes(1), hash, bytes(2), [bytes(2, 3)]]
   const singular = concatBytes(bytes(0), encodeRlp(body))
-  /** time 0, origin 0, checks, then what is given */
+  /** time 0, origin 0, checks, then the given bytes */
   const span = (...rest: number[]): Uint8Array => concatBytes(bytes(1, 0, 0), zeros(40), bytes(...rest))
 
-  it('takes a singular batch whose integers exceed 2^53', () => {
+  it('accepts a singular batch whose integers exceed 2^53', () => {
     const largest = fromHex('0xffffffffffffffff')
     const decoded = decodeBatch(concatBytes(bytes(0), encodeRlp([hash, largest, hash, largest, []])), 1)
     expect(decoded).toMatchObject({ kind: 'decoded', value: { epochNumber: 2n ** 64n - 1n, timestamp: 2n ** 64n - 1n } })
   })
 
-  it('leaves bytes after a batch alone', () => {
+  it('ignores bytes after a batch', () => {
     expect(decodeBatch(concatBytes(singular, bytes(9)), 1).kind).toBe('decoded')
     expect(decodeBatch(span(1, 0, 0, 9, 9), 1)).toMatchObject({ kind: 'decoded', value: { blocks: [{ transactions: [] }] } })
   })
 
-  it('takes a span with one transaction of type 1', () => {
+  it('accepts a span with one transaction of type 1', () => {
     const input = concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc4, 1, 1, 1, 0xc0, 0, 0))
     expect(decodeBatch(input, 1).kind).toBe('decoded')
   })
@@ -133,18 +133,18 @@ describe('derive/codec/batch', () => {
     ['a span of 10,000,001 blocks', concatBytes(span(129, 173, 226, 4), zeros(12_000_000))],
     ['a span of 10,000,001 transactions', concatBytes(span(2, 0, 128, 173, 226, 4, 1), zeros(2_000_000))],
     ['origin bits beyond the blocks', span(1, 2, 0)],
-    ['a span that is cut in its transactions', span(1, 0, 1)],
+    ['a span truncated in its transactions', span(1, 0, 1)],
     ['a transaction of type 3 in a span', concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(3, 0xc5, 1, 1, 1, 1, 0xc0, 0, 0))],
     [
-      'a transaction in a span that names type 0, which has no type byte',
+      'a span transaction with an explicit type byte 0',
       concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(0, 0xc3, 1, 1, 1, 0, 0, 1)),
     ],
     [
-      'a transaction in a span whose access list is none',
+      'a span transaction whose access list is not a list',
       concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc4, 1, 1, 1, 1, 0, 0)),
     ],
     [
-      'a transaction in a span whose value has a leading zero',
+      'a span transaction whose value has a leading zero',
       concatBytes(span(1, 0, 1, 0, 0), zeros(64), zeros(20), bytes(1, 0xc6, 0x82, 0, 1, 1, 1, 0xc0, 0, 0)),
     ],
   ])('%s is malformed', (_what, input) => {
@@ -165,13 +165,13 @@ describe('derive/codec/channel', () => {
   const three = [one.value, one.value, one.value]
   const size = decompressChannel(encodeChannel([one.value], 1, 'zlib'), rules).length
 
-  it.each(['zlib', 'brotli'] as const)('%s: what lies beyond the limit is cut off, the batches before it count', (compression) => {
+  it.each(['zlib', 'brotli'] as const)('%s: ignores data beyond the limit and reads the batches before it', (compression) => {
     const channel = encodeChannel(three, 1, compression)
     const within = (maxRlpBytes: number): number => read(decompressChannel(channel, { ...rules, maxRlpBytes }))
     expect([3 * size, 3 * size - 1, 2 * size, 2 * size - 1, 0].map(within)).toEqual([3, 2, 2, 1, 0])
   })
 
-  it('brotli counts only where it is allowed', () => {
+  it('ignores brotli where it is not allowed', () => {
     const channel = encodeChannel(three, 1, 'brotli')
     expect(read(decompressChannel(channel, { ...rules, allowsBrotli: false }))).toBe(0)
   })
@@ -179,13 +179,13 @@ describe('derive/codec/channel', () => {
   it.each([
     ['no bytes', bytes()],
     ['an unknown version', bytes(2, 1, 1)],
-    ['a zlib header of another method', bytes(0x7f, 0x85, 1)],
-    ['a brotli stream of garbage', bytes(1, 0xff, 0xff, 0xff)],
-  ])('%s: no batches', (_what, channel) => {
+    ['a zlib header with another method', bytes(0x7f, 0x85, 1)],
+    ['an invalid brotli stream', bytes(1, 0xff, 0xff, 0xff)],
+  ])('reads no batches from %s', (_what, channel) => {
     expect(read(decompressChannel(channel, rules))).toBe(0)
   })
 
-  it('a batch that cannot be read ends the channel', () => {
+  it('a malformed batch ends the channel', () => {
     const rlp = decompressChannel(encodeChannel([one.value], 1, 'zlib'), rules)
     expect(read(concatBytes(rlp, encodeRlp(bytes(9, 9)), rlp))).toBe(1)
     expect(read(concatBytes(rlp, encodeRlp([bytes(0)]), rlp))).toBe(1)

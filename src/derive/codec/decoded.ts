@@ -1,12 +1,12 @@
 import { RlpError } from '#lib/rlp'
 
-/** What became of untrusted bytes: a value, or why they are none. */
+/** Result of decoding untrusted bytes: a value, or the reason why they are malformed. */
 export type Decoded<T> = { readonly kind: 'decoded'; readonly value: T } | { readonly kind: 'malformed'; readonly reason: string }
 
-/** The bytes do not follow the wire format. Never leaves `decoding`. */
+/** Error for bytes that do not follow the wire format. `decoding` catches it. */
 export class MalformedError extends Error {}
 
-/** Runs a reader of untrusted bytes; what it refuses becomes a value, any other error is a mistake of ours and passes. */
+/** Runs a reader of untrusted bytes. MalformedError and RlpError become a value; other errors are internal and are rethrown. */
 export function decoding<T>(read: () => T): Decoded<T> {
   try {
     return { kind: 'decoded', value: read() }

@@ -3,7 +3,7 @@ import { type Hex, toHex } from '#lib/hex'
 import { ByteReader } from './byteReader.ts'
 import { type Decoded, decoding, MalformedError } from './decoded.ts'
 
-/** A piece of a channel. @see specs protocol/derivation.md, "Frame Format" */
+/** Part of a channel. @see specs protocol/derivation.md, "Frame Format" */
 export type Frame = {
   /** 16 bytes as hex */
   readonly channelId: Hex
@@ -13,10 +13,10 @@ export type Frame = {
   readonly isLast: boolean
 }
 
-/** The version of batcher transactions that carry frames. */
+/** Version byte of batcher transactions that carry frames. */
 const derivationVersion = 0
 const channelIdBytes = 16
-/** What a frame costs beside its data: channel id, number, length, last mark. */
+/** Size of a frame without its data: channel id, number, length, `is_last`. */
 export const frameOverheadBytes = 23
 export const maxFrameDataBytes = 1_000_000
 const maxFrameNumber = 0xffff
@@ -28,19 +28,19 @@ function readFrame(reader: ByteReader): Frame {
   if (length > maxFrameDataBytes) throw new MalformedError(`frame of ${length} bytes`)
   const data = reader.take(length)
   const last = reader.byte()
-  if (last > 1) throw new MalformedError(`last mark ${last}`)
+  if (last > 1) throw new MalformedError(`is_last is ${last}, not 0 or 1`)
   return { channelId, number, data, isLast: last === 1 }
 }
 
 /**
- * The frames of one batcher transaction's data: all of them, or none when anything is wrong. Their data are views.
+ * Decodes the frames of one batcher transaction. When one of them is malformed, the result holds no frames. Their data are views of the input.
  * @see specs protocol/derivation.md, "Batcher Transaction Format"
  */
 export function decodeFrames(data: Uint8Array): Decoded<readonly Frame[]> {
   return decoding(() => {
     const reader = new ByteReader(data)
     const version = reader.byte()
-    if (version !== derivationVersion) throw new MalformedError(`version ${version}`)
+    if (version !== derivationVersion) throw new MalformedError(`unknown version ${version}`)
     const frames: Frame[] = []
     do frames.push(readFrame(reader))
     while (reader.left > 0)
@@ -48,7 +48,7 @@ export function decodeFrames(data: Uint8Array): Decoded<readonly Frame[]> {
   })
 }
 
-/** Data of a batcher transaction. RangeError on a frame that cannot be written, or on none. */
+/** Encodes frames as the data of a batcher transaction. RangeError when a frame exceeds the format's limits, or when there are no frames. */
 export function encodeFrames(frames: readonly Frame[]): Uint8Array {
   if (frames.length === 0) throw new RangeError('no frames')
   const parts: Uint8Array[] = [Uint8Array.of(derivationVersion)]

@@ -1,4 +1,4 @@
-/** Bytes that are appended to: amortised, without an array for each piece. */
+/** Byte buffer that grows: appends are amortised and allocate no array per piece. */
 export class GrowingBytes {
   #bytes = new Uint8Array(1024)
   #length = 0
@@ -13,14 +13,14 @@ export class GrowingBytes {
     this.#length += piece.length
   }
 
-  /** Zeros, then the piece, `width` bytes together. */
+  /** Appends the piece, padded with zeros on the left to `width` bytes. */
   pushPadded(piece: Uint8Array, width: number): void {
     this.#reserve(width)
     this.#bytes.set(piece, this.#length + width - piece.length)
     this.#length += width
   }
 
-  /** Protobuf's base-128 form of a safe integer. */
+  /** Appends a safe integer as a base-128 integer in protobuf's encoding. */
   pushUvarint(value: number): void {
     this.#reserve(8)
     let rest = value
@@ -31,7 +31,7 @@ export class GrowingBytes {
     this.#bytes[this.#length++] = rest
   }
 
-  /** What has been pushed: a view, until the next push. */
+  /** Returns a view of all appended bytes. It is valid until the next push. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }

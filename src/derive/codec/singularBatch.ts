@@ -4,7 +4,7 @@ import { type Hash, hashFromBytes } from '#types/ids'
 import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
 
-/** One block as the batcher posts it. @see specs protocol/derivation.md, "Batch Format" */
+/** Batch of one block. @see specs protocol/derivation.md, "Batch Format" */
 export type SingularBatch = {
   readonly kind: 'singular'
   readonly parentHash: Hash
@@ -13,14 +13,17 @@ export type SingularBatch = {
   readonly epochHash: Hash
   /** seconds; u64 */
   readonly timestamp: bigint
-  /** EIP-2718 bytes, no deposits */
+  /** EIP-2718 bytes, without deposits */
   readonly transactions: readonly Uint8Array[]
 }
 
-/** The body after the type byte; bytes after it are left alone. RlpError, MalformedError. */
+/**
+ * Reads the body after the type byte and ignores bytes after it.
+ * @throws RlpError, MalformedError
+ */
 export function readSingularBatch(reader: ByteReader): SingularBatch {
   const [parentHash, epochNumber, epochHash, timestamp, transactions, ...rest] = rlpList(reader.rlp(), 'batch')
-  if (rest.length > 0) throw new MalformedError('batch of more than 5 fields')
+  if (rest.length > 0) throw new MalformedError('batch with more than 5 fields')
   return {
     kind: 'singular',
     parentHash: hashFromBytes(rlpBytes(parentHash, 'parent hash', 32)),
@@ -31,7 +34,7 @@ export function readSingularBatch(reader: ByteReader): SingularBatch {
   }
 }
 
-/** The body without the type byte. */
+/** Encodes the body, without the type byte. */
 export function encodeSingularBody(batch: SingularBatch): Uint8Array {
   return encodeRlp([
     fromHex(batch.parentHash),

@@ -5,18 +5,18 @@ import { MalformedError } from './decoded.ts'
 import { encodeSpanTransactions, readSpanTransactions } from './spanTransactions.ts'
 
 export type SpanBlock = {
-  /** the block's L1 origin is the one after its parent's */
+  /** the block's L1 origin is the block after its parent's L1 origin */
   readonly advancesOrigin: boolean
-  /** EIP-2718 bytes, no deposits */
+  /** EIP-2718 bytes, without deposits */
   readonly transactions: readonly Uint8Array[]
 }
 
-/** A run of blocks as the batcher posts it. @see specs protocol/delta/span-batches.md, "Span batch format" */
+/** Batch of consecutive blocks. @see specs protocol/delta/span-batches.md, "Span batch format" */
 export type SpanBatch = {
   readonly kind: 'span'
-  /** of the first block, since L2 genesis; seconds; u64 */
+  /** time of the first block since L2 genesis; seconds; u64 */
   readonly relativeTimestamp: bigint
-  /** L1 origin of the last block; u64 */
+  /** number of the last block's L1 origin; u64 */
   readonly l1OriginNumber: bigint
   /** first 20 bytes of the hash of the first block's parent */
   readonly parentCheck: Uint8Array
@@ -27,10 +27,13 @@ export type SpanBatch = {
 }
 
 export const checkBytes = 20
-/** Blocks of a span, and transactions of a span. @see specs protocol/delta/span-batches.md, "Span Batch Size Limits" */
+/** Maximum number of blocks, and of transactions, in a span. @see specs protocol/delta/span-batches.md, "Span Batch Size Limits" */
 const maxSpanElements = 10_000_000
 
-/** The body after the type byte; bytes after it are left alone. RlpError, MalformedError. */
+/**
+ * Reads the body after the type byte and ignores bytes after it.
+ * @throws RlpError, MalformedError
+ */
 export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {
   const relativeTimestamp = reader.uvarint()
   const l1OriginNumber = reader.uvarint()
@@ -46,7 +49,7 @@ export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {
     total += count
     counts.push(count)
   }
-  if (total > maxSpanElements) throw new MalformedError(`span batch of ${total} transactions`)
+  if (total > maxSpanElements) throw new MalformedError(`span batch with ${total} transactions`)
   const transactions = readSpanTransactions(reader, total, chainId)
   let from = 0
   const blocks = counts.map((count, index) => {
@@ -56,21 +59,21 @@ export function readSpanBatch(reader: ByteReader, chainId: number): SpanBatch {
   return { kind: 'span', relativeTimestamp, l1OriginNumber, parentCheck, l1OriginCheck, blocks }
 }
 
-/** What stands before the transactions of a span; `blocks` as in a span batch, by their numbers of transactions. */
+/** Fields of a span batch before its transactions. `blocks` has the number of transactions of each block. */
 export type SpanHead = Omit<SpanBatch, 'kind' | 'blocks'> & {
   readonly blocks: readonly { readonly advancesOrigin: boolean; readonly transactionCount: number }[]
 }
 
 /**
- * The body without the type byte.
- * @param transactions their columns, as the writer of a span's transactions gives them
- * @throws RangeError when a span cannot say it
+ * Encodes the body, without the type byte.
+ * @param transactions the encoded columns of the span's transactions
+ * @throws RangeError when the span format cannot represent it
  */
 export function joinSpanBody(head: SpanHead, transactions: Uint8Array): Uint8Array {
   const { blocks } = head
   const total = blocks.reduce((sum, { transactionCount }) => sum + transactionCount, 0)
   if (blocks.length === 0 || blocks.length > maxSpanElements || total > maxSpanElements) {
-    throw new RangeError(`span batch of ${blocks.length} blocks, ${total} transactions`)
+    throw new RangeError(`span batch with ${blocks.length} blocks and ${total} transactions`)
   }
   return concatBytes(
     encodeUvarint(head.relativeTimestamp),
@@ -84,7 +87,7 @@ export function joinSpanBody(head: SpanHead, transactions: Uint8Array): Uint8Arr
   )
 }
 
-/** The body without the type byte. RangeError when a span cannot say it. */
+/** Encodes the body, without the type byte. RangeError when the span format cannot represent it. */
 export function encodeSpanBody(batch: SpanBatch, chainId: number): Uint8Array {
   const blocks = batch.blocks.map((block) => ({ advancesOrigin: block.advancesOrigin, transactionCount: block.transactions.length }))
   const transactions = batch.blocks.flatMap((block) => block.transactions)

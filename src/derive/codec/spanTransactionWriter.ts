@@ -4,7 +4,9 @@ import { encodeBitlist } from './bitlist.ts'
 import { encodeUvarint } from './byteReader.ts'
 import { GrowingBytes } from './growingBytes.ts'
 
-/** Where the fields of a type stand in its RLP; value, prices, and all from `data` to the signature go into the span as they are. */
+/**
+ * Positions of the fields of a transaction type in its RLP list. The span takes value, prices and all fields from `data` to the signature as encoded.
+ */
 type Layout = { readonly fields: number; readonly nonce: number; readonly prices: number; readonly gasLimit: number }
 const layouts: Readonly<Record<number, Layout>> = {
   0: { fields: 9, nonce: 0, prices: 1, gasLimit: 2 },
@@ -20,7 +22,8 @@ const signatureFields = 2
 const maxSmallScalar = 6
 
 /**
- * The transactions of a span, column by column. Each is read once, by the heads of its fields: no numbers and no text are made of them.
+ * Writer of the transactions of a span, column by column. It reads only the RLP headers of the fields, once per transaction, and creates no numbers
+ * or strings from their contents.
  * @see specs protocol/delta/span-batches.md, "txs"; isthmus/derivation.md, "Span Batch Updates"
  */
 export class SpanTransactionWriter {
@@ -34,12 +37,12 @@ export class SpanTransactionWriter {
   readonly #data = new GrowingBytes()
   readonly #nonces = new GrowingBytes()
   readonly #gasLimits = new GrowingBytes()
-  /** of the transaction at hand: where each field's item begins, where its content begins and ends */
+  /** offsets in the current transaction: start of each field's RLP item, start and end of its content */
   readonly #item = new Int32Array(14)
   readonly #from = new Int32Array(14)
   readonly #to = new Int32Array(14)
 
-  /** @param chainId of L2: the span does not say it */
+  /** @param chainId of L2; it is not a part of the span */
   constructor(chainId: number) {
     this.#chainId = rlpScalar(chainId)
     this.#chainIdNumber = chainId
@@ -49,15 +52,16 @@ export class SpanTransactionWriter {
     return this.#creates.length
   }
 
-  /** Of all columns but those of bits. */
+  /** Size of all columns except the bitlists. */
   get bytes(): number {
     return this.#signatures.length + this.#recipients.length + this.#data.length + this.#nonces.length + this.#gasLimits.length
   }
 
   /**
-   * @param raw EIP-2718 bytes of a transaction of a block
-   * @throws RangeError when a span cannot hold it: a deposit, a blob transaction, one for another chain; RlpError on what is none. After that
-   * the writer is of no use.
+   * Adds a transaction of a block.
+   * @param raw EIP-2718 bytes
+   * @throws RangeError when a span cannot hold it: a deposit, a blob transaction, a transaction for another chain; RlpError when it is malformed. The
+   *   writer must not be used after an error.
    */
   add(raw: Uint8Array): void {
     const first = raw[0] ?? 0
@@ -81,10 +85,10 @@ export class SpanTransactionWriter {
 
   #readHeads(raw: Uint8Array, type: number, { fields }: Layout): void {
     const list = rlpHead(raw, type === 0 ? 0 : 1)
-    if (!list.isList || list.to !== raw.length) throw new RlpError('a transaction is one list')
+    if (!list.isList || list.to !== raw.length) throw new RlpError('a transaction is not one RLP list')
     let at = list.from
     for (let field = 0; field < fields; field++) {
-      if (at >= list.to) throw new RlpError(`transaction of type ${type} with ${field} fields`)
+      if (at >= list.to) throw new RlpError(`transaction of type ${type} with only ${field} fields`)
       const { from, to } = rlpHead(raw, at)
       this.#item[field] = at
       this.#from[field] = from
@@ -99,7 +103,7 @@ export class SpanTransactionWriter {
     return raw.subarray(this.#from[field], this.#to[field])
   }
 
-  /** Minimal, as RLP wants it: a span keeps the value and not the form. */
+  /** Returns an integer field without leading zeros, as RLP requires: a span keeps the value, not its encoding. */
   #scalar(raw: Uint8Array, field: number): Uint8Array {
     const bytes = this.#content(raw, field)
     if (bytes[0] === 0) throw new RlpError('leading zero')
@@ -128,7 +132,7 @@ export class SpanTransactionWriter {
   #writeSignature(raw: Uint8Array, { fields }: Layout): void {
     for (const field of [fields - 2, fields - 1]) {
       const half = this.#scalar(raw, field)
-      if (half.length > signatureHalf) throw new RangeError(`half a signature of ${half.length} bytes`)
+      if (half.length > signatureHalf) throw new RangeError(`signature value of ${half.length} bytes`)
       this.#signatures.pushPadded(half, signatureHalf)
     }
   }

@@ -6,7 +6,7 @@ import type { ByteReader } from './byteReader.ts'
 import { MalformedError } from './decoded.ts'
 import { SpanTransactionWriter } from './spanTransactionWriter.ts'
 
-/** Type byte (0: legacy) and the fields that stand together in the span: value, prices, data, access list, authorizations. */
+/** Type byte (0: legacy) and the fields that the span keeps together: value, prices, data, access list, authorizations. */
 type TransactionData = { readonly type: number; readonly fields: readonly RlpItem[] }
 
 const fieldCounts: Readonly<Record<number, number>> = { 0: 3, 1: 4, 2: 5, 4: 6 }
@@ -25,7 +25,7 @@ const times = <T>(count: number, read: () => T): T[] => Array.from({ length: cou
 type Parts = {
   readonly nonce: bigint
   readonly gasLimit: bigint
-  /** no bytes: creates a contract */
+  /** empty when the transaction creates a contract */
   readonly to: Uint8Array
   readonly yParity: boolean
   readonly isProtected: boolean
@@ -52,8 +52,8 @@ function assemble({ type, fields }: TransactionData, parts: Parts, chainId: numb
 }
 
 /**
- * The transactions of a span: their like fields stand together.
- * @param chainId of L2: the span does not say it
+ * Decodes the transactions of a span, whose fields are stored column by column.
+ * @param chainId of L2; it is not a part of the span
  * @returns EIP-2718 bytes, each well formed
  * @throws MalformedError, RlpError
  * @see specs protocol/delta/span-batches.md, "txs"; isthmus/derivation.md, "Span Batch Updates"
@@ -85,7 +85,11 @@ export function readSpanTransactions(reader: ByteReader, count: number, chainId:
   })
 }
 
-/** RangeError on a transaction that a span cannot hold: a deposit, a blob transaction, one for another chain; RlpError on bytes that are none. */
+/**
+ * Encodes the transactions of a span, column by column.
+ * @throws RangeError on a transaction that a span cannot hold: a deposit, a blob transaction, a transaction for another chain; RlpError on malformed
+ *   bytes
+ */
 export function encodeSpanTransactions(transactions: readonly Uint8Array[], chainId: number): Uint8Array {
   const writer = new SpanTransactionWriter(chainId)
   for (const raw of transactions) {

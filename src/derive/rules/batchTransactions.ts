@@ -5,8 +5,8 @@ import { depositType } from '#types/transaction'
 const setCodeType = 4
 
 /**
- * Why a block must not hold these transactions, or undefined. What else is wrong with one shows when the block is executed.
- * @param parentTimestamp of the block before, seconds; timestamp: the block's own
+ * Returns the reason why a batch must not hold these transactions, or undefined. Other errors in a transaction are found when the block is executed.
+ * @param parentTimestamp of the parent block, seconds; timestamp: of the block, seconds
  * @see specs protocol/derivation.md, "Batch Queue"; isthmus/derivation.md, "Activation"; jovian/derivation.md, "Activation Block Rules"
  */
 export function refuseTransactions(

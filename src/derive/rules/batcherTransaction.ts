@@ -5,13 +5,13 @@ import { recoverAddress } from '#lib/secp256k1'
 import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, depositType, type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
 
-/** What a batcher transaction carries: its calldata, or (blobs) where to find it. */
+/** Data of a batcher transaction: its calldata, or the versioned hash of a blob. */
 export type Carried = { readonly kind: 'calldata'; readonly data: Uint8Array } | { readonly kind: 'blob'; readonly hash: Hash }
 
-/** Fields before `to` in the RLP of each type that may come from a batcher. */
+/** Number of fields before `to` in the RLP of each transaction type that derivation reads. */
 const fieldsBefore: Readonly<Record<number, number>> = { 0: 3, 1: 4, 2: 5, 3: 5 }
 
-/** Whether the transaction goes to the inbox: without reading the rest of it, for most do not. */
+/** Returns whether the transaction is sent to the inbox. It reads only the fields before `to`, because most transactions go elsewhere. */
 function goesTo(inbox: Uint8Array, raw: Uint8Array): boolean {
   const first = raw[0] ?? 0
   const type = first >= 0xc0 ? 0 : first
@@ -41,8 +41,8 @@ function read(raw: Uint8Array, inbox: Uint8Array, batcher: Uint8Array): SignedTr
 }
 
 /**
- * What the batcher says in one L1 block, in order: transactions of types 0 to 3 to the inbox, signed by it. From Ecotone on a blob transaction
- * speaks through its blobs alone.
+ * Returns the data of the batcher transactions of one L1 block, in order: transactions of types 0 to 3 to the inbox that the batcher signed. From
+ * Ecotone on, the calldata of a blob transaction is ignored.
  * @param transactions EIP-2718 bytes
  * @see specs protocol/derivation.md, "L1 Retrieval"; ecotone/derivation.md, "Ecotone: Blob Retrieval"
  */

@@ -6,7 +6,7 @@ import type { SingularBatch } from '../codec/singularBatch.ts'
 import type { SpanBatch } from '../codec/spanBatch.ts'
 
 /**
- * A batch with its numbers in place. Integers of 2^53 and more are rounded: they lie beyond every real time and block number, and are only
+ * Batch with its time and epoch as numbers. Integers of 2^53 and more are rounded: they exceed every real time and block number, and are only
  * compared with those.
  */
 export type SingularCandidate = {
@@ -27,7 +27,7 @@ export type SpanCandidate = {
   readonly l1OriginCheck: Uint8Array
   readonly first: SpanElement
   readonly last: SpanElement
-  /** all, first and last among them */
+  /** all blocks, including first and last */
   readonly elements: readonly SpanElement[]
 }
 
@@ -37,7 +37,7 @@ function singularCandidate(batch: SingularBatch): SingularCandidate {
   return { ...batch, epochNumber: Number(batch.epochNumber), timestamp: Number(batch.timestamp) }
 }
 
-/** Epochs are counted back from the last block's: an impossible count gives a negative one. */
+/** Returns the candidate of a span batch. Epochs are counted back from the last block's; an impossible count results in a negative epoch. */
 function spanCandidate(config: RollupConfig, batch: SpanBatch): SpanCandidate {
   const start = config.genesis.l2TimeSec + Number(batch.relativeTimestamp)
   let epochNumber = Number(batch.l1OriginNumber)
@@ -53,7 +53,7 @@ function spanCandidate(config: RollupConfig, batch: SpanBatch): SpanCandidate {
   return { kind: 'span', parentCheck: batch.parentCheck, l1OriginCheck: batch.l1OriginCheck, first, last, elements }
 }
 
-/** @see specs protocol/delta/span-batches.md, "How Derivation works with Span Batches" */
+/** Returns a batch with absolute times and epochs. @see specs protocol/delta/span-batches.md, "How Derivation works with Span Batches" */
 export function candidateOf(config: RollupConfig, batch: Batch): Candidate {
   return batch.kind === 'singular' ? singularCandidate(batch) : spanCandidate(config, batch)
 }

@@ -5,16 +5,16 @@ import type { Header } from '#types/header'
 import type { Receipt } from '#types/receipt'
 import type { L1Block } from '../ports.ts'
 
-/** An L1 block as the blocks of its epoch need it, once its transactions are read. */
+/** L1 block reduced to the parts that the L2 blocks of its epoch need. */
 export type Epoch = L1Ref & {
   readonly header: Header
   /** EIP-2718 bytes */
   readonly deposits: readonly Uint8Array[]
-  /** only the events of the system config contract */
+  /** only the logs of the system config contract */
   readonly configReceipts: readonly Receipt[]
 }
 
-/** @throws Fault MALFORMED_DEPOSIT (fatal) */
+/** Returns the epoch of an L1 block. @throws Fault MALFORMED_DEPOSIT (fatal) */
 export function epochOf(config: RollupConfig, { ref, header, receipts }: L1Block): Epoch {
   const configReceipts = receipts.flatMap((receipt) => {
     const logs = receipt.logs.filter(({ address }) => address === config.l1SystemConfig)

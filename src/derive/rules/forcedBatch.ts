@@ -3,10 +3,10 @@ import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { SingularCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 
-/** The L1 block being read, and whether all its batches are known. */
+/** L1 block being read, and whether all its batches have been read. */
 type Reading = { readonly number: number; readonly isDrained: boolean }
 
-/** Consecutive L1 blocks, the first of them the current epoch. */
+/** Consecutive L1 blocks, starting at the current epoch. */
 type EpochWindow = { readonly blocks: readonly L1Ref[]; dropFirst(): void }
 
 const hasExpired = (config: RollupConfig, epoch: L1Ref, { number, isDrained }: Reading): boolean => {
@@ -15,9 +15,9 @@ const hasExpired = (config: RollupConfig, epoch: L1Ref, { number, isDrained }: R
 }
 
 /**
- * The empty batch that stands in when the sequencing window of the epoch went by without one. An epoch has its blocks while they lie before
- * the next one's time, but one at least; one that has them all is left.
- * @returns undefined: the window is open still
+ * Returns the empty batch that derivation forces when the sequencing window of an epoch expired without a batch. An epoch has at least one block, and
+ * further blocks while their time is before the next epoch's. An epoch that has all its blocks is dropped.
+ * @returns undefined while the window is open
  * @see specs protocol/derivation.md, "Batch Queue", the last paragraphs
  */
 export function forceBatch(config: RollupConfig, epochs: EpochWindow, safe: L2Ref, reading: Reading): SingularCandidate | undefined {

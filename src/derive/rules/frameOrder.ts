@@ -1,6 +1,6 @@
 import type { Frame } from '../codec/frame.ts'
 
-/** What becomes of a frame after another: it is kept, or dropped, or the earlier one is. */
+/** Decides on two consecutive frames: keep both, drop the later one, or drop the earlier one. */
 function place(earlier: Frame, later: Frame): 'keep' | 'drop-later' | 'drop-earlier' {
   if (earlier.channelId === later.channelId) return !earlier.isLast && later.number === earlier.number + 1 ? 'keep' : 'drop-later'
   if (later.number !== 0) return 'drop-later'
@@ -8,8 +8,8 @@ function place(earlier: Frame, later: Frame): 'keep' | 'drop-later' | 'drop-earl
 }
 
 /**
- * The frames that are in order: each goes on with the channel before it, or begins one after a channel's end. A frame that begins a channel
- * discards an unfinished one before it.
+ * Returns the frames that are in order: each continues the channel of the frame before it, or begins a channel after the end of another. A frame that
+ * begins a channel discards an unfinished channel before it.
  * @see specs protocol/holocene/derivation.md, "Frame Queue"
  */
 export function orderedFrames(frames: readonly Frame[]): readonly Frame[] {

@@ -2,7 +2,7 @@ import { timestampOf } from '#chain/blockTime'
 import type { RollupConfig } from '#chain/rollupConfig'
 import type { L2Ref } from '#types/blockRef'
 
-/** Time of the block after the safe head, in seconds. @see specs protocol/derivation.md, "Batch Queue" */
+/** Returns the time of the block after the safe head, in seconds. @see specs protocol/derivation.md, "Batch Queue" */
 export function nextTimestamp(config: RollupConfig, safe: L2Ref): number {
   return timestampOf(config, safe.number + 1)
 }

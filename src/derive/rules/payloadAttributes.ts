@@ -13,12 +13,14 @@ import type { SafeHead } from '../ports.ts'
 import type { Epoch } from './epoch.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 
-/** Why the origin cannot be the next block's, or undefined. */
+/** Returns the reason why the next block cannot have this L1 origin, or undefined. */
 function refuse(config: RollupConfig, parent: L2Ref, origin: Epoch): string | undefined {
   const isSame = parent.l1Origin.number === origin.number
   if (isSame && parent.l1Origin.hash !== origin.hash) return `L1 origin ${origin.hash} conflicts with ${parent.l1Origin.hash}`
   if (!isSame && parent.l1Origin.hash !== origin.parentHash) return `L1 origin ${origin.hash} does not follow ${parent.l1Origin.hash}`
-  return nextTimestamp(config, parent) < origin.timestamp ? `L2 block ${parent.number + 1} would be before its L1 origin` : undefined
+  return nextTimestamp(config, parent) < origin.timestamp
+    ? `time of L2 block ${parent.number + 1} would be before its L1 origin`
+    : undefined
 }
 
 function eip1559Params(config: RollupConfig, parent: L2Ref, systemConfig: SystemConfig): Uint8Array {
@@ -27,7 +29,7 @@ function eip1559Params(config: RollupConfig, parent: L2Ref, systemConfig: System
   return concatBytes(bytesFromBigint(BigInt(eip1559Denominator), 4), bytesFromBigint(BigInt(eip1559Elasticity), 4))
 }
 
-/** The fields that came with forks. */
+/** Returns the fields that forks added. */
 function forkFields(config: RollupConfig, parent: L2Ref, origin: Epoch, systemConfig: SystemConfig): Partial<PayloadAttributes> {
   const timestamp = nextTimestamp(config, parent)
   const has = (fork: 'canyon' | 'ecotone' | 'holocene' | 'jovian'): boolean => isActive(config.schedule, fork, timestamp)
@@ -40,10 +42,10 @@ function forkFields(config: RollupConfig, parent: L2Ref, origin: Epoch, systemCo
 }
 
 /**
- * What to build on the safe head.
+ * Returns the attributes of the block after the safe head.
  * @param origin L1 origin of the new block: the safe head's own, or the block after it
  * @param transactions of the batch, EIP-2718 bytes
- * @returns the attributes, or why the L1 origin does not fit
+ * @returns the attributes, or the reason why the L1 origin does not fit
  * @see specs protocol/derivation.md, "Deriving Payload Attributes"
  */
 export function payloadAttributes(

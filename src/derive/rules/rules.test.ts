@@ -13,7 +13,7 @@ import { checkSpanBatchPrefix } from './spanBatchPrefix.ts'
 import type { BatchContext, SafeBlocks } from './validity.ts'
 
 const hash = (value: number): L1Ref['hash'] => hashFromBytes(new Uint8Array(32).fill(value))
-/** L1 block n at second 12 n, L2 block n at second 2 n; block 5 of origin 0 is safe, and block 6 may be of origin 1. */
+/** L1 block n is at second 12 n, L2 block n at second 2 n. Block 5 of origin 0 is safe, and block 6 may be of origin 1. */
 const l1 = (number: number): L1Ref => ({ number, hash: hash(100 + number), parentHash: hash(99 + number), timestamp: 1000 + 12 * number })
 const l2 = (number: number, origin: number): L2Ref => ({
   number,
@@ -54,30 +54,30 @@ describe('derive/singularBatch', () => {
   it.each<[string, string, Partial<SingularCandidate>, Partial<BatchContext>]>([
     ['the next block in the next epoch', 'accept', {}, {}],
     ['in the same epoch', 'accept', { epochNumber: 0, epochHash: l1(0).hash }, {}],
-    ['nothing known of L1', 'undecided', {}, { epochs: [] }],
-    ['later than the next', 'future', { timestamp: 1014 }, {}],
-    ['earlier than the next', 'drop', { timestamp: 1010 }, {}],
+    ['no L1 block known', 'undecided', {}, { epochs: [] }],
+    ['later than the next block', 'future', { timestamp: 1014 }, {}],
+    ['earlier than the next block', 'drop', { timestamp: 1010 }, {}],
     ['between two blocks', 'drop', { timestamp: 1011 }, {}],
     ['on another parent', 'drop', { parentHash: hash(4) }, {}],
     ['in the last block of the window', 'accept', {}, { inclusion: l1(11) }],
-    ['after the window', 'drop', {}, { inclusion: l1(12) }],
-    ['in an epoch that is over', 'drop', { epochNumber: 0, epochHash: l1(0).hash }, { epochs: [l1(1), l1(2)] }],
-    ['two epochs on', 'drop', { epochNumber: 2, epochHash: l1(2).hash }, {}],
+    ['included after the window', 'drop', {}, { inclusion: l1(12) }],
+    ['in an epoch before the current one', 'drop', { epochNumber: 0, epochHash: l1(0).hash }, { epochs: [l1(1), l1(2)] }],
+    ['two epochs ahead', 'drop', { epochNumber: 2, epochHash: l1(2).hash }, {}],
     ['in an epoch that is not read yet', 'undecided', {}, { epochs: [l1(0)] }],
-    ['on another L1', 'drop', { epochHash: l1(0).hash }, {}],
+    ['with the epoch hash of another block', 'drop', { epochHash: l1(0).hash }, {}],
     ['before the time of its origin', 'drop', {}, { epochs: [l1(0), { ...l1(1), timestamp: 1013 }] }],
     ['with an empty transaction', 'drop', { transactions: [new Uint8Array(0)] }, {}],
     ['with a deposit', 'drop', { transactions: [Uint8Array.of(0x7e, 1)] }, {}],
     ['with a set-code transaction', 'drop', { transactions: [Uint8Array.of(4, 1)] }, {}],
-    ['with what execution will refuse', 'accept', { transactions: [Uint8Array.of(3, 1)] }, {}],
+    ['with a transaction that execution refuses', 'accept', { transactions: [Uint8Array.of(3, 1)] }, {}],
   ])('%s: %s', (_what, kind, batch, changes) => {
     expect(checkSingularBatch({ ...context, ...changes }, { ...good, ...batch }).kind).toBe(kind)
   })
 
   it.each<[string, string, Partial<SingularCandidate>]>([
-    ['later than the next', 'drop', { timestamp: 1014 }],
-    ['earlier than the next', 'past', { timestamp: 1010 }],
-    ['earlier, and wrong in all else', 'past', { timestamp: 1000, parentHash: hash(9), epochNumber: 9 }],
+    ['later than the next block', 'drop', { timestamp: 1014 }],
+    ['earlier than the next block', 'past', { timestamp: 1010 }],
+    ['earlier, with all other fields wrong', 'past', { timestamp: 1000, parentHash: hash(9), epochNumber: 9 }],
   ])('from Holocene, %s: %s', (_what, kind, batch) => {
     expect(checkSingularBatch(inHolocene, { ...good, ...batch }).kind).toBe(kind)
   })
@@ -86,15 +86,15 @@ describe('derive/singularBatch', () => {
   it.each<[string, string, number, Partial<SingularCandidate>, readonly L1Ref[]]>([
     ['within the drift', 'accept', 8, {}, [l1(0)]],
     ['beyond it with transactions', 'drop', 10, {}, [l1(0), { ...l1(1), timestamp: 1050 }]],
-    ['beyond it and empty, the next origin being later', 'accept', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1050 }]],
-    ['beyond it and empty, the next origin being there', 'drop', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1022 }]],
-    ['beyond it and empty, the next origin unknown', 'undecided', 10, { transactions: [] }, [l1(0)]],
+    ['beyond it and empty, before the next origin', 'accept', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1050 }]],
+    ['beyond it and empty, after the next origin', 'drop', 10, { transactions: [] }, [l1(0), { ...l1(1), timestamp: 1022 }]],
+    ['beyond it and empty, next origin unknown', 'undecided', 10, { transactions: [] }, [l1(0)]],
   ])('%s: %s', (_what, kind, delay, changes, epochs) => {
     const batch = { ...good, epochNumber: 0, epochHash: l1(0).hash, timestamp: 1012 + delay, ...changes }
     expect(checkSingularBatch({ ...late(delay), epochs }, batch).kind).toBe(kind)
   })
 
-  it('empty in a new epoch that it is far ahead of: accept', () => {
+  it('accepts an empty block in a new epoch far behind it', () => {
     const batch = { ...good, timestamp: 1062, transactions: [] }
     expect(checkSingularBatch(late(50), batch).kind).toBe('accept')
     expect(checkSingularBatch(late(50), { ...batch, transactions }).kind).toBe('drop')
@@ -123,22 +123,22 @@ describe('derive/spanBatch', () => {
 
   it.each<[string, string, SpanCandidate, Partial<BatchContext>]>([
     ['the next two blocks', 'accept', spanOf(fresh), {}],
-    ['nothing known of L1', 'undecided', spanOf(fresh), { epochs: [] }],
+    ['no L1 block known', 'undecided', spanOf(fresh), { epochs: [] }],
     ['a first epoch that is not read yet', 'undecided', spanOf(fresh), { epochs: [l1(0)] }],
     ['a last epoch that is not read yet', 'undecided', spanOf([element(6, 1), element(7, 2)]), { epochs: [l1(0), l1(1)] }],
     ['before Delta', 'drop', spanOf(fresh), { config: { ...config, schedule: forksTo('canyon') } }],
     ['Delta at the first origin', 'accept', spanOf(fresh), { config: { ...config, schedule: { ...forksTo('canyon'), delta: 1012 } } }],
     ['Delta after the first origin', 'drop', spanOf(fresh), { config: { ...config, schedule: { ...forksTo('canyon'), delta: 1013 } } }],
     ['a gap before it', 'future', spanOf([element(7, 1)], 6), {}],
-    ['nothing new', 'drop', spanOf([element(4, 0), element(5, 0)], 3), {}],
+    ['no new block', 'drop', spanOf([element(4, 0), element(5, 0)], 3), {}],
     ['between two blocks', 'drop', spanOf([{ ...element(6, 1), timestamp: 1011 }, element(7, 1)]), {}],
     ['not aligned with the overlap', 'drop', spanOf([{ ...element(4, 0), timestamp: 1009 }, element(7, 1)], 4), {}],
     ['another parent', 'drop', spanOf(fresh, 4), {}],
     ['in the last block of the window', 'accept', spanOf(fresh), { inclusion: l1(11) }],
     ['after the window', 'drop', spanOf(fresh), { inclusion: l1(12) }],
-    ['a first epoch too far on', 'drop', spanOf([element(6, 2), element(7, 2)]), {}],
-    ['a first epoch that is over', 'drop', spanOf([element(6, -1), element(7, 1)]), {}],
-    ['another L1', 'drop', spanOf(fresh, 5, { l1OriginCheck: new Uint8Array(20) }), {}],
+    ['a first epoch too far ahead', 'drop', spanOf([element(6, 2), element(7, 2)]), {}],
+    ["a first epoch before the parent's", 'drop', spanOf([element(6, -1), element(7, 1)]), {}],
+    ['the hash of another last origin', 'drop', spanOf(fresh, 5, { l1OriginCheck: new Uint8Array(20) }), {}],
     ['a block before its origin', 'drop', spanOf([element(6, 1), element(7, 2)]), {}],
     ['a deposit in the second block', 'drop', spanOf([element(6, 1), element(7, 1, [deposit])]), {}],
     ['an empty transaction', 'drop', spanOf([element(6, 1), element(7, 1, [new Uint8Array(0)])]), {}],
@@ -146,7 +146,7 @@ describe('derive/spanBatch', () => {
     expect(checkSpanBatch({ ...context, ...changes }, span, none).kind).toBe(kind)
   })
 
-  it('asks for the safe blocks that it overlaps, and judges them', () => {
+  it('needs the overlapped safe blocks, and compares them', () => {
     const span = spanOf([element(5, 0), ...fresh], 4)
     expect(checkSpanBatch(context, span, none)).toEqual({ kind: 'need', l2Number: 4 })
     expect(checkSpanBatch(context, span, known(safe4))).toEqual({ kind: 'need', l2Number: 5 })
@@ -157,18 +157,18 @@ describe('derive/spanBatch', () => {
     ['fewer transactions', element(5, 0, []), safe5],
     ['other transactions', element(5, 0, [userTransaction(2)]), safe5],
     ['another origin', element(5, 0), { ...safe5, ref: l2(5, 1) }],
-  ])('an overlapped block with %s: drop', (_what, first, safe) => {
+  ])('drops an overlapped block with %s', (_what, first, safe) => {
     expect(checkSpanBatch(context, spanOf([first, ...fresh], 4), known(safe4, safe)).kind).toBe('drop')
   })
 
-  it('overlapped blocks, the safe head among them, may stand in an epoch that is over', () => {
+  it('accepts overlapped blocks in an epoch before the current one', () => {
     const span = spanOf([element(5, 0), ...fresh], 4)
     expect(checkSpanBatch({ ...context, epochs: context.epochs.slice(1) }, span, known(safe4, safe5)).kind).toBe('accept')
   })
 
   it.each<[string, string, readonly number[]]>([
-    ['when each takes the next origin', 'accept', [1, 2]],
-    ['when the second stays where it need not', 'drop', [1, 1]],
+    ['when each has the next origin', 'accept', [1, 2]],
+    ['when the second keeps its origin although the next is available', 'drop', [1, 1]],
   ])('empty blocks far ahead of L1, %s: %s', (_what, kind, origins) => {
     const span = spanOf(
       origins.map((origin, i) => element(30 + i, origin, [])),
@@ -177,12 +177,12 @@ describe('derive/spanBatch', () => {
     expect(checkSpanBatch({ ...context, safe: l2(29, 0) }, span, none).kind).toBe(kind)
   })
 
-  it('the first block of the chain has no block before its parent: drop', () => {
+  it('drops a span with the first block of the chain, which has no block before its parent', () => {
     const span = spanOf([element(0, 0), element(6, 1)], 0)
     expect(checkSpanBatch(context, span, none)).toMatchObject({ kind: 'drop' })
   })
 
-  // drift 20 s, origin 0 at 1000; L1 block 1 comes at 1032
+  // drift 20 s, origin 0 at 1000; L1 block 1 is at 1032
   const slow = {
     ...context,
     safe: l2(9, 0),
@@ -199,15 +199,15 @@ describe('derive/spanBatch', () => {
     ['empty blocks until the next origin', 'accept', run(10, 16, (number) => (number < 16 ? 0 : 1), []), slow.epochs],
     ['transactions beyond the drift', 'drop', run(10, 16, (number) => (number < 16 ? 0 : 1), transactions), slow.epochs],
     ['empty blocks beyond the next origin', 'drop', run(10, 16, () => 0, []), slow.epochs],
-    ['the next origin unknown', 'undecided', run(10, 14, () => 0, []), slow.epochs.slice(0, 1)],
+    ['next origin unknown', 'undecided', run(10, 14, () => 0, []), slow.epochs.slice(0, 1)],
   ])('drift, %s: %s', (_what, kind, span, epochs) => {
     expect(checkSpanBatch({ ...slow, epochs }, span, none).kind).toBe(kind)
   })
 
   it.each<[string, string, SpanCandidate]>([
     ['a gap before it', 'drop', spanOf([element(7, 1)], 6)],
-    ['nothing new', 'past', spanOf([element(4, 0), element(5, 0)], 9)],
-    ['a first epoch too far on', 'drop', spanOf([element(6, 2), element(7, 2)])],
+    ['no new block', 'past', spanOf([element(4, 0), element(5, 0)], 9)],
+    ['a first epoch too far ahead', 'drop', spanOf([element(6, 2), element(7, 2)])],
     ['new blocks', 'fits', spanOf(fresh)],
     ['blocks that are judged later', 'fits', spanOf([element(6, 1), element(7, 1, [deposit])])],
   ])('the prefix from Holocene, %s: %s', (_what, kind, span) => {

@@ -5,7 +5,9 @@ import { accept, drop, undecided, type Validity } from './validity.ts'
 
 const fjordDriftSec = 1800
 
-/** Seconds that a block may be ahead of its L1 origin. @see specs protocol/fjord/derivation.md, "Constant Maximum Sequencer Drift" */
+/**
+ * Returns the maximum time of a block after its L1 origin, in seconds. @see specs protocol/fjord/derivation.md, "Constant Maximum Sequencer Drift"
+ */
 export function maxSequencerDrift(config: RollupConfig, origin: L1Ref): number {
   return isActive(config.schedule, 'fjord', origin.timestamp) ? fjordDriftSec : config.maxSequencerDriftSec
 }
@@ -14,14 +16,15 @@ type DriftingBlock = {
   readonly timestamp: number
   readonly isEmpty: boolean
   readonly origin: L1Ref
-  /** the origin is another than the parent's */
+  /** the origin differs from the parent's */
   readonly advancesOrigin: boolean
-  /** the L1 block after the origin, when it is known */
+  /** the L1 block after the origin, if known */
   readonly nextOrigin: L1Ref | undefined
 }
 
 /**
- * A block too far ahead of its L1 origin must be empty, and may keep its parent's origin only while the next one would lie in its future.
+ * Checks a block against the sequencer drift. A block beyond the drift must be empty, and may keep its parent's origin only while the time of the
+ * next origin is after its own.
  * @see specs protocol/derivation.md, "Batch Queue", the rule on max_sequencer_drift
  */
 export function checkSequencerDrift(config: RollupConfig, block: DriftingBlock): Validity {
@@ -29,5 +32,5 @@ export function checkSequencerDrift(config: RollupConfig, block: DriftingBlock):
   if (!block.isEmpty) return drop('transactions beyond the sequencer drift')
   if (block.advancesOrigin) return accept
   if (block.nextOrigin === undefined) return undecided
-  return block.timestamp >= block.nextOrigin.timestamp ? drop('beyond the sequencer drift without taking the next origin') : accept
+  return block.timestamp >= block.nextOrigin.timestamp ? drop('beyond the sequencer drift without the next origin') : accept
 }

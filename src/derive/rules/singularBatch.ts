@@ -8,7 +8,7 @@ import { accept, type BatchContext, drop, future, past, type Rejection, undecide
 
 type Origin = { readonly kind: 'origin'; readonly ref: L1Ref; readonly next: L1Ref | undefined; readonly advances: boolean }
 
-/** The L1 block that a batch names, or the verdict. */
+/** Returns the L1 block of a batch's epoch, or the verdict when that block is unknown or not allowed. */
 function originOf(batch: SingularCandidate, epochs: readonly L1Ref[]): Origin | Rejection {
   const [epoch, following, third] = epochs
   if (epoch === undefined) return undecided
@@ -37,7 +37,7 @@ function checkOrigin({ config, epochs, safe }: BatchContext, batch: SingularCand
 }
 
 /**
- * Whether a singular batch may follow the safe head.
+ * Decides whether a singular batch is the next block after the safe head.
  * @see specs protocol/derivation.md, "Batch Queue", "Rules, in validation order"; holocene/derivation.md, "Batch Queue"
  */
 export function checkSingularBatch(context: BatchContext, batch: SingularCandidate): Validity {

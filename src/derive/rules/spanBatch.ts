@@ -43,11 +43,11 @@ function checkNewBlocks(context: BatchContext, span: SpanCandidate, parent: L2Re
 
 function refuseOverlap(element: SpanElement, safe: SafeBlock): string | undefined {
   const own = safe.transactions.filter((transaction) => transaction[0] !== depositType)
-  if (own.length !== element.transactions.length) return 'overlapped block has another number of transactions'
+  if (own.length !== element.transactions.length) return 'number of transactions differs in an overlapped block'
   if (own.some((transaction, i) => !equalBytes(transaction, element.transactions[i] ?? transaction.subarray(1)))) {
-    return 'overlapped block has other transactions'
+    return 'transactions differ in an overlapped block'
   }
-  return safe.ref.l1Origin.number === element.epochNumber ? undefined : 'overlapped block has another L1 origin'
+  return safe.ref.l1Origin.number === element.epochNumber ? undefined : 'L1 origin differs in an overlapped block'
 }
 
 function checkOverlap({ safe }: BatchContext, span: SpanCandidate, parent: L2Ref, blocks: SafeBlocks): Validity {
@@ -62,8 +62,8 @@ function checkOverlap({ safe }: BatchContext, span: SpanCandidate, parent: L2Ref
 }
 
 /**
- * All rules on a span batch before Holocene: it is valid as a whole or not at all.
- * @param blocks safe blocks at hand, for a span that overlaps them
+ * Checks a span batch against all rules before Holocene: the whole span is valid or invalid.
+ * @param blocks safe blocks fetched so far, for a span that overlaps them
  * @see specs protocol/delta/span-batches.md, "Batch Queue"
  */
 export function checkSpanBatch(context: BatchContext, span: SpanCandidate, blocks: SafeBlocks): Validity {

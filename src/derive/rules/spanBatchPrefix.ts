@@ -7,12 +7,12 @@ import type { SpanCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'
 import { type BatchContext, drop, future, past, type Rejection, type SafeBlocks, undecided } from './validity.ts'
 
-/** `parent`: the safe block before the first one of the span. */
+/** Verdict on a span. `parent` is the safe block before the first block of the span. */
 export type PrefixVerdict = { readonly kind: 'fits'; readonly parent: L2Ref } | Rejection
 
 const matches = (check: Uint8Array, hash: Hash): boolean => hash.startsWith(toHex(check))
 
-/** Whether span batches are allowed at the origin of the first block. */
+/** Checks that span batches are allowed at the origin of the first block. */
 function checkDelta({ config, epochs }: BatchContext, span: SpanCandidate): Rejection | undefined {
   const [epoch, following] = epochs
   if (epoch === undefined) return undecided
@@ -29,12 +29,12 @@ function checkTime({ config, safe, inclusion }: BatchContext, span: SpanCandidat
   return undefined
 }
 
-/** The safe block at the block time before the first block of the span. */
+/** Finds the safe block one block time before the first block of the span. */
 function findParent({ config, safe }: BatchContext, span: SpanCandidate, blocks: SafeBlocks): L2Ref | Rejection {
   if (span.first.timestamp === nextTimestamp(config, safe)) return safe
   if (span.first.timestamp > safe.timestamp) return drop('between two block times')
   const overlapBlocks = blocksBetween(config, span.first.timestamp, safe.timestamp)
-  if (overlapBlocks === undefined) return drop('not aligned with the blocks it overlaps')
+  if (overlapBlocks === undefined) return drop('not aligned with the overlapped blocks')
   const number = safe.number - overlapBlocks - 1
   if (number < config.genesis.l2.number) return drop('begins before the second block of the chain')
   return blocks.read(number)?.ref ?? { kind: 'need', l2Number: number }
@@ -51,8 +51,8 @@ function checkOrigins({ config, epochs, inclusion }: BatchContext, span: SpanCan
 }
 
 /**
- * The rules on a span as a whole: all of them from Holocene on, when its blocks are judged one by one.
- * @param blocks safe blocks at hand, for a span that overlaps them
+ * Checks the rules on a span as a whole. From Holocene on these are all rules on a span; its blocks are judged one by one.
+ * @param blocks safe blocks fetched so far, for a span that overlaps them
  * @see specs protocol/delta/span-batches.md, "Batch Queue"; holocene/derivation.md, "Span Batches"
  */
 export function checkSpanBatchPrefix(context: BatchContext, span: SpanCandidate, blocks: SafeBlocks): PrefixVerdict {

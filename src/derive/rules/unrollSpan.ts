@@ -1,12 +1,12 @@
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { SpanCandidate, SpanElement } from './candidate.ts'
 
-/** A block of a span whose epoch is known; its parent is whatever block is safe when its turn comes. */
+/** Block of a span with its epoch hash. Its parent is the safe head at the time when the block is next. */
 export type UnrolledBlock = SpanElement & { readonly epochHash: L1Ref['hash'] }
 
 /**
- * The blocks of a span after the safe head.
- * @returns undefined when an epoch is none of the known ones: the span is invalid
+ * Returns the blocks of a span after the safe head.
+ * @returns undefined when the epoch of a block is unknown: the span is invalid
  * @see specs protocol/holocene/derivation.md, "Span Batches", the note on overlapping spans
  */
 export function unrollSpan(span: SpanCandidate, epochs: readonly L1Ref[], safe: L2Ref): readonly UnrolledBlock[] | undefined {

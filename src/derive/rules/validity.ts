@@ -3,8 +3,11 @@ import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { SafeBlock } from '../ports.ts'
 
 /**
- * Why a batch is not taken now. `past`: Holocene, nothing new in it. `future`: before Holocene, may follow a gap that another batch fills.
- * `undecided`: an L1 block that is not read yet decides. `need`: a block of the safe chain decides.
+ * Reason why a batch is not accepted now.
+ * `past`: from Holocene on, the batch has no new block.
+ * `future`: before Holocene, the batch may follow once another batch fills the gap.
+ * `undecided`: the verdict depends on an L1 block that is not read yet.
+ * `need`: the verdict depends on a block of the safe chain.
  */
 export type Rejection =
   | { readonly kind: 'past' | 'future' | 'undecided' }
@@ -14,17 +17,17 @@ export type Rejection =
 /** Verdict on a batch. */
 export type Validity = { readonly kind: 'accept' } | Rejection
 
-/** What a batch is judged against. */
+/** Chain state against which a batch is judged. */
 export type BatchContext = {
   readonly config: RollupConfig
-  /** consecutive L1 blocks as far as they are read; the first is the epoch in which the next block may stand */
+  /** consecutive L1 blocks read so far; the first is the earliest possible origin of the next block */
   readonly epochs: readonly L1Ref[]
   readonly safe: L2Ref
   /** L1 block in which the batch became complete */
   readonly inclusion: L1Ref
 }
 
-/** Blocks of the safe chain that are at hand; undefined: ask for it. */
+/** Safe blocks fetched so far; undefined when a block must be fetched. */
 export type SafeBlocks = { read(number: number): SafeBlock | undefined }
 
 export const accept: Validity = { kind: 'accept' }

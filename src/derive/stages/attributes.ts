@@ -7,7 +7,7 @@ import type { Epochs } from './epochs.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 /**
- * Makes payload attributes of batches.
+ * Returns the payload attributes of the next batch.
  * @see specs protocol/derivation.md, "Payload Attributes Derivation"
  */
 export function nextAttributes(
@@ -19,7 +19,7 @@ export function nextAttributes(
   if (step.kind !== 'item') return step
   const { batch, isLastInSpan } = step.item
   const origin = parts.epochs.blocks.find(({ number }) => number === batch.epochNumber)
-  if (origin === undefined) return reset(`L1 origin ${batch.epochNumber} of a batch is not at hand`)
+  if (origin === undefined) return reset(`L1 origin ${batch.epochNumber} of a batch is unknown`)
   const attributes = payloadAttributes(config, safe, origin, batch.transactions)
   if (typeof attributes === 'string') return reset(attributes)
   return item({ parent: safe.ref, attributes, derivedFrom: parts.traversal.origin, isLastInSpan })

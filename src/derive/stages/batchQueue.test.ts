@@ -7,7 +7,7 @@ import { createBatchQueue } from './batchQueue.ts'
 const span = { batches: 'span', compression: 'zlib' } as const
 const fork = forksTo('granite')
 
-it('derive/batchQueue: puts batches in order that were posted in reverse', () => {
+it('derive/batchQueue: sorts batches that were posted in reverse order', () => {
   const world = new DeriveWorld(fork)
   const [a = [], b = [], c = []] = [world.sequence(2), world.sequence(2), world.sequence(2)]
   world.mine({ transactions: world.post(c) })
@@ -16,7 +16,7 @@ it('derive/batchQueue: puts batches in order that were posted in reverse', () =>
   expect([world.derive(), world.agrees]).toEqual([6, true])
 })
 
-it('derive/batchQueue: of two batches for one block the one posted first counts', () => {
+it('derive/batchQueue: of two batches for one block, takes the batch posted first', () => {
   const world = new DeriveWorld(fork)
   const first = world.sequence(1, () => [userTransaction(1)])
   world.blocks.length = 1
@@ -25,7 +25,7 @@ it('derive/batchQueue: of two batches for one block the one posted first counts'
   expect([world.derive(), world.safe.hash]).toEqual([1, first[0]?.ref.hash])
 })
 
-it('derive/batchQueue: an invalid block drops its batch, the next batch for its time is taken', () => {
+it('derive/batchQueue: drops the batch of an invalid block and takes the next batch for its time', () => {
   const world = new DeriveWorld(fork)
   const bad = world.sequence(1, () => [badTransaction])
   world.blocks.length = 1
@@ -34,7 +34,7 @@ it('derive/batchQueue: an invalid block drops its batch, the next batch for its 
   expect([world.derive(), world.safe.hash]).toEqual([1, good[0]?.ref.hash])
 })
 
-it('derive/batchQueue: a span with an invalid block is void as a whole', () => {
+it('derive/batchQueue: drops a whole span that has an invalid block', () => {
   const world = new DeriveWorld(fork)
   const bad = world.sequence(3, (number) => [number === 2 ? badTransaction : userTransaction(number)])
   world.blocks.length = 1
@@ -43,14 +43,14 @@ it('derive/batchQueue: a span with an invalid block is void as a whole', () => {
   expect([world.derive(), world.safe.hash]).toEqual([3, good[2]?.ref.hash])
 })
 
-it('derive/batchQueue: a span that fits is emitted block by block, only the last one moves the safe head', () => {
+it('derive/batchQueue: emits a valid span block by block, with isLastInSpan at its last block', () => {
   const world = new DeriveWorld(fork)
   world.mine({ transactions: world.post(world.sequence(3), span) })
   world.derive()
   expect(world.driver.derived.map(({ isLastInSpan }) => isLastInSpan)).toEqual([false, false, true])
 })
 
-it('derive/batchQueue: a span may repeat safe blocks exactly, and go on after them', () => {
+it('derive/batchQueue: accepts a span that repeats safe blocks exactly and continues after them', () => {
   const world = new DeriveWorld(fork)
   const blocks = [...world.sequence(4, (number) => [userTransaction(number)])]
   world.mine({ transactions: world.post(blocks.slice(0, 2)) })
@@ -62,7 +62,7 @@ it('derive/batchQueue: a span may repeat safe blocks exactly, and go on after th
 it.each([
   ['other transactions', (number: number) => [userTransaction(number + 50)]],
   ['fewer transactions', () => []],
-])('derive/batchQueue: a span that repeats a safe block with %s is dropped', (_what, transactions) => {
+])('derive/batchQueue: drops a span that repeats a safe block with %s', (_what, transactions) => {
   const world = new DeriveWorld(fork)
   const safe = world.sequence(2, (number) => [userTransaction(number)])
   world.mine({ transactions: world.post(safe) })
@@ -74,7 +74,7 @@ it.each([
   expect(world.derive()).toBe(2)
 })
 
-it('derive/batchQueue: empty blocks fill an epoch whose window went by, and each epoch gets one', () => {
+it('derive/batchQueue: fills an epoch with empty blocks when its window expired, one at least', () => {
   const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
   world.mineEmpty(3)
   expect(world.derive()).toBe(0)
@@ -86,7 +86,7 @@ it('derive/batchQueue: empty blocks fill an epoch whose window went by, and each
   expect(world.driver.derived.every(({ attributes }) => attributes.transactions.length === 1)).toBe(true)
 })
 
-it('derive/batchQueue: an epoch that L1 passed in an instant gets one block', () => {
+it('derive/batchQueue: an epoch shorter than a block time has one block', () => {
   const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
   for (let i = 0; i < 9; i++) world.mine({}, 1)
   world.derive()
@@ -94,7 +94,7 @@ it('derive/batchQueue: an epoch that L1 passed in an instant gets one block', ()
   expect(origins).toEqual([1, 2, 3, 4, 5, undefined])
 })
 
-it('derive/batchQueue: empty blocks wait until the last block of the window is read to its end', () => {
+it('derive/batchQueue: forces empty blocks only after the last block of the window is read to its end', () => {
   const world = new DeriveWorld(fork, { sequencingWindowBlocks: 3 })
   const blocks = world.sequence(3, (number) => [userTransaction(number)])
   const [first] = blocks
@@ -118,9 +118,9 @@ it.each([
   expect([world.derive(), world.agrees && world.safe.number === 7]).toEqual([head, agrees])
 })
 
-it('derive/batchQueue: after the drift a block must be empty, and take the next origin once it can', () => {
+it('derive/batchQueue: beyond the drift a block must be empty and take the next origin when available', () => {
   const world = new DeriveWorld(forksTo('ecotone'), { maxSequencerDriftSec: 10 })
-  // L1 block 1 comes late: at second 40
+  // L1 block 1 is late: at second 40
   const early = world.sequence(5, (number) => [userTransaction(number)])
   const late = world.sequence(2)
   world.mine({}, 40)
@@ -131,7 +131,7 @@ it('derive/batchQueue: after the drift a block must be empty, and take the next 
   world.blocks.length = 8
   world.mine({ transactions: world.post(world.sequence(12)) })
   expect([world.derive(), world.agrees]).toEqual([19, true])
-  // block 20 at second 40 may stand in origin 1 and must
+  // block 20 at second 40 can have origin 1, so it must
   world.mine({ transactions: world.post(world.sequence(1, () => [], true)) })
   expect(world.derive()).toBe(19)
   world.blocks.length = 20
@@ -139,7 +139,7 @@ it('derive/batchQueue: after the drift a block must be empty, and take the next 
   expect([world.derive(), world.agrees]).toEqual([20, true])
 })
 
-it('derive/batchQueue: the drift of Fjord is 1,800 s, whatever the chain is configured to', () => {
+it('derive/batchQueue: the drift is 1,800 s from Fjord on, whatever the config has', () => {
   const world = new DeriveWorld(fork, { maxSequencerDriftSec: 10 })
   world.mine({ transactions: world.post(world.sequence(5, (number) => [userTransaction(number)])) })
   expect(world.derive()).toBe(5)
@@ -147,7 +147,7 @@ it('derive/batchQueue: the drift of Fjord is 1,800 s, whatever the chain is conf
   expect([world.derive(), world.agrees]).toEqual([10, true])
 })
 
-it('derive/batchQueue: a batch of the past is dropped without a warning, as is usual after a start; any other with one', () => {
+it('derive/batchQueue: drops a past batch without a warning, other batches with a warning', () => {
   const world = new DeriveWorld(fork)
   const [block] = world.sequence(1)
   if (!block) throw new Error('no block')

@@ -14,12 +14,12 @@ import { type Epochs, refuseSafeHead } from './epochs.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 import { createSpanCursor } from './spanCursor.ts'
 
-/** The next block to build; `isLastInSpan`: no more of the same span batch follow. */
+/** Next block to build. `isLastInSpan`: no block of the same span batch follows. */
 export type NextBatch = { readonly batch: SingularCandidate; readonly isLastInSpan: boolean }
 
-/** The stage that decides on batches; Holocene has another one. */
+/** Stage that decides on batches. Holocene has a second implementation. */
 export type BatchDecider = SafeHeadStage<NextBatch> & {
-  /** Drops what is left of the current span batch and its channel. */
+  /** Drops the rest of the current span batch and its channel. */
   flush(): void
 }
 
@@ -27,7 +27,8 @@ type Included = { readonly candidate: Candidate; readonly inclusion: L1Ref }
 type Chosen = { readonly kind: 'chosen'; readonly candidate: Candidate } | { readonly kind: 'none' | 'undecided' } | Need
 
 /**
- * Before Holocene: keeps batches until their turn comes, in whatever order they were posted; of those that fit, the one first included counts.
+ * Creates the batch queue before Holocene. It keeps batches in any order until they are next; of several valid batches for a block, the batch
+ * included first is taken.
  * @see specs protocol/derivation.md, "Batch Queue"; delta/span-batches.md, "Batch Queue"
  */
 export function createBatchQueue(
@@ -37,7 +38,7 @@ export function createBatchQueue(
 ): BatchDecider {
   const { traversal, epochs, reader, safeBlocks } = parts
   let batches: Included[] = []
-  /** read, but not yet judged for the first time */
+  /** read, but not judged yet */
   let incoming: Included | undefined
   const span = createSpanCursor(config)
 
@@ -47,11 +48,11 @@ export function createBatchQueue(
   }
 
   const logDrop = ({ candidate }: Included, reason: string): void => {
-    // after a start L1 is read from before the safe head: what is safe already is no news
+    // after a start, derivation reads L1 from before the safe head, so batches of safe blocks are expected
     log[reason === 'in the past' ? 'debug' : 'warn']('batch dropped', { kind: candidate.kind, l1: traversal.origin.number, reason })
   }
 
-  /** @returns what blocks, or undefined: there is room for the next batch */
+  /** @returns the step that blocks, or undefined when the next batch can be read */
   const settleIncoming = (safe: L2Ref): Step<never> | undefined => {
     if (incoming === undefined) return undefined
     const validity = check(incoming, safe)
@@ -116,7 +117,7 @@ export function createBatchQueue(
     return settleIncoming(safe) ?? { kind: 'loaded', isDrained: false }
   }
 
-  /** undefined: nothing yet */
+  /** Returns the next block, or undefined when no batch decides it yet. */
   const derive = (safe: L2Ref, isDrained: boolean): Step<NextBatch> | undefined => {
     const refusal = refuseSafeHead(epochs, safe)
     if (refusal !== undefined) return reset(refusal)
@@ -133,7 +134,7 @@ export function createBatchQueue(
     }
   }
 
-  /** One round: at most one more batch is read. undefined: another round is due. */
+  /** Runs one round, which reads at most one more batch. Returns undefined when another round is needed. */
   const round = (safe: L2Ref): Step<NextBatch> | undefined => {
     const loaded = load(safe)
     if (loaded.kind !== 'loaded') return loaded

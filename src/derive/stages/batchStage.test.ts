@@ -8,7 +8,7 @@ const span = { batches: 'span', compression: 'brotli' } as const
 const fork = forksTo('holocene')
 const bad = (at: number) => (number: number) => [number === at ? badTransaction : userTransaction(number)]
 
-it('derive/batchStage: a batch after a gap is dropped for good, with its channel', () => {
+it('derive/batchStage: drops a batch after a gap with its channel', () => {
   const world = new DeriveWorld(fork)
   const blocks = world.sequence(4)
   world.mine({ transactions: [...world.post(blocks.slice(2)), ...world.post(blocks.slice(0, 2))] })
@@ -17,20 +17,20 @@ it('derive/batchStage: a batch after a gap is dropped for good, with its channel
   expect([world.derive(), world.agrees]).toEqual([4, true])
 })
 
-/** The same block on a parent that is not its own. */
+/** Returns the block with a wrong parent hash. */
 const astray = (block: Sequenced | undefined): Sequenced => {
   if (block === undefined) throw new Error('no block')
   return { ...block, ref: { ...block.ref, parentHash: block.ref.hash } }
 }
 
-it('derive/batchStage: behind a batch that is dropped, its channel is not read', () => {
+it('derive/batchStage: does not read the channel after a dropped batch', () => {
   const world = new DeriveWorld(fork)
   const [first] = world.sequence(1)
   world.mine({ transactions: world.post([astray(first), ...world.blocks.slice(1)]) })
   expect(world.derive()).toBe(0)
 })
 
-it('derive/batchStage: behind a span that is dropped, its channel is not read', () => {
+it('derive/batchStage: does not read the channel after a dropped span', () => {
   const world = new DeriveWorld(fork)
   const [first] = world.sequence(1)
   const batches = [spanBatchOf(world.config, [astray(first)]), ...world.blocks.slice(1).map(singularBatchOf)]
@@ -40,7 +40,7 @@ it('derive/batchStage: behind a span that is dropped, its channel is not read', 
   expect(world.derive()).toBe(0)
 })
 
-it('derive/batchStage: batches of the past are skipped, what follows them in the channel counts', () => {
+it('derive/batchStage: skips past batches and reads the batches after them in the channel', () => {
   const world = new DeriveWorld(fork)
   const blocks = world.sequence(4)
   world.mine({ transactions: world.post(blocks.slice(0, 2)) })
@@ -48,7 +48,7 @@ it('derive/batchStage: batches of the past are skipped, what follows them in the
   expect([world.derive(), world.agrees]).toEqual([4, true])
 })
 
-it('derive/batchStage: a span of the past is skipped, its channel goes on', () => {
+it('derive/batchStage: skips a past span and continues its channel', () => {
   const world = new DeriveWorld(fork)
   const blocks = world.sequence(6)
   world.mine({ transactions: world.post(blocks.slice(0, 4)) })
@@ -57,7 +57,7 @@ it('derive/batchStage: a span of the past is skipped, its channel goes on', () =
   expect([world.derive(), world.agrees]).toEqual([6, true])
 })
 
-it('derive/batchStage: an overlapping span counts from the first new block on, whatever it says of the old ones', () => {
+it('derive/batchStage: takes an overlapping span from its first new block on and ignores its old blocks', () => {
   const world = new DeriveWorld(fork)
   const blocks = [...world.sequence(4, (number) => [userTransaction(number)])]
   world.mine({ transactions: world.post(blocks.slice(0, 2)) })
@@ -68,7 +68,7 @@ it('derive/batchStage: an overlapping span counts from the first new block on, w
   expect([world.derive(), world.agrees]).toEqual([4, true])
 })
 
-it('derive/batchStage: an overlapping span on another parent is dropped, with its channel', () => {
+it('derive/batchStage: drops an overlapping span with another parent, and its channel', () => {
   const world = new DeriveWorld(fork)
   const blocks = [...world.sequence(4)]
   world.mine({ transactions: world.post(blocks.slice(0, 2)) })
@@ -79,7 +79,7 @@ it('derive/batchStage: an overlapping span on another parent is dropped, with it
   expect(world.derive()).toBe(2)
 })
 
-it('derive/batchStage: a span that begins with the first block of the chain has no parent to check, and is dropped only below genesis', () => {
+it('derive/batchStage: accepts a span that begins with the first block of the chain', () => {
   const world = new DeriveWorld(fork)
   const blocks = world.sequence(3)
   world.mine({ transactions: world.post(blocks.slice(0, 1)) })
@@ -87,7 +87,7 @@ it('derive/batchStage: a span that begins with the first block of the chain has 
   expect([world.derive(), world.agrees]).toEqual([3, true])
 })
 
-it('derive/batchStage: an invalid block is replaced by its deposits, the rest of its channel is dropped', () => {
+it('derive/batchStage: replaces an invalid block by its deposits and drops the rest of its channel', () => {
   const world = new DeriveWorld(fork)
   const blocks = world.sequence(4, bad(2))
   world.mine({ transactions: world.post(blocks) })
@@ -96,7 +96,7 @@ it('derive/batchStage: an invalid block is replaced by its deposits, the rest of
   expect(world.safeBlocks.get(1)?.transactions).toHaveLength(2)
 })
 
-it('derive/batchStage: an invalid block of a span is replaced, the blocks before it stand, the rest is dropped', () => {
+it('derive/batchStage: replaces an invalid block of a span, keeps the blocks before it and drops the rest', () => {
   const world = new DeriveWorld(fork)
   world.mine({ transactions: world.post(world.sequence(4, bad(3)), span) })
   expect(world.derive()).toBe(3)
@@ -114,7 +114,7 @@ it('derive/batchStage: a channel after a replaced block builds on it', () => {
   expect([world.derive(), world.agrees]).toEqual([4, true])
 })
 
-it('derive/batchStage: empty blocks fill an epoch whose window went by, after all that its last block holds', () => {
+it("derive/batchStage: fills an epoch with empty blocks when its window expired, after all batches of the window's last block", () => {
   const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
   world.mine()
   const blocks = world.sequence(3, (number) => [userTransaction(number)])
@@ -127,7 +127,7 @@ it('derive/batchStage: empty blocks fill an epoch whose window went by, after al
   expect([world.derive(), world.safe.l1Origin.number]).toEqual([11, 1])
 })
 
-it('derive/batchStage: a batch posted after the window is dropped with its channel', () => {
+it('derive/batchStage: drops a batch posted after the window, and its channel', () => {
   const world = new DeriveWorld(fork, { sequencingWindowBlocks: 4 })
   world.mine()
   const blocks = world.sequence(3, (number) => [userTransaction(number)])
@@ -137,7 +137,7 @@ it('derive/batchStage: a batch posted after the window is dropped with its chann
   expect(world.safeBlocks.get(1)?.transactions).toHaveLength(1)
 })
 
-it('derive/batchStage: every block is safe by itself', () => {
+it('derive/batchStage: every block is the last of its span', () => {
   const world = new DeriveWorld(fork)
   world.mine({ transactions: world.post(world.sequence(3), span) })
   world.derive()

@@ -11,8 +11,9 @@ import { type Epochs, refuseSafeHead } from './epochs.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 /**
- * Holocene: takes batches strictly in order and keeps none back. An invalid one takes the rest of its channel with it.
- * @param parts.accountedFor number of the L1 block up to which nothing is judged any more
+ * Creates the batch queue from Holocene on. It takes batches strictly in order and keeps none for later. With an invalid batch, the rest of its
+ * channel is dropped.
+ * @param parts.accountedFor number of the last L1 block whose batches are not judged again
  * @see specs protocol/holocene/derivation.md, "Batch Queue"
  */
 export function createBatchStage(
@@ -34,7 +35,7 @@ export function createBatchStage(
     return batch === undefined ? wait : item({ batch, isLastInSpan: true })
   }
 
-  /** undefined: look at the next batch */
+  /** Judges the next batch. Returns undefined when another round is needed. */
   const round = (safe: L2Ref): Step<NextBatch> | undefined => {
     const step = stream.next(safe)
     if (step.kind === 'wait') return force(safe)
@@ -43,7 +44,7 @@ export function createBatchStage(
     const validity = checkSingularBatch({ config, epochs: epochs.blocks, safe, inclusion: traversal.origin }, batch)
     if (validity.kind === 'accept') return item({ batch, isLastInSpan: true })
     if (validity.kind !== 'drop') return undefined
-    log.warn('batch dropped, and its channel', { l1: traversal.origin.number, timestamp: batch.timestamp, reason: validity.reason })
+    log.warn('batch and its channel dropped', { l1: traversal.origin.number, timestamp: batch.timestamp, reason: validity.reason })
     stream.flush()
     return undefined
   }
@@ -52,7 +53,7 @@ export function createBatchStage(
     flush: () => stream.flush(),
     next(safe: L2Ref): Step<NextBatch> {
       epochs.update(safe)
-      // a batch in the safe head's own origin, or before it, is of the past
+      // batches in the safe head's L1 origin, or in an L1 block before it, have no new blocks
       if (traversal.origin.number <= Math.max(safe.l1Origin.number, accountedFor)) return drain()
       const refusal = refuseSafeHead(epochs, safe)
       if (refusal !== undefined) return reset(refusal)

@@ -13,14 +13,15 @@ import type { L1Traversal } from './l1Traversal.ts'
 import { createSpanCursor } from './spanCursor.ts'
 
 export type BatchStream = SafeHeadStage<SingularCandidate> & {
-  /** Reads a batch and forgets it: it stands in an L1 block whose batches are all of the past. */
+  /** Reads a batch and discards it, in an L1 block whose batches have no new blocks. */
   skip(): Step<unknown>
-  /** Drops what is left of the current span batch and its channel. */
+  /** Drops the rest of the current span batch and its channel. */
   flush(): void
 }
 
 /**
- * Holocene: makes singular batches of span batches. A span is judged as a whole by its prefix only, then block by block further on.
+ * Creates the stage that splits span batches into singular batches, from Holocene on. It checks the rules on the whole span; the next stage judges
+ * each block.
  * @see specs protocol/holocene/derivation.md, "Span Batches"
  */
 export function createBatchStream(
@@ -39,17 +40,18 @@ export function createBatchStream(
   }
 
   const drop = (reason: string): void => {
-    log.warn('span batch dropped, and its channel', { l1: traversal.origin.number, reason })
+    log.warn('span batch and its channel dropped', { l1: traversal.origin.number, reason })
     flush()
   }
 
-  /** @returns the safe block that is needed, or undefined when the span is opened or dropped */
+  /** @returns the step that needs a safe block, or undefined when the span is accepted or dropped */
   const judge = (span: SpanCandidate, safe: L2Ref): Step<never> | undefined => {
     const verdict = checkSpanBatchPrefix({ config, epochs: epochs.blocks, safe, inclusion: traversal.origin }, span, safeBlocks)
     if (verdict.kind === 'need') return { kind: 'need', want: { kind: 'l2-block', number: verdict.l2Number } }
     unjudged = undefined
     if (verdict.kind === 'drop') drop(verdict.reason)
-    // 'undecided': its last origin is not read yet, so it was posted before that block was there; it is passed over, its channel goes on
+    // 'undecided': the span's last origin is not read yet, so the span was posted before that L1 block existed; the span is skipped, its channel is
+    // kept
     if (verdict.kind !== 'fits') return undefined
     const unrolled = unrollSpan(span, epochs.blocks, safe)
     if (unrolled === undefined) drop('epoch too old')

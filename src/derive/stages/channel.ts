@@ -2,11 +2,11 @@ import { concatBytes } from '#lib/bytes'
 import type { Hex } from '#lib/hex'
 import type { Frame } from '../codec/frame.ts'
 
-/** What a frame counts for beside its data. @see specs protocol/derivation.md, "Pruning" */
+/** Bytes that a frame adds to the size of its channel, besides its data. @see specs protocol/derivation.md, "Pruning" */
 const frameSizeOverhead = 200
 const sizeOf = (frame: Frame): number => frame.data.length + frameSizeOverhead
 
-/** The frames of one channel as they arrive. */
+/** Frames of one channel received so far. */
 export class Channel {
   readonly id: Hex
   /** number of the L1 block in which its first frame was seen */
@@ -20,30 +20,30 @@ export class Channel {
     this.openedAt = openedAt
   }
 
-  /** Of the frames' data, with an overhead for each frame. */
+  /** Size of the frames' data, plus the overhead of each frame. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }
 
-  /** How many frames there are: the number of the next one, where they must come in order. */
+  /** Number of frames. Where frames must be in order, this is the number of the next frame. */
   get frameCount(): number {
     return this.#frames.size
   }
 
-  /** Closed, and no frame before the last is missing. */
+  /** True when the last frame and all frames before it are present. */
   get isReady(): boolean {
     return this.#lastNumber !== undefined && this.#frames.size === this.#lastNumber + 1
   }
 
   /**
-   * A closing frame removes those with higher numbers.
-   * @returns why the frame is not taken, or undefined
+   * Adds a frame. A last frame removes frames with higher numbers.
+   * @returns the reason why the frame is refused, or undefined
    * @see specs protocol/derivation.md, "Loading frames"
    */
   add(frame: Frame): string | undefined {
     if (frame.channelId !== this.id) return 'of another channel'
-    if (frame.isLast && this.#lastNumber !== undefined) return 'second last frame'
-    if (this.#frames.has(frame.number)) return 'seen before'
+    if (frame.isLast && this.#lastNumber !== undefined) return 'second last frame of the channel'
+    if (this.#frames.has(frame.number)) return 'duplicate frame'
     if (this.#lastNumber !== undefined && frame.number > this.#lastNumber) return 'after the last frame'
     if (frame.isLast) this.#close(frame.number)
     this.#frames.set(frame.number, frame)
@@ -60,7 +60,7 @@ export class Channel {
     }
   }
 
-  /** The compressed batches, once it is ready. */
+  /** Returns the compressed batches, once the channel is ready. */
   data(): Uint8Array {
     const parts: Uint8Array[] = []
     for (let number = 0; number < this.#frames.size; number++) parts.push(this.#frames.get(number)?.data ?? new Uint8Array(0))

@@ -8,7 +8,8 @@ import { Channel } from './channel.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 /**
- * Holocene: puts one channel together, from frames that must come in order. A first frame begins a new one in place of the old.
+ * Creates the stage that assembles one channel at a time from frames in order, from Holocene on. Frame 0 begins a new channel and discards an
+ * unfinished one.
  * @see specs protocol/holocene/derivation.md, "Channel Bank"
  */
 export function createChannelAssembler(config: RollupConfig, traversal: L1Traversal, below: Stage<Frame>, log: Log): Stage<Uint8Array> {
@@ -19,10 +20,10 @@ export function createChannelAssembler(config: RollupConfig, traversal: L1Traver
 
   const ingest = (frame: Frame): void => {
     if (frame.number === 0) channel = new Channel(frame.channelId, traversal.origin.number)
-    const refusal = channel === undefined ? 'of no channel' : refuse(channel, frame)
+    const refusal = channel === undefined ? 'no channel is open' : refuse(channel, frame)
     if (refusal !== undefined) log.debug('frame dropped', { channel: frame.channelId, number: frame.number, reason: refusal })
     if (channel === undefined || channel.sizeBytes <= maxRlpBytes(config, traversal.origin)) return
-    log.warn('channel dropped for its size', { channel: channel.id, sizeBytes: channel.sizeBytes })
+    log.warn('channel dropped, too large', { channel: channel.id, sizeBytes: channel.sizeBytes })
     channel = undefined
   }
 

@@ -10,8 +10,8 @@ import { Channel } from './channel.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 /**
- * Before Holocene: gathers the frames of many channels, in any order, and hands out the channels that are whole. Reads before it takes another
- * frame in, for what it prunes depends on that order.
+ * Creates the stage that collects the frames of many channels, in any order, and emits complete channels, before Holocene. It reads a channel before
+ * it takes the next frame, because pruning depends on that order.
  * @see specs protocol/derivation.md, "Channel Bank"
  */
 export function createChannelBank(config: RollupConfig, traversal: L1Traversal, below: Stage<Frame>, log: Log): Stage<Uint8Array> {
@@ -24,7 +24,7 @@ export function createChannelBank(config: RollupConfig, traversal: L1Traversal, 
     totalBytes -= channel.sizeBytes
   }
 
-  /** Those stand first. */
+  /** Drops channels that timed out. The oldest are first in the map. */
   const dropTimedOut = (): void => {
     for (const channel of channels.values()) {
       if (!isTimedOut(config, channel.openedAt, traversal.origin)) return

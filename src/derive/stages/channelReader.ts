@@ -9,13 +9,13 @@ import { item, type Stage } from '../stage.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 export type ChannelReader = Stage<Candidate> & {
-  /** Leaves the rest of the channel unread. */
+  /** Skips the rest of the channel. */
   flush(): void
 }
 
 /**
- * The batches of each channel, one by one; the first that cannot be read ends its channel. Limits and compressions are those of the L1 block
- * being read.
+ * Creates the stage that reads the batches of each channel in order. The first malformed batch ends its channel. Limits and compression follow the
+ * rules of the L1 block being read.
  * @see specs protocol/derivation.md, "Channel Reader"; fjord/derivation.md
  */
 export function createChannelReader(config: RollupConfig, traversal: L1Traversal, below: Stage<Uint8Array>, log: Log): ChannelReader {

@@ -9,7 +9,7 @@ import { Channel } from './channel.ts'
 const singular = { batches: 'singular', compression: 'zlib' } as const
 const inOneTransaction = (frames: readonly Frame[]): Uint8Array => l1Transaction({ to: inbox, data: encodeFrames(frames) })
 
-/** Frames of a channel with the next blocks, as many as asked for or more. */
+/** Frames of a channel with the next blocks: at least as many as requested. */
 function nextFrames(world: DeriveWorld, blocks = 3, maxBytes = 120, from = 'user'): readonly Frame[] {
   const made = world.sequence(blocks, (number) => [userTransaction(number, from)])
   return framesOf(world.channelId(), channelOf(world.config, made, singular), { kind: 'calldata', maxBytes })
@@ -19,7 +19,7 @@ describe('derive/channelBank', () => {
   const world = (fork: 'bedrock' | 'canyon' | 'fjord' | 'granite'): DeriveWorld =>
     new DeriveWorld(forksTo(fork), { channelTimeoutBlocks: 6, channelTimeoutGraniteBlocks: 3 })
 
-  it('takes frames in any order, twice, and of several channels at once', () => {
+  it('accepts frames in any order, twice, and of several channels at once', () => {
     const chain = world('canyon')
     const [a, b] = [nextFrames(chain), nextFrames(chain)]
     const mixed = [...a.toReversed(), ...a].flatMap((frame, index) => [frame, ...b.slice(index, index + 1)])
@@ -27,7 +27,7 @@ describe('derive/channelBank', () => {
     expect([chain.derive(), chain.agrees]).toEqual([6, true])
   })
 
-  it('before Canyon a channel waits for the one opened before it; from Canyon on it does not', () => {
+  it('a channel waits for an older open one before Canyon, not from Canyon on', () => {
     for (const [fork, safe] of [
       ['bedrock', 0],
       ['canyon', 2],
@@ -50,7 +50,7 @@ describe('derive/channelBank', () => {
     ['fjord', 7, 0],
     ['granite', 3, 3],
     ['granite', 4, 0],
-  ] as const)('under %s a channel that is finished %d blocks after its opening gives %d blocks', (fork, blocks, safe) => {
+  ] as const)('under %s, a channel completed %d blocks after its first frame gives %d blocks', (fork, blocks, safe) => {
     const chain = world(fork)
     const frames = nextFrames(chain)
     chain.mine({ transactions: [inOneTransaction(frames.slice(0, 1))] })
@@ -62,7 +62,7 @@ describe('derive/channelBank', () => {
   it.each([
     [1, 0],
     [0, 3],
-  ])('the shorter timeout counts in L1 blocks of Granite: %d of them, %d blocks', (blocks, safe) => {
+  ])('the shorter timeout of Granite applies to the L1 blocks of Granite: %d blocks later, %d blocks are derived', (blocks, safe) => {
     const chain = new DeriveWorld(
       { ...forksTo('fjord'), granite: genesisTimeSec + 12 * (blocks === 1 ? 6 : 7) },
       { channelTimeoutBlocks: 6, channelTimeoutGraniteBlocks: 3 },
@@ -74,7 +74,7 @@ describe('derive/channelBank', () => {
     expect(chain.derive()).toBe(safe)
   })
 
-  it('before Canyon a channel that timed out no longer holds up the others', () => {
+  it('before Canyon, a channel that timed out does not block the others', () => {
     const chain = world('bedrock')
     const [stuck = []] = [nextFrames(chain, 1)]
     chain.blocks.length = 1
@@ -88,7 +88,7 @@ describe('derive/channelBank', () => {
     expect([chain.derive(), chain.agrees]).toEqual([1, true])
   })
 
-  it('prunes the oldest channels when all together exceed 100,000,000 bytes', () => {
+  it('prunes the oldest channels when the bank exceeds 100,000,000 bytes', () => {
     const chain = world('canyon')
     const good = nextFrames(chain, 1)
     const filler = (number: number): Uint8Array =>
@@ -107,7 +107,7 @@ describe('derive/channelBank', () => {
 describe('derive/channelAssembler', () => {
   const world = (): DeriveWorld => new DeriveWorld(forksTo('holocene'), { channelTimeoutGraniteBlocks: 3 })
 
-  it('drops frames out of order: the channel stays open for the right one', () => {
+  it('drops frames out of order and keeps the channel open for the right frame', () => {
     const chain = world()
     const [a, b, ...rest] = nextFrames(chain)
     if (a === undefined || b === undefined || rest.length === 0) throw new Error('too few frames')
@@ -117,7 +117,7 @@ describe('derive/channelAssembler', () => {
     expect([chain.derive(), chain.agrees]).toEqual([3, true])
   })
 
-  it('a first frame begins a new channel in place of an unfinished one', () => {
+  it('a first frame discards an unfinished channel and begins a new one', () => {
     const chain = world()
     const stuck = nextFrames(chain, 3, 120, 'other')
     chain.blocks.length = 1
@@ -130,11 +130,11 @@ describe('derive/channelAssembler', () => {
   it.each([
     ['10,000,000 bytes', 0, 3],
     ['one byte more', 1, 0],
-  ])('a channel of %s, 200 for each frame among them', (_what, more, safe) => {
+  ])('a channel of %s, including 200 for each frame', (_what, more, safe) => {
     const chain = new DeriveWorld({ ...forksTo('ecotone'), holocene: 0 })
     const [whole] = nextFrames(chain, 3, 100_000)
     if (whole === undefined) throw new Error('no frame')
-    // what follows the end of a zlib stream is ignored
+    // bytes after the end of a zlib stream are ignored
     const frames = Array.from({ length: 11 }, (_, number): Frame => {
       const data = new Uint8Array(number < 10 ? 999_000 : 10_000_000 - 10 * 999_000 - 11 * 200 + more)
       if (number === 0) data.set(whole.data)
@@ -144,7 +144,7 @@ describe('derive/channelAssembler', () => {
     expect(chain.derive()).toBe(safe)
   })
 
-  it('a channel does not begin again in the transaction that ended it', () => {
+  it('does not begin a channel again in the transaction that ended it', () => {
     const chain = world()
     const [first] = nextFrames(chain, 1, 10_000)
     if (first === undefined) throw new Error('no frame')
@@ -155,7 +155,7 @@ describe('derive/channelAssembler', () => {
     expect([chain.derive(), chain.agrees]).toEqual([2, true])
   })
 
-  it('frames without a first one are dropped', () => {
+  it('drops frames without a first frame', () => {
     const chain = world()
     const frames = nextFrames(chain)
     chain.mine({ transactions: [inOneTransaction(frames.slice(1))] })
@@ -168,7 +168,7 @@ describe('derive/channelAssembler', () => {
   it.each([
     [3, 3],
     [4, 0],
-  ])('a channel that is finished %d blocks after its opening gives %d blocks', (blocks, safe) => {
+  ])('a channel completed %d blocks after its first frame gives %d blocks', (blocks, safe) => {
     const chain = world()
     const frames = nextFrames(chain)
     chain.mine({ transactions: [inOneTransaction(frames.slice(0, 1))] })
@@ -181,19 +181,19 @@ describe('derive/channelAssembler', () => {
 describe('derive/channel', () => {
   const frame = (number: number, isLast = false): Frame => ({ channelId: '0x01', number, data: Uint8Array.of(number), isLast })
 
-  it('a closing frame removes those after it, and their size', () => {
+  it('a last frame removes the frames after it, and their size', () => {
     const channel = new Channel('0x01', 5)
     for (const number of [4, 3, 1, 0]) expect(channel.add(frame(number))).toBeUndefined()
     expect([channel.add(frame(2, true)), channel.isReady, channel.sizeBytes]).toEqual([undefined, true, 3 * 201])
     expect([...channel.data()]).toEqual([0, 1, 2])
   })
 
-  it('refuses a second end, a number seen before, one after the end, another channel', () => {
+  it('refuses a second last frame, a duplicate, a frame after the last, a frame of another channel', () => {
     const channel = new Channel('0x01', 5)
     channel.add(frame(2, true))
     expect([frame(1, true), frame(2), frame(3), { ...frame(0), channelId: '0x02' as const }].map((one) => channel.add(one))).toEqual([
-      'second last frame',
-      'seen before',
+      'second last frame of the channel',
+      'duplicate frame',
       'after the last frame',
       'of another channel',
     ])
@@ -202,7 +202,7 @@ describe('derive/channel', () => {
 })
 
 describe('derive/frameOrder', () => {
-  /** 'a0 a1. b0': channel, number, a dot for the last */
+  /** 'a0 a1. b0': channel, number, a dot for is_last */
   const frames = (text: string): Frame[] =>
     text.split(' ').map((one) => ({
       channelId: `0x${one.charAt(0)}0`,
@@ -213,14 +213,14 @@ describe('derive/frameOrder', () => {
 
   it.each([
     ['all in order', 'a0 a1. b0 b1', 'a0 a1. b0 b1'],
-    ['a number left out', 'a0 a2 a1.', 'a0 a1.'],
-    ['the same twice', 'a0 a0 a1 a1.', 'a0 a1'],
-    ['after the end', 'a0. a1 b0', 'a0. b0'],
+    ['a missing number', 'a0 a2 a1.', 'a0 a1.'],
+    ['duplicates', 'a0 a0 a1 a1.', 'a0 a1'],
+    ['a frame after the last', 'a0. a1 b0', 'a0. b0'],
     ['another channel in the middle', 'a0 b1 a1.', 'a0 a1.'],
     ['a new channel discards an unfinished one', 'a0 a1 a2 b0 a3.', 'b0'],
-    ['but not a finished one', 'a0. b0 b1 c0.', 'a0. c0.'],
-    ['the first frame may go on with a channel from before', 'a3 a4. b0', 'a3 a4. b0'],
-    ['a channel that ended does not begin again behind a discarded one', 'a0. b0 a0', 'a0.'],
+    ['a new channel does not discard a finished one', 'a0. b0 b1 c0.', 'a0. c0.'],
+    ['the first frame may continue a channel of an earlier transaction', 'a3 a4. b0', 'a3 a4. b0'],
+    ['a finished channel does not begin again after a discarded one', 'a0. b0 a0', 'a0.'],
   ])('%s: %s', (_what, given, kept) => {
     expect(orderedFrames(frames(given))).toEqual(frames(kept))
   })

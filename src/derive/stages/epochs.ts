@@ -2,18 +2,20 @@ import type { L2Ref } from '#types/blockRef'
 import type { Epoch } from '../rules/epoch.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
-/** The L1 blocks in which the next L2 blocks may stand: consecutive, from the safe head's origin to the block being read. */
+/** Possible L1 origins of the next L2 blocks: consecutive, from the safe head's origin to the L1 block being read. */
 export type Epochs = {
   readonly blocks: readonly Epoch[]
-  /** The L1 block being read lies before the safe head's origin: what it holds is known. */
+  /** True when the L1 block being read is before the safe head's origin, so that its batches are safe already. */
   isBehind(safe: L2Ref): boolean
-  /** Takes in the L1 block being read, and lets go of those before the safe head's origin. */
+  /** Adds the L1 block being read, and drops blocks before the safe head's origin. */
   update(safe: L2Ref): void
-  /** Leaves the first epoch, which has all the blocks it can have. */
+  /** Drops the first epoch, once it has all its blocks. */
   dropFirst(): void
 }
 
-/** Outlives the stages that use it: at Holocene's activation they are exchanged, while the epochs before it still count. */
+/**
+ * Creates the window of epochs. It outlives the stages that use it: they are replaced at Holocene's activation, and epochs from before remain valid.
+ */
 export function createEpochs(traversal: L1Traversal): Epochs {
   let blocks: Epoch[] = []
   let latest: Epoch | undefined
@@ -38,7 +40,10 @@ export function createEpochs(traversal: L1Traversal): Epochs {
   }
 }
 
-/** Why the safe head cannot be built on, or undefined. The first epoch may be one ahead, after it was filled with empty blocks. */
+/**
+ * Returns the reason why derivation cannot build on the safe head, or undefined. The first epoch may be one ahead of the safe head's, after forced
+ * empty blocks filled that one.
+ */
 export function refuseSafeHead({ blocks }: Epochs, safe: L2Ref): string | undefined {
   const [epoch] = blocks
   if (epoch === undefined) return `L1 origin ${safe.l1Origin.number} of the safe head was not read`

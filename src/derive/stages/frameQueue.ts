@@ -4,8 +4,8 @@ import type { Step } from '../ports.ts'
 import { item, type Stage } from '../stage.ts'
 
 /**
- * Cuts the data of batcher transactions into frames, in L1 order; one malformed frame voids its whole transaction.
- * @param order what of one transaction's frames is kept: all, or (Holocene) those in order
+ * Creates the stage that decodes the frames of batcher transactions, in L1 order. One malformed frame invalidates its whole transaction.
+ * @param order selects the frames of one transaction that are kept: all, or from Holocene on those in order
  * @see specs protocol/derivation.md, "Frame Queue"; holocene/derivation.md, "Frame Queue"
  */
 export function createFrameQueue(below: Stage<Uint8Array>, order: (frames: readonly Frame[]) => readonly Frame[], log: Log): Stage<Frame> {
@@ -19,7 +19,7 @@ export function createFrameQueue(below: Stage<Uint8Array>, order: (frames: reado
         const step = below.next()
         if (step.kind !== 'item') return step
         const decoded = decodeFrames(step.item)
-        if (decoded.kind === 'malformed') log.warn('batcher transaction ignored', { reason: decoded.reason })
+        if (decoded.kind === 'malformed') log.warn('malformed batcher transaction ignored', { reason: decoded.reason })
         frames = decoded.kind === 'decoded' ? order(decoded.value) : []
         at = 0
       }

@@ -10,15 +10,15 @@ import { item, reset, type Stage } from '../stage.ts'
 import type { L1Traversal } from './l1Traversal.ts'
 
 export type L1Retrieval = Stage<Uint8Array> & {
-  /** Answers the wish for the blobs of the block being read; ignored when there is none. */
+  /** Provides the blobs of the block being read; ignored when none are needed. */
   provide(answer: Extract<Answer, { kind: 'blobs' }>): void
 }
 
-/** Blobs that are asked for, and what came of it. */
+/** Blobs that are needed, and the answer once it is provided. */
 type Pending = { readonly block: L1Ref; readonly hashes: readonly Hash[]; blobs?: readonly Uint8Array[] | 'missing' }
 
 /**
- * The data of batcher transactions, in the order of L1.
+ * Creates the stage that returns the data of batcher transactions, in L1 order.
  * @see specs protocol/derivation.md, "L1 Retrieval"; ecotone/derivation.md, "Ecotone: Blob Retrieval"
  */
 export function createL1Retrieval(config: RollupConfig, below: L1Traversal, log: Log): L1Retrieval {
@@ -38,7 +38,7 @@ export function createL1Retrieval(config: RollupConfig, below: L1Traversal, log:
     if (hashes.length > 0) pending = { block: block.ref, hashes }
   }
 
-  /** Takes the blobs in; a step when that cannot go on. */
+  /** Takes the blobs of the answer. Returns a step when they are needed still, missing or of the wrong number. */
   const settle = ({ block, hashes, blobs: given }: Pending): Step<Uint8Array> | undefined => {
     if (given === undefined) return { kind: 'need', want: { kind: 'blobs', block, hashes } }
     if (given === 'missing') return reset(`blobs of L1 block ${block.number} are missing: it is no longer canonical, or they have expired`)
@@ -52,7 +52,7 @@ export function createL1Retrieval(config: RollupConfig, below: L1Traversal, log:
     if (entry.kind === 'calldata') return entry.data
     const decoded = decodeBlob(blobs[blobAt++] ?? new Uint8Array(0))
     if (decoded.kind === 'decoded') return decoded.value
-    log.warn('blob ignored', { l1: below.origin.number, hash: entry.hash, reason: decoded.reason })
+    log.warn('malformed blob ignored', { l1: below.origin.number, hash: entry.hash, reason: decoded.reason })
     return undefined
   }
 

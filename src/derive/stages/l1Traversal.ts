@@ -8,23 +8,27 @@ import { type Epoch, epochOf } from '../rules/epoch.ts'
 import { item, type Stage, wait } from '../stage.ts'
 
 export type L1Traversal = Stage<L1Block> & {
-  /** The L1 block being read. */
+  /** L1 block being read. */
   readonly origin: L1Ref
-  /** The same in full; undefined until it is there. */
+  /** Epoch of that block; undefined until the first block is accepted. */
   readonly epoch: Epoch | undefined
-  /** In force at the origin: says whose transactions count. */
+  /** System config in force at the origin. Its batcher address selects the batcher transactions. */
   readonly systemConfig: SystemConfig
-  /** The number of the block that must come next; undefined while the present one is read. */
+  /** Number of the L1 block to read next; undefined while the current block is read. */
   readonly wanted: number | undefined
-  /** The present block is read: on to the next. */
+  /** Ends the current block and wants the next one. */
   advance(): void
-  /** @returns why the block does not continue the chain, or undefined. @throws Fault MALFORMED_DEPOSIT (fatal) */
+  /**
+   * Accepts the wanted block.
+   * @returns the reason why the block does not continue the chain, or undefined
+   * @throws Fault MALFORMED_DEPOSIT (fatal)
+   */
   accept(block: L1Block): string | undefined
 }
 
 /**
- * Walks along L1, one block at a time, and keeps the system config up to date.
- * @param start the first block to be read; `systemConfig` is in force after it
+ * Creates the stage that reads L1 block by block and applies updates to the system config.
+ * @param start the first block to read; `systemConfig` is in force after it
  * @see specs protocol/derivation.md, "L1 Traversal"
  */
 export function createL1Traversal(config: RollupConfig, start: { l1: L1Ref; systemConfig: SystemConfig }, log: Log): L1Traversal {
@@ -61,7 +65,7 @@ export function createL1Traversal(config: RollupConfig, start: { l1: L1Ref; syst
       const next = epochOf(config, block)
       if (epoch !== undefined) {
         const updates = applyConfigUpdates(systemConfig, config, { timestamp: block.ref.timestamp, receipts: next.configReceipts })
-        for (const reason of updates.skipped) log.warn('config update skipped', { l1: block.ref.number, reason })
+        for (const reason of updates.skipped) log.warn('system config update skipped', { l1: block.ref.number, reason })
         systemConfig = updates.systemConfig
       }
       origin = block.ref

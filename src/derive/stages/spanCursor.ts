@@ -4,12 +4,15 @@ import type { SingularCandidate } from '../rules/candidate.ts'
 import { nextTimestamp } from '../rules/nextTimestamp.ts'
 import type { UnrolledBlock } from '../rules/unrollSpan.ts'
 
-/** The blocks of a span that are still to come. */
+/** Blocks of a span that are not built yet. */
 export type SpanCursor = {
   readonly isEmpty: boolean
   open(blocks: readonly UnrolledBlock[]): void
   clear(): void
-  /** The block after the safe head. When the next one is another, a block before it was not built: the rest of the span is dropped. */
+  /**
+   * Returns the block after the safe head. When the span's next block has another time, a block before it was not built, and the rest of the span is
+   * dropped.
+   */
   take(safe: L2Ref): SingularCandidate | undefined
 }
 
