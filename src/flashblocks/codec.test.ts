@@ -2,6 +2,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
+import { threadCpuMs } from '#test/harness/threadTime'
 import { badFrameReasons, type DecodedFrame, decodeFrame, type Frame, maxFrameBytes } from './codec.ts'
 
 type Fields = Record<string, unknown>
@@ -151,17 +152,17 @@ it('flashblocks/codec: rejects JSON that nests deeper than 32 levels, plain and 
 it.each(['[]', '{}', '0', '[[[[[[[[]]]]]]]]', '{"a":0}'])('flashblocks/codec: rejects 16 MB of %s within half a second', (value) => {
   const values = `${value},`.repeat(Math.floor((maxFrameBytes - 10) / (value.length + 1)))
   const message = Buffer.from(`{"a":[${values}0]}`)
-  const startMs = performance.now()
+  const startMs = threadCpuMs()
   expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason: 'json', text: expect.stringContaining('values') })
-  expect(performance.now() - startMs).toBeLessThan(500)
+  expect(threadCpuMs() - startMs).toBeLessThan(500)
 })
 
 it('flashblocks/codec: rejects 40 bytes of brotli that are 16 MB of open lists within half a second', () => {
   const bomb = brotliCompressSync(Buffer.from(`{"a":${'['.repeat(maxFrameBytes - 5)}`), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
   expect(bomb.length).toBeLessThan(100)
-  const startMs = performance.now()
+  const startMs = threadCpuMs()
   expect(decodeFrame(bomb)).toMatchObject({ kind: 'bad', reason: 'json' })
-  expect(performance.now() - startMs).toBeLessThan(500)
+  expect(threadCpuMs() - startMs).toBeLessThan(500)
 })
 
 it('flashblocks/codec: a refusal names the field and quotes nothing', () => {

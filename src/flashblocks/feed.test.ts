@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { createLog, type Log, silentLog } from '#lib/log'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
 import { blockAt, hashAt, messageOf, modelPending, type PendingModel, sliceAt } from '#test/harness/flashblocks'
+import { watchTurns } from '#test/harness/threadTime'
 import type { Increment } from '#types/increment'
 import { maxFrameBytes } from './codec.ts'
 import { createFeed, defaultFeedOptions, type Feed, parseFeedUrls } from './feed.ts'
@@ -116,6 +117,21 @@ it.each<[string, 'json' | 'encoding' | 'size' | 'shape', () => string | Uint8Arr
   publisher.send(sliceAt(11, 0), message(), sliceAt(11, 1))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
   expect(await at.counted('bad_frames_total', reason)).toBe(1)
+})
+
+it('flashblocks/feed: does not hold up its thread with messages that are expensive to decode', async () => {
+  await using publisher = await startPublisher()
+  using at = follow([publisher.url])
+  await connected(publisher)
+  const keys = Array.from({ length: 250_000 }, (_, i) => `"k${i}":0`).join(',')
+  const manyKeys = Buffer.from(messageOf(sliceAt(11, 1)).replace('"metadata":{', `"metadata":{"receipts":{${keys}},`))
+  const message = brotliCompressSync(manyKeys, quickly)
+  publisher.send(sliceAt(11, 0))
+  await until(() => expect(at.model.took).toEqual(['11.0']))
+  const turns = watchTurns()
+  publisher.send(message)
+  await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
+  expect(turns.longestMs()).toBeLessThan(100)
 })
 
 it('flashblocks/feed: a frame of 100 MB ends the connection, and the next one is as good as any', async () => {

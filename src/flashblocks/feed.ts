@@ -3,8 +3,10 @@ import type { Clock } from '#lib/clock'
 import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
+import type { DecodedFrame } from './codec.ts'
 import { createConsumer, defaultHeldBytes, type Shown } from './consumer.ts'
 import { flashblocksFault } from './faults.ts'
+import { FrameThread } from './frameThread.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
@@ -71,6 +73,8 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
   const { endpoints, maxAgeMs } = options
   const upstreams: Upstream[] = []
+  const thread = new FrameThread()
+  const decode = (message: Uint8Array): Promise<DecodedFrame> => thread.decode(message)
   let wasTrusted = true
   const consumer = createConsumer(
     {
@@ -95,7 +99,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   for (const [from, endpoint] of endpoints.entries()) {
     upstreams.push(
       createUpstream(
-        { ...deps, onFrame: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
+        { ...deps, decode, onFrame: (frame) => consumer.take(frame, from), onChange: upstreamChanged },
         { ...options, endpoint, idleMs: Math.max(leastIdleMs, 2 * maxAgeMs) },
       ),
     )
@@ -120,6 +124,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
     [Symbol.dispose](): void {
       consumer[Symbol.dispose]()
       for (const upstream of upstreams) upstream[Symbol.dispose]()
+      thread[Symbol.dispose]()
     },
   }
 }

@@ -3,8 +3,9 @@ import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
-import { decodeFrame, type Frame, maxFrameBytes } from './codec.ts'
+import { type DecodedFrame, type Frame, maxFrameBytes } from './codec.ts'
 import { flashblocksFault } from './faults.ts'
+import { FrameQueue } from './frameQueue.ts'
 import type { DisconnectReason, FlashblocksMetrics } from './metrics.ts'
 
 export type UpstreamDeps = {
@@ -12,6 +13,8 @@ export type UpstreamDeps = {
   readonly random: Random
   readonly log: Log
   readonly metrics: Pick<FlashblocksMetrics, 'badFrames' | 'disconnects'>
+  /** Decodes a message, in another thread. */
+  readonly decode: (message: Uint8Array) => Promise<DecodedFrame>
   readonly onFrame: (frame: Frame) => void
   /** Told after each change of `isUp` and `isHealthy`. */
   readonly onChange: () => void
@@ -57,6 +60,7 @@ class SocketUpstream implements Upstream {
   readonly #deps: UpstreamDeps
   readonly #options: UpstreamOptions
   readonly #clientOptions: ClientOptions
+  readonly #undecoded: FrameQueue
   #socket: WebSocket | undefined
   #isUp = false
   #isHealthy = true
@@ -75,6 +79,13 @@ class SocketUpstream implements Upstream {
     this.#options = options
     const { headers } = options.endpoint
     this.#clientOptions = { headers, maxPayload: maxFrameBytes, perMessageDeflate: false, followRedirects: false }
+    this.#undecoded = new FrameQueue({
+      decode: deps.decode,
+      onDecoded: (decoded): void => this.#decoded(decoded),
+      onFailure: (error): void => {
+        if (!this.#isClosed) deps.log.error('flashblock not decoded, dropped', { upstream: this.name, error })
+      },
+    })
     this.#connect()
   }
 
@@ -110,6 +121,7 @@ class SocketUpstream implements Upstream {
     if (!isQuiet) this.#warnedMs = nowMs
     log[isQuiet ? 'debug' : 'warn']('the feed sent something wrong', { upstream: this.name, what: text, faults: this.#faults })
     if (this.#faults < this.#options.maxFaults) return
+    this.#undecoded.clear()
     if (this.#isHealthy) {
       this.#isHealthy = false
       log.warn('the feed is unhealthy', {
@@ -123,6 +135,7 @@ class SocketUpstream implements Upstream {
   [Symbol.dispose](): void {
     this.#isClosed = true
     this.#isUp = false
+    this.#undecoded.clear()
     this.#timer?.[Symbol.dispose]()
     this.#pinging?.[Symbol.dispose]()
     this.#socket?.terminate()
@@ -176,15 +189,23 @@ class SocketUpstream implements Upstream {
   }
 
   #read(data: Buffer): void {
-    const { metrics, onFrame, clock } = this.#deps
     this.#alive()
-    this.#heardMs = clock.elapsedMs()
-    const decoded = decodeFrame(data)
+    this.#heardMs = this.#deps.clock.elapsedMs()
+    this.#undecoded.add(data)
+    if (this.#undecoded.isFull) this.#socket?.pause()
+  }
+
+  /** Frames count when their connection has ended meanwhile, too. */
+  #decoded(decoded: DecodedFrame): void {
+    if (this.#isClosed) return
+    const { metrics, onFrame } = this.#deps
+    if (this.#socket?.isPaused && !this.#undecoded.isFull) this.#socket.resume()
+    this.#alive()
     if (decoded.kind === 'bad') {
       metrics.badFrames.inc({ reason: decoded.reason })
       this.accuse(`${decoded.reason}: ${decoded.text}`)
     } else {
-      this.#expectFrame()
+      if (this.#isUp) this.#expectFrame()
       onFrame(decoded.frame)
     }
   }

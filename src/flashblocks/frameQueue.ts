@@ -1,0 +1,54 @@
+import { type DecodedFrame, maxFrameBytes } from './codec.ts'
+
+export type FrameQueueDeps = {
+  /** Rejects when the message cannot be decoded through no fault of its own. */
+  readonly decode: (message: Uint8Array) => Promise<DecodedFrame>
+  readonly onDecoded: (decoded: DecodedFrame) => void
+  /** Called in place of `onDecoded` for a message that was lost. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Charge for a message besides its bytes. */
+const messageOverheadBytes = 4_096
+
+/** Messages of one upstream that wait for the decoder. One is decoded at a time, in order, so several upstreams take turns. */
+export class FrameQueue {
+  readonly #deps: FrameQueueDeps
+  readonly #waiting: Uint8Array[] = []
+  #bytes = 0
+  #isRunning = false
+
+  constructor(deps: FrameQueueDeps) {
+    this.#deps = deps
+  }
+
+  /** True when no more should be read from the connection for now. */
+  get isFull(): boolean {
+    return this.#bytes >= maxFrameBytes
+  }
+
+  add(message: Uint8Array): void {
+    this.#waiting.push(message)
+    this.#bytes += message.length + messageOverheadBytes
+    if (!this.#isRunning) void this.#run()
+  }
+
+  /** Drops the messages that wait; the one in the decoder still comes out. */
+  clear(): void {
+    this.#waiting.length = 0
+    this.#bytes = 0
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    for (let message = this.#waiting.shift(); message; message = this.#waiting.shift()) {
+      this.#bytes -= message.length + messageOverheadBytes
+      try {
+        this.#deps.onDecoded(await this.#deps.decode(message))
+      } catch (error) {
+        this.#deps.onFailure(error)
+      }
+    }
+    this.#isRunning = false
+  }
+}

@@ -1,0 +1,60 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type Packed, unpack } from '#execution/workerBlocks'
+import { ThreadLink } from '#lib/threadLink'
+import type { DecodedFrame, Frame } from './codec.ts'
+
+/** A decoded message on its way between threads. */
+export type PackedDecoded = { readonly kind: 'frame'; readonly frame: Packed<Frame> } | Extract<DecodedFrame, { readonly kind: 'bad' }>
+
+/** Calls that the thread answers. */
+export type OfFrameThread = { decode(message: Uint8Array): PackedDecoded }
+
+/** The thread's file has the extension of this one: sources run as they are, the package has their JavaScript. */
+const entry = new URL(`./frameThreadEntry${extname(import.meta.url)}`, import.meta.url)
+
+export const startWorker = (): Worker => new Worker(entry, { name: 'basalt flashblocks' })
+
+type Running = { readonly worker: Worker; readonly link: ThreadLink<OfFrameThread, object> }
+
+/** Thread that decodes messages of publishers. The largest message takes it 0.5 s, which must not delay other work. A thread that ends is replaced. */
+export class FrameThread implements Disposable {
+  readonly #startWorker: () => Worker
+  #running: Running | undefined
+  #isClosed = false
+
+  constructor(start = startWorker) {
+    this.#startWorker = start
+    this.#running = this.#start()
+  }
+
+  /** @throws Error when the thread ended before it answered, or is closed */
+  async decode(message: Uint8Array): Promise<DecodedFrame> {
+    if (this.#isClosed) throw new Error('the decoding thread is closed')
+    this.#running ??= this.#start()
+    // a view of a socket's buffer would be sent with all of that buffer
+    const decoded = await this.#running.link.ask('decode', new Uint8Array(message))
+    return decoded.kind === 'bad' ? decoded : { kind: 'frame', frame: unpack<Frame>(decoded.frame) }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true
+    void this.#running?.worker.terminate()
+  }
+
+  #start(): Running {
+    const worker = this.#startWorker()
+    worker.unref()
+    const post = (message: unknown): void => worker.postMessage(message)
+    const link = new ThreadLink<OfFrameThread, object>({ post, here: {}, onFailure() {} })
+    const running = { worker, link }
+    const ended = (error: Error): void => {
+      link.end(error)
+      if (this.#running === running) this.#running = undefined
+    }
+    worker.on('message', (message) => link.receive(message))
+    worker.once('error', (error) => ended(error instanceof Error ? error : new Error(String(error))))
+    worker.once('exit', (code) => ended(new Error(`the decoding thread ended with code ${code}`)))
+    return running
+  }
+}

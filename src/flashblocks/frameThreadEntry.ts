@@ -1,0 +1,18 @@
+import { parentPort } from 'node:worker_threads'
+import { packBytes } from '#execution/workerBlocks'
+import { ThreadLink } from '#lib/threadLink'
+import { decodeFrame } from './codec.ts'
+import type { OfFrameThread, PackedDecoded } from './frameThread.ts'
+
+function decode(message: Uint8Array): PackedDecoded {
+  const decoded = decodeFrame(message)
+  if (decoded.kind === 'bad') return decoded
+  return { kind: 'frame', frame: { ...decoded.frame, transactions: packBytes(decoded.frame.transactions) } }
+}
+
+const link = new ThreadLink<object, OfFrameThread>({
+  post: (message): void => parentPort?.postMessage(message),
+  here: { decode },
+  onFailure() {},
+})
+parentPort?.on('message', (message) => link.receive(message))
