@@ -6,18 +6,18 @@ import type { Endpoint } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
 
-/** What all endpoints have to agree on: the rollup's L1. */
+/** Identity of the rollup's L1, which every endpoint must serve. */
 export type L1Identity = {
   readonly chainId: number
-  /** the L1 block on which the rollup begins; absent: only the chain id counts */
+  /** L1 block on which the rollup begins; absent: only the chain id is compared */
   readonly genesis?: BlockId
 }
 
-/** Makes sure that an endpoint serves the rollup's L1. */
+/** Checks that an endpoint serves the rollup's L1. */
 export interface Agreement {
   /**
-   * Asks once; an endpoint that was right is not asked again. One that has no answer to the question for the block (pruned, still syncing) is
-   * judged by its chain id.
+   * Queries the endpoint until it has passed the check once. An endpoint that cannot return the block (pruned, still syncing) is judged by its chain
+   * id alone.
    * @throws Fault L1_WRONG_CHAIN; those of `Rpc.call`
    */
   check(endpoint: Endpoint, signal: AbortSignal): Promise<void>
@@ -25,7 +25,7 @@ export interface Agreement {
 
 function requireChain(endpoint: Endpoint, expected: number, result: unknown): void {
   const found = typeof result === 'string' ? Number(result) : Number.NaN
-  if (!Number.isSafeInteger(found)) throw new ShapeError('chain id is no quantity')
+  if (!Number.isSafeInteger(found)) throw new ShapeError('chain id is not a quantity')
   if (found === expected) return
   throw l1Fault('L1_WRONG_CHAIN', { endpoint: endpoint.name, what: 'chain id', expected: String(expected), found: String(found) })
 }

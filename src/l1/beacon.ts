@@ -14,14 +14,14 @@ import { outcomeOf, type Usage } from './usage.ts'
 /** Blobs from beacon API endpoints, each verified against its versioned hash. */
 export interface Beacon {
   /**
-   * @returns all that were asked for, by hash; undefined when every endpoint says that the slot has none
+   * @returns all requested blobs by hash; undefined when every endpoint reports that the slot has none
    * @throws Fault BLOB_UNAVAILABLE, BLOB_MISMATCH, BLOB_UNCHECKED and those of `requestJson` (all retry); L1_NO_BEACON, L1_WRONG_BEACON (fatal)
    */
   blobs(block: L1Ref, hashes: readonly Hash[], signal: AbortSignal): Promise<Blobs | undefined>
   /**
-   * Asks every endpoint whether it serves the beacon chain that this L1 block belongs to; those that do not are left out, those that do not
-   * answer are asked later.
-   * @throws Fault L1_WRONG_BEACON (fatal) when none is left
+   * Checks that every endpoint serves the beacon chain of this L1 block. Endpoints that serve another chain are excluded. Endpoints that do not
+   * respond are checked when they are used.
+   * @throws Fault L1_WRONG_BEACON (fatal) when all endpoints are excluded
    */
   agree(block: L1Ref, signal: AbortSignal): Promise<void>
 }
@@ -33,23 +33,23 @@ export type BeaconDeps = HttpDeps & {
   readonly budgetOf: (endpoint: Endpoint) => Budget
 }
 
-/** One question: which blobs of which slot. */
+/** Request for blobs of one slot. */
 type Wanted = { readonly slot: number; readonly hashes: ReadonlySet<Hash> }
 /**
- * 'absent': the endpoint knows no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot tell (it lacks columns,
- * the path is gone)
+ * 'absent': the endpoint has no blobs of the slot; 'unsupported': it does not have the method; 'refused': it cannot decide (columns are missing, the
+ * path is gone)
  */
 type NoList = 'absent' | 'unsupported' | 'refused'
 type Answer = Blobs | NoList
-/** Two ways to the same: with proofs, which cost 3 ms to check, or bare, 45 ms. */
+/** Method that returns blobs: with proofs (3 ms to check), or without (45 ms). */
 type Way = Extract<L1Method, 'blob_sidecars' | 'blobs'>
 
 type Timing = { readonly genesisSec: number; readonly slotSec: number }
 
-/** A positive integer that the API writes as text. */
+/** Returns a positive integer that the API writes as a string. */
 function decimal(json: Json, key: string): number {
   const value = Number(json[key])
-  if (typeof json[key] !== 'string' || !Number.isSafeInteger(value) || value <= 0) throw new ShapeError(`${key} is no number`)
+  if (typeof json[key] !== 'string' || !Number.isSafeInteger(value) || value <= 0) throw new ShapeError(`${key} is not a positive integer`)
   return value
 }
 
@@ -58,7 +58,7 @@ const dataOf = (json: unknown): unknown => objectOf(json, 'answer')['data']
 const hasAll = (answer: Answer, { hashes }: Wanted): answer is Blobs =>
   typeof answer !== 'string' && [...hashes].every((hash) => answer.has(hash))
 
-/** The list in an answer. ShapeError when it is none. */
+/** Returns the list in a response. ShapeError when it has none. */
 function listIn({ status, json }: HttpAnswer): readonly unknown[] | NoList {
   if (status === 404) return 'absent'
   if (status === 405) return 'unsupported'
@@ -68,22 +68,22 @@ function listIn({ status, json }: HttpAnswer): readonly unknown[] | NoList {
 }
 
 /**
- * Whether nothing better is to be had of the endpoint: it knows the slot, by one way at least, to be without blobs. "Cannot tell" is no such
- * knowledge: an endpoint without all columns says it of blobs that others have.
+ * Returns whether the endpoint knows that the slot has no blobs: one method answers 'absent', and no method answers otherwise. 'refused' does not
+ * prove it: an endpoint without all columns also refuses blobs that others have.
  */
 const isAbsent = (answers: readonly Answer[]): boolean =>
   answers.includes('absent') && answers.every((answer) => answer === 'absent' || answer === 'unsupported')
 
-/** @see consensus specs, compute_time_at_slot */
+/** Returns the slot of a timestamp. @see consensus specs, compute_time_at_slot */
 function slotAt({ genesisSec, slotSec }: Timing, timestamp: number): number {
   return Math.floor((timestamp - genesisSec) / slotSec)
 }
 
 export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly chainId: number; readonly slotSec?: number }): Beacon {
   const { failover, checks, usage, budgetOf } = deps
-  /** By endpoint: what one says of time decides for itself alone. */
+  /** Slot timing of each endpoint, used for that endpoint only. */
   const timings = new Map<Endpoint, Timing>()
-  /** The way by which an endpoint gave all blobs last. */
+  /** Method by which each endpoint last returned all blobs. */
   const ways = new Map<Endpoint, Way>()
 
   async function get(endpoint: Endpoint, method: L1Method, path: string, asked: string, signal: AbortSignal): Promise<HttpAnswer> {
@@ -111,15 +111,20 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
     return { genesisSec, slotSec: decimal(spec, 'SECONDS_PER_SLOT') }
   }
 
-  /** The time of slots at an endpoint, once an L1 block was seen to fit into them. */
+  /** Returns the slot timing of an endpoint, after a check that an L1 block fits a slot. */
   async function timingOf(endpoint: Endpoint, timestamp: number, signal: AbortSignal): Promise<Timing> {
     const known = timings.get(endpoint)
     if (known !== undefined) return known
     const timing = await readTiming(endpoint, signal)
     const sinceSec = timestamp - timing.genesisSec
     if (sinceSec < 0 || sinceSec % timing.slotSec !== 0) {
-      const found = `begun at ${timing.genesisSec} with slots of ${timing.slotSec} s`
-      throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'time', expected: `that of a block at ${timestamp}`, found })
+      const found = `genesis at ${timing.genesisSec}, slots of ${timing.slotSec} s`
+      throw l1Fault('L1_WRONG_BEACON', {
+        endpoint: endpoint.name,
+        what: 'time',
+        expected: `slots that include a block at ${timestamp}`,
+        found,
+      })
     }
     timings.set(endpoint, timing)
     return timing
@@ -129,7 +134,7 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
     if (way === 'blob_sidecars') return asked(way, endpoint, wanted, '', signal)
     const query = [...wanted.hashes].map((hash) => `versioned_hashes=${hash}`).join('&')
     const answer = await asked(way, endpoint, wanted, `?${query}`, signal)
-    // anvil reads one value of a parameter: then all blobs of the slot
+    // anvil filters by one hash only, so this requests all blobs of the slot
     const isPart = typeof answer !== 'string' && answer.size > 0 && answer.size < wanted.hashes.size
     return isPart ? asked(way, endpoint, wanted, '', signal) : answer
   }
@@ -140,7 +145,10 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
     return way === 'blobs' ? blobsByCommitment(checks, list, hashes) : blobsByProof(checks, list, hashes)
   }
 
-  /** With proofs first, unless the endpoint gave its last blobs without: newer clients have no sidecars, older ones and archives nothing else. */
+  /**
+   * Requests blobs with proofs first, unless the endpoint last returned all blobs without: newer clients have no sidecars; older clients and archives
+   * have sidecars only.
+   */
   async function fromEndpoint(endpoint: Endpoint, wanted: Wanted, signal: AbortSignal): Promise<Blobs | undefined> {
     const first = ways.get(endpoint) ?? 'blob_sidecars'
     const answers: Answer[] = []
@@ -158,7 +166,7 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
     throw l1Fault('BLOB_UNAVAILABLE', { endpoint: endpoint.name, slot: wanted.slot, missing, asked: wanted.hashes.size })
   }
 
-  /** What an endpoint gives that is no answer becomes its fault. */
+  /** Converts errors in an endpoint's response to a Fault that names the endpoint. */
   async function blaming<T>(endpoint: Endpoint, slot: () => number, run: () => Promise<T>): Promise<T> {
     try {
       return await run()

@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { verifyBlobProof, versionedHashOfBlob } from '#lib/kzg'
 
-/** The expensive questions about blobs; `#lib/kzgThread` answers them beside the main thread. Rejects when it cannot be told. */
+/** Expensive checks of blobs. `#lib/kzgThread` runs them outside the main thread. Rejects when a check cannot run. */
 export interface BlobChecks {
-  /** The versioned hash of a blob of 131,072 bytes, by recomputing its commitment; undefined when it is no blob. */
+  /** Returns the versioned hash of a blob of 131,072 bytes, by computing its commitment; undefined when the blob is invalid. */
   hashOf(blob: Uint8Array): Promise<Uint8Array | undefined>
-  /** Whether the commitment (48 bytes) is the blob's, by its proof (48 bytes). */
+  /** Returns whether the proof (48 bytes) shows that the commitment (48 bytes) is the blob's. */
   verifyProof(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): Promise<boolean>
 }
 
-/** In this thread: two seconds the first time, then 45 or 3 ms each; others have their turn in between. */
+/** Checks in the calling thread: two seconds the first time, then 45 or 3 ms each. The event loop runs before each check. */
 export const checksInThisThread: BlobChecks = {
   async hashOf(blob): Promise<Uint8Array | undefined> {
     await setImmediate()

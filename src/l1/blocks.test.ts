@@ -17,7 +17,7 @@ import type { RpcCall } from './rpc.ts'
 const { signal } = new AbortController()
 const endpoint = 'l1.example'
 
-/** What one endpoint answers to each call. */
+/** Result of one endpoint for each call. */
 function blocksOf(answer: (call: RpcCall) => unknown) {
   const deps = { clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()), hasBudget: () => true }
   const failover = createFailover(deps, 'rpc', endpointsOf([`http://${endpoint}`]))
@@ -35,7 +35,7 @@ describe('l1/blocks', () => {
     [-32_000, 'finalized block not found'],
     [-32_000, 'header not found'],
     [-32_001, 'resource not found: block 0x12'],
-  ])('error %i "%s" means that the block is not there', async (code, message) => {
+  ])('error %i "%s" means that the block does not exist', async (code, message) => {
     const blocks = blocksOf(() => {
       throw refusal(code, message)
     })
@@ -47,14 +47,14 @@ describe('l1/blocks', () => {
     [-32_601, 'the method eth_getBlockReceipts does not exist/is not available'],
     [-32_601, 'block method not found'],
     [-32_000, 'archive required'],
-  ])('error %i "%s" is a failure, not an absent block (L1_RPC_ERROR)', async (code, message) => {
+  ])('error %i "%s" is a failure, not an unknown block (L1_RPC_ERROR)', async (code, message) => {
     const blocks = blocksOf(() => {
       throw refusal(code, message)
     })
     await expect(blocks.block(5, signal)).rejects.toMatchObject({ code: 'L1_RPC_ERROR' })
   })
 
-  it('raw bytes of a transaction of an unknown type are asked for, and the root decides about them', async () => {
+  it('requests the raw bytes of a transaction of an unknown type and verifies them by the root', async () => {
     const chain = createL1Chain({ chainId: 900, genesisTimeSec: 1_700_000_000, blockTimeSec: 12 })
     const raw = concatBytes(Uint8Array.of(6), new Uint8Array(40).fill(7))
     const block = chain.mine({ transactions: [raw] })

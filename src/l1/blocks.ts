@@ -14,37 +14,41 @@ import { receiptFromJson } from './receiptJson.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
 import { type CheckedHeader, type Verdict, verifyBody, verifyHeader } from './verifyBlock.ts'
 
-/** L1 blocks from JSON-RPC endpoints: nothing is handed out that its hash does not prove. */
+/** L1 blocks from JSON-RPC endpoints. Every returned block is verified against its hash. */
 export interface L1Blocks {
-  /** Labelled blocks, in the order of the labels, in one request; undefined: there is none (yet). */
+  /** Returns labelled blocks, in the order of the labels, with one request; undefined for a label without a block (yet). */
   heads(labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]>
-  /** The head of the first endpoint whose head is above the number: those that are behind are asked last from now on; undefined: no one's is. */
+  /**
+   * Returns the head of the first endpoint whose head is above the number, and queries endpoints that are behind it last from then on; undefined when
+   * no endpoint has a higher head.
+   */
   newerHead(above: number, signal: AbortSignal): Promise<L1Ref | undefined>
   ref(number: number, signal: AbortSignal): Promise<L1Ref | undefined>
   block(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined>
   /**
-   * Asks every endpoint whether it serves the rollup's L1; those that do not are left out, those that do not answer are asked later.
-   * @throws Fault L1_WRONG_CHAIN (fatal) when none is left
+   * Checks that every endpoint serves the rollup's L1. Endpoints that serve another chain are excluded. Endpoints that do not respond are checked
+   * when they are used.
+   * @throws Fault L1_WRONG_CHAIN (fatal) when all endpoints are excluded
    */
   agree(signal: AbortSignal): Promise<void>
 }
 
-/** How clients say that a block is not there; a method that is not there is another matter. */
+/** Error messages by which clients report an unknown block, as opposed to an unknown method. */
 const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)|not found.* block/i
 const isUnknownBlock = (error: unknown): boolean =>
   isFault(error, 'L1_RPC_ERROR') && error.data['code'] !== -32_601 && unknownBlock.test(String(error.data['message']))
 
 export type L1BlocksDeps = { readonly rpc: Rpc; readonly failover: Failover; readonly agreement: Agreement }
 export type L1BlocksOptions = {
-  /** In a block with blobs the endpoint's hashes of its transactions count in place of a root that does not fit: for anvil alone. */
+  /** In a block with blobs, accepts the endpoint's transaction hashes in place of a mismatched root. For anvil only. */
   readonly trustTransactions?: boolean
 }
 
 export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, options: L1BlocksOptions = {}): L1Blocks {
-  /** The highest block that any endpoint has shown: one that lacks it is behind. */
+  /** Highest block that any endpoint has returned. An endpoint without it is behind. */
   let highest = -1
 
-  /** An answer of the wrong shape is the endpoint's fault. */
+  /** Converts a response of the wrong shape to a Fault that names the endpoint. */
   const asking =
     <T>(asked: string, run: (endpoint: Endpoint, signal: AbortSignal) => Promise<T>) =>
     async (endpoint: Endpoint, signal: AbortSignal): Promise<T> => {
@@ -57,7 +61,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
       }
     }
 
-  /** Of a block that one endpoint has shown, others are asked when the first lacks it; above the head one answer is enough. */
+  /** Queries one endpoint for a block above the highest known block. For a known block, queries the next endpoint when one does not have it. */
   function askFor<T>(
     kind: QuestionKind,
     at: number | Hash,
@@ -74,7 +78,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     throw l1Fault('L1_BLOCK_MISMATCH', { endpoint: endpoint.name, block, what, expected, computed })
   }
 
-  /** A verified header that is the one asked for; labels may be any block. */
+  /** Returns the verified header, after a check that it is the requested block. A label accepts any block. */
   function checkedHeader(endpoint: Endpoint, at: number | string, json: Json): CheckedHeader {
     const checked = must(endpoint, at, verifyHeader(json))
     const { hash, number } = checked.ref
@@ -96,7 +100,9 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     return at.map((one, i) => (answers[i] === null ? undefined : checkedHeader(endpoint, one, objectOf(answers[i], 'block')).ref))
   }
 
-  /** One that has no finalized block yet may answer the whole batch with an error. */
+  /**
+   * Returns labelled blocks. An endpoint without a finalized block may answer the whole batch with an error, so each label is then requested alone.
+   */
   async function labelled(endpoint: Endpoint, labels: readonly L1Label[], signal: AbortSignal): Promise<readonly (L1Ref | undefined)[]> {
     try {
       return await headersAt(endpoint, labels, signal)
@@ -112,7 +118,10 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
   const transactionHashes = (json: Json): readonly Hash[] =>
     listOf(json['transactions'], 'transactions').map((item) => hashField(objectOf(item, 'transaction'), 'hash'))
 
-  /** Raw bytes of all transactions; those that this version cannot encode are asked for. The root decides whether they are right. */
+  /**
+   * Returns the EIP-2718 bytes of all transactions. Types that cannot be encoded here are requested as raw bytes; the transactions root verifies
+   * them.
+   */
   async function transactionsOf(endpoint: Endpoint, json: Json, signal: AbortSignal): Promise<readonly Uint8Array[]> {
     const items = listOf(json['transactions'], 'transactions')
     const encoded = items.map(transactionFromJson)
@@ -121,7 +130,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     const calls = unknown.map((hash): RpcCall => ({ method: 'eth_getRawTransactionByHash', params: [hash] }))
     const answers = await rpc.call(endpoint, calls, signal)
     const raws = answers.map((raw) => bytesField({ raw }, 'raw'))
-    if (raws.some((raw) => raw.length === 0)) throw new ShapeError('an empty transaction')
+    if (raws.some((raw) => raw.length === 0)) throw new ShapeError('empty transaction')
     return encoded.map((raw) => raw ?? raws.shift() ?? fromHex('0x'))
   }
 
@@ -143,7 +152,7 @@ export function createL1Blocks({ rpc, failover, agreement }: L1BlocksDeps, optio
     return must(endpoint, header.ref.number, verifyBody(header, transactions, receipts, listed))
   }
 
-  /** Some clients answer an error instead of null for a block that is not there. */
+  /** Returns undefined for the error by which some clients report an unknown block, in place of null. */
   async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
     try {
       return await answer

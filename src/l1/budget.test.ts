@@ -8,7 +8,7 @@ it.each([
   [1, [1, 1, 1]],
   [5, [1, 1, 2, 2, 1, 3, 1, 1, 1, 2, 2, 1, 5, 1, 4]],
   [3, [2, 2, 2, 2, 7, 1, 2]],
-])('l1/budget: of %i calls a second no second gets more, in the order of the questions', async (perSecond, counts) => {
+])('l1/budget: sends at most %i calls in any second, in the order of the requests', async (perSecond, counts) => {
   const clock = createManualClock()
   const budget = createBudget(clock, perSecond)
   const sent: { readonly atMs: number; readonly i: number }[] = []
@@ -24,11 +24,11 @@ it.each([
   for (const { atMs } of sent) {
     expect(sent.filter((other) => other.atMs >= atMs && other.atMs < atMs + 1_000).length).toBeLessThanOrEqual(largest)
   }
-  // nor is anything given away: it takes as long as it must
+  // and wastes no time: the total time is the necessary one
   expect(sent.at(-1)?.atMs).toBeLessThanOrEqual(Math.ceil(all / perSecond) * 2_000)
 })
 
-it('l1/budget: after a pause a whole second is there again; who does not wait any more is let go', async () => {
+it('l1/budget: a pause restores the whole budget; an aborted wait rejects', async () => {
   const clock = createManualClock()
   const budget = createBudget(clock, 2)
   expect(budget.has(1)).toBe(true)

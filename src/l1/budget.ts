@@ -1,10 +1,10 @@
 import type { Clock } from '#lib/clock'
 
-/** How many calls one endpoint may be sent. */
+/** Rate limit of calls to one endpoint. */
 export interface Budget {
-  /** Whether so many could be sent now. */
+  /** Returns whether this number of calls can be sent now. */
   has(count: number): boolean
-  /** Resolves when so many may be sent, in the order of the calls; rejects with the signal's reason. */
+  /** Resolves when this number of calls may be sent, in the order of `take`; rejects with the signal's reason. */
   take(count: number, signal: AbortSignal): Promise<void>
 }
 
@@ -12,14 +12,17 @@ const windowMs = 1_000
 
 const unlimited: Budget = { has: () => true, take: () => Promise.resolve() }
 
-/** @param perSecond at most so many in any second, 1 or more; undefined: no limit. A request of more calls than that is sent by itself. */
+/**
+ * Creates a rate limit.
+ * @param perSecond maximum number of calls in any second, at least 1; undefined: no limit. A request with more calls is sent alone.
+ */
 export function createBudget(clock: Clock, perSecond: number | undefined): Budget {
   if (perSecond === undefined) return unlimited
   const limit = perSecond
-  /** when each of the last calls is sent, oldest first */
+  /** times at which the last calls are sent, oldest first */
   let sentMs: number[] = []
 
-  /** When the last of so many more could be sent. */
+  /** Returns the time at which this number of further calls can be sent. */
   function dueMs(count: number): number {
     const nowMs = clock.elapsedMs()
     const kept = Math.max(0, limit - count)

@@ -1,6 +1,6 @@
 import type { Hash } from '#types/ids'
 
-/** A block by its hash, or a blob by its versioned hash; both at the number of the L1 block they belong to. */
+/** Kind of an entry: a block by its hash, or a blob by its versioned hash. Each is stored under the number of its L1 block. */
 export type L1CacheKind = 'block' | 'blob'
 export type L1CacheEntry = {
   readonly kind: L1CacheKind
@@ -11,15 +11,15 @@ export type L1CacheEntry = {
 }
 
 /**
- * What was read from L1, kept over restarts and bounded in bytes: the lowest L1 numbers go first. Nothing that comes out is believed: the reader
- * holds it against its hash. node/ fits the consensus store to it.
+ * Cache of L1 blocks and blobs that survives restarts. It is bounded in bytes and evicts the lowest L1 numbers first. Readers verify each entry
+ * against its hash. node/ implements it on the consensus store.
  */
 export interface L1Cache {
-  /** The hash of the block kept at a number: the one kept last. */
+  /** Returns the hash of the block stored last at a number. */
   hashAt(number: number): Hash | undefined
   read(kind: L1CacheKind, hash: Hash): Uint8Array | undefined
-  /** Keeps it, some time later; a block replaces another one at its number. Never fails: what cannot be kept is asked of L1 again. */
+  /** Stores an entry asynchronously; a block replaces another block at its number. Never fails: what cannot be stored is requested from L1 again. */
   keep(entry: L1CacheEntry): void
-  /** Forgets one that turned out to be damaged. */
+  /** Deletes a damaged entry. */
   drop(kind: L1CacheKind, hash: Hash): void
 }

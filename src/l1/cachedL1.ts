@@ -19,7 +19,7 @@ export type CachedL1Deps = {
   readonly metrics: Pick<L1Metrics, 'readAhead'>
 }
 
-/** A rough size in memory: enough to bound a cache. */
+/** Approximate size in memory, for the bound of the cache. */
 function sizeOf(block: L1Block): number {
   let bytes = 2_000
   for (const raw of block.transactions) bytes += raw.length + 100
@@ -27,14 +27,14 @@ function sizeOf(block: L1Block): number {
   return bytes + block.receipts.length * 500
 }
 
-/** The caches, in memory and on disk, and the reading ahead around what fetches and verifies. */
+/** Creates the L1 source with caches in memory and on disk, and with read-ahead. */
 export function createCachedL1(
   deps: CachedL1Deps,
   options: { readonly readAheadBlocks: number; readonly cacheBytes: number; readonly trustTransactions?: boolean },
 ): L1Source & Disposable {
   const { blocks, beacon, heads, kept, metrics } = deps
   const byHash = new Lru<Hash, L1Block>(options.cacheBytes / 2)
-  /** numbers that were asked for, and what the answer was last */
+  /** requested block numbers, with the hash returned last */
   const hashAt = new Lru<number, Hash>(1_048_576)
   const blobs = new Lru<Hash, Uint8Array>(options.cacheBytes / 2)
   let lastHanded: L1Ref | undefined
@@ -49,7 +49,7 @@ export function createCachedL1(
     const block = await blocks.block(at, signal)
     if (block === undefined) return undefined
     metrics.readAhead.inc({ from: 'endpoint' })
-    // what is kept is proved again when it is read: a block on trust would not be
+    // a block on disk is verified again when it is read, and a trusted block would fail
     if (!options.trustTransactions || !hasBlobs(block.transactions)) kept.keepBlock(block)
     return remember(block)
   }
@@ -66,8 +66,8 @@ export function createCachedL1(
   }
 
   /**
-   * A block that was read before is the answer as long as its number still has its hash: that is a small question. The first time after a start
-   * it is not asked: a block that was replaced meanwhile does not fit the next one, and then the number is asked for again.
+   * Returns the block at a number. A cached block is returned if the number still has its hash, which costs one request for a header. The first
+   * request for a number after a start skips that check: if L1 replaced the block, the next block does not fit, and the number is requested again.
    */
   async function blockOf(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
     const handed = hashAt.get(number)
@@ -81,7 +81,7 @@ export function createCachedL1(
 
   const ahead = createReadAhead(blockOf)
 
-  /** Takes what was read ahead; a failure there is no reason not to ask. */
+  /** Returns the block that was read ahead; undefined when there is none or reading ahead failed, so that the caller requests it. */
   async function taken(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
     try {
       const block = await ahead.take(number, signal)
@@ -97,7 +97,7 @@ export function createCachedL1(
     const block = (await taken(number, signal)) ?? (await blockOf(number, signal))
     if (block === undefined) return undefined
     const { ref } = block
-    // another branch: what was read ahead may belong to the old one
+    // reorg: blocks that were read ahead may belong to the old branch
     if (lastHanded?.number === number - 1 && lastHanded.hash !== ref.parentHash) ahead.clear()
     lastHanded = ref
     ahead.want(number + 1, Math.min(number + options.readAheadBlocks, heads.latest?.number ?? 0))

@@ -18,7 +18,7 @@ const startSec = 1_700_000_000 - (1_700_000_000 % slotSec)
 const batcherPostsEvery = 3
 const l1Blocks = 150
 
-/** An L1 of so many slots, some of them empty, with blobs now and then. */
+/** L1 with this number of slots: some are empty, and some blocks have blobs. */
 function l1Of(isEmpty: (slot: number) => boolean) {
   const chain = createL1Chain({ chainId: 1, genesisTimeSec: startSec, blockTimeSec: slotSec })
   const seeds = [1, 2, 3, 4]
@@ -60,9 +60,9 @@ it.each([
   ['every slot has a block', 4_000, 1_500, () => false],
   ['one slot in ten is empty', 4_000, 1_500, (slot: number) => slot % 10 === 5],
   ['heads are polled each second', 1_000, 2_700, (slot: number) => slot % 30 === 7],
-  ['blocks come late', 4_000, 5_900, () => false],
+  ['blocks are late', 4_000, 5_900, () => false],
 ])(
-  'l1/economy: in steady state at most 4 execution and 1 beacon calls for each L1 block: %s',
+  'l1/economy: needs at most 4 execution and 1 beacon calls per L1 block in steady state: %s',
   async (_what, headPollMs, seenAfterMs, isEmpty) => {
     const { chain, blobsAt, hashOf } = l1Of(isEmpty)
     const { l1, asked, fetch } = countingFetch(chain.recording())
@@ -87,7 +87,7 @@ it.each([
     let finalized: number | undefined
     const lagMs: number[] = []
 
-    /** A poll, with all labels each time, and what derivation then asks for: saving is the source's own affair. */
+    /** Polls all labels, then requests blocks and blobs as derivation does. The source alone saves calls. */
     async function read(): Promise<void> {
       dueMs = clock.elapsedMs() + headPollMs
       const latest = (await source.head('latest', signal))?.number ?? 0
@@ -119,9 +119,9 @@ it.each([
     const beacon = sum((what) => what.startsWith('/eth/v1')) / blocks
     expect(execution).toBeLessThanOrEqual(4)
     expect(beacon).toBeLessThanOrEqual((blobsAt.size + 10) / blocks)
-    // nobody pays for it with time: no block is seen later than the first poll after it, but for what the rhythm of slots takes to learn
+    // the savings cost no time: the first poll after a block sees it, except while the slot time is learned
     expect(lagMs.toSorted((a, b) => a - b)[Math.floor(lagMs.length * 0.9)]).toBeLessThanOrEqual(headPollMs + 1_500)
-    // the node's own count is the provider's
+    // the node's own count equals the provider's
     const text = await registry.metrics()
     const metric = [...text.matchAll(/basalt_l1_requests_total\{.*\} (\d+)/g)].reduce((all, [, count]) => all + Number(count), 0)
     expect(metric).toBe(sum(() => true))

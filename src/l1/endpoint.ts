@@ -1,17 +1,17 @@
 import { Buffer } from 'node:buffer'
 
-/** A server to ask. Only `name` may be shown: the URL often holds a key. */
+/** Server of an L1 API. Only `name` may be shown, because the URL often contains a key. */
 export type Endpoint = {
-  /** without credentials and without a slash at the end; secret all the same */
+  /** without credentials and trailing slash; still secret */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** host and port; with a number when a host comes twice */
+  /** host and port; numbered when a host occurs twice */
   readonly name: string
-  /** what the URL holds besides the host, piece by piece, as written and decoded */
+  /** parts of the URL besides the host, as written and decoded */
   readonly secrets: readonly string[]
 }
 
-/** As written where a `%` begins no escape. */
+/** Decodes percent escapes; returns the text unchanged when one is invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -20,7 +20,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Shorter pieces of a URL are versions and names of services. */
+/** Shorter parts of a URL are versions and names of services. */
 const minSecretLength = 5
 
 function secretsOf({ username, password, pathname, searchParams, search }: URL): readonly string[] {
@@ -29,12 +29,12 @@ function secretsOf({ username, password, pathname, searchParams, search }: URL):
   return pieces.filter(({ length }) => length >= minSecretLength).toSorted((a, b) => b.length - a.length)
 }
 
-/** A text of the endpoint's making, without the pieces of its URL that it may quote. */
+/** Replaces the parts of the endpoint's URL in a text from the endpoint. */
 export function withoutSecrets({ secrets }: Endpoint, text: string): string {
   return secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
 }
 
-/** The URL of a path, which may hold a query, below the endpoint's own; the endpoint's own query stands last. */
+/** Returns the URL of a path below the endpoint's URL. The path may contain a query; the endpoint's own query is appended to it. */
 export function urlAt({ url }: Endpoint, path: string): string {
   const [base = '', ...query] = url.split('?')
   if (path === '' || query.length === 0) return url + path
@@ -42,8 +42,8 @@ export function urlAt({ url }: Endpoint, path: string): string {
 }
 
 /**
- * Endpoints from URLs, in the same order. A user and password in a URL become a header.
- * @throws TypeError when one is no URL: the command line has checked them
+ * Creates endpoints from URLs, in the same order. User and password in a URL become an authorization header.
+ * @throws TypeError on an invalid URL, which the command line refuses before
  */
 export function endpointsOf(urls: readonly string[]): readonly Endpoint[] {
   const seen = new Map<string, number>()

@@ -9,7 +9,7 @@ import { l1Metrics } from './metrics.ts'
 
 const { signal } = new AbortController()
 
-/** Endpoints a, b, c …; what each takes, in ms, and does: a text is its answer, a fault is thrown, undefined is an answer too. */
+/** Endpoints a, b, c …; each has a delay in ms and a result: a string is its answer, a fault is thrown, undefined is an answer too. */
 type Plan = { ms: number; does: string | Error | undefined }
 function endpointsWith(plans: Record<string, Plan>, hasBudget: (endpoint: Endpoint) => boolean = () => true) {
   const clock = createManualClock()
@@ -30,7 +30,7 @@ function endpointsWith(plans: Record<string, Plan>, hasBudget: (endpoint: Endpoi
   }
   const run = () => failover.run('head', signal, ask).catch((error: unknown) => error)
   const find = () => failover.find('head', signal, ask).catch((error: unknown) => error)
-  /** Many quick answers, so that it is known what is usual. */
+  /** Many quick answers, so that the usual time is known. */
   const learn = async (times = 20) => {
     for (let i = 0; i < times; i++) {
       const answer = run()
@@ -46,7 +46,7 @@ const limited = l1Fault('L1_RATE_LIMITED', { endpoint: 'a', asked: 'x', retryAft
 const wrongChain = (endpoint: string) => l1Fault('L1_WRONG_CHAIN', { endpoint, what: 'chain id', expected: '1', found: '5' })
 
 describe('l1/failover', () => {
-  it('a slow answer is asked of a second endpoint too; the first to answer wins and the other is stopped', async () => {
+  it('queries a second endpoint when the first is slow; the first answer wins and the other request is aborted', async () => {
     const plans = { a: { ms: 10, does: 'from a' }, b: { ms: 30, does: 'from b' } }
     const { clock, asked, stopped, run, learn } = endpointsWith(plans)
     await learn()
@@ -61,7 +61,7 @@ describe('l1/failover', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  it('second questions stay rare: they never double the count, and an endpoint that is outrun again and again is asked last', async () => {
+  it('limits hedged requests, and demotes an endpoint that loses repeatedly', async () => {
     const plans = { a: { ms: 10, does: 'from a' }, b: { ms: 10, does: 'from b' } }
     const { clock, asked, lines, run, learn } = endpointsWith(plans)
     await learn()
@@ -80,7 +80,7 @@ describe('l1/failover', () => {
       await answer
     }
     expect(asked).toEqual(['b', 'b', 'b'])
-    // both slow, for long: one question in twenty is asked twice
+    // both slow for a long time: one request in twenty is hedged
     plans.b.ms = 2_000
     asked.length = 0
     for (let i = 0; i < 200; i++) {
@@ -91,7 +91,7 @@ describe('l1/failover', () => {
     expect(asked.length).toBeLessThanOrEqual(200 * 1.05 + 3)
   })
 
-  it('a quota that is used up is no reason to wait: the next endpoint answers at once, the first rests as long as it asks for', async () => {
+  it('skips an endpoint with a used-up quota at once, for as long as it demands', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: limited }, b: { ms: 0, does: 'from b' } }
     const { clock, asked, run } = endpointsWith(plans)
     expect(await run()).toBe('from b')
@@ -104,7 +104,7 @@ describe('l1/failover', () => {
     expect(asked).toEqual(['a', 'b', 'b', 'b', 'a'])
   })
 
-  it('who failed comes back by itself, later after each failure in a row; when all rest, the fault says for how long', async () => {
+  it('pauses a failed endpoint, longer after each failure in a row; the fault has the wait when all are paused', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: unreachable } }
     const { clock, run, registry, lines } = endpointsWith(plans)
     for (const restMs of [500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
@@ -114,11 +114,11 @@ describe('l1/failover', () => {
     }
     plans['a'] = { ms: 0, does: 'back' }
     expect(await run()).toBe('back')
-    expect(lines.at(-1)).toContain('answers again')
+    expect(lines.at(-1)).toContain('responds again')
     expect(await registry.metrics()).toContain('basalt_l1_usable_peers{api="rpc"} 1')
   })
 
-  it('one that serves another L1 is left out with one line in the log; when all do, that is fatal (L1_WRONG_CHAIN)', async () => {
+  it('excludes an endpoint of another L1 with one log line; fatal when all are excluded (L1_WRONG_CHAIN)', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: wrongChain('a') }, b: { ms: 0, does: 'from b' } }
     const { clock, asked, lines, run } = endpointsWith(plans)
     expect([await run(), await run()]).toEqual(['from b', 'from b'])
@@ -134,7 +134,7 @@ describe('l1/failover', () => {
     expect(await run()).toMatchObject({ code: 'L1_WRONG_CHAIN', severity: 'fatal' })
   })
 
-  it('what one lacks another may have; only all of them together make it missing', async () => {
+  it('queries the next endpoint when one has no answer; undefined only when all have none', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: undefined }, b: { ms: 0, does: 'from b' } }
     const { find } = endpointsWith(plans)
     expect(await find()).toBe('from b')
@@ -144,7 +144,7 @@ describe('l1/failover', () => {
     expect(await find()).toMatchObject({ code: 'L1_UNREACHABLE' })
   })
 
-  it('an endpoint that has answered since is not blamed for what another does wrong now', async () => {
+  it('does not blame an endpoint that succeeded since for the failure of another', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: limited }, b: { ms: 0, does: 'from b' } }
     const { clock, find } = endpointsWith(plans)
     expect(await find()).toBe('from b')
@@ -153,7 +153,7 @@ describe('l1/failover', () => {
     expect(await find()).toMatchObject({ code: 'L1_UNREACHABLE', data: { retryAfterMs: 500 } })
   })
 
-  it('one without budget, or behind the others, is asked after them', async () => {
+  it('queries an endpoint last when it has no budget or is behind', async () => {
     const plans: Record<string, Plan> = { a: { ms: 0, does: 'from a' }, b: { ms: 0, does: 'from b' } }
     let isSpent = true
     const { clock, run, failover, endpoints } = endpointsWith(plans, ({ name }) => name === 'b' || !isSpent)
@@ -166,7 +166,7 @@ describe('l1/failover', () => {
     expect(await run()).toBe('from a')
   })
 
-  it('an abort ends it at once, with its reason, and stops who is asked', async () => {
+  it("an abort ends a request at once with its reason, and aborts the endpoint's request", async () => {
     const plans = { a: { ms: 10_000, does: 'from a' }, b: { ms: 10_000, does: 'from b' } }
     const { clock, failover, lines } = endpointsWith(plans)
     const abort = new AbortController()
@@ -178,8 +178,8 @@ describe('l1/failover', () => {
     expect([clock.waiting, lines]).toEqual([0, []])
   })
 
-  it('what is no failure of an endpoint comes through', async () => {
-    const { run } = endpointsWith({ a: { ms: 0, does: new TypeError('a mistake here') }, b: { ms: 0, does: 'from b' } })
+  it("rethrows an error that is not an endpoint's failure", async () => {
+    const { run } = endpointsWith({ a: { ms: 0, does: new TypeError('an internal error') }, b: { ms: 0, does: 'from b' } })
     expect(await run()).toBeInstanceOf(TypeError)
   })
 })

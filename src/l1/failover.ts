@@ -8,43 +8,43 @@ import type { L1Metrics } from './metrics.ts'
 import { outrun, type Racer, race } from './race.ts'
 
 export type Ask<T> = (endpoint: Endpoint, signal: AbortSignal) => Promise<T>
-/** What is asked, as far as it decides how long an answer takes. */
+/** Kind of a request, as far as response times depend on it. */
 export type QuestionKind = 'head' | 'block' | 'blobs'
 
-/** Several endpoints that should know the same, best first. */
+/** Set of endpoints that serve the same data, in order of preference. */
 export interface Failover {
-  /** how many endpoints there are */
+  /** number of endpoints */
   readonly size: number
   /**
-   * Asks one endpoint after another until one answers. One that failed rests for a while and is passed over; while one is slow, another is
-   * asked beside it, as long as that stays rare.
-   * @throws the Fault of the endpoint that is back first, when all have failed (its data holds `retryAfterMs`), or that of one that is left
-   * out, when all are; any other error at once
+   * Queries endpoints in turn until one responds. An endpoint that failed is skipped for a while. While an endpoint is slow, a second one is queried
+   * as well, within a budget.
+   * @throws the Fault of the endpoint that is usable again first, when all have failed (its data has `retryAfterMs`); the Fault of an excluded
+   *   endpoint, when all are excluded; any other error at once
    */
   run<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T>): Promise<T>
   /**
-   * The same, but undefined means that another endpoint may have it.
-   * @returns undefined only when every endpoint has said so
+   * Same as `run`, but queries the next endpoint when one returns undefined.
+   * @returns undefined only when every endpoint returned undefined
    */
   find<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T | undefined>): Promise<T | undefined>
   /**
-   * Asks all endpoints at once. What they do wrong counts as it does elsewhere.
-   * @throws the Fault of one that is left out, when all are
+   * Queries all endpoints at once. Their failures count as in `run`.
+   * @throws the Fault of an excluded endpoint, when all are excluded
    */
   each(signal: AbortSignal, ask: Ask<void>): Promise<void>
-  /** For a while the endpoint is asked after all others: it answers, and is behind them. */
+  /** Queries the endpoint after all others for a while, because it responds but is behind them. */
   demote(endpoint: Endpoint): void
 }
 
-/** How long an endpoint rests after its first, second, … failure in a row. */
+/** Pause of an endpoint after its first, second, … failure in a row. */
 const rest: Backoff = { baseMs: 500, maxMs: 10_000, jitter: 0.5 }
-/** An endpoint that another one has outrun so many times in a row is asked last for a while. */
+/** Number of hedged requests in a row that an endpoint may lose before it is demoted. */
 const maxOutrun = 3
-/** Second questions beside a slow one: so many at once, and one more for every so many questions. */
+/** Budget for hedged requests: the burst, and the part of a request that each request adds. */
 const hedges = { burst: 3, perQuestion: 0.05 }
 const slowDemotionMs = 60_000
 const behindDemotionMs = 600_000
-/** What an endpoint is left out for, until the next start: waiting does not make it right. */
+/** Faults that exclude an endpoint until the next start, because waiting does not help. */
 const leavesOut: readonly string[] = ['L1_WRONG_CHAIN', 'L1_WRONG_BEACON']
 
 export type FailoverDeps = {
@@ -52,13 +52,13 @@ export type FailoverDeps = {
   readonly random: Random
   readonly log: Log
   readonly metrics: Pick<L1Metrics, 'hedges' | 'usable'>
-  /** Whether a call could be sent to the endpoint now; those that have to wait are asked last. */
+  /** Returns whether a call can be sent to the endpoint now. Endpoints that would have to wait are queried last. */
   readonly hasBudget: (endpoint: Endpoint) => boolean
 }
 
 type Api = 'rpc' | 'beacon'
 
-/** What is known of one endpoint. */
+/** State of one endpoint. */
 class Health {
   readonly endpoint: Endpoint
   failures = 0
@@ -80,7 +80,7 @@ class Health {
   }
 }
 
-/** The same fault, saying when the next try makes sense. */
+/** Returns the fault with the time until the next attempt. */
 function withWait(fault: Fault, retryAfterMs: number): Fault {
   return new Fault(fault.code, fault.severity, fault.message, fault.fix, { ...fault.data, retryAfterMs }, fault.cause)
 }
@@ -134,7 +134,7 @@ class Endpoints implements Failover {
     const health = this.#all.find((one) => one.endpoint === endpoint)
     if (health === undefined) return
     health.demotedUntilMs = this.#deps.clock.elapsedMs() + behindDemotionMs
-    this.#deps.log.warn('L1 endpoint is behind others', { endpoint: endpoint.name })
+    this.#deps.log.warn('L1 endpoint behind others, demoted', { endpoint: endpoint.name })
   }
 
   #race<T>(kind: QuestionKind, signal: AbortSignal, ask: Ask<T | undefined>): Promise<T | undefined> {
@@ -158,14 +158,14 @@ class Endpoints implements Failover {
     return may
   }
 
-  /** The endpoint's answer; undefined when it failed, was stopped or has none. Rejects with what is no endpoint's failure. */
+  /** Returns the endpoint's response; undefined when it failed, was stopped or has no answer. Rejects with errors that are not the endpoint's. */
   async #one<T>(health: Health, kind: QuestionKind, stop: AbortSignal, ask: Ask<T>): Promise<T | undefined> {
     const { clock, log } = this.#deps
     const startedMs = clock.elapsedMs()
     try {
       const answer = await ask(health.endpoint, stop)
       health.latency(kind).add(clock.elapsedMs() - startedMs)
-      if (health.failures > 0) log.info('L1 endpoint answers again', { endpoint: health.endpoint.name })
+      if (health.failures > 0) log.info('L1 endpoint responds again', { endpoint: health.endpoint.name })
       health.failures = 0
       health.outrun = 0
       this.#showUsable()
@@ -182,19 +182,19 @@ class Endpoints implements Failover {
     }
   }
 
-  /** Slow is no failure: it is asked after the others, and once more after a while. */
+  /** Demotes a slow endpoint for a while. Slow is not a failure. */
   #outrun(health: Health): void {
     health.outrun++
     if (health.outrun < maxOutrun) return
     health.outrun = maxOutrun - 1
     health.demotedUntilMs = this.#deps.clock.elapsedMs() + slowDemotionMs
-    this.#deps.log.warn('L1 endpoint is slower than others', { endpoint: health.endpoint.name })
+    this.#deps.log.warn('L1 endpoint slower than others, demoted', { endpoint: health.endpoint.name })
   }
 
   #leaveOut(health: Health, fault: Fault): void {
     if (health.leftOut === undefined) {
       const { code, message, fix } = fault
-      this.#deps.log.error('L1 endpoint is left out', { endpoint: health.endpoint.name, code, says: message, fix })
+      this.#deps.log.error('L1 endpoint excluded', { endpoint: health.endpoint.name, code, says: message, fix })
     }
     health.leftOut = fault
     this.#showUsable()
@@ -203,16 +203,25 @@ class Endpoints implements Failover {
   #failed(health: Health, fault: Fault): void {
     const { clock, random, log } = this.#deps
     health.fault = fault
-    // of several questions that fail together only the first counts
+    // of several concurrent requests that fail, only the first counts
     if (health.restsUntilMs > clock.elapsedMs()) return
     health.failures++
     const restMs = Math.max(backoffMs(rest, health.failures, random()), askedWaitMs(fault))
     health.restsUntilMs = clock.elapsedMs() + restMs
     this.#showUsable()
-    log.warn('L1 endpoint failed', { endpoint: health.endpoint.name, code: fault.code, says: fault.message, fix: fault.fix, restMs })
+    log.warn('L1 endpoint failed, retrying', {
+      endpoint: health.endpoint.name,
+      code: fault.code,
+      says: fault.message,
+      fix: fault.fix,
+      restMs,
+    })
   }
 
-  /** Nobody could be asked or nobody answered: the fault of the one that is back first; not of one that has answered since, if there is another. */
+  /**
+   * Returns the fault to report when all endpoints failed: that of the endpoint that is usable again first, preferring endpoints without a success
+   * since their fault.
+   */
   #allFailed(): Fault {
     const { clock } = this.#deps
     const blamed = this.#all.filter(({ fault, leftOut }) => fault !== undefined && leftOut === undefined)
@@ -220,7 +229,7 @@ class Endpoints implements Failover {
     const [first] = blamed.toSorted((a, b) => hasAnswered(a) - hasAnswered(b) || a.restsUntilMs - b.restsUntilMs)
     if (first?.fault !== undefined) return withWait(first.fault, Math.max(1, first.restsUntilMs - clock.elapsedMs()))
     const leftOut = this.#all.find((health) => health.leftOut !== undefined)?.leftOut
-    if (leftOut === undefined) throw new RangeError(`no ${this.#api} endpoint`)
+    if (leftOut === undefined) throw new RangeError(`no ${this.#api} endpoint is configured`)
     return leftOut
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { l1Fault } from './faults.ts'
 
-it('l1/faults: what a beacon API was asked for is named by its path, anything else as it is', () => {
+it('l1/faults: names a beacon API request by its path, and other requests as given', () => {
   const at = { endpoint: 'b.example', reason: 'ECONNREFUSED' }
   expect(l1Fault('L1_UNREACHABLE', { ...at, asked: 'genesis' }).message).toBe(
     'b.example does not answer beacon API /eth/v1/beacon/genesis: ECONNREFUSED',

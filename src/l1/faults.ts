@@ -1,21 +1,21 @@
 import { defineFaults } from '#lib/fault'
 
-/** Of what the beacon API is asked for by one word, the path. */
+/** Paths of beacon API requests that are named by one word. */
 const beaconPaths: Readonly<Record<string, string>> = { genesis: '/eth/v1/beacon/genesis', config: '/eth/v1/config/spec' }
 
-/** What was asked, so that an operator can ask it by hand. */
+/** Returns the request as an operator can repeat it by hand. */
 const shownAsked = (asked: string): string => (Object.hasOwn(beaconPaths, asked) ? `beacon API ${beaconPaths[asked]}` : asked)
 
 export const l1Fault = defineFaults({
   L1_UNREACHABLE: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; reason: string }) => `${d.endpoint} does not answer ${shownAsked(d.asked)}: ${d.reason}`,
-    fix: 'check that the endpoint runs and can be reached; name more than one: --l1.rpc=URL,URL and --l1.beacon=URL,URL',
+    fix: 'check that the endpoint runs and is reachable; configure more than one: --l1.rpc=URL,URL and --l1.beacon=URL,URL',
   },
   L1_RATE_LIMITED: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; retryAfterMs: number }) =>
-      `${d.endpoint} limits requests (${shownAsked(d.asked)}); it is asked again in ${Math.ceil(d.retryAfterMs / 1000)} s`,
+      `${d.endpoint} limits requests (${shownAsked(d.asked)}); next request in ${Math.ceil(d.retryAfterMs / 1000)} s`,
     fix: 'raise the quota at the provider, or add an endpoint: --l1.rpc=URL,URL',
   },
   L1_REFUSED: {
@@ -32,31 +32,31 @@ export const l1Fault = defineFaults({
   L1_BAD_ANSWER: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; reason: string }) =>
-      `${d.endpoint} answers ${shownAsked(d.asked)} with something else: ${d.reason}`,
-    fix: 'check that the URL is that of an L1 JSON-RPC (--l1.rpc) or beacon API (--l1.beacon); use another endpoint',
+      `${d.endpoint} sends an invalid response to ${shownAsked(d.asked)}: ${d.reason}`,
+    fix: 'check that the URL is an L1 JSON-RPC (--l1.rpc) or beacon API (--l1.beacon) endpoint; use another endpoint',
   },
   L1_BLOCK_MISMATCH: {
     severity: 'retry',
     says: (d: { endpoint: string; block: number | string; what: string; expected: string; computed: string }) =>
-      `${d.endpoint} gives L1 block ${d.block} whose ${d.what} is ${d.computed}, not ${d.expected}`,
-    fix: 'use another endpoint: this one mixes up blocks or serves wrong data',
+      `${d.endpoint} returns L1 block ${d.block} with ${d.what} ${d.computed}, expected ${d.expected}`,
+    fix: 'use another endpoint; this one confuses blocks or serves wrong data',
   },
   L1_WRONG_CHAIN: {
     severity: 'fatal',
     says: (d: { endpoint: string; what: string; expected: string; found: string }) =>
       `${d.endpoint} serves another L1: its ${d.what} is ${d.found}, the rollup's is ${d.expected}`,
-    fix: 'name an endpoint of the right chain: --l1.rpc=URL',
+    fix: 'configure an endpoint of the right chain: --l1.rpc=URL',
   },
   L1_WRONG_BEACON: {
     severity: 'fatal',
     says: (d: { endpoint: string; what: string; expected: string; found: string }) =>
       `${d.endpoint} serves another beacon chain: its ${d.what} is ${d.found}, that of the rollup's L1 is ${d.expected}`,
-    fix: 'name a beacon endpoint of the right chain: --l1.beacon=URL',
+    fix: 'configure a beacon endpoint of the right chain: --l1.beacon=URL',
   },
   L1_NO_BEACON: {
     severity: 'fatal',
-    says: (d: { block: number }) => `L1 block ${d.block} refers to blobs, and no beacon endpoint is configured`,
-    fix: 'name a beacon API endpoint: --l1.beacon=URL',
+    says: (d: { block: number }) => `L1 block ${d.block} refers to blobs, but no beacon endpoint is configured`,
+    fix: 'configure a beacon API endpoint: --l1.beacon=URL',
   },
   BLOB_UNAVAILABLE: {
     severity: 'retry',
@@ -66,12 +66,12 @@ export const l1Fault = defineFaults({
   },
   BLOB_UNCHECKED: {
     severity: 'retry',
-    says: (d: { reason: string }) => `blobs could not be checked: ${d.reason}`,
-    fix: 'nothing: it is tried again; when it comes back, look for a lack of memory',
+    says: (d: { reason: string }) => `blobs could not be verified: ${d.reason}`,
+    fix: 'nothing, the check is retried; if the fault repeats, check for a lack of memory',
   },
   BLOB_MISMATCH: {
     severity: 'retry',
-    says: (d: { endpoint: string; slot: number; reason: string }) => `${d.endpoint} gives a wrong blob for slot ${d.slot}: ${d.reason}`,
-    fix: 'use another beacon endpoint: this one serves wrong data',
+    says: (d: { endpoint: string; slot: number; reason: string }) => `${d.endpoint} returns a wrong blob for slot ${d.slot}: ${d.reason}`,
+    fix: 'use another beacon endpoint; this one serves wrong data',
   },
 })

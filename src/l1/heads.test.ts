@@ -10,7 +10,7 @@ const { signal } = new AbortController()
 const hash = (number: number, branch = 0) =>
   parseHash(`0x${branch.toString(16).padStart(2, '0')}${(number + 16).toString(16).padStart(62, '0')}`)
 const startSec = 1_700_000_004
-/** Block n at 12 n seconds after the start. */
+/** Block n is at 12 n seconds after the start. */
 const ref = (number: number, branch = 0, parentBranch = branch): L1Ref => ({
   number,
   hash: hash(number, branch),
@@ -49,7 +49,7 @@ function watched(options: HeadsOptions = {}) {
     showElsewhere: (one: L1Ref | undefined) => {
       other = one
     },
-    /** Polls each second for so many. */
+    /** Polls once per second for this number of seconds. */
     async poll(seconds: number) {
       for (let i = 0; i < seconds; i++) {
         await clock.advanceMs(1_000)
@@ -61,19 +61,19 @@ function watched(options: HeadsOptions = {}) {
 }
 
 it.each([
-  ['the first', undefined, ref(5), 'new'],
-  ['a higher one', ref(5), ref(6), 'new'],
-  ['the same', ref(5), ref(5), 'same'],
-  ['another at its number', ref(5), ref(5, 1), 'new'],
-  ['a lower one of its branch', ref(5), ref(4), 'behind'],
-  ['a lower one of another branch', ref(5), ref(4, 1), 'new'],
-  ['a lower one that nobody knows', ref(5), ref(2), 'unknown'],
+  ['the first head', undefined, ref(5), 'new'],
+  ['a higher block', ref(5), ref(6), 'new'],
+  ['the same block', ref(5), ref(5), 'same'],
+  ['another block at its number', ref(5), ref(5, 1), 'new'],
+  ['a lower block of its branch', ref(5), ref(4), 'behind'],
+  ['a lower block of another branch', ref(5), ref(4, 1), 'new'],
+  ['an unknown lower block', ref(5), ref(2), 'unknown'],
 ] as const)('l1/heads: after a head %s is %s … %s', (_what, best, seen, place) => {
   expect(placeHead(best, seen, (number) => (number >= 3 ? hash(number) : undefined))).toBe(place)
 })
 
 describe('l1/heads', () => {
-  it('an endpoint that is behind never takes the head back', async () => {
+  it('ignores the lower head of an endpoint that is behind', async () => {
     const { show, poll, lines } = watched()
     show(ref(0))
     await poll(12)
@@ -86,7 +86,7 @@ describe('l1/heads', () => {
     expect(lines).toEqual([])
   })
 
-  it('a branch that is shorter is taken at once, and a head that is gone for good after two minutes', async () => {
+  it('accepts a shorter branch at once, and a vanished head after two minutes', async () => {
     const { show, poll, lines, clock } = watched()
     for (const number of [0, 1, 2, 3]) {
       show(ref(number))
@@ -100,10 +100,10 @@ describe('l1/heads', () => {
     show(gone)
     await poll(130)
     expect(clock.waiting).toBe(0)
-    expect(lines.join()).toContain('went back')
+    expect(lines.join()).toContain('moved back')
   })
 
-  it('an endpoint that stands still is noticed: another one is asked after four slots', async () => {
+  it('queries another endpoint after four slots without a new block', async () => {
     const { show, showElsewhere, poll } = watched()
     show(ref(0))
     await poll(1)
@@ -114,7 +114,7 @@ describe('l1/heads', () => {
     expect((await poll(30))?.number).toBe(4)
   })
 
-  it('a chain far from the clock is asked for at every poll: nobody knows when it moves', async () => {
+  it('requests the head at every poll while the chain is far from the clock', async () => {
     const { show, poll, asked, clock } = watched()
     await clock.advanceMs(3_600_000)
     show(ref(0))
@@ -124,7 +124,7 @@ describe('l1/heads', () => {
     expect((await poll(1))?.number).toBe(7)
   })
 
-  it('a wall clock that is wrong costs one slot at most', async () => {
+  it('a wrong wall clock delays a head by one slot at most', async () => {
     const { show, poll } = watched()
     // the chain is 100 seconds ahead of this clock
     show(ref(8))
@@ -133,7 +133,7 @@ describe('l1/heads', () => {
     expect((await poll(13))?.number).toBe(9)
   })
 
-  it('both labels come with one question, once in 96 seconds; finalized never goes back', async () => {
+  it('requests both labels with one call, once in 96 seconds; finalized never moves back', async () => {
     const { heads, labels, asked, clock, show } = watched()
     show(ref(9))
     await clock.advanceMs(9 * 12_000)
@@ -153,7 +153,7 @@ describe('l1/heads', () => {
     expect((await heads.head('finalized', signal))?.number).toBe(3)
   })
 
-  it('where labels move with every block they are asked for as often', async () => {
+  it('requests the labels as often as configured for a chain where each block moves them', async () => {
     const { heads, labels, clock, show } = watched({ labelEveryMs: 2_000 })
     show(ref(9))
     await clock.advanceMs(9 * 12_000)

@@ -6,37 +6,37 @@ import type { Hash } from '#types/ids'
 import type { L1Blocks } from './blocks.ts'
 import type { Usage } from './usage.ts'
 
-/** The heads of L1, asked for no more often than they can have changed. */
+/** Heads of L1, requested only when they can have changed. */
 export interface L1HeadView {
   /**
-   * While L1 keeps pace with the clock: what was seen last, until a next block can be there. A head that an endpoint shows below the one seen
-   * is passed over as long as the endpoint may just be behind.
+   * Returns the head. While L1 keeps pace with the clock, this is the last head until the next block is expected. A head below the last one is
+   * ignored for as long as the endpoint may just be behind.
    */
   head(label: L1Label, signal: AbortSignal): Promise<L1Ref | undefined>
-  /** The head seen last; undefined: none yet. */
+  /** Last head; undefined before the first one. */
   readonly latest: L1Ref | undefined
 }
 
 type SlowLabel = Exclude<L1Label, 'latest'>
 const slowLabels: readonly SlowLabel[] = ['safe', 'finalized']
 
-/** How often the labels are asked for, unless told otherwise: they move once in 32 slots, and finality takes twice as long. */
+/** Default interval between requests for `safe` and `finalized`. They move once in 32 slots; finality takes twice as long. */
 const defaultLabelEveryMs = 96_000
-/** Until two blocks in a row were seen; Ethereum. */
+/** Slot time of Ethereum, used until two consecutive blocks were seen. */
 const defaultSlotMs = 12_000
-/** Further from the clock than this many slots a chain is a recording, or an endpoint that syncs: its head can change at any time. */
+/** A head further from the clock than this number of slots belongs to a recorded chain or a syncing endpoint: it can change at any time. */
 const liveSlots = 25
-/** A head below the one seen is believed after this many slots: it is not just one endpoint that is behind. */
+/** After this number of slots, a head below the last one is accepted: a lagging endpoint no longer explains it. */
 const stubbornSlots = 10
-/** Without a new block for so many slots another endpoint is asked for one. */
+/** After this number of slots without a new block, another endpoint is queried. */
 const stuckSlots = 4
-/** Waits for a block that is late: doubled each time. In a slot without a block it is given up after a while. */
+/** Waits for a late block: doubled each time. After `giveUp` the slot is treated as empty. */
 const lateMs = { first: 1_000, most: 4_000, giveUp: 6_000 }
-/** How much earlier the next block is asked for when the last one was there at once. */
+/** Reduction of the wait for the next block when the last block was there at the first request. */
 const earlierMs = 100
 const rememberedHeads = 256
 
-/** What a head that was asked for is, beside the one seen last. Pure. */
+/** Compares a requested head with the best head. Pure. */
 export function placeHead(
   best: L1Ref | undefined,
   seen: L1Ref,
@@ -50,7 +50,7 @@ export function placeHead(
 }
 
 export type HeadsOptions = {
-  /** where `safe` and `finalized` move with every block */
+  /** interval between requests for `safe` and `finalized`, for chains where each block moves them */
   readonly labelEveryMs?: number
 }
 
@@ -74,13 +74,13 @@ class Heads implements L1HeadView {
   readonly #labelEveryMs: number
   readonly #hashes = new Map<number, Hash>()
   #best: L1Ref | undefined
-  /** whether the head kept pace with the clock when it was seen */
+  /** true when the best head was close to the clock's time */
   #isPaced = false
   #askAtMs = Number.NEGATIVE_INFINITY
   #slotMs = defaultSlotMs
-  /** from a block's timestamp to its being seen, as this clock tells */
+  /** learned time from a block's timestamp to its first sight, by this clock */
   #delayMs = 0
-  /** how often it was asked for in vain in which slot, counted from the best head's; and when last, as the wall clock tells */
+  /** number of requests that found no new block in `#missedSlot`, the slot counted from the best head's; time of the last one, by the wall clock */
   #misses = 0
   #missedSlot: number | undefined
   #missedAtMs = Number.NEGATIVE_INFINITY
@@ -113,7 +113,7 @@ class Heads implements L1HeadView {
     return this.#best
   }
 
-  /** The preferred endpoint's head; that of another one when there should have been new blocks for long. */
+  /** Requests the head of the preferred endpoint; of another endpoint when new blocks are overdue. */
   async #ask(signal: AbortSignal): Promise<L1Ref | undefined> {
     const best = this.#best
     const isStuck = best !== undefined && this.#isPaced && this.#clock.nowMs() - best.timestamp * 1_000 > stuckSlots * this.#slotMs
@@ -127,7 +127,7 @@ class Heads implements L1HeadView {
     else this.#missed()
   }
 
-  /** The head seen is above what is shown now: for so long that it must have gone. */
+  /** Returns whether endpoints have shown a lower head for so long that the best head must be gone. */
   #isBelowForLong(): boolean {
     const nowMs = this.#clock.elapsedMs()
     this.#belowSinceMs ??= nowMs
@@ -136,7 +136,7 @@ class Heads implements L1HeadView {
 
   #adopt(seen: L1Ref): void {
     const before = this.#best
-    if (before && seen.number < before.number) this.#log.warn('the L1 head went back', { from: before.number, to: seen.number })
+    if (before && seen.number < before.number) this.#log.warn('L1 head moved back', { from: before.number, to: seen.number })
     if (before && seen.number > before.number) this.#usage.moved(seen.number - before.number)
     if (before && seen.number === before.number + 1 && seen.timestamp > before.timestamp) this.#learnSlot(seen.timestamp - before.timestamp)
     this.#learnDelay(seen.timestamp)
@@ -146,18 +146,21 @@ class Heads implements L1HeadView {
     this.#remember(seen)
     const waitMs = seen.timestamp * 1_000 + this.#slotMs + this.#delayMs - this.#clock.nowMs()
     this.#isPaced = this.#isLive()
-    // a clock that is wrong costs one slot at most
+    // limits the wait to one slot, in case the wall clock is wrong
     if (this.#isPaced) this.#askAtMs = this.#clock.elapsedMs() + Math.min(waitMs, this.#slotMs)
   }
 
-  /** A slot without a block makes a distance longer, nothing makes it shorter. */
+  /** Learns the slot time as the shortest distance of two blocks: empty slots only make it longer. */
   #learnSlot(sec: number): void {
     this.#slotMs = Math.min(this.#slotMs, sec * 1_000)
   }
 
-  /** Asked before it was there: it came between then and now. There at once: next time it is asked for a little earlier. */
+  /**
+   * Learns the delay. After a request that missed the block, it arrived between that request and this one. Without one, the next request is a little
+   * earlier.
+   */
   #learnDelay(timestamp: number): void {
-    if (this.#best === undefined) return // who knows for how long it had been there
+    if (this.#best === undefined) return // the first block may have been there for any time
     const seenMs = this.#clock.nowMs() - timestamp * 1_000
     const missedMs = this.#missedAtMs - timestamp * 1_000
     const delayMs = missedMs >= 0 ? (missedMs + seenMs) / 2 : Math.min(this.#delayMs, seenMs) - earlierMs
@@ -174,7 +177,7 @@ class Heads implements L1HeadView {
     }
   }
 
-  /** The next block is not there yet: it is late, or the slot has none. */
+  /** Schedules the next request after the next block was not there: it is late, or the slot is empty. */
   #missed(): void {
     const best = this.#best
     this.#missedAtMs = this.#clock.nowMs()
@@ -194,7 +197,10 @@ class Heads implements L1HeadView {
     return best !== undefined && Math.abs(this.#clock.nowMs() - best.timestamp * 1_000) < liveSlots * this.#slotMs
   }
 
-  /** Both labels come with one request; an answer that nobody has read yet is good for the other. */
+  /**
+   * Returns a labelled block. One request returns both labels. It is repeated after the interval; on a chain far from the clock, when a label is
+   * read a second time.
+   */
   async #askLabel(label: SlowLabel, signal: AbortSignal): Promise<L1Ref | undefined> {
     const isFresh = this.#isLive() ? this.#clock.elapsedMs() < this.#labelsAtMs : this.#unread.has(label)
     if (!isFresh) {

@@ -6,20 +6,20 @@ export type HttpDeps = JsonHttpDeps
 export type HttpLimits = JsonHttpLimits
 
 export type HttpRequest = {
-  /** after the endpoint's own path; may hold a query */
+  /** path below the endpoint's own; may contain a query */
   readonly path: string
   /** JSON to post; undefined: GET */
   readonly body?: unknown
-  /** what is asked, for messages: a method or a path without secrets */
+  /** description of the request for messages: a method, or a path without secrets */
   readonly asked: string
 }
 
-/** Status 200, or one of 4xx that may be an answer in itself; `json` is undefined when such an answer holds none. */
+/** Response with status 200, or with a status of 4xx that is an answer in itself. `json` is undefined when a 4xx response has no JSON. */
 export type HttpAnswer = { readonly status: number; readonly json: unknown }
 
 /**
- * One request, without retry.
- * @throws Fault L1_UNREACHABLE (also when time is up), L1_RATE_LIMITED, L1_REFUSED, L1_BAD_ANSWER (all retry); the signal's reason
+ * Sends one request, without retry.
+ * @throws Fault L1_UNREACHABLE (also on time-out), L1_RATE_LIMITED, L1_REFUSED, L1_BAD_ANSWER (all retry); the signal's reason
  */
 export async function requestJson(
   deps: HttpDeps,

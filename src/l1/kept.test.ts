@@ -19,7 +19,7 @@ const blobsAt = (number: number): readonly Hash[] =>
 const blobNumbers = recording.blocks.map((_, number) => number).filter((number) => blobsAt(number).length > 0)
 const last = blobNumbers[0] ?? expect.fail('no blobs')
 
-/** A disk: what is on it can be damaged. */
+/** Disk whose contents can be damaged. */
 function diskOf() {
   const rows = new Map<string, Uint8Array>()
   const hashes = new Map<number, Hash>()
@@ -35,7 +35,7 @@ function diskOf() {
   return { rows, cache }
 }
 
-/** A process with that disk on that L1; `asked` is what it asks for. */
+/** Process with that disk on that L1; `asked` lists its requests. */
 function start(cache: L1Cache, from: L1Recording = recording) {
   const clock = createManualClock()
   const l1 = createRecordedL1(from, { head: from.blocks.length - 1 })
@@ -65,11 +65,11 @@ function start(cache: L1Cache, from: L1Recording = recording) {
   return { source, asked, lines, readAll }
 }
 
-/** Compression goes on beside this thread. */
+/** Waits for the compression, which runs in another thread. */
 const written = (rows: ReadonlyMap<string, unknown>, count: number) => expect.poll(() => rows.size).toBe(count)
 
 describe('l1/kept', () => {
-  it('after a restart nothing that was read is asked of L1 again', async () => {
+  it('requests no block again after a restart', async () => {
     const { rows, cache } = diskOf()
     const blobs = await start(cache).readAll()
     await written(rows, 6 + new Set(blobsAt(last)).size)
@@ -78,7 +78,7 @@ describe('l1/kept', () => {
     expect(asked).toEqual([])
   })
 
-  it('a second question for a number asks whether the block is still canonical', async () => {
+  it('a second request for a number asks only whether the block is still canonical', async () => {
     const { rows, cache } = diskOf()
     await start(cache).readAll()
     await written(rows, 6 + new Set(blobsAt(last)).size)
@@ -88,7 +88,7 @@ describe('l1/kept', () => {
     expect(asked).toEqual(['eth_chainId undefined', `eth_getBlockByNumber 0x${last.toString(16)}`])
   })
 
-  it('what L1 replaced while the node was down is given up at the second question, on disk too', async () => {
+  it('drops a block that L1 replaced while the node was down at its second request, on disk too', async () => {
     const { rows, cache } = diskOf()
     await start(cache).readAll()
     await written(rows, 6 + new Set(blobsAt(last)).size)
@@ -104,11 +104,11 @@ describe('l1/kept', () => {
 
   const damages: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array])[] = [
     ['a changed byte', (bytes) => bytes.map((byte, at) => (at === bytes.length >> 1 ? byte ^ 0x55 : byte))],
-    ['a lost end', (bytes) => bytes.subarray(0, bytes.length - 20)],
+    ['a missing end', (bytes) => bytes.subarray(0, bytes.length - 20)],
     ['nothing', () => new Uint8Array()],
-    ['something else', () => new TextEncoder().encode('not a frame')],
+    ['other bytes', () => new TextEncoder().encode('not a frame')],
   ]
-  it.each(damages)('rows with %s are noticed, dropped and read from L1', async (_what, damage) => {
+  it.each(damages)('detects and drops entries with %s, and reads them from L1', async (_what, damage) => {
     const { rows, cache } = diskOf()
     const blobs = await start(cache).readAll()
     const count = 6 + new Set(blobsAt(last)).size
@@ -124,7 +124,7 @@ describe('l1/kept', () => {
     expect(asked).toEqual([])
   })
 
-  it('the right bytes under another hash are damage too', async () => {
+  it('detects the right bytes under another hash', async () => {
     const { rows, cache } = diskOf()
     await start(cache).readAll()
     await written(rows, 6 + new Set(blobsAt(last)).size)

@@ -11,30 +11,30 @@ import type { BlobChecks } from './blobChecks.ts'
 import type { L1Cache, L1CacheKind } from './cache.ts'
 import { verifyBody } from './verifyBlock.ts'
 
-/** Blocks and blobs in the cache on disk: compressed on the way in, held against their hashes on the way out. */
+/** Blocks and blobs in the cache on disk. They are compressed when written and verified against their hashes when read. */
 export interface Kept {
   hashAt(number: number): Hash | undefined
   block(hash: Hash): L1Block | undefined
   blob(hash: Hash): Promise<Uint8Array | undefined>
   keepBlock(block: L1Block): void
   keepBlob(number: number, hash: Hash, blob: CheckedBlob): void
-  /** Resolves when all that is to be kept so far has reached the cache. */
+  /** Resolves when all pending writes have reached the cache. */
   settled(): Promise<void>
 }
 
-/** Before compression; a block with more is not kept. */
+/** Maximum size of a block before compression; larger blocks are not cached. */
 const maxBlockBytes = 64 * 1_048_576
-/** What may wait for compression; beyond that nothing is kept. */
+/** Maximum size of entries that wait for compression; entries beyond it are not cached. */
 const maxWaitingBytes = 32 * 1_048_576
 const openingBytes = 96
 
 const blockBytes = ({ header, transactions, receipts }: L1Block): Uint8Array =>
   encodeRlp([encodeHeader(header), [...transactions], receipts.map(encodeReceipt)])
 
-/** undefined when it is not the block of the hash, every root included. */
+/** Decodes and verifies a cached block, including all its roots; undefined when it does not match the hash. */
 function blockFrom(bytes: Uint8Array, hash: Hash): L1Block | undefined {
   try {
-    const [first, second, third] = rlpList(decodeRlp(bytes), 'kept block')
+    const [first, second, third] = rlpList(decodeRlp(bytes), 'cached block')
     const header = decodeHeader(rlpBytes(first, 'header'))
     if (hashHeader(header) !== hash) return undefined
     const transactions = rlpList(second, 'transactions').map((raw) => rlpBytes(raw, 'transaction'))
@@ -54,7 +54,7 @@ function blobFrom(bytes: Uint8Array): CheckedBlob {
   return { blob, opening: { commitment: bytes.subarray(blobBytes, blobBytes + 48), proof: bytes.subarray(blobBytes + 48) } }
 }
 
-/** Without a cache nothing is kept. */
+/** Implementation without a cache. */
 const keepsNothing: Kept = {
   hashAt: () => undefined,
   block: () => undefined,
@@ -85,14 +85,14 @@ function keptIn(cache: L1Cache, checks: BlobChecks, log: Log): Kept {
     try {
       cache.keep({ kind, number, hash, bytes: await zstd(bytes) })
     } catch (error) {
-      log.warn('a piece of L1 could not be kept', { kind, hash, error })
+      log.warn('L1 cache write failed', { kind, hash, error })
     } finally {
       waitingBytes -= bytes.length
     }
   }
 
   function damaged(kind: L1CacheKind, hash: Hash): undefined {
-    log.warn('a kept piece of L1 is damaged: it is asked for again', { kind, hash })
+    log.warn('damaged L1 cache entry dropped', { kind, hash })
     cache.drop(kind, hash)
     return undefined
   }

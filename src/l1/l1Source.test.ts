@@ -41,7 +41,7 @@ function sourceOf(options: Partial<L1SourceOptions> = {}, clock = systemClock) {
 }
 
 describe('l1/l1Source', () => {
-  it('labels, references and blocks are those of the recording', async () => {
+  it('returns the labels, references and blocks of the recording', async () => {
     using l1 = sourceOf()
     const last = recording.blocks.length - 1
     expect((await l1.head('latest', signal))?.hash).toBe(hashOf(last))
@@ -56,7 +56,7 @@ describe('l1/l1Source', () => {
     expect(await l1.block(parseHash(`0x${'12'.repeat(32)}`), signal)).toBeUndefined()
   })
 
-  it('blobs come in the order of the hashes, whole, and once only over the wire', async () => {
+  it('returns blobs in the order of the hashes, and requests each only once', async () => {
     using l1 = sourceOf()
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
     const twice = [...blobHashes, ...blobHashes]
@@ -79,7 +79,7 @@ describe('l1/l1Source', () => {
     ['wrong-transaction', 'L1_BLOCK_MISMATCH', /BlockBy/],
     ['wrong-receipts', 'L1_BLOCK_MISMATCH', /BlockBy/],
     ['no-receipts', 'L1_BAD_ANSWER', /BlockBy/],
-  ])('an endpoint that answers with %s is named, rests, and then gives the right block (%s)', async (kind, code, on) => {
+  ])('names and pauses an endpoint that answers with %s, then returns the right block (%s)', async (kind, code, on) => {
     const clock = createManualClock()
     using l1 = sourceOf({}, clock)
     server.fail({ kind, times: 1, ...(on && { on }) })
@@ -93,7 +93,7 @@ describe('l1/l1Source', () => {
     expect(lines.join()).toContain(code)
   })
 
-  it('an endpoint that never answers is given up when time is up (L1_UNREACHABLE)', async () => {
+  it('an endpoint that never responds times out (L1_UNREACHABLE)', async () => {
     const clock = createManualClock()
     using l1 = sourceOf({ timeoutMs: 3_000 }, clock)
     server.fail({ kind: 'timeout', times: 1 })
@@ -104,7 +104,7 @@ describe('l1/l1Source', () => {
     expect(await answer).toMatchObject({ code: 'L1_UNREACHABLE', message: expect.stringContaining('within 3 s') })
   })
 
-  it('an aborted signal ends a request at once, with its reason and without blame', async () => {
+  it('an aborted signal ends a request at once with its reason and blames no endpoint', async () => {
     using l1 = sourceOf()
     server.fail({ kind: 'timeout', times: 1 })
     const abort = new AbortController()
@@ -114,7 +114,7 @@ describe('l1/l1Source', () => {
     expect(lines).toEqual([])
   })
 
-  it('a body beyond the limit is not read to its end (L1_BAD_ANSWER)', async () => {
+  it('stops reading a body beyond the limit (L1_BAD_ANSWER)', async () => {
     using l1 = sourceOf({ maxBodyBytes: 2_000 })
     await expect(l1.block(busyNumber, signal)).rejects.toMatchObject({
       code: 'L1_BAD_ANSWER',
@@ -122,7 +122,7 @@ describe('l1/l1Source', () => {
     })
   })
 
-  it('the next endpoint answers when the first does not; afterwards the first is asked again', async () => {
+  it('queries the next endpoint when the first fails, then the first again', async () => {
     const clock = createManualClock()
     await using second = await startFaultyL1(recording)
     using l1 = sourceOf({ rpcUrls: [server.url, second.url] }, clock)
@@ -140,7 +140,7 @@ describe('l1/l1Source', () => {
     await expect(l1.head('latest', signal)).rejects.toMatchObject({ code: 'L1_WRONG_CHAIN', severity: 'fatal' })
   })
 
-  it('nothing listens (L1_UNREACHABLE), and no secret of the URL is shown', async () => {
+  it('reports a refused connection without the secrets of the URL (L1_UNREACHABLE)', async () => {
     const url = server.url.replace('http://', 'http://user:hunter2@')
     await server[Symbol.asyncDispose]()
     using l1 = sourceOf({ rpcUrls: [`${url}/key-abcdef`] })
@@ -155,7 +155,7 @@ describe('l1/l1Source', () => {
     ['short-blob', 'BLOB_MISMATCH', /sidecars/, 1],
     ['wrong-blob', 'BLOB_MISMATCH', /sidecars/, 1],
     ['not-json', 'L1_BAD_ANSWER', /config/, 1],
-  ])('a beacon endpoint with %s is named (%s)', async (kind, code, on, times) => {
+  ])('names a beacon endpoint with %s (%s)', async (kind, code, on, times) => {
     const clock = createManualClock()
     using l1 = sourceOf({}, clock)
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
@@ -166,7 +166,7 @@ describe('l1/l1Source', () => {
   })
 
   it.each<[L1FaultKind]>([['no-slot'], ['gone']])(
-    'an endpoint without sidecars (%s) is asked for bare blobs, from then on at once',
+    'requests blobs without proofs from an endpoint without sidecars (%s), and at once from then on',
     async (kind) => {
       using l1 = sourceOf({ cacheBytes: 0 })
       const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
@@ -177,7 +177,7 @@ describe('l1/l1Source', () => {
     },
   )
 
-  it('an endpoint that reads one of several hashes is asked for all blobs of the slot', async () => {
+  it('requests all blobs of the slot from an endpoint that filters by one of several hashes', async () => {
     const others = numbers.filter((number) => number !== blobNumber).flatMap((number) => transactionsOf(number))
     const other = others.find((tx) => tx.blobVersionedHashes && tx.blobVersionedHashes[0] !== blobHashes[0]) ?? expect.fail()
     const transactions = [...transactionsOf(blobNumber), other]
@@ -192,14 +192,14 @@ describe('l1/l1Source', () => {
     expect(server.asked.filter((what) => what.includes('/blobs/'))).toHaveLength(2)
   })
 
-  it('with sidecars nobody asks for bare blobs', async () => {
+  it('requests no blobs without proofs from an endpoint with sidecars', async () => {
     using l1 = sourceOf({ cacheBytes: 0 })
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
     expect(server.asked.filter((what) => what.includes('/blobs/'))).toHaveLength(0)
   })
 
-  it.each<[L1FaultKind]>([['short-blob'], ['wrong-blob']])('a bare blob that is wrong (%s) is refused (BLOB_MISMATCH)', async (kind) => {
+  it.each<[L1FaultKind]>([['short-blob'], ['wrong-blob']])('refuses a wrong blob without proof (%s) (BLOB_MISMATCH)', async (kind) => {
     using l1 = sourceOf()
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
     server.fail({ kind: 'no-slot', times: 1, on: /sidecars/ })
@@ -207,7 +207,7 @@ describe('l1/l1Source', () => {
     await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'BLOB_MISMATCH' })
   })
 
-  it('an endpoint that cannot tell (HTTP 400, it lacks columns) does not make blobs missing (BLOB_UNAVAILABLE)', async () => {
+  it('blobs are not missing when an endpoint refuses (HTTP 400, it lacks columns) (BLOB_UNAVAILABLE)', async () => {
     using l1 = sourceOf()
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
     server.fail({ kind: 'no-slot', times: 1, on: /sidecars/ })
@@ -215,7 +215,7 @@ describe('l1/l1Source', () => {
     await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'BLOB_UNAVAILABLE' })
   })
 
-  it('blobs are missing only when every endpoint says so; one that is out of order may have them', async () => {
+  it('blobs are missing only when every endpoint reports it; a failing endpoint may have them', async () => {
     const clock = createManualClock()
     await using second = await startFaultyL1(recording)
     using l1 = sourceOf({ beaconUrls: [server.url, second.url] }, clock)
@@ -230,7 +230,7 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
-  it('a beacon endpoint of another chain does not decide which slot the others are asked for', async () => {
+  it('the slot timing of a beacon endpoint of another chain is not used for others', async () => {
     await using wrong = await startFaultyL1({ ...recording, genesisTime: recording.genesisTime - 120_000 })
     wrong.fail({ kind: 'no-slot', times: 2, on: /blob/ })
     using l1 = sourceOf({ beaconUrls: [wrong.url, server.url] })
@@ -238,7 +238,7 @@ describe('l1/l1Source', () => {
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
   })
 
-  it('a beacon endpoint whose URL has a key in its query is asked at the right path', async () => {
+  it("keeps the key in the query of a beacon endpoint's URL", async () => {
     using l1 = sourceOf({ beaconUrls: [`${server.url}/?apikey=abcdef`] })
     const ref = (await l1.ref(blobNumber, signal)) ?? expect.fail()
     expect(await l1.blobs(ref, blobHashes, signal)).toHaveLength(blobHashes.length)
@@ -250,18 +250,18 @@ describe('l1/l1Source', () => {
     await expect(l1.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'L1_NO_BEACON', severity: 'fatal' })
   })
 
-  it('blocks are read ahead up to the head, and handed out once', async () => {
+  it('reads blocks ahead up to the head, and returns each once', async () => {
     using l1 = sourceOf({ readAheadBlocks: 4 })
     await l1.head('latest', signal)
     for (let number = 80; number <= 92; number++) expect((await l1.block(number, signal))?.ref.hash).toBe(hashOf(number))
     const bodies = (): number => server.asked.filter((what) => what.includes('Receipts')).length
     expect(bodies()).toBe(13)
-    // once more: only a small question whether it is still canonical
+    // once more: one request for the header, to see whether the block is still canonical
     expect((await l1.block(85, signal))?.ref.hash).toBe(hashOf(85))
     expect(bodies()).toBe(13)
   })
 
-  it('a failure while reading ahead is no answer: the block is asked for again', async () => {
+  it('requests a block again when reading ahead failed', async () => {
     const clock = createManualClock()
     using l1 = sourceOf({ readAheadBlocks: 2 }, clock)
     await l1.head('latest', signal)

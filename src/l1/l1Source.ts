@@ -24,32 +24,32 @@ export type L1SourceDeps = {
   readonly random: Random
   readonly log: Log
   readonly metrics: L1Metrics
-  /** absent: nothing is kept over a restart */
+  /** absent: no cache survives a restart */
   readonly cache?: L1Cache
   /** absent: blobs are checked in this thread */
   readonly blobChecks?: BlobChecks
 }
 
 export type L1SourceOptions = L1Identity & {
-  /** best first, at least one */
+  /** in order of preference, at least one */
   readonly rpcUrls: readonly string[]
-  /** best first; may be empty where no blobs are read */
+  /** in order of preference; may be empty when no blobs are needed */
   readonly beaconUrls: readonly string[]
   readonly timeoutMs: number
-  /** of one answer */
+  /** limit of one response body */
   readonly maxBodyBytes: number
-  /** how many blocks are fetched before they are wanted */
+  /** number of blocks to fetch in advance */
   readonly readAheadBlocks: number
-  /** in memory, of blocks and of blobs together */
+  /** limit of blocks and blobs together, in memory */
   readonly cacheBytes: number
-  /** calls to one endpoint in any second, each call of a batch counting; absent: no limit */
+  /** calls to one endpoint in any second, each call of a batch counted; absent: no limit */
   readonly maxRequestsPerSec?: number
   /**
-   * Believe the endpoint which transactions a block with blobs has, where their root does not fit: anvil's does not. Every hash is still checked.
-   * For a devnet only: such an endpoint can make this node derive anything.
+   * Accepts the endpoint's list of transactions for a block with blobs when the transactions root does not match, as with anvil. Every transaction
+   * hash is still verified. For a devnet only: such an endpoint can make this node derive anything.
    */
   readonly trustTransactions?: boolean
-  /** seconds between slots, of a beacon API that does not say (HTTP 404) */
+  /** seconds between slots, for a beacon API that does not report it (HTTP 404) */
   readonly slotSec?: number
 }
 
@@ -60,16 +60,16 @@ export const defaultL1Options = {
   cacheBytes: 128 * 1_048_576,
 } as const
 
-/** L1 with what there is to do at a start. */
+/** L1 source with a check to run at a start. */
 export type HttpL1Source = L1Source &
   Disposable & {
     /**
-     * Asks every endpoint at once whether it serves the rollup's L1. One that does not is left out; one that does not answer is asked when it is
-     * used. An L1 that is down is no reason to fail.
-     * @throws Fault L1_WRONG_CHAIN, L1_WRONG_BEACON (fatal) when no endpoint is left
+     * Checks at once that every endpoint serves the rollup's L1. Endpoints that serve another chain are excluded. Endpoints that do not respond are
+     * checked when they are used, so an L1 that is down is not an error.
+     * @throws Fault L1_WRONG_CHAIN, L1_WRONG_BEACON (fatal) when all endpoints are excluded
      */
     preflight(signal: AbortSignal): Promise<void>
-    /** Resolves when all that was read so far has reached the cache. */
+    /** Resolves when all blocks and blobs read so far have reached the cache. */
     settled(): Promise<void>
   }
 
@@ -92,19 +92,19 @@ function createEndpoints(
 }
 
 /**
- * L1 over HTTP: JSON-RPC and beacon API. Everything is verified; every failure is a Fault. While L1 keeps pace with the clock it costs at most
- * four calls of JSON-RPC and one of the beacon API for each L1 block. Dispose it to end what it reads ahead.
+ * Creates the L1 source over HTTP: JSON-RPC and beacon API. All data is verified; every failure is a Fault. While L1 keeps pace with the clock, it
+ * needs at most four JSON-RPC calls and one beacon API call per L1 block. Dispose it to stop reading ahead.
  */
 export function createL1Source(deps: L1SourceDeps, options: L1SourceOptions): HttpL1Source {
   const { log, cache, blobChecks: checks = checksInThisThread } = deps
-  if (options.trustTransactions) log.warn('transactions of L1 blocks with blobs are taken on trust: for a devnet only')
+  if (options.trustTransactions) log.warn('transactions of L1 blocks with blobs are trusted without a root, for a devnet only')
   const usage = createUsage(deps)
   const execution = createEndpoints(deps, 'rpc', options.rpcUrls, options.maxRequestsPerSec)
   const rpc = createRpc({ ...deps, usage, budgetOf: execution.budgetOf }, options)
   const blocks = createL1Blocks({ rpc, failover: execution.failover, agreement: createAgreement(rpc, options) }, options)
   const consensus = createEndpoints(deps, 'beacon', options.beaconUrls, options.maxRequestsPerSec)
   const beacon = createBeacon({ ...deps, ...consensus, checks, usage }, options)
-  // a beacon API that is told how long a slot is belongs to a devnet, where every block moves the labels
+  // a configured slot time means a devnet, where every block moves the labels
   const { slotSec } = options
   const heads = createHeads({ ...deps, blocks, usage }, slotSec === undefined ? {} : { labelEveryMs: slotSec * 1_000 })
   const kept = createKept({ log, checks, ...(cache && { cache }) })

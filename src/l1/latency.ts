@@ -1,17 +1,17 @@
-/** How long an endpoint takes for one kind of question. */
+/** Response time of an endpoint for one kind of request. */
 export interface Latency {
   add(ms: number): void
-  /** After this long without an answer something is unusual. */
+  /** A request without a response after this time is unusually slow. */
   readonly unusualMs: number
 }
 
-/** Before anything is known; and the bounds of what is learned. */
+/** Value before the first response, and the bounds of the learned value. */
 const unknownMs = 2_000
 const leastMs = 100
 const mostMs = 8_000
 
 /**
- * A moving mean and its mean deviation, weighted as TCP does for its retransmission time.
+ * Creates a moving mean with its mean deviation, weighted as in TCP's retransmission timer.
  * @see RFC 6298, section 2
  */
 export function createLatency(): Latency {

@@ -1,6 +1,6 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 
-/** What is asked of L1: methods of JSON-RPC, paths of the beacon API. */
+/** Requests to L1: methods of JSON-RPC, paths of the beacon API. */
 export const l1Methods = [
   'eth_chainId',
   'eth_getBlockByNumber',
@@ -24,12 +24,12 @@ export const l1Metrics = defineMetrics({
     outcome: ['ok', 'unreachable', 'rate_limited', 'wrong_answer'],
   }),
   perBlock: gauge('basalt_l1_requests_per_block_ratio', 'Calls to L1 endpoints per new L1 block, over the last ten minutes', { api }),
-  usable: gauge('basalt_l1_usable_peers', 'L1 endpoints that neither rest after a failure nor are left out', { api }),
-  hedges: counter('basalt_l1_hedges_total', 'Slow answers: whether a second endpoint was asked or spared', {
+  usable: gauge('basalt_l1_usable_peers', 'L1 endpoints that are neither paused after a failure nor excluded', { api }),
+  hedges: counter('basalt_l1_hedges_total', 'Slow L1 responses: whether a second endpoint was queried or spared', {
     api,
     outcome: ['asked', 'spared'],
   }),
-  readAhead: counter('basalt_l1_blocks_total', 'L1 blocks handed to derivation by where they came from', {
+  readAhead: counter('basalt_l1_blocks_total', 'L1 blocks passed to derivation, by source', {
     from: ['read_ahead', 'cache', 'disk', 'endpoint'],
   }),
 })

@@ -1,27 +1,27 @@
 import type { Clock } from '#lib/clock'
 
-/** One who may know the answer. */
+/** Participant of a race. */
 export type Racer<T> = {
-  /** undefined: another one is to be asked. Rejects only with what ends the race. */
+  /** Resolves with undefined when another participant is needed. Rejects only with errors that end the race. */
   readonly run: (signal: AbortSignal) => Promise<T | undefined>
-  /** Without an answer for this long, a second one may be asked beside it. */
+  /** After this time without an answer, a second participant may start. */
   readonly hedgeMs: number
 }
 
-/** Why a racer was stopped: another one had the answer. */
+/** Abort reason of a participant that lost the race. */
 export const outrun = Symbol('outrun')
 
 type RaceDeps = {
   readonly clock: Clock
-  /** Asked when a racer is slow and another is at hand: whether that one may start. */
+  /** Called when a participant is slow and another is available: returns whether it may start. */
   readonly mayHedge: () => boolean
 }
 
 /**
- * Asks one racer after another until one answers: the next when one has nothing, or, beside it, when it is slow. Those that are still under way
- * when it is over are stopped.
- * @returns the first answer; undefined when none has any
- * @throws what a racer rejects with; the signal's reason
+ * Runs participants in turn until one has an answer: the next one starts when one has none, or concurrently when it is slow. When the race is over,
+ * running participants are aborted.
+ * @returns the first answer; undefined when no participant has one
+ * @throws the error with which a participant rejects; the signal's reason
  */
 export async function race<T>({ clock, mayHedge }: RaceDeps, racers: readonly Racer<T>[], signal: AbortSignal): Promise<T | undefined> {
   signal.throwIfAborted()

@@ -22,7 +22,7 @@ function scripted() {
 const { signal } = new AbortController()
 
 describe('l1/readAhead', () => {
-  it('begins with each number once, and ends what is not wanted any more', () => {
+  it('fetches each number once, and aborts numbers that are no longer wanted', () => {
     const { asked, ahead, numbers } = scripted()
     ahead.want(1, 3)
     ahead.want(2, 4)
@@ -33,7 +33,7 @@ describe('l1/readAhead', () => {
     expect(asked.every((one) => one.signal.aborted)).toBe(true)
   })
 
-  it('hands an answer out once, and leaves nothing on the signal', async () => {
+  it('returns an answer once, and removes its listener from the signal', async () => {
     const { asked, ahead } = scripted()
     ahead.want(1, 1)
     const answer = ahead.take(1, signal)
@@ -46,8 +46,8 @@ describe('l1/readAhead', () => {
 
   it.each([
     ['a failure', (one: Asked) => one.reject(new Error('no'))],
-    ['"not there yet"', (one: Asked) => one.resolve(undefined)],
-  ])('%s is not kept', async (_what, end) => {
+    ['a block that does not exist yet', (one: Asked) => one.resolve(undefined)],
+  ])('does not keep %s', async (_what, end) => {
     const { asked, ahead, numbers } = scripted()
     ahead.want(1, 1)
     asked.forEach(end)
@@ -57,7 +57,7 @@ describe('l1/readAhead', () => {
     expect(numbers()).toEqual([1, 1])
   })
 
-  it("the caller's signal ends what was taken", () => {
+  it("the caller's signal aborts a taken fetch", () => {
     const { asked, ahead } = scripted()
     const stop = new AbortController()
     ahead.want(1, 1)
@@ -68,7 +68,7 @@ describe('l1/readAhead', () => {
     return expect(answer).resolves.toBe('ended')
   })
 
-  it('a signal that was aborted before ends what is taken at once', () => {
+  it('a signal that was aborted before aborts a taken fetch at once', () => {
     const { asked, ahead } = scripted()
     ahead.want(1, 1)
     ahead.take(1, AbortSignal.abort())?.catch(() => {})

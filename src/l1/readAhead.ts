@@ -1,18 +1,18 @@
 import type { L1Block } from '#derive/ports'
 
-/** Blocks that will be wanted soon, fetched while others are worked on. */
+/** Fetches the next blocks while earlier blocks are processed. */
 export interface ReadAhead {
-  /** The answer for a number that is under way or done, once; undefined when nobody has begun. */
+  /** Returns the pending or complete fetch of a number and removes it; undefined when there is none. */
   take(number: number, signal: AbortSignal): Promise<L1Block | undefined> | undefined
-  /** Begins with the numbers from..to that are not under way, and forgets all others. */
+  /** Starts to fetch the numbers from..to that are not pending or complete, and drops all others. */
   want(from: number, to: number): void
-  /** Ends and forgets all that is under way or done. */
+  /** Aborts and drops all fetches. */
   clear(): void
 }
 
 type Entry = { readonly answer: Promise<L1Block | undefined>; readonly abort: AbortController }
 
-/** The answer; the caller's signal ends it too. The signal lives longer than the answer, so it is let go of afterwards. */
+/** Returns the answer of a fetch; the caller's signal aborts it. The listener is removed afterwards, because the signal outlives the answer. */
 async function untilAborted({ answer, abort }: Entry, signal: AbortSignal): Promise<L1Block | undefined> {
   const end = (): void => abort.abort(signal.reason)
   if (signal.aborted) end()
@@ -24,9 +24,7 @@ async function untilAborted({ answer, abort }: Entry, signal: AbortSignal): Prom
   }
 }
 
-/**
- * @param fetchBlock fails as it likes: what failed is not kept, so the next call for the number asks anew and sees the reason
- */
+/** @param fetchBlock may reject; a failed fetch is dropped, so that the caller's own request reports the error */
 export function createReadAhead(fetchBlock: (number: number, signal: AbortSignal) => Promise<L1Block | undefined>): ReadAhead {
   const entries = new Map<number, Entry>()
 
@@ -35,7 +33,7 @@ export function createReadAhead(fetchBlock: (number: number, signal: AbortSignal
     const answer = fetchBlock(number, abort.signal)
     const entry: Entry = { answer, abort }
     entries.set(number, entry)
-    // neither a failure nor "not there yet" is worth keeping
+    // drops failures, and blocks that do not exist yet
     const forget = (): void => {
       if (entries.get(number) === entry) entries.delete(number)
     }

@@ -8,11 +8,11 @@ function logFromJson(value: unknown): Log {
   return { address: addressField(json, 'address'), topics, data: bytesField(json, 'data') }
 }
 
-/** The consensus part of a receipt. ShapeError when it is none. */
+/** Decodes the consensus fields of a receipt. ShapeError when a field is missing or malformed. */
 export function receiptFromJson(value: unknown): Receipt {
   const json = objectOf(value, 'receipt')
   const type = has(json, 'type') ? numberField(json, 'type') : 0
-  if (type > 0xff) throw new ShapeError(`receipt of type ${type}`)
+  if (type > 0xff) throw new ShapeError(`receipt type ${type} exceeds one byte`)
   return {
     type,
     succeeded: bigintField(json, 'status') === 1n,

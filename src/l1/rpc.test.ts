@@ -15,7 +15,7 @@ const calls: RpcCall[] = [
 ]
 type Call = { readonly id: number; readonly method: string }
 
-/** An rpc client whose server answers with what the function makes of each request's JSON. */
+/** Creates an rpc client whose server answers each request's JSON with the function's result. */
 function rpcOf(answer: (json: Call | readonly Call[]) => { status?: number; json: unknown }) {
   const requests: unknown[] = []
   const counted: string[] = []
@@ -38,7 +38,7 @@ function rpcOf(answer: (json: Call | readonly Call[]) => { status?: number; json
 const right = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: method })
 
 describe('l1/rpc', () => {
-  it('a batch is one request, and its answers may come in any order', async () => {
+  it('sends a batch as one request, and accepts its answers in any order', async () => {
     const { rpc, requests, counted } = rpcOf((json) => ({ json: [json].flat().map(right).toReversed() }))
     expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
     expect(requests).toHaveLength(1)
@@ -49,7 +49,7 @@ describe('l1/rpc', () => {
   it.each([
     ['an error object', { json: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch not allowed' } } }],
     ['HTTP 400', { status: 400, json: { error: 'no' } }],
-  ])('an endpoint that refuses a batch with %s is asked call by call, now and later', async (_what, refusal) => {
+  ])('sends single calls to an endpoint that refuses a batch with %s, from then on too', async (_what, refusal) => {
     const { rpc, requests } = rpcOf((json) => (Array.isArray(json) ? refusal : { json: right(json as Call) }))
     expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
     expect(await rpc.call(endpoint, calls, signal)).toEqual(['eth_chainId', 'eth_getBlockByHash'])
@@ -59,14 +59,14 @@ describe('l1/rpc', () => {
   it.each([
     ['an error', { error: { code: -32601, message: 'no such method' } }, 'L1_RPC_ERROR'],
     ['a limit by its code', { error: { code: -32005, message: 'sorry' } }, 'L1_RATE_LIMITED'],
-    ['a limit by its words', { error: { code: -32000, message: 'daily request quota reached' } }, 'L1_RATE_LIMITED'],
+    ['a limit by its text', { error: { code: -32000, message: 'daily request quota reached' } }, 'L1_RATE_LIMITED'],
     ['neither result nor error', {}, 'L1_BAD_ANSWER'],
-  ])('%s in an answer (%s)', async (_what, part, code) => {
+  ])('rejects on %s (%s)', async (_what, part, code) => {
     const { rpc } = rpcOf((json) => ({ json: [json].flat().map(({ id }) => ({ jsonrpc: '2.0', id, ...part })) }))
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code, severity: 'retry' })
   })
 
-  it('a limit that answers a whole batch is no refusal of batches (L1_RATE_LIMITED)', async () => {
+  it('a limit in answer to a whole batch is not a refusal of batches (L1_RATE_LIMITED)', async () => {
     let isLimited = true
     const { rpc, requests } = rpcOf((json) => ({ json: isLimited ? { id: null, error: { code: 429 } } : [json].flat().map(right) }))
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_RATE_LIMITED' })
@@ -75,7 +75,7 @@ describe('l1/rpc', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('what an endpoint says of its own URL does not come through', async () => {
+  it("removes the parts of its own URL from an endpoint's message", async () => {
     const [secret = expect.fail()] = endpointsOf(['https://user:hunter2@l1.example/v3/abcdef0123?token=tok%3D98765'])
     const message = 'key abcdef0123 of user:hunter2 with tok=98765 (tok%3D98765) is unknown'
     const { rpc } = rpcOf((json) => ({ json: [json].flat().map(({ id }) => ({ id, error: { code: -32000, message } })) }))
@@ -84,7 +84,7 @@ describe('l1/rpc', () => {
     expect(JSON.stringify([error, String(error)])).not.toMatch(/abcdef|hunter2|98765/)
   })
 
-  it.each([429, 403, 500])('an answer of HTTP %i is not left half read: its connection would stay open', async (status) => {
+  it.each([429, 403, 500])('reads or cancels the body of HTTP %i, because its connection would stay open', async (status) => {
     let cancelled = 0
     const fetch: Fetch = async () => new Response(new ReadableStream({ cancel: () => void cancelled++ }), { status })
     const rpc = createRpc(
@@ -95,14 +95,14 @@ describe('l1/rpc', () => {
     expect(cancelled).toBe(1)
   })
 
-  it('an answer that is missing in a batch (L1_BAD_ANSWER)', async () => {
+  it('rejects on a missing answer in a batch (L1_BAD_ANSWER)', async () => {
     const { rpc } = rpcOf((json) => ({ json: [json].flat().slice(1).map(right) }))
     await expect(rpc.call(endpoint, calls, signal)).rejects.toMatchObject({ code: 'L1_BAD_ANSWER' })
   })
 })
 
 describe('l1/endpoint', () => {
-  it('names hosts only, counts those that come twice, and turns a password into a header', () => {
+  it('shows hosts only, numbers duplicates, and sends a password as a header', () => {
     const [plain, again, secret] = endpointsOf(['https://a.example/v3/key?x=1', 'https://a.example/', 'http://us%40er:pa%3Ass@b:8545/'])
     expect([plain?.name, again?.name, secret?.name]).toEqual(['a.example', 'a.example (2)', 'b:8545'])
     expect(again?.url).toBe('https://a.example')

@@ -10,11 +10,11 @@ import { outcomeOf, type Usage } from './usage.ts'
 export type RpcCall = { readonly method: L1Method; readonly params: readonly unknown[] }
 export type RpcDeps = HttpDeps & { readonly usage: Usage; readonly budgetOf: (endpoint: Endpoint) => Budget }
 
-/** JSON-RPC 2.0 over HTTP to one endpoint. */
+/** JSON-RPC 2.0 client over HTTP for several endpoints. */
 export interface Rpc {
   /**
-   * The results of the calls, in their order; one request for up to 20 of them where the endpoint takes batches. Waits until the endpoint's
-   * budget allows them.
+   * Returns the results of the calls, in their order, with one request per 20 calls where the endpoint accepts batches. Waits until the endpoint's
+   * budget allows the calls.
    * @throws Fault L1_RPC_ERROR and those of `requestJson` (all retry)
    */
   call(endpoint: Endpoint, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
@@ -22,9 +22,9 @@ export interface Rpc {
 
 const limitPattern = /rate.?limit|too many requests|quota|capacity|limit exceeded|throttl/i
 const limitCodes: readonly number[] = [-32_005, -32_029, 429]
-/** The wait after a limit that came as a JSON-RPC error: those do not say how long. */
+/** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
-/** Providers refuse larger batches. */
+/** Maximum number of calls in a batch. Providers refuse larger batches. */
 const maxBatch = 20
 
 function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
@@ -42,7 +42,7 @@ function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
   throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code: Number(code), message: says })
 }
 
-/** Throws L1_RATE_LIMITED when the one answer to a whole batch says so; anything else refuses batches. */
+/** Throws L1_RATE_LIMITED when the single answer to a batch reports a limit. Any other single answer means that the endpoint refuses batches. */
 function refuseLimit(endpoint: Endpoint, asked: string, json: unknown): void {
   try {
     resultOf(endpoint, asked, json)
@@ -51,7 +51,7 @@ function refuseLimit(endpoint: Endpoint, asked: string, json: unknown): void {
   }
 }
 
-/** Answers of a batch in the order of the ids 0, 1, …; they may come in any order. */
+/** Returns the answers of a batch in the order of the ids 0, 1, …; the endpoint may send them in any order. */
 function inOrder(answers: readonly unknown[], count: number): readonly unknown[] {
   const byId = new Map(answers.map((answer) => [objectOf(answer, 'answer')['id'], answer]))
   return Array.from({ length: count }, (_, id) => {
@@ -63,18 +63,18 @@ function inOrder(answers: readonly unknown[], count: number): readonly unknown[]
 
 export function createRpc(deps: RpcDeps, limits: HttpLimits): Rpc {
   const { usage, budgetOf } = deps
-  /** Endpoints that refused a batch: they are asked call by call. */
+  /** Endpoints that refused a batch. They get one request per call. */
   const single = new Set<string>()
   const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
 
-  /** One request; each call in it counts, whatever becomes of it. */
+  /** Sends one request. Each of its calls is counted, whatever the outcome. */
   async function post(endpoint: Endpoint, calls: readonly RpcCall[], body: unknown, signal: AbortSignal): Promise<HttpAnswer> {
     const asked = askedBy(calls)
     await budgetOf(endpoint).take(calls.length, signal)
     try {
       return await requestJson(deps, limits, endpoint, { path: '', body, asked }, signal)
     } catch (error) {
-      // one that was stopped here has been sent all the same
+      // an aborted request was sent and counts too
       for (const { method } of calls) usage.count('rpc', method, outcomeOf(error) ?? 'unreachable')
       throw error
     }

@@ -19,7 +19,7 @@ const transactionsOf = (number: number): readonly Tx[] => (recording.blocks[numb
 const at = recording.blocks.findIndex((_, number) => transactionsOf(number).some((tx) => tx.blobVersionedHashes))
 const blobHashes = transactionsOf(at).flatMap((tx) => (tx.blobVersionedHashes ?? []).map(parseHash))
 
-/** The recording with a block with blobs whose transactions root is not that of its transactions, as anvil makes them. */
+/** The recording with a blob block whose transactions root does not match its transactions, as with anvil. */
 function likeAnvil(change: (transactions: readonly Tx[]) => readonly Tx[] = (all) => all): L1Recording {
   const blocks = recording.blocks.map((entry, number) => {
     if (number !== at) return entry
@@ -29,13 +29,13 @@ function likeAnvil(change: (transactions: readonly Tx[]) => readonly Tx[] = (all
   return { ...recording, blocks }
 }
 
-/** anvil's beacon API: no config, no sidecars. */
+/** anvil's beacon API: without config and sidecars. */
 function beaconOfAnvil({ url }: Exchange, reply: Reply): Reply {
   if (url.pathname.endsWith('/config/spec')) return { status: 404, body: '' }
   return url.pathname.includes('blob_sidecars') ? { status: 410, body: '' } : reply
 }
 
-/** Hashes by the beginning of the blob: the set-up of KZG takes seconds, and is not what these tests are about. */
+/** Versioned hashes by the beginning of the blob, because the set-up of KZG takes seconds and is not tested here. */
 const knownBlobs = new Map(Object.entries(recording.blobs).map(([hash, { data }]) => [data.slice(0, 80), fromHex(hash)]))
 const blobChecks: BlobChecks = {
   hashOf: async (blob) => knownBlobs.get(toHex(blob).slice(0, 80)),
@@ -65,10 +65,10 @@ async function open(given: L1Recording, options: Partial<L1SourceOptions>) {
   return { source, lines, [Symbol.asyncDispose]: close }
 }
 
-it('l1/trusted: anvil’s block with blobs is refused, unless transactions are taken on trust (L1_BLOCK_MISMATCH)', async () => {
+it("l1/trusted: refuses anvil's block with blobs unless transactions are trusted (L1_BLOCK_MISMATCH)", async () => {
   await using strict = await open(likeAnvil(), {})
   await expect(strict.source.block(at, signal)).rejects.toMatchObject({ code: 'L1_BLOCK_MISMATCH', data: { what: 'transactions root' } })
-  expect(strict.lines.join()).not.toContain('on trust')
+  expect(strict.lines.join()).not.toContain('are trusted')
 
   kept.length = 0
   await using trusting = await open(likeAnvil(), { trustTransactions: true })
@@ -76,21 +76,21 @@ it('l1/trusted: anvil’s block with blobs is refused, unless transactions are t
   expect(block?.transactions).toHaveLength(transactionsOf(at).length)
   await trusting.source.block(at - 1, signal)
   await trusting.source.settled()
-  // once, as a warning; and what cannot be proved again is not kept
-  expect(trusting.lines.filter((line) => line.includes('on trust'))).toHaveLength(1)
+  // one warning; a block that cannot be verified again is not cached
+  expect(trusting.lines.filter((line) => line.includes('are trusted'))).toHaveLength(1)
   expect(kept).toEqual([`block ${at - 1}`])
 })
 
 it.each<[string, (transactions: readonly Tx[]) => readonly Tx[], string]>([
-  ['whose hash is another', (all) => all.map((tx) => ({ ...tx, hash: zeroHash })), 'hash of transaction 0'],
+  ['with another hash', (all) => all.map((tx) => ({ ...tx, hash: zeroHash })), 'hash of transaction 0'],
   ['with another value', (all) => all.map((tx) => ({ ...tx, value: '0x7' })), 'hash of transaction 0'],
-  ['that stands twice', (all) => [...all, ...all], 'number of transactions'],
-])('l1/trusted: a transaction %s is not taken on trust (L1_BLOCK_MISMATCH)', async (_what, change, what) => {
+  ['that is listed twice', (all) => [...all, ...all], 'number of transactions'],
+])('l1/trusted: refuses a transaction %s (L1_BLOCK_MISMATCH)', async (_what, change, what) => {
   await using trusting = await open(likeAnvil(change), { trustTransactions: true })
   await expect(trusting.source.block(at, signal)).rejects.toMatchObject({ code: 'L1_BLOCK_MISMATCH', data: { what } })
 })
 
-it('l1/trusted: a block without blobs has to have its root all the same (L1_BLOCK_MISMATCH)', async () => {
+it('l1/trusted: a block without blobs must match its root (L1_BLOCK_MISMATCH)', async () => {
   await using trusting = await open(
     likeAnvil((all) => all.filter((tx) => !tx.blobVersionedHashes)),
     { trustTransactions: true },
@@ -98,7 +98,7 @@ it('l1/trusted: a block without blobs has to have its root all the same (L1_BLOC
   await expect(trusting.source.block(at, signal)).rejects.toMatchObject({ data: { what: 'transactions root' } })
 })
 
-it('l1/trusted: blobs come from an API without config and sidecars when the time of slots is given', async () => {
+it('l1/trusted: reads blobs from an API without config and sidecars when the slot time is configured', async () => {
   await using silent = await open(recording, {})
   const ref = (await silent.source.ref(at, signal)) ?? expect.fail()
   await expect(silent.source.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'L1_BAD_ANSWER' })
@@ -108,7 +108,7 @@ it('l1/trusted: blobs come from an API without config and sidecars when the time
   expect(blobs).toHaveLength(blobHashes.length)
 })
 
-it('l1/trusted: a time of slots that blocks do not fit is refused (L1_WRONG_BEACON)', async () => {
+it('l1/trusted: refuses a slot time that blocks do not fit (L1_WRONG_BEACON)', async () => {
   await using wrong = await open(recording, { slotSec: 7 })
   const ref = (await wrong.source.ref(at, signal)) ?? expect.fail()
   await expect(wrong.source.blobs(ref, blobHashes, signal)).rejects.toMatchObject({ code: 'L1_WRONG_BEACON', data: { what: 'time' } })

@@ -5,24 +5,24 @@ import type { L1Method, L1Metrics, L1Outcome } from './metrics.ts'
 
 type Api = 'rpc' | 'beacon'
 
-/** How many calls L1 costs. */
+/** Counter of calls to L1. */
 export interface Usage {
-  /** One call was sent, and this became of it. */
+  /** Counts one call with its outcome. */
   count(api: Api, method: L1Method, outcome: L1Outcome): void
-  /** The head of L1 moved by so many blocks. Now and then this reports. */
+  /** Counts new L1 blocks. Reports at intervals. */
   moved(blocks: number): void
 }
 
 const reportEveryMs = 600_000
 
-/** What a failed call counts as; undefined: it was stopped here. */
+/** Returns the outcome of a failed call; undefined when it was aborted here. */
 export function outcomeOf(error: unknown): L1Outcome | undefined {
   if (!isFault(error)) return undefined
   if (error.code === 'L1_RATE_LIMITED') return 'rate_limited'
   return error.code === 'L1_UNREACHABLE' ? 'unreachable' : 'wrong_answer'
 }
 
-/** Counts, and every ten minutes writes calls per new L1 block to the log and the gauge. */
+/** Creates a counter that logs the calls per new L1 block every ten minutes and sets the gauge. */
 export function createUsage(deps: {
   readonly clock: Clock
   readonly log: Log

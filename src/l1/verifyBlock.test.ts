@@ -43,7 +43,7 @@ function jsonOf(header: Header): Json {
   }
 }
 
-/** Puts a value in place of something in a document, wherever the picks lead. */
+/** Replaces a value in a document, at the path that the picks select. */
 function damage(json: unknown, picks: Iterator<number>, value: unknown): void {
   let at = json as Record<string, unknown>
   for (;;) {
@@ -60,14 +60,14 @@ function damage(json: unknown, picks: Iterator<number>, value: unknown): void {
 }
 
 describe('l1/verifyBlock', () => {
-  it('a receipt whose type is more than a byte is none: encoded, it would look like another', () => {
+  it("refuses a receipt whose type exceeds a byte, because its encoding would equal another's", () => {
     const receipts = l1.blocks.flatMap((block) => block.receipts)
     const typed = receipts.find(({ type }) => type === '0x2') ?? expect.fail()
     expect(receiptFromJson(typed).type).toBe(2)
     expect(() => receiptFromJson({ ...typed, type: '0x102' })).toThrow(ShapeError)
   })
 
-  it('every block of a recorded L1 is verified, blob transactions included', () => {
+  it('verifies every block of a recorded L1, blob transactions included', () => {
     for (const { block, receipts } of l1.blocks) {
       const header = verifyHeader(block)
       if (header.kind === 'mismatch') expect.fail(header.what)
@@ -77,7 +77,7 @@ describe('l1/verifyBlock', () => {
     }
   })
 
-  describe('the hashes that an answer names, in place of the root of a block with blobs', () => {
+  describe('the hashes in the response, in place of the root of a block with blobs', () => {
     const at = l1.blocks.findIndex(({ block }) => (block['transactions'] as Json[]).some(({ type }) => type === '0x3'))
     const parts = (number: number) => {
       const { block, receipts } = l1.blocks[number] ?? expect.fail()
@@ -86,7 +86,7 @@ describe('l1/verifyBlock', () => {
         raws: items.map((tx) => transactionFromJson(tx) ?? expect.fail()),
         hashes: items.map(({ hash }) => parseHash(String(hash))),
         receipts: receipts.map(receiptFromJson),
-        // the root of anvil: not the one of these transactions
+        // anvil's root: not that of these transactions
         checked: (() => {
           const header = { ...headerFromJson(block), transactionsRoot: zeroHash }
           return { header, ref: { hash: hashHeader(header), number, parentHash: header.parentHash, timestamp: header.timestamp } }
@@ -95,12 +95,12 @@ describe('l1/verifyBlock', () => {
     }
     const { raws, hashes, receipts, checked } = parts(at)
 
-    it('are taken when each is that of its transaction; without them the root counts', () => {
+    it('are accepted when each matches its transaction; without them the root decides', () => {
       expect(verifyBody(checked, raws, receipts, hashes)).toMatchObject({ kind: 'verified', value: { transactions: raws } })
       expect(verifyBody(checked, raws, receipts)).toMatchObject({ kind: 'mismatch', what: 'transactions root' })
     })
 
-    it('count for nothing in a block without blobs', () => {
+    it('are ignored in a block without blobs', () => {
       const plain = l1.blocks.findIndex(({ block }) => {
         const types = (block['transactions'] as Json[]).map(({ type }) => type)
         return types.length > 0 && !types.includes('0x3')
@@ -111,14 +111,14 @@ describe('l1/verifyBlock', () => {
 
     it.each([
       ['a transaction with one byte changed', raws.map((raw) => raw.with(40, (raw[40] ?? 0) ^ 1)), hashes, 'hash of transaction 0'],
-      ['a hash that is not its own', raws, [zeroHash, ...hashes.slice(1)], 'hash of transaction 0'],
+      ['a hash of another transaction', raws, [zeroHash, ...hashes.slice(1)], 'hash of transaction 0'],
       ['no hash', raws, [], 'hash of transaction 0'],
-      ['one transaction too many', [...raws, ...raws], [...hashes, ...hashes], 'number of transactions'],
+      ['a transaction too many', [...raws, ...raws], [...hashes, ...hashes], 'number of transactions'],
     ])('%s is a mismatch', (_what, given, listed, what) => {
       expect(verifyBody(checked, given, receipts, listed)).toMatchObject({ kind: 'mismatch', what })
     })
 
-    it('say nothing of receipts: their root counts', () => {
+    it('do not replace the receipts root', () => {
       const [first = expect.fail(), ...others] = receipts
       const wrong = [{ ...first, succeeded: !first.succeeded }, ...others]
       expect(verifyBody(checked, raws, wrong, hashes)).toMatchObject({ kind: 'mismatch', what: 'receipts root' })
@@ -130,17 +130,17 @@ describe('l1/verifyBlock', () => {
     ['a number', { slotNumber: '0x1b4' }, [fromHex('0x01b4')]],
     ['a zero', { slotNumber: '0x0' }, [new Uint8Array()]],
     [
-      'both, in another order than in the answer',
+      'both, in another order than in the response',
       { slotNumber: '0x1b4', blockAccessListHash: emptyRoot },
       [fromHex(emptyRoot), fromHex('0x01b4')],
     ],
-  ])('fields of later forks are found by the hash: %s', (_what, fields, extra) => {
+  ])('finds fields of later forks by the hash: %s', (_what, fields, extra) => {
     const header = { ...prague, extra }
     const verdict = verifyHeader({ ...jsonOf(header), ...fields, totalDifficulty: '0x0', l1BlockNumber: '0x5' })
     expect(verdict).toMatchObject({ kind: 'verified', value: { ref: { hash: hashHeader(header) } } })
   })
 
-  it('a header whose hash no arrangement gives is a mismatch', () => {
+  it('a header that no arrangement makes match its hash is a mismatch', () => {
     const later = { blockAccessListHash: emptyRoot, slotNumber: '0x1b4' }
     expect(verifyHeader({ ...jsonOf(prague), ...later, timestamp: '0x1' })).toMatchObject({ kind: 'mismatch', what: 'hash' })
   })
@@ -151,11 +151,11 @@ describe('l1/verifyBlock', () => {
     ['a short hash', { stateRoot: '0x12' }],
     ['a number for a quantity', { timestamp: 5 }],
     ['a quantity beyond u64', { timestamp: '0xffffffffffffffffff' }],
-  ])('%s is no header (ShapeError)', (_what, fields) => {
+  ])('refuses a header with %s (ShapeError)', (_what, fields) => {
     expect(() => verifyHeader({ ...jsonOf(prague), ...fields })).toThrow(ShapeError)
   })
 
-  it('any damage to a block is a mismatch, a refusal, or harmless: never another block', () => {
+  it('random damage to a block is a mismatch, a refusal, or harmless: never another block', () => {
     const whole = l1.blocks.filter(({ receipts }) => receipts.length > 0)
     const values = fc.oneof(
       fc.constantFrom(null, 1, '', '0x', '0x0', `0x${'ff'.repeat(40)}`, `0x${'zz'.repeat(32)}`, [], {}, '0x1'),
@@ -193,11 +193,11 @@ describe('l1/verifyBlock', () => {
     ['a text', '0x02'],
     ['no nonce', { type: '0x2' }],
     ['a bad v', { type: '0x0', nonce: '0x0', gas: '0x1', value: '0x0', input: '0x', r: '0x1', s: '0x1', gasPrice: '0x1', v: '0x5' }],
-  ])('%s is no transaction (ShapeError)', (_what, json) => {
+  ])('refuses a transaction with %s (ShapeError)', (_what, json) => {
     expect(() => transactionFromJson(json)).toThrow(ShapeError)
   })
 
-  it('a transaction of a type that is not known is left to its raw bytes', () => {
+  it('returns undefined for a transaction of an unknown type, so that its raw bytes are requested', () => {
     expect(transactionFromJson({ type: '0x6', hash: zeroHash })).toBeUndefined()
   })
 })

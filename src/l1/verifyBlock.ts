@@ -9,7 +9,7 @@ import { hashField, type Json, ShapeError } from '#types/jsonShape'
 import { encodeReceipt, type Receipt } from '#types/receipt'
 import { hashTransaction } from '#types/transaction'
 
-/** Fields of a block's JSON that are no header fields of a later fork. */
+/** Fields of a block's JSON that are not header fields of a later fork. */
 const notHeader: ReadonlySet<string> = new Set([
   'hash',
   'parentHash',
@@ -39,7 +39,7 @@ const notHeader: ReadonlySet<string> = new Set([
 ])
 const maxLaterFields = 4
 
-/** Fields that a later fork may have added to the header: a 32-byte value as it is, anything else as a scalar. */
+/** Returns candidates for header fields of a later fork, RLP-encoded: 32-byte values as bytes, other values as scalars. */
 function laterFields(json: Json): Uint8Array[] {
   const fields: Uint8Array[] = []
   for (const [key, value] of Object.entries(json)) {
@@ -54,7 +54,7 @@ function laterFields(json: Json): Uint8Array[] {
   return fields.slice(0, maxLaterFields)
 }
 
-/** Every order of every choice of items, shortest first within each branch. */
+/** Generates all permutations of all subsets of the items. */
 function* arrangements<T>(items: readonly T[]): Generator<readonly T[]> {
   yield []
   for (const [at, item] of items.entries()) {
@@ -63,7 +63,7 @@ function* arrangements<T>(items: readonly T[]): Generator<readonly T[]> {
 }
 
 export type CheckedHeader = { readonly ref: L1Ref; readonly header: Header }
-/** What does not fit: the caller knows whom to blame. */
+/** Difference that a check found. It does not name the endpoint; the caller adds it. */
 export type Mismatch = { readonly what: string; readonly expected: string; readonly computed: string }
 export type Verdict<T> = { readonly kind: 'verified'; readonly value: T } | ({ readonly kind: 'mismatch' } & Mismatch)
 
@@ -72,7 +72,7 @@ function verified(hash: Hash, header: Header): Verdict<CheckedHeader> {
   return { kind: 'verified', value: { ref: { hash, number, parentHash, timestamp }, header } }
 }
 
-/** ShapeError when a field of a later fork stands without those before it. */
+/** Returns the header's hash. ShapeError when a field of a later fork is present without those of the forks before it. */
 function hashOf(header: Header): Hash {
   try {
     return hashHeader(header)
@@ -83,16 +83,16 @@ function hashOf(header: Header): Hash {
 }
 
 /**
- * The header in a block's JSON, held against the hash that the answer names. Header fields that this version does not know are found by trying
- * the unknown fields of the answer until the hash fits: the hash is the proof.
- * ShapeError when it is no header.
+ * Decodes the header in a block's JSON and verifies it against the hash in the response. Unknown header fields of a later fork are found by trying
+ * arrangements of the unknown fields until the hash matches, which proves them.
+ * @throws ShapeError when a header field is missing or malformed
  */
 export function verifyHeader(json: Json): Verdict<CheckedHeader> {
   const header = headerFromJson(json)
   const hash = hashField(json, 'hash')
   const computed = hashOf(header)
   if (computed === hash) return verified(hash, header)
-  // an unknown field is last in the header: all known ones must be there
+  // unknown fields are last in the header, so all known fields must be present
   if (header.requestsHash !== undefined) {
     for (const extra of arrangements(laterFields(json))) {
       const later = { ...header, extra }
@@ -102,15 +102,15 @@ export function verifyHeader(json: Json): Verdict<CheckedHeader> {
   return { kind: 'mismatch', what: 'hash', expected: hash, computed }
 }
 
-/** The type of a transaction with blobs. */
+/** Type of a blob transaction. */
 const blobType = 3
 
-/** Whether a block holds transactions with blobs. */
+/** Returns whether a block has blob transactions. */
 export const hasBlobs = (transactions: readonly Uint8Array[]): boolean => transactions.some(([type]) => type === blobType)
 
 /**
- * The transactions of a block whose root is not to be believed, held against the hashes that the answer names and against the number of receipts.
- * This proves neither that they are all nor that the header means them.
+ * Verifies transactions against the hashes in the response and against the number of receipts, in place of a mismatched root. This proves neither
+ * that the list is complete nor that the header commits to it.
  */
 function verifyListed(transactions: readonly Uint8Array[], listed: readonly Hash[], receipts: readonly Receipt[]): Mismatch | undefined {
   if (transactions.length !== receipts.length) {
@@ -124,9 +124,9 @@ function verifyListed(transactions: readonly Uint8Array[], listed: readonly Hash
 }
 
 /**
- * Transactions and receipts of a block, held against the roots of its header.
- * @param listed the hashes that the answer names, when they are taken in place of a transactions root that does not fit: of a block with blobs,
- * where anvil computes another root. Never where the endpoint can lie.
+ * Verifies transactions and receipts of a block against the roots of its header.
+ * @param listed transaction hashes in the response, accepted in place of a mismatched transactions root in a block with blobs, where anvil computes
+ *   another root. Only for a trusted endpoint.
  */
 export function verifyBody(
   { ref, header }: CheckedHeader,
