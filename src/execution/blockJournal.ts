@@ -1,40 +1,45 @@
 import type { Log } from '#lib/log'
-import type { Journal } from '#store/ports'
+import type { Journal, JournalPlace } from '#store/ports'
 import type { Block } from '#types/block'
-import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { BlockTree } from './blockTree.ts'
 import {
+  type BlockLink,
+  decodeBlockLink,
   decodeBlockRecord,
   decodeHeadsRecord,
   encodeBlockRecord,
   encodeHeadsRecord,
-  type JournalledBlock,
   type JournalledHeads,
 } from './journalRecords.ts'
 
-/** What a decision about a block needs of it. */
-type Linked = BlockId & { readonly parentHash: Hash }
-
 /**
  * Which blocks and heads the journal holds. Blocks from before the start *sleep*: they were found valid once, and are executed again when
- * somebody asks for them.
+ * somebody asks for them. Their bodies stay in the journal until then.
  */
 export class BlockJournal {
   readonly #journal: Journal
   readonly #log: Log
-  /** all that are there, with their blocks */
+  /** blocks of each segment */
   readonly #segments = new Map<number, Hash[]>()
-  readonly #held = new Set<Hash>()
-  readonly #sleeping = new Map<Hash, JournalledBlock>()
+  readonly #held = new Map<Hash, JournalPlace>()
+  readonly #sleeping = new Map<Hash, BlockLink>()
+  /** present segment of the last `prune` */
+  #prunedIn: number
 
   constructor(journal: Journal, log: Log) {
     this.#journal = journal
     this.#log = log
+    this.#prunedIn = journal.segment
   }
 
   get sizeBytes(): number {
     return this.#journal.sizeBytes
+  }
+
+  /** Whether a segment was filled since the last `prune`. */
+  get isLong(): boolean {
+    return this.#journal.segment > this.#prunedIn
   }
 
   /**
@@ -43,13 +48,13 @@ export class BlockJournal {
    */
   load(isCommitted: (hash: Hash) => boolean): JournalledHeads[] {
     const heads: JournalledHeads[] = []
-    for (const { kind, bytes, segment } of this.#journal.records()) {
+    for (const { kind, bytes, segment, offset } of this.#journal.records()) {
       this.#blocksIn(segment)
       try {
         if (kind === 'heads') heads.push(decodeHeadsRecord(bytes))
         else {
-          const block = decodeBlockRecord(bytes)
-          this.#note(segment, block.hash)
+          const block = decodeBlockLink(bytes)
+          this.#note(block.hash, { segment, offset })
           if (!isCommitted(block.hash)) this.#sleeping.set(block.hash, block)
         }
       } catch (error) {
@@ -67,15 +72,22 @@ export class BlockJournal {
    * The sleeping blocks from one down, oldest first.
    * @param parentOf an awake block's parent; undefined for any other
    */
-  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): JournalledBlock[] {
+  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): BlockLink[] {
     if (this.#sleeping.size === 0) return []
-    const branch: JournalledBlock[] = []
+    const branch: BlockLink[] = []
     for (let hash: Hash | undefined = tip; hash !== undefined; ) {
       const block = this.#sleeping.get(hash)
       if (block) branch.push(block)
       hash = block ? block.parentHash : parentOf(hash)
     }
     return branch.reverse()
+  }
+
+  /** Reads a sleeping block. RangeError, RlpError when the record is not one. @throws as `Journal.read` */
+  read(hash: Hash): Block {
+    const place = this.#held.get(hash)
+    if (place === undefined) throw new RangeError(`journal: no block ${hash}`)
+    return decodeBlockRecord(this.#journal.read(place))
   }
 
   /** The block is awake, or was found to be none. */
@@ -86,14 +98,14 @@ export class BlockJournal {
   /** Appends the block unless it is there already. @throws as `Journal.append` */
   appendBlock(block: Block & { readonly hash: Hash }): void {
     if (this.#held.has(block.hash)) return
-    this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) })
-    this.#note(this.#journal.segment, block.hash)
+    this.#note(block.hash, this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) }))
   }
 
   /** Appends a block that is about to leave the store, and that nobody has in memory: it sleeps from now on. @throws as `Journal.append` */
   appendSleeping(block: Block & { readonly hash: Hash }): void {
     this.appendBlock(block)
-    this.#sleeping.set(block.hash, decodeBlockRecord(encodeBlockRecord(block)))
+    const { number, parentHash } = block.header
+    this.#sleeping.set(block.hash, { number, hash: block.hash, parentHash })
   }
 
   /** @throws as `Journal.append` */
@@ -110,16 +122,18 @@ export class BlockJournal {
   /**
    * Removes the segments before the present one in which there is no block that only the journal would bring back after a kill. The caller has their
    * heads elsewhere: in the store, or in the present segment.
-   * @param committed the head in the store
+   * @param above blocks at and below this number are not needed, unless a block above stands on them
+   * @param isCommitted whether the store has the block
    */
-  prune(tree: BlockTree, committed: BlockId, isCommitted: (hash: Hash) => boolean): void {
-    const linkOf = (hash: Hash): Linked | undefined => {
+  prune(tree: BlockTree, above: number, isCommitted: (hash: Hash) => boolean): void {
+    const linkOf = (hash: Hash): BlockLink | undefined => {
       const header = tree.get(hash)?.header
       return header && { number: header.number, hash, parentHash: header.parentHash }
     }
     const awake = [...tree.blocks()].flatMap(({ hash }) => linkOf(hash) ?? [])
-    const of = (hash: Hash): Linked | undefined => linkOf(hash) ?? this.#sleeping.get(hash)
-    const needed = neededBlocks([...awake, ...this.#sleeping.values()], of, committed, isCommitted)
+    const of = (hash: Hash): BlockLink | undefined => linkOf(hash) ?? this.#sleeping.get(hash)
+    const needed = neededBlocks([...awake, ...this.#sleeping.values()], of, above, isCommitted)
+    this.#prunedIn = this.#journal.segment
     for (const [segment, hashes] of this.#segments) {
       if (segment === this.#journal.segment || hashes.some((hash) => needed.has(hash))) continue
       this.#journal.drop(segment)
@@ -131,9 +145,9 @@ export class BlockJournal {
     }
   }
 
-  #note(segment: number, hash: Hash): void {
-    this.#blocksIn(segment).push(hash)
-    this.#held.add(hash)
+  #note(hash: Hash, place: JournalPlace): void {
+    this.#blocksIn(place.segment).push(hash)
+    this.#held.set(hash, place)
   }
 
   #blocksIn(segment: number): Hash[] {
@@ -143,21 +157,18 @@ export class BlockJournal {
   }
 }
 
-/**
- * The blocks whose loss would lose something that was acknowledged: those above the committed head, and what lies between them and the committed
- * chain.
- */
+/** The blocks above a number whose loss would lose something that was acknowledged, and those between them and the committed chain. */
 function neededBlocks(
-  blocks: Iterable<Linked>,
-  of: (hash: Hash) => Linked | undefined,
-  committed: BlockId,
+  blocks: Iterable<BlockLink>,
+  of: (hash: Hash) => BlockLink | undefined,
+  above: number,
   isCommitted: (hash: Hash) => boolean,
 ): Set<Hash> {
   const needed = new Set<Hash>()
   for (const block of blocks) {
-    if (block.number <= committed.number) continue
-    for (let next: Linked | undefined = block; next && !needed.has(next.hash); next = of(next.parentHash)) {
-      if (next.number <= committed.number && isCommitted(next.hash)) break
+    if (block.number <= above) continue
+    for (let next: BlockLink | undefined = block; next && !needed.has(next.hash); next = of(next.parentHash)) {
+      if (isCommitted(next.hash)) break
       needed.add(next.hash)
     }
   }

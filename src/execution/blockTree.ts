@@ -58,9 +58,10 @@ export class BlockTree {
     return this.#entries.get(hash)
   }
 
-  /** A load and what these blocks of the tree add to it. */
-  loadWith(load: BlockLoad, blocks: readonly ExecutedBlock[]): BlockLoad {
-    return this.#sum(load, blocks, 1)
+  /** The load of a chain of blocks; one that continues the chain before is not counted anew. @param load of the chain before */
+  loadOfChain(blocks: readonly ExecutedBlock[], before: readonly ExecutedBlock[], load: BlockLoad): BlockLoad {
+    const isLonger = before.length > 0 && blocks[before.length - 1] === before.at(-1)
+    return isLonger ? this.#sum(load, blocks.slice(before.length), 1) : this.#sum(noLoad, blocks, 1)
   }
 
   /** A load without what these blocks of the tree are of it. */

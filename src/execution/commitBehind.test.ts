@@ -166,6 +166,22 @@ describe('execution/commitBehind: journal', () => {
       expect(await execution.payload(hash)).toMatchObject({ blockHash: hash, blockNumber: number })
   })
 
+  it('stays short while side blocks come and no head is set', async () => {
+    const { grow, setUnsafe, execution, disk, segments } = startCommitting(new Disk(), { maxTreeBytes: 200_000 }, new Map(), 10_000)
+    const main = await grow(genesisId, 2)
+    await setUnsafe(main[1])
+    let most = 0
+    for (let branch = 1; branch <= 120; branch++) {
+      await grow(genesisId, 3, branch)
+      most = Math.max(most, execution.sizes().journalBytes)
+    }
+    expect(most).toBeLessThan(100_000)
+    const again = startCommitting(disk, {}, segments)
+    expect((await again.execution.heads()).unsafe).toEqual(main[1])
+    const last = await execution.payload((await grow(genesisId, 1, 120))[0]?.hash ?? genesisId.hash)
+    expect(last && (await again.execution.payload(last.blockHash))).toEqual(last)
+  })
+
   it('blocks of an earlier run wake when they are asked for, and are executed then only', async () => {
     const first = startCommitting()
     const main = await first.grow(genesisId, 2)

@@ -17,7 +17,7 @@ import type { ExecutedBlock } from './executedBlock.ts'
 import type { ExecutionDeps, ExecutionOptions, HeldSizes } from './executionDeps.ts'
 import { executionFault } from './faults.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './headRecord.ts'
-import { blockOfRecord, type JournalledBlock, type JournalledHeads } from './journalRecords.ts'
+import type { BlockLink, JournalledHeads } from './journalRecords.ts'
 import { payloadOfBlock } from './payloadBlock.ts'
 import { PendingChain } from './pendingChain.ts'
 import type { PendingPort } from './pendingPort.ts'
@@ -54,10 +54,10 @@ export interface Execution extends Engine, AsyncDisposable {
  * Of new heads: 1 they are appended to the journal, 2 published, and the caller has its answer; some time later (`CommitBehind`) 3 blocks that an
  * unwind takes out of the store are appended to the journal, 4 a transaction, 5 the record without what it committed; 4 and 5 again until all blocks
  * up to these heads are committed, other calls in between; then 6 a new segment of the journal, 7 the heads again if newer ones were published
- * meanwhile, 8 segments that are covered are removed. A kill before an answer loses only what nobody was told. After it the next start finds in the
- * journal what the store lacks: blocks are executed again when they are asked for, those under the last heads at once. A kill between 3 and 8
- * leaves records of blocks that the store has: they are passed over. Between two transactions the store has blocks of heads whose sequence it has
- * not: the start goes on from there.
+ * meanwhile, 8 segments that are covered are removed. When a segment is full, 7 and 8 also precede the next new block. A kill before an answer loses
+ * only what nobody was told. After it the next start finds in the journal what the store lacks: blocks are executed again when they are asked for,
+ * those under the last heads at once. A kill between 3 and 8 leaves records of blocks that the store has: they are passed over. Between two
+ * transactions the store has blocks of heads whose sequence it has not: the start goes on from there.
  */
 class LocalExecution implements Execution {
   readonly #deps: ExecutionDeps
@@ -135,7 +135,7 @@ class LocalExecution implements Execution {
     const claim = claimedHeader(this.#deps.config.schedule, payload)
     if (claim.kind === 'invalid') return claim
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
-    this.#commits.makeRoom()
+    this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
     const result = this.#executed(parent, (on) => this.pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header))
     return result.kind === 'invalid' ? result : { kind: 'valid' }
@@ -143,7 +143,7 @@ class LocalExecution implements Execution {
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
     this.#requireOpen()
-    this.#commits.makeRoom()
+    this.#makeRoom()
     const { pool } = this.#deps
     const result =
       pool === undefined || attributes.noTxPool || seal?.aborted
@@ -236,6 +236,12 @@ class LocalExecution implements Execution {
     if (this.#isClosed) throw new Error('execution: closed')
   }
 
+  /** Before a new block. @throws as `CommitBehind.makeRoom` */
+  #makeRoom(): void {
+    this.#commits.makeRoom()
+    if (this.#journal.isLong) this.#pruneJournal(0)
+  }
+
   /** Whether a block needs no execution to be valid; one that no record would bring back after a kill is journalled first. */
   #isKnown(hash: Hash): boolean {
     if (this.#journal.sleeps(hash)) return true
@@ -303,11 +309,10 @@ class LocalExecution implements Execution {
     for (const block of branch) if (!this.#wakeOne(block)) return
   }
 
-  #wakeOne(record: JournalledBlock): boolean {
+  #wakeOne({ number, hash, parentHash }: BlockLink): boolean {
     const { log } = this.#deps
-    const { number, hash, parentHash } = record
     try {
-      const block = blockOfRecord(record)
+      const block = this.#journal.read(hash)
       const parent = { hash: parentHash, number: number - 1 }
       const result = this.#executed(parent, (on) => verifyPayload(this.#block, on, payloadOfBlock(block, hash)))
       if (result.kind === 'executed') return true
@@ -327,13 +332,13 @@ class LocalExecution implements Execution {
     using reader = this.view()
     const journalled = this.#journal.load((hash) => reader.header(hash) !== undefined)
     const later = journalled.filter(({ sequence }) => sequence > this.#sequence).reverse()
+    this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
     for (const stored of later) {
       this.#wake(stored.unsafe.hash)
       try {
         const branch = this.#plan(stored)
         using view = this.view()
         const heads = headsOf(config, stored, ({ hash }) => view.block(hash)?.block)
-        this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
         this.#publishBranch(heads, branch)
         const ms = this.#deps.clock.nowMs() - startMs
         log.info('journal replayed', { number: heads.unsafe.number, hash: heads.unsafe.hash, blocks: branch.blocks.length, ms })
@@ -342,13 +347,12 @@ class LocalExecution implements Execution {
         log.warn('heads of the journal cannot be had again', { number: stored.unsafe.number, hash: stored.unsafe.hash, error })
       }
     }
-    this.#sequence = Math.max(this.#sequence, ...later.map(({ sequence }) => sequence))
     this.#publish(this.#published)
   }
 
   #publishBranch(heads: Heads, { ancestor: base, blocks: overlays }: Branch): void {
-    const { committed } = this.#published
-    this.#load = this.#loadOf(overlays)
+    const { committed, overlays: before } = this.#published
+    this.#load = this.#tree.loadOfChain(overlays, before, this.#load)
     this.pending.follow(heads.unsafe)
     this.#publish({ heads, committed, base, overlays })
     this.#commits.published()
@@ -357,13 +361,6 @@ class LocalExecution implements Execution {
   #publish(record: HeadRecord): void {
     this.#published = recordOf({ ...record, pending: this.pending.blocks })
     this.#deps.onPublish?.(this.#published)
-  }
-
-  /** Of all blocks that are published; counted anew only where they leave those published before. */
-  #loadOf(blocks: readonly ExecutedBlock[]): BlockLoad {
-    const { overlays } = this.#published
-    const isLonger = overlays.length > 0 && blocks[overlays.length - 1] === overlays.at(-1)
-    return isLonger ? this.#tree.loadWith(this.#load, blocks.slice(overlays.length)) : this.#tree.loadWith(noLoad, blocks)
   }
 
   #isPublished({ header, hash }: ExecutedBlock): boolean {
@@ -379,10 +376,15 @@ class LocalExecution implements Execution {
     if (roundSequence === undefined) return
     this.#tree.dropUpTo(Math.min(heads.finalized.number, head.number))
     this.#journal.beginSegment()
-    // heads set while the round was under way: their record may be in a segment that goes
-    if (roundSequence !== this.#sequence) this.#journal.appendHeads({ ...heads, sequence: this.#sequence })
+    this.#pruneJournal(head.number, roundSequence)
+  }
+
+  /** The record of heads that the store lacks may be in a segment that goes: it is appended first. @param above as of `BlockJournal.prune` */
+  #pruneJournal(above: number, committedSequence?: number): void {
+    const { heads } = this.#published
+    if (committedSequence !== this.#sequence) this.#journal.appendHeads({ ...heads, sequence: this.#sequence })
     using view = this.view()
-    this.#journal.prune(this.#tree, head, (hash) => view.known.committed(hash) !== undefined)
+    this.#journal.prune(this.#tree, above, (hash) => view.known.committed(hash) !== undefined)
   }
 }
 

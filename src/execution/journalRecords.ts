@@ -9,8 +9,8 @@ import type { StoredHeads } from './chainStore.ts'
 const keyBytes = 40
 const hashBytes = 32
 
-/** A block's name in the journal; its RLP is decoded only when it is executed. */
-export type JournalledBlock = BlockId & { readonly parentHash: Hash; readonly rlp: Uint8Array }
+/** What a record says of its block without decoding its RLP. */
+export type BlockLink = BlockId & { readonly parentHash: Hash }
 
 /** number u64 ++ hash ++ parent hash ++ block RLP */
 export function encodeBlockRecord(block: Block & { readonly hash: Hash }): Uint8Array {
@@ -19,14 +19,14 @@ export function encodeBlockRecord(block: Block & { readonly hash: Hash }): Uint8
 }
 
 /** RangeError when the bytes are too short. */
-export function decodeBlockRecord(bytes: Uint8Array): JournalledBlock {
+export function decodeBlockLink(bytes: Uint8Array): BlockLink {
   if (bytes.length <= keyBytes + hashBytes) throw new RangeError(`journal: a block of ${bytes.length} bytes`)
   const parentHash = hashFromBytes(bytes.subarray(keyBytes, keyBytes + hashBytes))
-  return { ...decodeBlockKey(bytes.subarray(0, keyBytes)), parentHash, rlp: bytes.subarray(keyBytes + hashBytes) }
+  return { ...decodeBlockKey(bytes.subarray(0, keyBytes)), parentHash }
 }
 
 /** RlpError when the bytes are not a block. */
-export const blockOfRecord = (record: JournalledBlock): Block => decodeBlock(record.rlp)
+export const decodeBlockRecord = (bytes: Uint8Array): Block => decodeBlock(bytes.subarray(keyBytes + hashBytes))
 
 /** Heads, and how many times heads were set before and with them. */
 export type JournalledHeads = StoredHeads & { readonly sequence: number }

@@ -31,13 +31,16 @@ const base = mkdtempSync(join(tmpdir(), 'basalt-kill-'))
 let dirs = 0
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
+/** Of two or three blocks: segments fill between commits too. */
+const segmentBytes = 2_500
+
 /** What stays when a process ends: a store and a journal, opened anew for each process. */
 type Disk = { open(): Promise<{ kv: Kv; journal: Journal; end(): Promise<void> }> }
 
 function memoryDisk(): Disk {
   const kv = createMemoryKv()
   const segments = new Map<number, JournalRecord[]>()
-  return { open: async () => ({ kv, journal: createMemoryJournal(segments), end: async () => {} }) }
+  return { open: async () => ({ kv, journal: createMemoryJournal(segments, segmentBytes), end: async () => {} }) }
 }
 
 function realDisk(): Disk {
@@ -45,7 +48,7 @@ function realDisk(): Disk {
   return {
     async open() {
       const kv = openLmdbKv(join(dir, 'chain'), Object.values(tables))
-      const journal = openFileJournal(join(dir, 'journal'), silentLog)
+      const journal = openFileJournal(join(dir, 'journal'), silentLog, segmentBytes)
       const end = async (): Promise<void> => {
         journal[Symbol.dispose]()
         await kv[Symbol.asyncDispose]()

@@ -1,42 +1,19 @@
-import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, statSync, truncateSync, unlinkSync, writevSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readdirSync, statSync, truncateSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import type { Log } from '#lib/log'
 import { storeFault } from './faults.ts'
+import { encodeRecordHead, SegmentReader, sizeOfRecord } from './journalSegment.ts'
 import { makeDir } from './lmdb/dataFile.ts'
 import { reasonOf, storeFailure } from './lmdb/failure.ts'
-import type { Journal, JournalRecord } from './ports.ts'
+import { defaultSegmentBytes, type Journal, type JournalPlace, type JournalRecord, type PlacedRecord } from './ports.ts'
 
-/*
- * One file a segment, records one after another: length of the bytes u32, CRC-32 of kind and bytes u32, kind u8, bytes; integers big-endian.
- */
-const headBytes = 9
-const kinds = ['block', 'heads', 'transactions'] as const
-/** No record is longer: a length above it is damage. */
-const maxRecordBytes = 2 ** 28
 const fileName = (segment: number): string => `${String(segment).padStart(12, '0')}.journal`
 const segmentOf = (name: string): number | undefined => (/^\d{12}\.journal$/.test(name) ? Number(name.slice(0, 12)) : undefined)
-
-/** The records at the start of a segment's file, and where the first one that is torn or damaged begins. */
-function readSegment(file: Uint8Array): { readonly records: JournalRecord[]; readonly soundBytes: number } {
-  const records: JournalRecord[] = []
-  const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  let at = 0
-  while (bytes.length - at >= headBytes) {
-    const end = at + headBytes + view.getUint32(at)
-    const kind = kinds[view.getUint8(at + 8)]
-    if (kind === undefined || end > bytes.length || end - at > maxRecordBytes) break
-    if (crc32(bytes.subarray(at + 8, end)) !== view.getUint32(at + 4)) break
-    records.push({ kind, bytes: bytes.slice(at + headBytes, end) })
-    at = end
-  }
-  return { records, soundBytes: at }
-}
 
 class FileJournal implements Journal {
   readonly #dir: string
   readonly #log: Log
+  readonly #maxSegmentBytes: number
   readonly #sizes = new Map<number, number>()
   #file: number | undefined
   /** set when a record could not be taken back after it was written in part: no other may follow it */
@@ -44,9 +21,10 @@ class FileJournal implements Journal {
   segment = 1
   sizeBytes = 0
 
-  constructor(dir: string, log: Log) {
+  constructor(dir: string, log: Log, maxSegmentBytes: number) {
     this.#dir = dir
     this.#log = log
+    this.#maxSegmentBytes = maxSegmentBytes
     for (const name of readdirSync(dir).sort()) {
       const segment = segmentOf(name)
       if (segment === undefined) continue
@@ -55,47 +33,77 @@ class FileJournal implements Journal {
     }
   }
 
-  *records(): Generator<JournalRecord & { readonly segment: number }> {
+  *records(): Generator<PlacedRecord> {
     for (const segment of [...this.#sizes.keys()]) {
       if (segment >= this.segment) return
-      for (const record of this.#sound(segment)) yield { ...record, segment }
+      yield* this.#sound(segment)
     }
   }
 
-  /** What is whole of a segment; the rest is cut off. */
-  #sound(segment: number): readonly JournalRecord[] {
-    const path = join(this.#dir, fileName(segment))
+  /** The sound records at the start of a segment; the rest of the file is cut off. */
+  *#sound(segment: number): Generator<PlacedRecord> {
+    const sizeBytes = this.#sizes.get(segment) ?? 0
+    let offset = 0
+    const file = this.#openToRead(segment)
     try {
-      const bytes = readFileSync(path)
-      const { records, soundBytes } = readSegment(bytes)
-      if (soundBytes < bytes.length) {
-        this.#log.warn('journal cut off at a damaged record', { file: path, atByte: soundBytes, lostBytes: bytes.length - soundBytes })
-        truncateSync(path, soundBytes)
-        this.#resize(segment, soundBytes)
+      const reader = new SegmentReader(file, sizeBytes)
+      for (let record = this.#readAt(reader, 0); record; record = this.#readAt(reader, offset)) {
+        yield { ...record, segment, offset }
+        offset += sizeOfRecord(record)
       }
-      return records
+    } finally {
+      closeSync(file)
+    }
+    if (offset < sizeBytes) this.#cutOff(segment, offset, sizeBytes - offset)
+  }
+
+  #cutOff(segment: number, atByte: number, lostBytes: number): void {
+    const path = join(this.#dir, fileName(segment))
+    this.#log.warn('journal cut off at a damaged record', { file: path, atByte, lostBytes })
+    try {
+      truncateSync(path, atByte)
+    } catch (error) {
+      throw storeFailure(this.#dir, error)
+    }
+    this.#resize(segment, atByte)
+  }
+
+  read({ segment, offset }: JournalPlace): Uint8Array {
+    const sizeBytes = this.#sizes.get(segment)
+    if (sizeBytes === undefined) throw new RangeError(`journal: no segment ${segment}`)
+    const file = this.#openToRead(segment)
+    try {
+      const record = this.#readAt(new SegmentReader(file, sizeBytes), offset)
+      if (record) return record.bytes.slice()
+      throw storeFault('STORE_FAILED', { dir: this.#dir, reason: `${fileName(segment)} is damaged at byte ${offset}` })
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  #readAt(reader: SegmentReader, offset: number): JournalRecord | undefined {
+    try {
+      return reader.recordAt(offset)
     } catch (error) {
       throw storeFailure(this.#dir, error)
     }
   }
 
-  append({ kind, bytes }: JournalRecord): void {
+  append(record: JournalRecord): JournalPlace {
     if (this.#broken) throw this.#broken
-    const head = new Uint8Array(headBytes)
-    const view = new DataView(head.buffer)
-    view.setUint32(0, bytes.length)
-    view.setUint8(8, kinds.indexOf(kind))
-    view.setUint32(4, crc32(bytes, crc32(head.subarray(8))))
-    const before = this.#sizes.get(this.segment) ?? 0
-    const file = this.#open()
+    const recordBytes = sizeOfRecord(record)
+    if ((this.#sizes.get(this.segment) ?? 0) + recordBytes > this.#maxSegmentBytes) this.rotate()
+    const offset = this.#sizes.get(this.segment) ?? 0
+    const file = this.#openToWrite()
     try {
-      const written = writevSync(file, [head, bytes], before)
-      if (written !== headBytes + bytes.length) throw new Error('No space left on device: a record was written in part')
+      const written = writevSync(file, [encodeRecordHead(record), record.bytes], offset)
+      if (written !== recordBytes) throw new Error('No space left on device: a record was written in part')
     } catch (error) {
-      this.#takeBack(file, before)
+      this.#takeBack(file, offset)
       throw storeFailure(this.#dir, error)
     }
-    this.#resize(this.segment, before + headBytes + bytes.length)
+    this.#resize(this.segment, offset + recordBytes)
+    return { segment: this.segment, offset }
   }
 
   rotate(): void {
@@ -120,10 +128,18 @@ class FileJournal implements Journal {
     this.#close()
   }
 
-  #open(): number {
+  #openToWrite(): number {
     try {
-      this.#file ??= openSync(join(this.#dir, fileName(this.segment)), 'w')
+      this.#file ??= openSync(join(this.#dir, fileName(this.segment)), 'w', 0o600)
       return this.#file
+    } catch (error) {
+      throw storeFailure(this.#dir, error)
+    }
+  }
+
+  #openToRead(segment: number): number {
+    try {
+      return openSync(join(this.#dir, fileName(segment)), 'r')
     } catch (error) {
       throw storeFailure(this.#dir, error)
     }
@@ -154,10 +170,10 @@ class FileJournal implements Journal {
  * @param dir is made when it is not there
  * @throws Fault DATADIR_UNWRITABLE
  */
-export function openFileJournal(dir: string, log: Log): Journal {
+export function openFileJournal(dir: string, log: Log, maxSegmentBytes: number = defaultSegmentBytes): Journal {
   try {
     makeDir(dir)
-    return new FileJournal(dir, log)
+    return new FileJournal(dir, log, maxSegmentBytes)
   } catch (error) {
     throw storeFault('DATADIR_UNWRITABLE', { dir, reason: reasonOf(error) }, error)
   }

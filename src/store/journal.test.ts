@@ -1,14 +1,27 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createLog, silentLog } from '#lib/log'
 import { openFileJournal } from './fileJournal.ts'
 import { createMemoryJournal } from './memoryJournal.ts'
-import type { Journal, JournalRecord } from './ports.ts'
+import type { Journal, JournalPlace, JournalRecord } from './ports.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-journal-'))
 let dirs = 0
@@ -20,15 +33,15 @@ const heads = (...bytes: number[]): JournalRecord => ({ kind: 'heads', bytes: Ui
 const found = (journal: Journal) => [...journal.records()].map(({ kind, bytes, segment }) => `${segment} ${kind} ${[...bytes]}`)
 
 /** A function that opens the same journal again and again. */
-type Openers = Readonly<Record<string, () => () => Journal>>
+type Openers = Readonly<Record<string, () => (maxSegmentBytes?: number) => Journal>>
 const openers: Openers = {
   memory: () => {
     const segments = new Map<number, JournalRecord[]>()
-    return () => createMemoryJournal(segments)
+    return (maxSegmentBytes) => createMemoryJournal(segments, maxSegmentBytes)
   },
   file: () => {
     const dir = newDir()
-    return () => openFileJournal(dir, silentLog)
+    return (maxSegmentBytes) => openFileJournal(dir, silentLog, maxSegmentBytes)
   },
 }
 
@@ -65,6 +78,36 @@ describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
     using again = open()
     expect(found(again)).toEqual(['2 block 2'])
     expect(again.sizeBytes).toBe(10)
+  })
+
+  it('begins a segment before a record that would make the present one too long', () => {
+    const open = opener()
+    using journal = open(25)
+    const places = [block(1), block(2), block(3), block(4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4), block(5)].map((record) =>
+      journal.append(record),
+    )
+    expect(places.map(({ segment }) => segment)).toEqual([1, 1, 2, 3, 4])
+    using again = open(25)
+    expect([...again.records()].map(({ segment, offset }) => ({ segment, offset }))).toEqual(places)
+  })
+
+  it('reads a record by its place, in this run and in a later one', () => {
+    const open = opener()
+    using journal = open()
+    journal.append(block(1))
+    const place = journal.append(heads(2, 3))
+    expect(journal.read(place)).toEqual(Uint8Array.of(2, 3))
+    using again = open()
+    expect(again.read(place)).toEqual(Uint8Array.of(2, 3))
+  })
+
+  it('a record whose segment was dropped cannot be read', () => {
+    using journal = opener()()
+    const place = journal.append(block(1))
+    journal.rotate()
+    journal.append(block(2))
+    journal.drop(1)
+    expect(() => journal.read(place)).toThrow(RangeError)
   })
 })
 
@@ -119,6 +162,41 @@ describe('store/fileJournal', () => {
       }),
       { numRuns: 200 },
     )
+  })
+
+  it('a segment of 3 GB from an earlier version is read in bounded memory', { timeout: 120_000 }, () => {
+    const dir = newDir()
+    mkdirSync(dir)
+    const recordBytes = 8 * 2 ** 20
+    const count = 384
+    const head = new DataView(new ArrayBuffer(9))
+    head.setUint32(0, recordBytes)
+    head.setUint32(4, crc32(new Uint8Array(1 + recordBytes)))
+    const file = openSync(join(dir, '000000000001.journal'), 'w')
+    for (let i = 0; i < count; i++) writeSync(file, head, 0, 9, i * (9 + recordBytes))
+    ftruncateSync(file, count * (9 + recordBytes))
+    closeSync(file)
+    using journal = openFileJournal(dir, silentLog)
+    let [read, last, peakBytes] = [0, 0, 0]
+    const beforeBytes = process.memoryUsage().rss
+    for (const { bytes, offset } of journal.records()) {
+      if (bytes.length === recordBytes) read++
+      last = offset
+      if (read % 16 === 0) peakBytes = Math.max(peakBytes, process.memoryUsage().rss - beforeBytes)
+    }
+    expect([read, last]).toEqual([count, (count - 1) * (9 + recordBytes)])
+    expect(peakBytes).toBeLessThan(512 * 2 ** 20)
+    expect(journal.read({ segment: 1, offset: last })).toHaveLength(recordBytes)
+  })
+
+  it('a record that was damaged after it was read is refused (STORE_FAILED)', () => {
+    const dir = filled()
+    using journal = openFileJournal(dir, silentLog)
+    const [place] = journal.records()
+    const bytes = readFileSync(first(dir))
+    bytes[10] = (bytes[10] ?? 0) ^ 1
+    writeFileSync(first(dir), bytes)
+    expect(() => journal.read(place as JournalPlace)).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }))
   })
 
   it('files of other names are left alone', () => {

@@ -1,44 +1,70 @@
-import type { Journal, JournalRecord } from './ports.ts'
+import { defaultSegmentBytes, type Journal, type JournalPlace, type JournalRecord, type PlacedRecord } from './ports.ts'
 
 const recordOverheadBytes = 9
+const sizeOfRecord = ({ bytes }: JournalRecord): number => recordOverheadBytes + bytes.length
 
 class MemoryJournal implements Journal {
   readonly #segments: Map<number, JournalRecord[]>
-  readonly #old: readonly (JournalRecord & { readonly segment: number })[]
+  readonly #maxSegmentBytes: number
+  readonly #old: readonly PlacedRecord[]
   segment: number
   sizeBytes = 0
+  #segmentBytes = 0
 
-  constructor(segments: Map<number, JournalRecord[]>) {
+  constructor(segments: Map<number, JournalRecord[]>, maxSegmentBytes: number) {
     this.#segments = segments
-    this.#old = [...segments].flatMap(([segment, records]) => records.map((record) => ({ ...record, segment })))
-    for (const { bytes } of this.#old) this.sizeBytes += recordOverheadBytes + bytes.length
+    this.#maxSegmentBytes = maxSegmentBytes
+    this.#old = [...segments].flatMap(([segment, records]) => [...placed(segment, records)])
+    for (const record of this.#old) this.sizeBytes += sizeOfRecord(record)
     this.segment = Math.max(0, ...segments.keys()) + 1
   }
 
-  records(): Iterable<JournalRecord & { readonly segment: number }> {
+  records(): Iterable<PlacedRecord> {
     return this.#old
   }
 
-  append({ kind, bytes }: JournalRecord): void {
+  read({ segment, offset }: JournalPlace): Uint8Array {
+    for (const record of placed(segment, this.#segments.get(segment) ?? [])) if (record.offset === offset) return record.bytes.slice()
+    throw new RangeError(`journal: no record in segment ${segment} at byte ${offset}`)
+  }
+
+  append({ kind, bytes }: JournalRecord): JournalPlace {
+    const record = { kind, bytes: bytes.slice() }
+    if (this.#segmentBytes + sizeOfRecord(record) > this.#maxSegmentBytes) this.rotate()
     const records = this.#segments.get(this.segment) ?? []
     this.#segments.set(this.segment, records)
-    records.push({ kind, bytes: bytes.slice() })
-    this.sizeBytes += recordOverheadBytes + bytes.length
+    const place = { segment: this.segment, offset: this.#segmentBytes }
+    records.push(record)
+    this.sizeBytes += sizeOfRecord(record)
+    this.#segmentBytes += sizeOfRecord(record)
+    return place
   }
 
   rotate(): void {
     if (this.#segments.has(this.segment)) this.segment++
+    this.#segmentBytes = 0
   }
 
   drop(segment: number): void {
-    for (const { bytes } of this.#segments.get(segment) ?? []) this.sizeBytes -= recordOverheadBytes + bytes.length
+    for (const record of this.#segments.get(segment) ?? []) this.sizeBytes -= sizeOfRecord(record)
     this.#segments.delete(segment)
   }
 
   [Symbol.dispose](): void {}
 }
 
+function* placed(segment: number, records: readonly JournalRecord[]): Generator<PlacedRecord> {
+  let offset = 0
+  for (const record of records) {
+    yield { ...record, segment, offset }
+    offset += sizeOfRecord(record)
+  }
+}
+
 /** @param segments what a journal opened later on the same map finds, as it would on a disk */
-export function createMemoryJournal(segments: Map<number, JournalRecord[]> = new Map()): Journal {
-  return new MemoryJournal(segments)
+export function createMemoryJournal(
+  segments: Map<number, JournalRecord[]> = new Map(),
+  maxSegmentBytes: number = defaultSegmentBytes,
+): Journal {
+  return new MemoryJournal(segments, maxSegmentBytes)
 }

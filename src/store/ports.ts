@@ -47,12 +47,28 @@ export interface Kv extends SnapshotSource {
 
 export type JournalRecord = { readonly kind: 'block' | 'heads' | 'transactions'; readonly bytes: Uint8Array }
 
+/** Where a record is: its segment, and its first byte in the segment. */
+export type JournalPlace = { readonly segment: number; readonly offset: number }
+
+export type PlacedRecord = JournalRecord & JournalPlace
+
+/** A record that would make a segment longer begins the next segment. */
+export const defaultSegmentBytes = 64 * 2 ** 20
+
 /**
- * Records in the order they were appended, kept in numbered segments that are removed as a whole. One owner, one thread.
+ * Records in the order they were appended, kept in numbered segments of bounded size that are removed as a whole. One owner, one thread.
  */
 export interface Journal extends Disposable {
-  /** What was there when it was opened, oldest first. */
-  records(): Iterable<JournalRecord & { readonly segment: number }>
+  /**
+   * Reads the records that were there when the journal was opened, oldest first. The bytes of a record are valid until the next one is read.
+   * @throws Fault STORE_FAILED (fatal)
+   */
+  records(): Iterable<PlacedRecord>
+  /**
+   * Reads the bytes of one record again.
+   * @throws Fault STORE_FAILED (fatal) when they are damaged; RangeError when the segment was dropped
+   */
+  read(place: JournalPlace): Uint8Array
   /** The segment that the next record goes to. */
   readonly segment: number
   /** of all segments */
@@ -61,7 +77,7 @@ export interface Journal extends Disposable {
    * When this returns the record survives a kill of the process at any instant; a loss of power may cost the last ones, in order.
    * @throws Fault DISK_FULL (retry), STORE_FAILED (fatal): then nothing was appended
    */
-  append(record: JournalRecord): void
+  append(record: JournalRecord): JournalPlace
   /** Begins the next segment, unless this one is empty. @throws as `append` */
   rotate(): void
   /** Removes a segment before the present one. One that comes back after a kill holds what it held. */

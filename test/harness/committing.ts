@@ -46,7 +46,12 @@ export class Disk implements Kv {
 }
 
 /** An execution over a disk, with what it tells and what it is asked noted. */
-export function startCommitting(disk = new Disk(), opts: ExecutionOptions = {}, segments = new Map<number, JournalRecord[]>()) {
+export function startCommitting(
+  disk = new Disk(),
+  opts: ExecutionOptions = {},
+  segments = new Map<number, JournalRecord[]>(),
+  maxSegmentBytes?: number,
+) {
   const manual = createManualClock()
   /** what each block takes, on a clock that else stands still */
   const pace = { executionMs: 0 }
@@ -64,7 +69,7 @@ export function startCommitting(disk = new Disk(), opts: ExecutionOptions = {}, 
   const execution = createExecution(
     {
       kv: disk,
-      journal: createMemoryJournal(segments),
+      journal: createMemoryJournal(segments, maxSegmentBytes),
       evm: slow,
       config,
       genesis: () => genesis,

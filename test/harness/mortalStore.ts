@@ -49,6 +49,7 @@ export function mortalKv(kv: Kv, fate: Fate): Kv {
 export function mortalJournal(journal: Journal, fate: Fate): Journal {
   return {
     records: () => journal.records(),
+    read: (place) => journal.read(place),
     get segment(): number {
       return journal.segment
     },

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
 import { openFileJournal } from '#store/fileJournal'
 import { createMemoryJournal } from '#store/memoryJournal'
-import type { Journal, JournalRecord } from '#store/ports'
+import type { Journal, JournalPlace, JournalRecord } from '#store/ports'
 import { nameOf, PoolChain, poolTransaction } from '#test/harness/poolChain'
 import type { TxPool, TxPoolLimits } from '../txPool.ts'
 
@@ -133,6 +133,7 @@ it('execution/txpool: a kill between any two writes of that loses nothing', () =
   const note = (): void => void states.push([...segments.values()].map((records) => [...records]))
   const noted: Journal = {
     records: () => inner.records(),
+    read: (place) => inner.read(place),
     get segment() {
       return inner.segment
     },
@@ -140,8 +141,9 @@ it('execution/txpool: a kill between any two writes of that loses nothing', () =
       return inner.sizeBytes
     },
     append(record) {
-      inner.append(record)
+      const place = inner.append(record)
       note()
+      return place
     },
     rotate() {
       inner.rotate()
@@ -175,11 +177,16 @@ it('execution/txpool: a disk that fails costs the journal alone, and says so onc
   const inner = createMemoryJournal()
   let isFull = true
   const journal: Journal = {
-    ...{ records: () => inner.records(), rotate: () => inner.rotate(), drop: (segment: number) => inner.drop(segment) },
+    ...{
+      records: () => inner.records(),
+      read: (place: JournalPlace) => inner.read(place),
+      rotate: () => inner.rotate(),
+      drop: (segment: number) => inner.drop(segment),
+    },
     ...{ segment: 1, sizeBytes: 0, [Symbol.dispose]: () => {} },
     append(record) {
       if (isFull) throw new Error('No space left on device')
-      inner.append(record)
+      return inner.append(record)
     },
   }
   const warnings: string[] = []
