@@ -13,7 +13,7 @@ import { nextStep } from './nextStep.ts'
 import type { BatcherSettings } from './options.ts'
 import type { AccountNonces, BatcherL1, Inclusion, L1Tip } from './ports.ts'
 
-/** Signs with the key of the batcher's account. */
+/** Signer with the key of the batcher's account. */
 export type BatcherSigner = (unsigned: UnsignedTransaction) => Signed
 
 export type AccountDeps = {
@@ -28,43 +28,43 @@ export type AccountSettings = Pick<
   'maxPendingTransactions' | 'resubmitMs' | 'keepBytes' | 'keepL1Blocks' | 'priorityFeeWei' | 'maxFeePerGasWei' | 'maxFeePerBlobGasWei'
 > & { readonly inbox: Address; readonly l1ChainId: number }
 
-/** One try to have a parcel included. */
+/** Signed version of a parcel's transaction, with its fees. */
 type Attempt = { readonly hash: Hash; readonly fees: Fees }
 
-/** A nonce, and all that was sent with it. */
+/** Nonce with its parcel and all transactions sent with it. */
 type Slot = {
   readonly nonce: bigint
   readonly parcel: Parcel
   readonly attempts: Attempt[]
-  /** of the newest attempt: EIP-2718 bytes without the sidecar */
+  /** newest attempt: EIP-2718 bytes without the sidecar */
   raw: Uint8Array
-  /** of the newest attempt */
+  /** time of the newest attempt */
   attemptAtMs: number
   attemptAtL1: number
-  /** L1's head when it was handed in last; undefined: it was not, or L1 has lost it */
+  /** L1 head at the last send; undefined when not sent yet, or when a reorg undid the inclusion */
   sentAtL1: number | undefined
   refusal: RefusalReason | undefined
   inclusion: Inclusion | undefined
-  /** times in a row that L1 gave `other` as its reason */
+  /** number of consecutive refusals with reason `other` */
   refusals: number
-  /** rounds in which the nonce was used and none of the attempts was found */
+  /** number of rounds in which the nonce was used but no attempt was found */
   misses: number
 }
 
-/** L1 blocks in which the lowest transaction is refused for a reason that is no matter of fees, nonce or funds, until it counts as hopeless. */
+/** Number of refusals of the lowest transaction, for a reason other than fees, nonce or funds, after which it is abandoned. */
 const maxRefusals = 3
-/** A receipt may come later than the nonce that it is of. */
+/** Number of rounds in which a receipt may be missing after its nonce was counted. */
 const maxMisses = 3
 
 /**
- * What became of the account's nonces: `lost`: somebody else used one of them; `deep-reorg`: L1 has gone back behind all that is kept; `refused`: L1
- * does not take the lowest transaction at all.
+ * State of the account's nonces. `lost`: another sender used one of them. `deep-reorg`: L1 moved back behind all kept transactions. `refused`: L1
+ * does not accept the lowest transaction.
  */
 export type AccountState = 'ok' | 'lost' | 'deep-reorg' | 'refused'
 
 /**
- * The batcher's account on L1: parcels go out in their order, each with the nonce after the one before, several at a time. What is not included
- * is sent again or replaced by dearer fees; what a reorg took out is sent again with its nonce.
+ * Batcher's account on L1. It sends parcels in order, with consecutive nonces, several at a time. A transaction that is not included is sent again or
+ * replaced with higher fees. A transaction that a reorg undid is sent again with its nonce.
  */
 export class BatcherAccount {
   readonly #deps: AccountDeps
@@ -80,22 +80,22 @@ export class BatcherAccount {
     this.#settings = settings
   }
 
-  /** Transactions with a nonce that are not included. */
+  /** Number of transactions with a nonce that are not included. */
   get pending(): number {
     return this.#pendingSlots().length
   }
 
-  /** Whether what waits for inclusion are blob transactions. */
+  /** True when the pending transactions are blob transactions. */
   get hasBlobsPending(): boolean {
     return this.#pendingSlots()[0]?.parcel.content.kind === 'blobs'
   }
 
-  /** Parcels without a nonce yet. */
+  /** Number of parcels without a nonce. */
   get queued(): number {
     return this.#queue.length
   }
 
-  /** Of parcels that are not included. */
+  /** Size of the parcels that are not included. */
   get waitingBytes(): number {
     let bytes = 0
     for (const parcel of this.#queue) bytes += parcel.bytes
@@ -103,12 +103,12 @@ export class BatcherAccount {
     return bytes
   }
 
-  /** Of included transactions, without what a reorg took out. */
+  /** Fees of included transactions; transactions undone by a reorg are subtracted. */
   get feesWei(): bigint {
     return this.#feesWei
   }
 
-  /** Begins with L1's nonce. What was sent before is kept for the case of a reorg, if all of it is in L1's chain. */
+  /** Starts at L1's nonce. Keeps earlier transactions for the case of a reorg, if all of them are included. */
   begin(nonces: AccountNonces): void {
     if (this.#next === nonces.latest && this.pending === 0) return
     this.#slots = []
@@ -119,12 +119,12 @@ export class BatcherAccount {
     this.#queue.push(...parcels)
   }
 
-  /** Forgets what has no nonce yet. */
+  /** Drops parcels without a nonce. */
   clearQueue(): void {
     this.#queue = []
   }
 
-  /** Takes in how far L1 is. After anything but `ok` nothing of the account is known: `begin` again. */
+  /** Updates the slots from L1's state. After any result but `ok` all slots are dropped and `begin` must be called. */
   async sync(nonces: AccountNonces, tip: L1Tip, signal: AbortSignal): Promise<AccountState> {
     if (this.#next === undefined) return 'ok'
     const first = this.#next - BigInt(this.#slots.length)
@@ -144,7 +144,10 @@ export class BatcherAccount {
     return 'ok'
   }
 
-  /** Asks again where these parcels are. @returns whether all of them still are where they were */
+  /**
+   * Looks up the inclusion of these parcels again.
+   * @returns whether all of them are still in the same L1 block
+   */
   async confirm(parcels: readonly Parcel[], signal: AbortSignal): Promise<boolean> {
     let isAsBefore = true
     for (const slot of this.#slots) {
@@ -158,8 +161,8 @@ export class BatcherAccount {
   }
 
   /**
-   * Sends what can be sent, again or for the first time. L1's refusals are kept in mind, not thrown.
-   * @throws Fault (retry) when L1 does not answer: what was not sent is sent the next time
+   * Sends all transactions that can be sent, for the first time or again. Refusals by L1 are recorded, not thrown.
+   * @throws Fault (retry) when L1 does not respond; the next call sends the rest
    */
   async push(nonces: AccountNonces, tip: L1Tip, signal: AbortSignal): Promise<void> {
     let isLowest = true
@@ -182,7 +185,10 @@ export class BatcherAccount {
     return this.#slots.filter(({ inclusion }) => inclusion === undefined)
   }
 
-  /** Pools hold blob transactions or others of an account, never both: the next kind waits until those before are included. */
+  /**
+   * Returns the next parcel that can be sent. L1 pools hold either blob transactions or other transactions of an account, so a parcel of the other
+   * kind waits until all pending ones are included.
+   */
   #nextParcel(): Parcel | undefined {
     const [parcel] = this.#queue
     const pending = this.#pendingSlots()
@@ -228,7 +234,7 @@ export class BatcherAccount {
     if (step === 'send-again') return this.#send(slot, tip, 'sent_again', signal)
     if (dearer === undefined) {
       if (slot.sentAtL1 === tip.number) return
-      log.warn('a batcher transaction is not included, and its fees are at their bound', { nonce: slot.nonce, ...fees })
+      log.warn('batcher transaction not included, fees are at their limit', { nonce: slot.nonce, ...fees })
       return this.#send(slot, tip, 'sent_again', signal)
     }
     metrics.transactions.inc({ event: 'replaced' })
@@ -273,7 +279,7 @@ export class BatcherAccount {
       slot.refusal = error.data['reason'] as RefusalReason
       slot.refusals = slot.refusal === 'other' ? slot.refusals + 1 : 0
       metrics.transactions.inc({ event: 'refused' })
-      log.warn('L1 refuses a batcher transaction', { nonce: slot.nonce, hash: attempt.hash, error })
+      log.warn('batcher transaction refused by L1', { nonce: slot.nonce, hash: attempt.hash, error })
     }
     slot.sentAtL1 = tip.number
   }
@@ -295,7 +301,7 @@ export class BatcherAccount {
     slot.misses++
   }
 
-  /** It is in no canonical block any more: it is to be sent again. */
+  /** Clears the inclusion of a transaction that is no longer canonical, so that it is sent again. */
   #undo(slot: Slot): void {
     slot.misses = 0
     if (slot.inclusion === undefined) return
@@ -314,7 +320,7 @@ export class BatcherAccount {
     return state
   }
 
-  /** Included transactions are kept as long as a reorg may take them out: within bounds. */
+  /** Drops included transactions that are too deep for a reorg, or beyond the limit in bytes. */
   #prune({ number }: L1Tip): void {
     let kept = 0
     for (const { parcel } of this.#slots) kept += parcel.bytes

@@ -3,24 +3,24 @@ import type { RollupConfig } from '#chain/rollupConfig'
 import type { Compression } from '#lib/decompress'
 import type { BatcherSettings } from './options.ts'
 
-/** What derivation reads: anything else it drops. */
+/** Forms of a channel that derivation reads; it drops all others. */
 export type AllowedForms = {
   readonly span: boolean
   readonly brotli: boolean
   readonly blobs: boolean
-  /** what a channel may decompress to */
+  /** maximum size of the decompressed channel */
   readonly maxRlpBytes: number
 }
 
-/** Left of what a channel may decompress to, for the block that overshoots. */
+/** Share of the maximum size that a channel may use, because the last block may exceed the target. */
 const rlpShare = 0.8
 
 /**
- * What a channel may be made of. What one fork brings must be active already at the last L1 block: what lands later is read by later rules. What
- * a fork ends must outlast the time until it lands. Pure.
+ * Returns the forms that a channel may have. A fork that allows a form must be active at the last L1 block, because the channel is read by the rules
+ * of a later block. A fork that forbids a form must not be active before the channel is on L1. Pure.
  * @param l1TimeSec of the last L1 block
- * @param originTimeSec of the L1 origin of the channel's first block: it decides about span batches
- * @param landsWithinSec how long it may take until the channel is on L1
+ * @param originTimeSec of the L1 origin of the channel's first block, which decides on span batches
+ * @param landsWithinSec maximum time until the channel is on L1
  * @see specs protocol/delta/span-batches.md (spans), ecotone/derivation.md (blobs), fjord/derivation.md (brotli, size)
  */
 export function allowedForms(
@@ -40,7 +40,7 @@ export function allowedForms(
 
 type Choice = Pick<BatcherSettings, 'form' | 'compression'>
 
-/** The form that was chosen, or the plainest where that is not allowed (yet). Pure. */
+/** Returns the chosen form, or singular batches and zlib where it is not allowed. Pure. */
 export function chooseForm(choice: Choice, allowed: AllowedForms): { batches: 'span' | 'singular'; compression: Compression } {
   return {
     batches: choice.form !== 'singular' && allowed.span ? 'span' : 'singular',

@@ -12,7 +12,7 @@ const forms = (['span', 'singular'] as const).flatMap((form) =>
 )
 
 describe.each(times)('batcher under %s', (fork) => {
-  it.each(forms)('what it posts is derived as the same blocks, each posted once: $form, $compression, $carrier', async (choice) => {
+  it.each(forms)('derivation returns the same blocks, each posted once: $form, $compression, $carrier', async (choice) => {
     const world = new BatcherWorld(forksTo(fork), choice)
     world.sequence()
     await world.start()
@@ -52,7 +52,7 @@ describe('batcher: forms', () => {
     expect(postedTransactions(world.world).findIndex(({ type }) => type === 3)).toBeGreaterThan(3)
   })
 
-  it('a transaction that a span cannot hold is posted in singular batches', async () => {
+  it('posts a transaction that a span cannot hold in singular batches', async () => {
     const world = new BatcherWorld(forksTo('jovian'))
     await world.start()
     await world.slots(2)
@@ -78,7 +78,7 @@ describe('batcher: forms', () => {
     expect(new Set(postedBatches(world.world).flatMap((batches) => batches.map(({ kind }) => kind)))).toEqual(new Set(['span', 'singular']))
   })
 
-  it('a large channel goes in several blobs of several transactions, or in several transactions of calldata', async () => {
+  it('posts a large channel in several blobs of several transactions, or in several calldata transactions', async () => {
     const limits = { targetChannelBytes: 900_000, maxBlobsPerTransaction: 3, effort: 'fast' } as const
     for (const carrier of ['blobs', 'calldata'] as const) {
       const world = new BatcherWorld(forksTo('jovian'), { ...limits, carrier })
@@ -96,7 +96,7 @@ describe('batcher: forms', () => {
     }
   })
 
-  it('auto takes what is cheaper at the moment, and one kind after the other', async () => {
+  it('auto uses the cheaper carrier at the time, one kind after the other', async () => {
     const world = new BatcherWorld(forksTo('jovian'), { maxChannelL1Blocks: 1 })
     await world.start()
     await world.slots(3)
@@ -111,7 +111,7 @@ describe('batcher: forms', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('without a prover auto means calldata, and asking for blobs is a mistake', async () => {
+  it('auto means calldata without a prover, and requiring blobs is a fault', async () => {
     const world = new BatcherWorld(forksTo('jovian'), {}, { prover: 'none' })
     await world.start()
     await world.slots(5)
@@ -122,7 +122,7 @@ describe('batcher: forms', () => {
 })
 
 describe('batcher: restarts', () => {
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])('killed %s s after an L1 block, it posts nothing again', async (seconds) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])('posts nothing again after a kill %s s after an L1 block', async (seconds) => {
     const world = new BatcherWorld(forksTo('jovian'), { pollMs: 1_000 })
     await world.start()
     await world.slots(5)
@@ -140,7 +140,7 @@ describe('batcher: restarts', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('what its former life left in the pool is waited for, and taken over when it is stuck', async () => {
+  it('waits for transactions of an earlier batcher in the pool, and replaces them when they are stuck', async () => {
     const world = new BatcherWorld(forksTo('jovian'), { carrier: 'calldata' })
     await world.start()
     await world.slots(4)
@@ -151,7 +151,7 @@ describe('batcher: restarts', () => {
     await world.start()
     await world.slot()
     expect(world.batcher.status().state).toBe('settling')
-    // the fees of the former life do not suffice any more
+    // the fees of the earlier batcher are too low now
     world.l1.baseFeeWei *= 10n
     world.l1.isFull = false
     await world.untilSafe()

@@ -20,7 +20,7 @@ import { isSameThrottle, throttleFor, throttleRatio } from './throttle.ts'
 export type BatcherDeps = {
   readonly l1: BatcherL1
   readonly l2: BatcherL2
-  /** absent: nothing is posted in blobs */
+  /** absent: the batcher posts no blobs */
   readonly prover?: BlobProver
   readonly signer: BatcherSigner
   readonly clock: Clock
@@ -30,34 +30,37 @@ export type BatcherDeps = {
 }
 
 export type BatcherStatus = {
-  /** `settling`: waits until derivation has read all that was posted before */
+  /** `settling`: waits until derivation has read all earlier batcher transactions */
   readonly state: 'settling' | 'posting' | 'stopped'
-  /** L2 blocks that are not on L1, and their size there, estimated */
+  /** L2 blocks that are not on L1, and their estimated compressed size */
   readonly backlog: { readonly blocks: number; readonly bytes: number }
   readonly pendingTransactions: number
-  /** the last block of the last channel that is on L1 as a whole, since the start */
+  /** last block of the last channel that is completely on L1, since the start */
   readonly lastPosted: L2Ref | undefined
-  /** compressed, since the start */
+  /** compressed size, since the start */
   readonly postedBytes: number
   readonly postedBlocks: number
-  /** wei, of the included transactions since the start */
+  /** fees of the transactions included since the start, in wei */
   readonly feesWei: bigint
   readonly throttle: DataThrottle | undefined
 }
 
-/** Posts the blocks of an L2 chain to L1, and sees to it that they become safe. */
+/** Posts the blocks of an L2 chain to L1, and posts them again until they are safe. */
 export interface Batcher {
-  /** Runs until the signal is aborted. @throws Fault (fatal) */
+  /**
+   * Runs until the signal is aborted.
+   * @throws Fault (fatal)
+   */
   run(signal: AbortSignal): Promise<void>
   status(): BatcherStatus
-  /** Nothing is sent until `start`, or for so long. */
+  /** Stops sending until `start`, or for this time. */
   stop(forMs?: number): void
   start(): void
-  /** The next channel goes out with one wrong byte in its first frame. */
+  /** Changes one byte in the first frame of the next channel. */
   corruptNext(): void
 }
 
-/** L1 and L2 as they are found in one round; the nonces were asked for first. */
+/** State of L1 and L2 in one round. The nonces are read first. */
 type View = {
   readonly nonces: AccountNonces
   readonly tip: L1Tip
@@ -66,13 +69,22 @@ type View = {
   readonly currentL1: BlockId | undefined
 }
 
-/** Each time that posted blocks did not become safe, derivation gets twice as long and channels are half as large: up to 2^5 times. */
+/**
+ * Limit of the back-off. Each time posted blocks did not become safe, the batcher waits twice as long for derivation and halves its channels, up to a
+ * factor of 2^5.
+ */
 const maxPatience = 5
 
-/** L1 blocks for which `auto` takes calldata after L1 has refused blobs: proofs of another kind, or the pool holds transactions without them. */
+/**
+ * L1 blocks for which `auto` uses calldata after L1 refused blobs: it requires another kind of proof, or the pool has pending calldata transactions
+ * of the account.
+ */
 const refusedBlobsL1Blocks = 50
 
-/** @throws Fault NO_BLOB_PROVER (fatal) */
+/**
+ * Creates a batcher.
+ * @throws Fault NO_BLOB_PROVER (fatal)
+ */
 export function createBatcher(deps: BatcherDeps, options: BatcherOptions): Batcher {
   if (options.carrier === 'blobs' && deps.prover === undefined) throw batcherFault('NO_BLOB_PROVER', {})
   return new ChannelBatcher(deps, { ...defaultBatcherSettings, ...options })
@@ -90,11 +102,11 @@ class ChannelBatcher implements Batcher {
   #isNextCorrupt = false
   #throttle: DataThrottle | undefined | 'unknown' = 'unknown'
   #backlog = { blocks: 0, bytes: 0 }
-  /** times that posted blocks did not become safe, since the safe head moved last */
+  /** times that posted blocks did not become safe, since the safe head last advanced */
   #vain = 0
   #safe: L2Ref | undefined
   #isLate = false
-  /** `auto` takes calldata until this L1 block, for L1 takes no blobs of ours */
+  /** `auto` uses calldata until this L1 block, because L1 refused blobs */
   #noBlobsUntilL1 = 0
 
   constructor(deps: BatcherDeps, options: BatcherSettings & BatcherOptions) {
@@ -111,7 +123,7 @@ class ChannelBatcher implements Batcher {
     metrics.restarts.inc({ reason: 'start' })
     const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
       metrics.failures.inc({})
-      log[failures === 1 ? 'warn' : 'debug']('posting failed, will try again', { failures, delayMs, error })
+      log[failures === 1 ? 'warn' : 'debug']('posting failed, retrying', { failures, delayMs, error })
     }
     try {
       for (;;) {
@@ -156,7 +168,7 @@ class ChannelBatcher implements Batcher {
     this.#isNextCorrupt = true
   }
 
-  /** One look at both chains and what follows from it. In order: what became of the sent, the safe head, new channels, sending, the throttle. */
+  /** Runs one round: reads both chains, then handles in this order: sent transactions, the safe head, new channels, sending, the throttle. */
   async #round(signal: AbortSignal): Promise<'go-on' | 'wait'> {
     const view = await this.#look(signal)
     const areBlobs = this.#account.hasBlobsPending
@@ -181,7 +193,7 @@ class ChannelBatcher implements Batcher {
       return { nonces, tip, ...(await l2.status(signal)) }
     } catch (error) {
       signal.throwIfAborted()
-      // the backlog grows while L1 is silent
+      // the backlog grows while L1 does not respond
       this.#report(await l2.status(signal))
       await this.#setThrottle()
       throw error
@@ -199,20 +211,20 @@ class ChannelBatcher implements Batcher {
     }
   }
 
-  /** A channel that derivation has read, and whose blocks are not safe: it was dropped, and all that follows it. */
+  /** Starts again when derivation has read a channel and its blocks are not safe: derivation dropped it, and drops all channels after it. */
   async #checkOverdue({ currentL1 }: View, signal: AbortSignal): Promise<void> {
     const patience = this.#options.stallL1Blocks * 2 ** Math.min(this.#vain, maxPatience)
     const channel = currentL1 && this.#posted.overdue(currentL1.number, patience)
     if (channel === undefined || !(await this.#account.confirm(channel.parcels, signal))) return
     this.#vain++
-    this.#deps.log.warn('posted blocks do not become safe', { from: channel.first.number, to: channel.last.number, times: this.#vain })
+    this.#deps.log.warn('posted blocks did not become safe', { from: channel.first.number, to: channel.last.number, times: this.#vain })
     this.#restart('not-safe')
   }
 
   #restart(reason: RestartReason): void {
     const { metrics, log } = this.#deps
     metrics.restarts.inc({ reason })
-    log.info('posting begins anew at the safe head', { reason })
+    log.info('posting restarted at the safe head', { reason })
     this.#account.clearQueue()
     this.#posted.clear()
     if (this.#safe) this.#filler.begin(this.#safe)
@@ -229,15 +241,18 @@ class ChannelBatcher implements Batcher {
   }
 
   /**
-   * A channel's parcels shall all be pending at once, so that they are included within the channel's time. After channels that did not become safe
-   * smaller ones are tried.
+   * Returns the target size of a channel. All its parcels must be pending at once, so that they are included before the channel times out. After
+   * channels that did not become safe, the target is smaller.
    */
   #targetBytes(): number {
     const { targetChannelBytes, maxCalldataBytes, maxPendingTransactions } = this.#options
     return Math.min(targetChannelBytes, maxCalldataBytes * maxPendingTransactions) / 2 ** Math.min(this.#vain, maxPatience)
   }
 
-  /** Takes blocks into channels and closes those that are due, within the bounds of one round; also while nothing is sent, to know the backlog. */
+  /**
+   * Adds blocks to channels and closes channels that are due, within the limits of one round. It also runs while the batcher is stopped, to measure
+   * the backlog.
+   */
   async #post({ tip, unsafe, safe }: View, signal: AbortSignal): Promise<'go-on' | 'wait'> {
     const filler = this.#filler
     if (filler.next !== undefined && safe.number >= filler.next) {
@@ -264,7 +279,7 @@ class ChannelBatcher implements Batcher {
   }
 
   #noteLate(isLate: boolean): void {
-    if (isLate && !this.#isLate) this.#deps.log.warn('the sequencing window is over: derivation goes on without these blocks', {})
+    if (isLate && !this.#isLate) this.#deps.log.warn('sequencing window over, derivation continues without these blocks', {})
     this.#isLate = isLate
   }
 
@@ -302,14 +317,14 @@ class ChannelBatcher implements Batcher {
     metrics.fees.set({}, Number(this.#account.feesWei))
   }
 
-  /** Tells the sequencer when the limits change, and once at the start, for a former life may have left some. */
+  /** Sends the throttle to the sequencer when it changes, and at the start, because an earlier batcher may have set one. */
   async #setThrottle(): Promise<void> {
     const limits = throttleFor(this.#backlog.bytes, this.#options.throttleBytes)
     if (this.#throttle !== 'unknown' && isSameThrottle(limits, this.#throttle)) return
     await this.#deps.l2.throttle(limits)
     this.#throttle = limits
     this.#deps.metrics.throttle.set({}, throttleRatio(limits))
-    if (limits === undefined) this.#deps.log.debug('the sequencer has no limits', {})
-    else this.#deps.log.info('the sequencer is throttled', { ...limits, backlogBytes: this.#backlog.bytes })
+    if (limits === undefined) this.#deps.log.debug('sequencer throttle removed', {})
+    else this.#deps.log.info('sequencer throttled', { ...limits, backlogBytes: this.#backlog.bytes })
   }
 }

@@ -7,7 +7,7 @@ import type { BatcherSettings } from './options.ts'
 
 const jovian = forksTo('jovian')
 
-/** A batcher that has posted for a while. */
+/** Batcher that has posted for a while. */
 async function running(
   options: Partial<BatcherSettings> = {},
   more: ConstructorParameters<typeof BatcherWorld>[2] = {},
@@ -18,14 +18,14 @@ async function running(
   return world
 }
 
-/** L1 goes on, all becomes safe, and is what the sequencer made. */
+/** Advances L1 until all blocks are safe, and compares them with the sequencer's. */
 async function heals(world: BatcherWorld): Promise<void> {
   await world.untilSafe()
   expect(world.world.agrees).toBe(true)
 }
 
-describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (carrier) => {
-  it('one that L1 loses is sent again with its nonce', async () => {
+describe.each(['calldata', 'blobs'] as const)('batcher: %s transactions', (carrier) => {
+  it('sends a lost transaction again with its nonce', async () => {
     const world = await running({ carrier })
     world.l1.isFull = true
     await world.slot()
@@ -38,17 +38,20 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it.each([1, 2, 3, 5, 8])('those that a reorg of %s L1 blocks takes out are sent again, or come back by themselves', async (depth) => {
-    for (const fate of ['gone', 'pooled'] as const) {
-      const world = await running({ carrier })
-      await world.slots(8)
-      world.reorg(depth, fate)
-      world.derive()
-      await heals(world)
-    }
-  })
+  it.each([1, 2, 3, 5, 8])(
+    'sends transactions undone by a reorg of %s L1 blocks again, unless they are included again without it',
+    async (depth) => {
+      for (const fate of ['gone', 'pooled'] as const) {
+        const world = await running({ carrier })
+        await world.slots(8)
+        world.reorg(depth, fate)
+        world.derive()
+        await heals(world)
+      }
+    },
+  )
 
-  it('a rise of the fees is followed: each replacement offers what pools ask', async () => {
+  it("follows rising fees: each replacement offers the pool's minimum", async () => {
     const world = await running({ carrier })
     world.l1.baseFeeWei *= 20n
     world.l1.blobBaseFeeWei *= 1_000n
@@ -58,7 +61,7 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('one that is not included is made dearer after its time, and never beyond the bound', async () => {
+  it('replaces a pending transaction at higher fees after its time, up to the limit', async () => {
     const bound = 5n * 10n ** 9n
     const world = await running({ carrier, maxFeePerGasWei: bound })
     world.l1.isFull = true
@@ -66,13 +69,13 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
     const fees = world.l1.taken.map(({ tx }) => tx.maxFeePerGas)
     expect(new Set(fees).size).toBe(carrier === 'blobs' ? 1 : 6)
     expect(fees.every((fee) => fee <= bound)).toBe(true)
-    expect(world.warnings).toContain('a batcher transaction is not included, and its fees are at their bound')
+    expect(world.warnings).toContain('batcher transaction not included, fees are at their limit')
     world.l1.isFull = false
     await heals(world)
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('while L1 makes no blocks nothing is replaced', async () => {
+  it('replaces nothing while L1 has no new blocks', async () => {
     const world = await running({ carrier })
     await world.pass(1_000)
     const { length } = world.l1.taken
@@ -82,16 +85,16 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it.each(['underpriced', 'no-funds', 'other', 'nonce-used'] as const)('one that is refused (%s) is tried again', async (reason) => {
+  it.each(['underpriced', 'no-funds', 'other', 'nonce-used'] as const)('retries a refused transaction (%s)', async (reason) => {
     const world = await running({ carrier })
     world.l1.refusals.push(reason, reason)
     await world.slots(3)
-    expect(world.warnings).toContain('L1 refuses a batcher transaction')
+    expect(world.warnings).toContain('batcher transaction refused by L1')
     await heals(world)
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('a nonce that somebody else uses costs a fresh beginning', async () => {
+  it('restarts when another sender uses its nonce', async () => {
     const world = await running({ carrier })
     world.l1.isFull = true
     await world.slot()
@@ -104,7 +107,7 @@ describe.each(['calldata', 'blobs'] as const)('batcher: transactions in %s', (ca
 })
 
 describe('batcher: L1 and L2', () => {
-  it('an L1 that takes no blobs gets calldata from auto', async () => {
+  it('auto uses calldata when L1 refuses blobs', async () => {
     const world = await running({ carrier: 'auto' })
     await heals(world)
     world.l1.hasNoBlobs = true
@@ -112,7 +115,7 @@ describe('batcher: L1 and L2', () => {
     expect(postedTransactions(world.world).at(-1)?.type).toBe(2)
   })
 
-  it('blocks come in while L1 cannot be reached, and go out after', async () => {
+  it('collects blocks while L1 is unreachable, and posts them afterwards', async () => {
     const world = await running()
     world.l1.isReachable = false
     await world.pass(60_000)
@@ -121,10 +124,10 @@ describe('batcher: L1 and L2', () => {
     await world.pass(10_000)
     await heals(world)
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
-    expect(world.warnings).toContain('posting failed, will try again')
+    expect(world.warnings).toContain('posting failed, retrying')
   })
 
-  it('L2 that cannot be reached is waited for', async () => {
+  it('waits for an unreachable L2', async () => {
     const world = await running()
     world.isL2Reachable = false
     await world.slots(3)
@@ -133,7 +136,7 @@ describe('batcher: L1 and L2', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it.each([1, 3, 6, 12])('a reorg of %s L2 blocks: what takes their place is posted', async (depth) => {
+  it.each([1, 3, 6, 12])('posts the replacing blocks after a reorg of %s L2 blocks', async (depth) => {
     const world = await running()
     world.reorgL2(depth)
     await heals(world)
@@ -141,7 +144,7 @@ describe('batcher: L1 and L2', () => {
     await heals(world)
   })
 
-  it('a channel with a wrong byte is noticed and posted again', async () => {
+  it('detects a channel with a wrong byte and posts it again', async () => {
     for (let seed = 1; seed <= 8; seed++) {
       const world = await running({}, { seed })
       world.batcher.corruptNext()
@@ -151,7 +154,7 @@ describe('batcher: L1 and L2', () => {
     }
   })
 
-  it('a channel whose frames come too late is posted again', async () => {
+  it('posts a channel again whose frames were included too late', async () => {
     const config = { channelTimeoutGraniteBlocks: 5 }
     const world = await running(
       { carrier: 'calldata', maxCalldataBytes: 600, maxPendingTransactions: 1, safetyMarginL1Blocks: 1 },
@@ -163,10 +166,10 @@ describe('batcher: L1 and L2', () => {
     await world.slots(8)
     world.l1.isFull = false
     await heals(world)
-    expect(world.warnings).toContain('posted blocks do not become safe')
+    expect(world.warnings).toContain('posted blocks did not become safe')
   })
 
-  it('channels are closed before the sequencing window is; after it derivation goes on without them', async () => {
+  it('closes channels before the sequencing window ends; after its end derivation continues without them', async () => {
     const config = { sequencingWindowBlocks: 12 }
     const world = await running({ maxChannelL1Blocks: 100, safetyMarginL1Blocks: 6 }, { config })
     await world.slots(10)
@@ -181,17 +184,17 @@ describe('batcher: L1 and L2', () => {
     expect(world.world.safe.number).toBeGreaterThan(number)
   })
 
-  it('when nothing that is posted becomes safe it posts more and more rarely', async () => {
+  it('posts at growing intervals while posted blocks do not become safe', async () => {
     const world = await running()
     world.world.mine({ receipts: [receiptOf([batcherUpdate(configContract, 'other')])] })
     for (let i = 0; i < 120; i++) await world.slot({ blocks: i < 5 ? 6 : 0 })
-    expect(world.warnings.filter((warning) => warning === 'posted blocks do not become safe').length).toBeLessThan(9)
+    expect(world.warnings.filter((warning) => warning === 'posted blocks did not become safe').length).toBeLessThan(9)
     expect(postedTransactions(world.world).length).toBeLessThan(40)
   })
 })
 
 describe('batcher: control and bounds', () => {
-  it('stopped it sends nothing, for a time or until it is started', async () => {
+  it('sends nothing while stopped, for a time or until it is started', async () => {
     const world = await running()
     await heals(world)
     world.batcher.stop()
@@ -209,7 +212,7 @@ describe('batcher: control and bounds', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('throttles the sequencer while the backlog is above the threshold, and tells it of changes only', async () => {
+  it('throttles the sequencer while the backlog is above the threshold, and sends changes only', async () => {
     const world = await running({ throttleBytes: 20_000 })
     expect(world.throttles).toEqual([undefined])
     world.batcher.stop()
@@ -225,7 +228,7 @@ describe('batcher: control and bounds', () => {
     expect(world.batcher.status().throttle).toBeUndefined()
   })
 
-  it('throttles while L1 is silent too', async () => {
+  it('throttles while L1 does not respond', async () => {
     const world = await running({ throttleBytes: 3_000 })
     world.l1.isReachable = false
     world.sequence(60, 3)
@@ -237,7 +240,7 @@ describe('batcher: control and bounds', () => {
     expect(world.throttles.at(-1)).toBeUndefined()
   })
 
-  it('holds no more in memory than it may, and catches up', async () => {
+  it('stays within its memory limit, and catches up', async () => {
     const world = await running({ maxBacklogBytes: 30_000, maxPendingTransactions: 1, carrier: 'calldata', targetChannelBytes: 10_000 })
     let asked = 0
     const { blocks } = world.world
@@ -252,11 +255,11 @@ describe('batcher: control and bounds', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('proofs that fail are made again', async () => {
+  it('retries failed proofs', async () => {
     let failures = 3
     const prover = {
       prove: async (...asked: Parameters<typeof fakeProver.prove>) => {
-        if (failures-- > 0) throw new Error('the thread died')
+        if (failures-- > 0) throw new Error('the thread ended')
         return fakeProver.prove(...asked)
       },
     }
@@ -266,7 +269,7 @@ describe('batcher: control and bounds', () => {
     expect(notOnce(world.world, world.world.safe.number)).toEqual([])
   })
 
-  it('says what it has posted and what that cost', async () => {
+  it('reports the posted blocks and their cost', async () => {
     const world = await running()
     await heals(world)
     const status = world.batcher.status()

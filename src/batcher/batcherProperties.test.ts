@@ -21,7 +21,7 @@ it.each(
     (['calldata', 'blobs', 'auto'] as const).map((carrier) => ({ fork, carrier })),
   ),
 )(
-  'batcher: after any faults all blocks become safe: $fork, $carrier',
+  'batcher: all blocks become safe after any faults: $fork, $carrier',
   async ({ fork, carrier }) => {
     const choice = fc.record({
       form: fc.constantFrom('span' as const, 'singular' as const),
@@ -41,7 +41,7 @@ it.each(
   240_000,
 )
 
-it('batcher: over any restarts no block is posted twice', async () => {
+it('batcher: posts no block twice over any restarts', async () => {
   const plan = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.boolean()), { minLength: 1, maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(plan, fc.constantFrom('calldata' as const, 'blobs' as const), async (kills, carrier) => {

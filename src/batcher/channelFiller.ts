@@ -8,18 +8,21 @@ import { OpenChannel, SizeEstimate } from './openChannel.ts'
 import type { BatcherSettings } from './options.ts'
 import type { BatcherL2, L1Tip } from './ports.ts'
 
-/** Blocks that are asked for at once. */
+/** Number of blocks read concurrently. */
 const readAtOnce = 16
-/** Before anything was posted: what a block takes on L1. */
+/** Estimated size of a block on L1 before the first channel. */
 const firstBlockBytes = 100
-/** A channel that is opened now is on L1 within this time: forks that end a form are looked for so far ahead. */
+/** Maximum time until an open channel is on L1: forks that forbid a form are considered this far ahead. */
 const landsWithinSec = 600
 
 export type FillerSettings = Pick<BatcherSettings, 'form' | 'compression' | 'maxChannelL1Blocks' | 'safetyMarginL1Blocks'>
 
 /**
- * `filled`: blocks were added, or the channel is due · `dry`: the chain has no more for now · `reorg`: what follows the last block has another
- * parent · `late`: the sequencing window of the next block is over, L1 takes it no more
+ * Result of a fill.
+ * `filled`: blocks were added, or the channel is due.
+ * `dry`: the chain has no further block yet.
+ * `reorg`: the next block has another parent.
+ * `late`: the sequencing window of the next block is over, so derivation would drop it.
  */
 export type Filling = 'filled' | 'dry' | 'reorg' | 'late'
 
@@ -40,14 +43,14 @@ export class ChannelFiller {
     this.#settings = settings
   }
 
-  /** Begins anew: the next block is the one after `last`. */
+  /** Restarts with the block after `last`. */
   begin(last: L2Ref): void {
     this.#last = last
     this.#open = undefined
     this.#ahead = []
   }
 
-  /** The last block that was taken in. */
+  /** Last block added. */
   get last(): L2Ref | undefined {
     return this.#last
   }
@@ -61,12 +64,12 @@ export class ChannelFiller {
     return this.#open
   }
 
-  /** Uncompressed. */
+  /** Uncompressed size of the open channel. */
   get bufferedBytes(): number {
     return this.#open?.bytes ?? 0
   }
 
-  /** Compressed bytes of what is taken in and of what is not up to a block, estimated. */
+  /** Returns the estimated compressed size of the open channel and of the further blocks up to a block number. */
   backlogBytes(unsafeNumber: number): number {
     const open = this.#open === undefined ? 0 : this.#estimate.of(this.#open.bytes, this.#open.transactions)
     const blockBytes = Math.max(this.#blockBytes, open / (this.#open?.blocks ?? 1))
@@ -74,7 +77,7 @@ export class ChannelFiller {
   }
 
   /**
-   * Why the open channel is to be closed; undefined: it is not, or there is none.
+   * Returns the reason to close the open channel; undefined when it stays open or there is none.
    * @param targetBytes compressed, estimated
    */
   dueBy(tip: L1Tip, targetBytes: number): CloseReason | undefined {
@@ -90,7 +93,7 @@ export class ChannelFiller {
     )
   }
 
-  /** The open channel was closed and came out at so many bytes. */
+  /** Ends the open channel and learns from its compressed size. */
   closed(compressedBytes: number): void {
     if (this.#open === undefined) return
     this.#estimate.learn(this.#open.bytes, this.#open.transactions, compressedBytes)
@@ -99,8 +102,8 @@ export class ChannelFiller {
   }
 
   /**
-   * Takes in blocks up to the unsafe head, some at a time, until the channel is due.
-   * @throws Fault as the port does
+   * Adds blocks up to the unsafe head, a bounded number at a time, until the channel is due.
+   * @throws Fault of the port
    */
   async fill(unsafe: L2Ref, tip: L1Tip, targetBytes: number, signal: AbortSignal): Promise<Filling> {
     if (this.#last === undefined) return 'dry'
@@ -109,7 +112,7 @@ export class ChannelFiller {
     let filling: Filling = 'dry'
     for (let [block] = this.#ahead; block !== undefined; [block] = this.#ahead) {
       if (block.ref.parentHash !== this.#last.hash) return 'reorg'
-      // our L1 is behind the sequencer's
+      // the batcher's L1 endpoint is behind the sequencer's
       if (block.ref.l1Origin.number > tip.number) return filling
       if (isPastWindow(block.ref.l1Origin.number, tip.number, this.#config)) return this.#open === undefined ? 'late' : filling
       this.#open ??= this.#begin(block, tip)
@@ -135,7 +138,7 @@ export class ChannelFiller {
   }
 }
 
-/** Whether the chain has left the last block that was taken in, as far as its head tells. */
+/** Returns whether a reorg removed the last added block, as far as the unsafe head shows it. */
 function isLeft(last: L2Ref, unsafe: L2Ref): boolean {
   return unsafe.number < last.number || (unsafe.number === last.number && unsafe.hash !== last.hash)
 }

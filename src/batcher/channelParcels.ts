@@ -13,25 +13,25 @@ import type { OpenChannel } from './openChannel.ts'
 import type { BatcherSettings } from './options.ts'
 import type { BlobProver, L1Tip, ProofKind } from './ports.ts'
 
-/** What one L1 transaction carries. */
+/** Data of one L1 transaction. */
 export type Content =
   | { readonly kind: 'calldata'; readonly data: Uint8Array }
   | { readonly kind: 'blobs'; readonly sidecar: BlobSidecar; readonly hashes: readonly Hash[] }
 
-/** A piece of a channel that one L1 transaction carries. The account notes in `includedAt` the L1 block that it is in. */
+/** Part of a channel in one L1 transaction. The account sets `includedAt` to the number of its L1 block. */
 export type Parcel = { readonly content: Content; readonly bytes: number; includedAt: number | undefined }
 
-/** A closed channel: its first and last L2 block, its size, its parcels in the order in which they must be included. */
+/** Closed channel: its first and last L2 block, its size, and its parcels in the order in which they must be included. */
 export type ClosedChannel = {
   readonly first: L2Ref
   readonly last: L2Ref
   readonly blocks: number
-  /** compressed */
+  /** compressed size */
   readonly bytes: number
   readonly parcels: readonly Parcel[]
 }
 
-/** The L1 block with the last of a channel's parcels; undefined: not all are included. */
+/** Returns the number of the L1 block with the last of a channel's parcels; undefined while a parcel is not included. */
 export function includedAt({ parcels }: ClosedChannel): number | undefined {
   let last = 0
   for (const parcel of parcels) {
@@ -44,7 +44,7 @@ export function includedAt({ parcels }: ClosedChannel): number | undefined {
 const channelIdBytes = 16
 const byteOf = (random: Random): number => Math.floor(random() * 256)
 
-/** The same bytes, one of them wrong. */
+/** Returns a copy with one wrong byte. */
 function corrupted(bytes: Uint8Array, random: Random): Uint8Array {
   const copy = bytes.slice()
   const at = Math.floor(random() * copy.length)
@@ -52,7 +52,7 @@ function corrupted(bytes: Uint8Array, random: Random): Uint8Array {
   return copy
 }
 
-/** Of the carriers that are allowed the one that was chosen, or (`auto`) the cheaper. Pure. */
+/** Returns the chosen carrier if it is allowed, or for `auto` the cheaper one. Pure. */
 export function chooseCarrier(
   choice: BatcherSettings['carrier'],
   areBlobsAllowed: boolean,
@@ -84,13 +84,13 @@ export type EncodingSettings = Pick<
 > & {
   readonly effort: CompressionEffort
   readonly areBlobsAllowed: boolean
-  /** one byte of the first frame is wrong */
+  /** changes one byte of the first frame */
   readonly isCorrupt: boolean
 }
 
 /**
- * Compresses a channel, chooses what carries it, cuts it into frames: one for each transaction's calldata, one for each blob. Compression and
- * proofs are made in other threads. The channel may be closed again if this fails.
+ * Compresses a channel, chooses the carrier, and cuts the channel into frames: one per transaction for calldata, one per blob. Compression and proofs
+ * run in other threads. The channel can be closed again after a failure.
  * @throws Fault BLOBS_NOT_PROVED (retry)
  */
 export async function closeChannel(

@@ -5,7 +5,7 @@ export type CloseReason = 'full' | 'duration' | 'window' | 'timeout'
 export const closeReasons = ['full', 'duration', 'window', 'timeout'] as const
 
 export type ChannelAge = {
-  /** number of the last L1 block when the first block came */
+  /** number of the last L1 block when the first block was added */
   readonly openedAtL1: number
   /** number of the first block's L1 origin */
   readonly firstOrigin: number
@@ -20,12 +20,12 @@ export type ClosingRules = {
   readonly marginL1Blocks: number
 }
 
-/** L1 blocks from a channel's first frame to its last. @see specs protocol/granite/derivation.md */
+/** Returns the number of L1 blocks between the first and the last frame of a channel. @see specs protocol/granite/derivation.md */
 export function channelTimeout(config: RollupConfig, l1TimeSec: number): number {
   return isActive(config.schedule, 'granite', l1TimeSec) ? config.channelTimeoutGraniteBlocks : config.channelTimeoutBlocks
 }
 
-/** Why a channel is to be closed now; undefined: it takes more. Pure. */
+/** Returns the reason to close a channel now; undefined while it stays open. Pure. */
 export function closeReason(
   channel: ChannelAge,
   l1: { readonly number: number; readonly timestamp: number },
@@ -40,7 +40,7 @@ export function closeReason(
   return undefined
 }
 
-/** Whether what lands in the next L1 block is too late for a block of this L1 origin. @see specs protocol/derivation.md, "Batch Queue" */
+/** Returns whether the next L1 block is too late for a block of this L1 origin. @see specs protocol/derivation.md, "Batch Queue" */
 export function isPastWindow(originNumber: number, l1Number: number, config: RollupConfig): boolean {
   return l1Number + 1 > originNumber + config.sequencingWindowBlocks
 }

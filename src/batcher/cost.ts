@@ -3,26 +3,26 @@ import type { CarrierKind } from './fees.ts'
 import type { L1Tip } from './ports.ts'
 
 const transactionGas = 21_000
-/** Gas of a token of calldata where nothing else is done: a zero byte is one token, any other four. @see EIP-7623 */
+/** Floor gas of a token of calldata. A zero byte is one token, any other byte is four. @see EIP-7623 */
 const floorGasPerToken = 10
 const tokensPerByte = 4
-/** EIP-4844 */
+/** Blob gas of a blob. @see EIP-4844 */
 const gasPerBlob = 131_072n
 
-/** Gas of a transaction that does nothing but carry calldata, by the floor of EIP-7623 (above what it cost before). */
+/** Returns the gas of a transaction that only carries calldata: the floor of EIP-7623, which exceeds the earlier price. */
 export function calldataGas(data: Uint8Array): bigint {
   let zeros = 0
   for (const byte of data) if (byte === 0) zeros++
   return BigInt(transactionGas + floorGasPerToken * (zeros + tokensPerByte * (data.length - zeros)))
 }
 
-/** Gas of a transaction that carries blobs alone; that of the blobs is apart. */
+/** Gas of a transaction that only carries blobs, without its blob gas. */
 export const blobTransactionGas: bigint = BigInt(transactionGas)
 
 type Limits = { readonly maxCalldataBytes: number; readonly maxBlobsPerTransaction: number }
 
 /**
- * What it costs to post a channel, in wei, as calldata and in blobs. Compressed bytes are taken for non-zero. Pure.
+ * Returns the cost of posting a channel as calldata and as blobs, in wei. It treats all compressed bytes as non-zero. Pure.
  * @param channelBytes compressed
  */
 export function carrierCosts(

@@ -1,8 +1,11 @@
 import { defineFaults } from '#lib/fault'
 
 /**
- * Why L1 does not take a transaction: `underpriced` below what it asks for, or for replacing another · `nonce-used` by a transaction in its
- * chain · `no-funds` · `other`.
+ * Reason why L1 refuses a transaction.
+ * `underpriced`: fees below the pool's minimum, or too low for a replacement.
+ * `nonce-used`: by a canonical transaction.
+ * `no-funds`: the account cannot pay.
+ * `other`: any other error.
  */
 export type RefusalReason = 'underpriced' | 'nonce-used' | 'no-funds' | 'other'
 
@@ -10,23 +13,23 @@ const why: Readonly<Record<RefusalReason, string>> = {
   underpriced: 'its fees are too low',
   'nonce-used': 'its nonce is used',
   'no-funds': 'the account cannot pay for it',
-  other: 'it says',
+  other: 'L1 returned an error',
 }
 
 export const batcherFault = defineFaults({
   BLOBS_NOT_PROVED: {
     severity: 'retry',
-    says: (d: { blobs: number; reason: string }) => `the proofs of ${d.blobs} blobs were not made: ${d.reason}`,
-    fix: 'nothing: it is tried again; when it comes back, look for a lack of memory',
+    says: (d: { blobs: number; reason: string }) => `making the proofs of ${d.blobs} blobs failed: ${d.reason}`,
+    fix: 'nothing, the proofs are retried; if the fault repeats, check for a lack of memory',
   },
   NO_BLOB_PROVER: {
     severity: 'fatal',
-    says: () => 'blobs were asked for, and there is nothing to prove them with',
-    fix: 'give the batcher a blob prover, or let it post calldata',
+    says: () => 'the batcher must post blobs, but it has no blob prover',
+    fix: 'configure a blob prover, or post calldata',
   },
   L1_TX_REFUSED: {
     severity: 'retry',
-    says: (d: { reason: RefusalReason; message: string }) => `L1 refuses a batcher transaction: ${why[d.reason]} (${d.message})`,
-    fix: 'when it comes back: give the batcher’s account more ether, or raise the bound of its fees',
+    says: (d: { reason: RefusalReason; message: string }) => `L1 refused a batcher transaction: ${why[d.reason]} (${d.message})`,
+    fix: "if the fault repeats, fund the batcher's account or raise its fee limit",
   },
 })

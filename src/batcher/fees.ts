@@ -1,6 +1,6 @@
 import type { L1Tip } from './ports.ts'
 
-/** What a transaction offers: wei per gas, wei per blob gas (0 without blobs). */
+/** Fees of a transaction: wei per gas, wei per blob gas (0 without blobs). */
 export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint; readonly maxFeePerBlobGas: bigint }
 
 export type FeeBounds = { readonly priorityFeeWei: bigint; readonly maxFeePerGasWei: bigint; readonly maxFeePerBlobGasWei: bigint }
@@ -8,15 +8,15 @@ export type FeeBounds = { readonly priorityFeeWei: bigint; readonly maxFeePerGas
 export type CarrierKind = 'calldata' | 'blobs'
 type Prices = Pick<L1Tip, 'baseFeeWei' | 'blobBaseFeeWei'>
 
-/** Room for six full blocks on end. */
+/** Factor on the base fee: enough for about six consecutive full blocks. */
 const headroom = 2n
-/** What pools of L1 ask of a replacement, in percent of what it replaces. */
+/** Minimum fees of a replacement in L1 pools, in percent of the replaced fees. */
 const bumpPercent: Readonly<Record<CarrierKind, bigint>> = { calldata: 110n, blobs: 200n }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** Fees for the next L1 blocks, within the bounds. Pure. */
+/** Returns fees for the next L1 blocks, within the limits. Pure. */
 export function freshFees(kind: CarrierKind, prices: Prices, bounds: FeeBounds): Fees {
   const maxFeePerGas = least(prices.baseFeeWei * headroom + bounds.priorityFeeWei, bounds.maxFeePerGasWei)
   const blobFee = least(most(prices.blobBaseFeeWei * headroom, 1n), bounds.maxFeePerBlobGasWei)
@@ -28,9 +28,9 @@ export function freshFees(kind: CarrierKind, prices: Prices, bounds: FeeBounds):
 }
 
 /**
- * Fees with which pools take a transaction in the place of one that offers `before`: each is raised by the pool's share at least, and to what
- * the moment asks. Pure.
- * @returns undefined: a bound is in the way
+ * Returns fees with which L1 pools replace a transaction that offers `before`: each is raised by at least the pool's percentage, and to the current
+ * price. Pure.
+ * @returns undefined when a limit is too low
  * @see EIP-4844, "Mempool": replacing a blob transaction costs twice as much
  */
 export function replacementFees(kind: CarrierKind, before: Fees, prices: Prices, bounds: FeeBounds): Fees | undefined {
@@ -45,7 +45,7 @@ export function replacementFees(kind: CarrierKind, before: Fees, prices: Prices,
   return { ...next, maxPriorityFeePerGas: least(next.maxPriorityFeePerGas, next.maxFeePerGas) }
 }
 
-/** Whether the next L1 block cannot include what offers these fees. Pure. */
+/** Returns whether these fees are too low for the next L1 block. Pure. */
 export function isBelowPrice(kind: CarrierKind, fees: Fees, prices: Prices): boolean {
   return fees.maxFeePerGas < prices.baseFeeWei || (kind === 'blobs' && fees.maxFeePerBlobGas < prices.blobBaseFeeWei)
 }

@@ -1,27 +1,27 @@
 import type { RefusalReason } from './faults.ts'
 
-/** A transaction that is not included, as L1 stands now. */
+/** Transaction that is not included, with the state of L1. */
 export type Waiting = {
-  /** L1's answer to the newest attempt */
+  /** L1's refusal of the newest attempt */
   readonly refusal: RefusalReason | undefined
-  /** L1's head when it was handed in last; undefined: it was not, or a reorg took it out */
+  /** L1 head at the last send; undefined when not sent yet, or when a reorg undid the inclusion */
   readonly sentAtL1: number | undefined
-  /** L1's head when the newest attempt was made */
+  /** L1 head when the newest attempt was made */
   readonly attemptAtL1: number
   readonly attemptAgeMs: number
   readonly l1Number: number
-  /** no transaction of the account stands before it */
+  /** true when no other transaction of the account is pending before it */
   readonly isLowest: boolean
-  /** the next block asks for more than it offers */
+  /** true when the next L1 block requires higher fees */
   readonly isBelowPrice: boolean
-  /** L1's pool counts it */
+  /** true when L1's pool counts the nonce */
   readonly isInPool: boolean
   readonly resubmitMs: number
 }
 
 /**
- * What to do about a transaction that is not included. While L1 makes no blocks it is not the price: nothing is replaced then. Behind another one
- * that is not included only what the next block could not take is. What the pool has lost is sent again, once an L1 block. Pure.
+ * Returns the step for a transaction that is not included. Without new L1 blocks fees are not the cause, so nothing is replaced. A transaction behind
+ * another pending one is replaced only when its fees are too low. A transaction that the pool lost is sent again, once per L1 block. Pure.
  */
 export function nextStep(waiting: Waiting): 'wait' | 'send-again' | 'replace' {
   if (waiting.refusal === 'underpriced') return 'replace'

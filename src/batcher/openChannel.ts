@@ -5,20 +5,20 @@ import { RlpError } from '#lib/rlp'
 import type { L2Ref } from '#types/blockRef'
 import type { ChannelAge } from './closing.ts'
 
-/** Of a signature's 65 bytes, those that no compression makes smaller. */
+/** Bytes of a signature (of 65) that do not compress. */
 const signatureBytes = 64
-/** Before anything was learnt, of what is not signatures. */
+/** Initial compression ratio of all bytes but signatures. */
 const firstRatio = 0.6
 const learningShare = 0.5
 
 /**
- * How large a channel will be, without compressing it again with each block: signatures as they are, the rest as it came out in the channels
- * before.
+ * Estimates the compressed size of a channel without compressing it again for each block: signatures do not compress, other bytes compress as in the
+ * channels before.
  */
 export class SizeEstimate {
   #ratio = firstRatio
 
-  /** @param bytes before compression */
+  /** Returns the estimated compressed size. @param bytes before compression */
   of(bytes: number, transactions: number): number {
     const signatures = transactions * signatureBytes
     return Math.ceil(signatures + Math.max(0, bytes - signatures) * this.#ratio)
@@ -72,11 +72,11 @@ export class OpenChannel {
   get ends(): { readonly first: L2Ref; readonly last: L2Ref } {
     const [first] = this.#blocks
     const last = this.#blocks.at(-1)
-    if (first === undefined || last === undefined) throw new RangeError('a channel of no blocks')
+    if (first === undefined || last === undefined) throw new RangeError('channel without blocks')
     return { first: first.ref, last: last.ref }
   }
 
-  /** @param block the one after the last that was added. What a span cannot hold makes all the channel one of singular batches. */
+  /** Adds the next block. When a span cannot hold it, the whole channel becomes one of singular batches. */
   add(block: SafeBlock): void {
     try {
       this.#writer.add(block)
@@ -99,7 +99,7 @@ export class OpenChannel {
     }
   }
 
-  /** What the channel decompresses to. */
+  /** Returns the channel's RLP before compression. */
   finish(): Uint8Array {
     return this.#writer.finish()
   }

@@ -4,41 +4,41 @@ import type { Compression } from '#lib/decompress'
 import type { ProofKind } from './ports.ts'
 
 export type BatcherSettings = {
-  /** `auto`: spans wherever they are allowed */
+  /** `auto`: spans where they are allowed */
   readonly form: 'auto' | 'span' | 'singular'
-  /** `auto`: brotli wherever it is allowed */
+  /** `auto`: brotli where it is allowed */
   readonly compression: 'auto' | Compression
   readonly effort: CompressionEffort
-  /** `auto`: what costs less at the fees of the moment */
+  /** `auto`: the cheaper one at current fees */
   readonly carrier: 'auto' | 'calldata' | 'blobs'
-  /** what L1 wants blobs sent with */
+  /** kind of proof that L1 requires */
   readonly proofs: ProofKind
-  /** A channel is closed this many L1 blocks after its first block came. */
+  /** Number of L1 blocks after its first block when a channel is closed. */
   readonly maxChannelL1Blocks: number
-  /** L1 blocks that are left for inclusion before the sequencing window or the channel's time is over */
+  /** L1 blocks reserved for inclusion before the sequencing window ends or the channel times out */
   readonly safetyMarginL1Blocks: number
-  /** A channel is closed when it is about this large, compressed. */
+  /** Approximate compressed size at which a channel is closed. */
   readonly targetChannelBytes: number
-  /** of one transaction's calldata */
+  /** limit of one transaction's calldata */
   readonly maxCalldataBytes: number
   readonly maxBlobsPerTransaction: number
   readonly maxPendingTransactions: number
-  /** A transaction that is not included after this long is replaced by one with higher fees. */
+  /** Time after which a transaction that is not included is replaced by one with higher fees. */
   readonly resubmitMs: number
-  /** Derivation has read this many L1 blocks past a channel's inclusion, and its blocks are not safe: they never will be. */
+  /** Number of L1 blocks that derivation has read after a channel's inclusion, at which blocks that are not safe count as dropped. */
   readonly stallL1Blocks: number
-  /** The sequencer is throttled while more than this waits to be posted, estimated; 0: never */
+  /** Estimated backlog above which the sequencer is throttled; 0: never */
   readonly throttleBytes: number
   readonly pollMs: number
-  /** Blocks are not read while more than this of them is in memory. */
+  /** Limit of blocks in memory; above it no further blocks are read. */
   readonly maxBacklogBytes: number
   readonly maxBlocksPerPoll: number
-  /** Sent transactions are kept for the case of a reorg, up to this much and this many L1 blocks. */
+  /** Limits within which sent transactions are kept for the case of a reorg: bytes and L1 blocks. */
   readonly keepBytes: number
   readonly keepL1Blocks: number
   /** wei per gas */
   readonly priorityFeeWei: bigint
-  /** Bounds of what is offered: wei per gas, wei per blob gas. */
+  /** Limits of the fees: wei per gas, wei per blob gas. */
   readonly maxFeePerGasWei: bigint
   readonly maxFeePerBlobGasWei: bigint
 }

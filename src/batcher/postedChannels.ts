@@ -3,7 +3,7 @@ import { type ClosedChannel, includedAt } from './channelParcels.ts'
 
 export type PostedTotals = { readonly blocks: number; readonly bytes: number; readonly last: L2Ref | undefined }
 
-/** Closed channels from their closing until their blocks are safe, oldest first. */
+/** Closed channels whose blocks are not safe yet, oldest first. */
 export class PostedChannels {
   #channels: ClosedChannel[] = []
   readonly #counted = new WeakSet<ClosedChannel>()
@@ -15,17 +15,17 @@ export class PostedChannels {
     this.#channels.push(channel)
   }
 
-  /** What was posted since the start. */
+  /** Returns the totals since the start. */
   get totals(): PostedTotals {
     return { blocks: this.#blocks, bytes: this.#bytes, last: this.#last }
   }
 
-  /** Compressed bytes of channels that are not on L1 as a whole. */
+  /** Compressed size of channels that are not completely on L1. */
   get waitingBytes(): number {
     return this.#channels.reduce((sum, channel) => sum + (includedAt(channel) === undefined ? channel.bytes : 0), 0)
   }
 
-  /** The last block of the channels that are on L1 as a whole and have none before them that is not. */
+  /** Last block up to which all channels are completely on L1. */
   get lastIncluded(): L2Ref | undefined {
     let last: L2Ref | undefined
     for (const channel of this.#channels) {
@@ -36,8 +36,8 @@ export class PostedChannels {
   }
 
   /**
-   * Takes in how far L1 and the safe head are: channels whose blocks are safe are done with.
-   * @returns the channels that came onto L1 as a whole since the last call
+   * Updates the channels from the state of L1 and the safe head, and drops channels whose blocks are safe.
+   * @returns channels that are completely on L1 since the last call
    */
   advance(safe: L2Ref): readonly ClosedChannel[] {
     const fresh = this.#channels.filter((channel) => !this.#counted.has(channel) && this.#isPosted(channel, safe))
@@ -51,7 +51,7 @@ export class PostedChannels {
     return fresh
   }
 
-  /** The oldest channel, if derivation has read `l1Blocks` past it and its blocks are not safe. */
+  /** Returns the oldest channel, if derivation has read `l1Blocks` past it and its blocks are not safe. */
   overdue(currentL1Number: number, l1Blocks: number): ClosedChannel | undefined {
     const [oldest] = this.#channels
     const at = oldest && includedAt(oldest)

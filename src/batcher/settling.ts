@@ -1,10 +1,10 @@
 import type { BlockId, L2Ref } from '#types/blockRef'
 import type { AccountNonces, L1Tip } from './ports.ts'
 
-/** What is known when the batcher asks whether it may begin at the safe head. */
+/** State from which the batcher decides whether to begin at the safe head. */
 export type SettlingView = {
   readonly nonces: AccountNonces
-  /** asked for after the nonces: what these count is in this block or before */
+  /** read after the nonces: the transactions they count are in this block or before it */
   readonly tip: L1Tip
   /** own transactions that are not included */
   readonly pending: number
@@ -13,13 +13,13 @@ export type SettlingView = {
   readonly nowMs: number
 }
 
-/** Blocks of L1, and time, after which what others (a former life) left in L1's pool counts as stuck. */
+/** Number of L1 blocks after which pending transactions of an earlier batcher count as stuck. */
 const stuckL1Blocks = 3
 
 /**
- * Decides when all that the account has posted has been read by derivation: then what follows the safe head is to be posted, and nothing twice.
- * In order: own transactions are included, L1's pool has no others of the account, derivation has read past the L1 block that holds the last of
- * them, the safe head stands still from one round to the next.
+ * Decides when derivation has read all transactions of the account, so that posting the blocks after the safe head posts none twice. In order: own
+ * transactions are included; L1's pool has no others of the account; derivation has read past the L1 block of the last one; the safe head is the same
+ * in two rounds.
  */
 export class Settling {
   readonly #stuckMs: number
@@ -27,18 +27,18 @@ export class Settling {
   #readTo: number | undefined
   #safe: L2Ref | undefined
 
-  /** @param stuckMs how long another's transaction may wait in the pool before its nonce is taken over */
+  /** @param stuckMs time that a transaction of an earlier batcher may wait in the pool before its nonce is reused */
   constructor(stuckMs: number) {
     this.#stuckMs = stuckMs
   }
 
-  /** @returns whether to begin after the safe head of the view */
+  /** @returns whether to begin after the view's safe head */
   isSettled(view: SettlingView): boolean {
     if (view.pending > 0 || this.#isPoolBusy(view)) {
       this.#readTo = undefined
       return false
     }
-    // nobody has ever posted
+    // the account has never posted
     if (view.nonces.latest === 0n) return true
     this.#readTo ??= view.tip.number + 1
     if (view.currentL1 === undefined || view.currentL1.number < this.#readTo) return false

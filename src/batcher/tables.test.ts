@@ -21,10 +21,10 @@ const prices = (base: number, blob: number) => ({ baseFeeWei: BigInt(base) * gwe
 
 describe('batcher/fees', () => {
   it.each([
-    ['twice the base fee and the tip', 'calldata', prices(10, 3), fees(22, 2, 0)],
-    ['twice the blob base fee too', 'blobs', prices(10, 3), fees(22, 2, 6)],
-    ['no more than the bounds', 'blobs', prices(70, 40), fees(100, 2, 50)],
-    ['one wei of blob gas at least', 'blobs', { baseFeeWei: 0n, blobBaseFeeWei: 0n }, { ...fees(2, 2, 0), maxFeePerBlobGas: 1n }],
+    ['twice the base fee plus the tip', 'calldata', prices(10, 3), fees(22, 2, 0)],
+    ['twice the blob base fee as well', 'blobs', prices(10, 3), fees(22, 2, 6)],
+    ['at most the limits', 'blobs', prices(70, 40), fees(100, 2, 50)],
+    ['at least one wei of blob gas', 'blobs', { baseFeeWei: 0n, blobBaseFeeWei: 0n }, { ...fees(2, 2, 0), maxFeePerBlobGas: 1n }],
   ] as const)('offers %s', (_what, kind, at, expected) => {
     expect(freshFees(kind, at, bounds)).toEqual(expected)
   })
@@ -32,14 +32,14 @@ describe('batcher/fees', () => {
   it.each([
     ['a tenth more', 'calldata', fees(30, 10, 0), prices(1, 1), fees(33, 11, 0)],
     ['twice as much with blobs', 'blobs', fees(30, 10, 5), prices(1, 1), fees(60, 20, 10)],
-    ['what the moment asks when that is more', 'blobs', fees(10, 1, 1), prices(40, 20), fees(82, 2, 40)],
-    ['nothing beyond the bound of gas', 'calldata', fees(95, 10, 0), prices(1, 1), undefined],
-    ['nothing beyond the bound of blob gas', 'blobs', fees(10, 1, 26), prices(1, 1), undefined],
+    ['the current price when it is higher', 'blobs', fees(10, 1, 1), prices(40, 20), fees(82, 2, 40)],
+    ['nothing beyond the limit of gas', 'calldata', fees(95, 10, 0), prices(1, 1), undefined],
+    ['nothing beyond the limit of blob gas', 'blobs', fees(10, 1, 26), prices(1, 1), undefined],
   ] as const)('replaces by %s', (_what, kind, before, at, expected) => {
     expect(replacementFees(kind, before, at, bounds)).toEqual(expected)
   })
 
-  it('a tenth more is rounded up, as pools reckon', () => {
+  it('rounds a tenth up, as pools do', () => {
     const next = replacementFees('calldata', { maxFeePerGas: 11n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 0n }, prices(0, 0), {
       ...bounds,
       priorityFeeWei: 0n,
@@ -52,7 +52,7 @@ describe('batcher/fees', () => {
     ['the same price', 'calldata', prices(30, 99), false],
     ['blob gas', 'blobs', prices(1, 6), true],
     ['neither', 'blobs', prices(30, 5), false],
-  ] as const)('the next block asks more: %s', (_what, kind, at, expected) => {
+  ] as const)('the next block requires more: %s', (_what, kind, at, expected) => {
     expect(isBelowPrice(kind, fees(30, 1, 5), at)).toBe(expected)
   })
 })
@@ -69,18 +69,18 @@ const waiting: Waiting = {
   resubmitMs: 30_000,
 }
 it.each([
-  ['young and in the pool', {}, 'wait'],
+  ['recent and in the pool', {}, 'wait'],
   ['overdue', { attemptAgeMs: 30_000 }, 'replace'],
-  ['overdue while L1 stands still', { attemptAgeMs: 90_000, l1Number: 10 }, 'wait'],
+  ['overdue without new L1 blocks', { attemptAgeMs: 90_000, l1Number: 10 }, 'wait'],
   ['overdue behind another', { attemptAgeMs: 90_000, isLowest: false }, 'wait'],
   ['below the price', { isBelowPrice: true, isLowest: false }, 'replace'],
-  ['below the price of the block it was sent at', { isBelowPrice: true, l1Number: 10 }, 'wait'],
-  ['lost by the pool', { isInPool: false }, 'send-again'],
-  ['lost by the pool, and sent again in this block', { isInPool: false, sentAtL1: 12 }, 'wait'],
+  ['below the price of the block at which it was sent', { isBelowPrice: true, l1Number: 10 }, 'wait'],
+  ['missing in the pool', { isInPool: false }, 'send-again'],
+  ['missing in the pool, sent again in this block', { isInPool: false, sentAtL1: 12 }, 'wait'],
   ['never sent', { sentAtL1: undefined, l1Number: 10 }, 'send-again'],
   ['underpriced', { refusal: 'underpriced', l1Number: 10 }, 'replace'],
   ['without funds', { refusal: 'no-funds' }, 'send-again'],
-  ['without funds, asked in this block', { refusal: 'no-funds', sentAtL1: 12 }, 'wait'],
+  ['without funds, sent in this block', { refusal: 'no-funds', sentAtL1: 12 }, 'wait'],
 ] as const)('batcher/nextStep: %s', (_what, change, step) => {
   expect(nextStep({ ...waiting, ...change })).toBe(step)
 })
@@ -89,7 +89,7 @@ describe('batcher/cost', () => {
   it.each([
     ['no bytes', new Uint8Array(0), 21_000n],
     ['a zero byte', new Uint8Array(1), 21_010n],
-    ['another byte', Uint8Array.of(1), 21_040n],
+    ['a non-zero byte', Uint8Array.of(1), 21_040n],
     ['100,000 bytes', new Uint8Array(100_000).fill(7), 4_021_000n],
   ])('gas of %s by the floor of EIP-7623', (_what, data, gas) => {
     expect(calldataGas(data)).toBe(gas)
@@ -135,7 +135,7 @@ describe('batcher/allowedForms', () => {
     expect(allowedForms({ schedule }, time, time, 600)).toEqual(expected)
   })
 
-  it('the origin of the first block decides about spans', () => {
+  it('the origin of the first block decides on spans', () => {
     expect(allowedForms({ schedule }, 150, 99, 600).span).toBe(false)
   })
 
@@ -158,7 +158,7 @@ describe('batcher/closing', () => {
   const rules = { targetBytes: 1_000, maxRlpBytes: 5_000, maxL1Blocks: 10, marginL1Blocks: 5 }
   const channel = { openedAtL1: 50, firstOrigin: 49, estimatedBytes: 10, rlpBytes: 10 }
   it.each([
-    ['young and small', {}, 55, rules, undefined],
+    ['recent and small', {}, 55, rules, undefined],
     ['large', { estimatedBytes: 1_000 }, 50, rules, 'full'],
     ['larger than derivation reads', { rlpBytes: 5_000 }, 50, rules, 'full'],
     ['old', {}, 60, rules, 'duration'],
@@ -190,7 +190,7 @@ it.each([
   expect(throttleFor(bytes, 0)).toBeUndefined()
 })
 
-it('batcher/openChannel: the estimate comes near to what compression makes, once it has seen some', () => {
+it('batcher/openChannel: the estimate is close to the compressed size after some channels', () => {
   const world = new DeriveWorld(forksTo('jovian'))
   world.mineEmpty(2)
   const blocks = world.sequence(12, (number) => Array.from({ length: 20 }, (_, i) => userTransaction(number * 100 + i)))

@@ -1,15 +1,15 @@
 import type { DataThrottle } from './ports.ts'
 
-/** Bytes that a transaction and a block may have: before the backlog passes its threshold, and at twice the threshold. */
+/** Limits of a transaction and of a block in bytes: just above the threshold of the backlog, and at twice the threshold. */
 const widest: DataThrottle = { maxTransactionBytes: 20_000, maxBlockBytes: 130_000 }
 const narrowest: DataThrottle = { maxTransactionBytes: 150, maxBlockBytes: 2_000 }
-/** The limits move in steps, so that the sequencer is not told of each block. */
+/** Number of steps of the limits, so that the sequencer does not get a new limit with each block. */
 const steps = 16
 
 const between = (wide: number, narrow: number, intensity: number): number => Math.round(wide - (wide - narrow) * intensity)
 
 /**
- * Limits that fall linearly while the backlog grows from the threshold to twice as much. Pure.
+ * Returns limits that fall linearly while the backlog grows from the threshold to twice the threshold. Pure.
  * @param thresholdBytes 0: there are never limits
  * @returns undefined below the threshold
  */
@@ -26,7 +26,7 @@ export function isSameThrottle(a: DataThrottle | undefined, b: DataThrottle | un
   return a?.maxBlockBytes === b?.maxBlockBytes && a?.maxTransactionBytes === b?.maxTransactionBytes
 }
 
-/** How far the limits go: 0 there are none, 1 the narrowest. */
+/** Returns the strength of the limits: 0 none, 1 the narrowest. */
 export function throttleRatio(limits: DataThrottle | undefined): number {
   if (limits === undefined) return 0
   return (widest.maxBlockBytes - limits.maxBlockBytes) / (widest.maxBlockBytes - narrowest.maxBlockBytes)

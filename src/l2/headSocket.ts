@@ -14,16 +14,18 @@ export type HeadSocketDeps = {
 
 export type HeadSocketOptions = {
   readonly endpoint: Endpoint
-  /** without a head: then the connection is given up and made anew */
+  /** maximum time without a head, after which the connection is replaced */
   readonly idleMs: number
   readonly connectTimeoutMs: number
   readonly maxMessageBytes: number
   readonly backoff: Backoff
 }
 
-/** Subscribed to `newHeads` of a node, as long as it can be reached; what a message says is not believed, only that there is one. */
+/**
+ * Subscription to `newHeads` of a node, renewed after each failure. It reports only that there is a new head; the message's contents are not trusted.
+ */
 export interface HeadSocket extends Disposable {
-  /** whether heads are told of now: subscribed, and not silent for too long */
+  /** true while the subscription is active and not silent for too long */
   readonly isUp: boolean
 }
 
@@ -45,7 +47,10 @@ function parse(data: Buffer): Reply | undefined {
 
 const subscribeCall = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
 
-/** @param onChange after each head that is told, and whenever `isUp` has changed */
+/**
+ * Creates the subscription.
+ * @param onChange called after each new head, and whenever `isUp` has changed
+ */
 export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOptions, onChange: () => void): HeadSocket {
   const { clock, random, log, metrics } = deps
   const { endpoint, idleMs, connectTimeoutMs, maxMessageBytes, backoff } = options
@@ -73,7 +78,7 @@ export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOption
     onChange()
   }
 
-  /** Gives the connection up, and makes another one after a while. */
+  /** Closes the connection and opens another one after a pause. */
   function giveUp(reason: string): void {
     const given = socket
     if (given === undefined || isClosed) return
@@ -81,7 +86,11 @@ export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOption
     given.terminate()
     failures++
     const delayMs = backoffMs(backoff, failures, random())
-    log[failures === 1 ? 'warn' : 'debug']('heads of the node that is followed are polled', { endpoint: endpoint.name, reason, delayMs })
+    log[failures === 1 ? 'warn' : 'debug']('newHeads subscription of the followed node failed, polling', {
+      endpoint: endpoint.name,
+      reason,
+      delayMs,
+    })
     setSubscription(undefined)
     setTimer(delayMs, connect)
   }
@@ -90,13 +99,13 @@ export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOption
 
   function receive(message: Reply): void {
     if (subscription === undefined && message.id === 1) {
-      if (typeof message.result !== 'string') giveUp('it takes no subscription to newHeads')
+      if (typeof message.result !== 'string') giveUp('subscription to newHeads refused')
       else {
         expectHead()
         setSubscription(message.result)
       }
     } else if (message.method === 'eth_subscription' && message.params?.subscription === subscription) {
-      if (failures > 0) log.info('the node that is followed tells of heads again', { endpoint: endpoint.name })
+      if (failures > 0) log.info('newHeads subscription of the followed node restored', { endpoint: endpoint.name })
       failures = 0
       expectHead()
       metrics.heads.inc({})
@@ -106,7 +115,7 @@ export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOption
 
   function read(data: Buffer): void {
     const message = parse(data)
-    if (message === undefined) giveUp('a message that is no JSON')
+    if (message === undefined) giveUp('message is not JSON')
     else receive(message)
   }
 
@@ -119,7 +128,7 @@ export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOption
     setTimer(connectTimeoutMs, () => giveUp(`no subscription within ${connectTimeoutMs / 1_000} s`))
     opened.on('open', () => ofThis(() => opened.send(subscribeCall)))
     opened.on('message', (data: Buffer) => ofThis(() => read(data)))
-    opened.on('error', (error: NodeJS.ErrnoException) => ofThis(() => giveUp(error.code ?? 'the connection failed')))
+    opened.on('error', (error: NodeJS.ErrnoException) => ofThis(() => giveUp(error.code ?? 'connection failed')))
     opened.on('close', (code) => ofThis(() => giveUp(`closed with ${code}`)))
   }
 

@@ -23,7 +23,7 @@ const empty = (count: number): FakeBlock[] => Array.from({ length: count }, () =
 
 type Node = AsyncDisposable & { readonly chain: FakeChain; readonly feed: ScriptedFeed; readonly http: RpcServer; readonly ws: RpcServer }
 
-/** A node as we serve one, over a chain of empty blocks: the fake's transactions have no root. */
+/** Node with our own RPC server over a chain of empty blocks, because the fake's transactions have no root. */
 async function serveNode(blocks: number, wsPort = 0): Promise<Node> {
   const chain = fakeChain(empty(blocks))
   const feed = scriptedFeed()
@@ -71,7 +71,7 @@ function source(
   return Object.assign(createL2Source(deps, { ...defaultL2SourceOptions(config), url, config, ...options }), { registry })
 }
 
-/** A server of scripted answers: what a call gives, by method. */
+/** Server of scripted answers, by method. */
 function scriptedFetch(
   answer: (call: { method: string; params: unknown[]; id: number }) => unknown,
   requests: unknown[] = [],
@@ -93,7 +93,7 @@ function scriptedFetch(
   }
 }
 
-it('l2/l2Source: heads by label and a range of blocks of a node as we serve one, proved and linked', async () => {
+it('l2/l2Source: returns heads by label and a linked, verified range of blocks of our own RPC server', async () => {
   await using node = await serveNode(100)
   using followed = source(node.http.url, configOf(node.chain))
   expect(await followed.head('latest', signal)).toEqual({ number: 99, hash: node.chain.blocks[99]?.hash })
@@ -108,7 +108,7 @@ it('l2/l2Source: heads by label and a range of blocks of a node as we serve one,
   expect(followed.transport).toBe('poll')
 })
 
-it('l2/l2Source: a node of another chain is refused at the first contact (SOURCE_WRONG_CHAIN)', async () => {
+it('l2/l2Source: refuses a node of another chain at the first request (SOURCE_WRONG_CHAIN)', async () => {
   await using node = await serveNode(3)
   const config = configOf(node.chain)
   using otherId = source(node.http.url, { ...config, l2ChainId: 10 })
@@ -121,11 +121,11 @@ it('l2/l2Source: a node of another chain is refused at the first contact (SOURCE
   await expect(otherGenesis.payloads(1, 1, signal)).rejects.toMatchObject({ code: 'SOURCE_WRONG_CHAIN', data: { what: 'genesis block' } })
 })
 
-it('l2/l2Source: a head told of by WebSocket ends the wait, also one that came before it', async () => {
+it('l2/l2Source: a head from the WebSocket ends the wait, also one received before the wait', async () => {
   await using node = await serveNode(3)
   using followed = source(`${node.http.url},${node.ws.url}`, configOf(node.chain), { pollMs: 60_000 })
   await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
-  await followed.waitForHead(signal) // the change of the transport
+  await followed.waitForHead(signal) // returns for the change of the transport
   const waited = followed.waitForHead(signal)
   const block = node.chain.blocks[2] ?? expect.fail()
   node.feed.tell(block)
@@ -139,7 +139,7 @@ it('l2/l2Source: a head told of by WebSocket ends the wait, also one that came b
   await expect(never).rejects.toThrow('stopped')
 })
 
-it('l2/l2Source: a WebSocket URL alone gives heads and blocks, and again after the node was gone', async () => {
+it('l2/l2Source: reads heads and blocks over a WebSocket URL alone, and again after the node restarted', async () => {
   const first = await serveNode(100)
   const { port, url } = first.ws
   const config = configOf(first.chain)
@@ -158,7 +158,7 @@ it('l2/l2Source: a WebSocket URL alone gives heads and blocks, and again after t
   await expect(stopped).rejects.toThrow('stopped')
 })
 
-it('l2/l2Source: a silent WebSocket is left for polling and comes back', async () => {
+it('l2/l2Source: polls while a WebSocket is silent, then subscribes again', async () => {
   await using node = await serveNode(3)
   const clock = createManualClock()
   using followed = source(`${node.http.url},${node.ws.url}`, configOf(node.chain), { pollMs: 500, idleMs: 10_000 }, clock)
@@ -172,19 +172,19 @@ it('l2/l2Source: a silent WebSocket is left for polling and comes back', async (
   await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
 })
 
-it('l2/l2Source: a wait for a head ends when it is told to, however silent the WebSocket', async () => {
+it('l2/l2Source: a wait for a head ends at its time limit while the WebSocket is silent', async () => {
   await using node = await serveNode(3)
   const clock = createManualClock()
   using followed = source(`${node.http.url},${node.ws.url}`, configOf(node.chain), { idleMs: 60_000 }, clock)
   await vi.waitFor(() => expect(followed.transport).toBe('websocket'))
-  await followed.waitForHead(signal) // the change of the transport
+  await followed.waitForHead(signal) // returns for the change of the transport
   const waited = followed.waitForHead(signal, 2_000)
   await clock.advanceMs(2_000)
   await waited
   expect(followed.transport).toBe('websocket')
 })
 
-it('l2/l2Source: a WebSocket that dies is left for polling and comes back', async () => {
+it('l2/l2Source: polls after a WebSocket closed, then subscribes again', async () => {
   const clock = createManualClock()
   const first = await serveNode(3)
   const { port } = first.ws
@@ -204,9 +204,9 @@ it.each([
   ['another gas used', (block: Record<string, unknown>) => ({ ...block, gasUsed: '0x1' })],
   ['another number', (block: Record<string, unknown>) => ({ ...block, number: '0x7' })],
   ['no transactions', ({ transactions: _, ...block }: Record<string, unknown>) => block],
-  ['a transaction that is none', (block: Record<string, unknown>) => ({ ...block, transactions: [{}] })],
+  ['a malformed transaction', (block: Record<string, unknown>) => ({ ...block, transactions: [{}] })],
   ['a list', () => []],
-])('l2/l2Source: a block with %s is never handed out (SOURCE_BAD_BLOCK)', async (_what, spoil) => {
+])('l2/l2Source: never returns a block with %s (SOURCE_BAD_BLOCK)', async (_what, spoil) => {
   await using node = await serveNode(10)
   const ask: typeof fetch = async (url, init) => {
     const response = await fetch(url, init)
@@ -222,7 +222,7 @@ it.each([
   expect(await followed.payloads(1, 4, signal)).toHaveLength(4)
 })
 
-it('l2/l2Source: a range ends where the chain was replaced under it', async () => {
+it('l2/l2Source: a range ends where a reorg replaced the chain', async () => {
   await using node = await serveNode(64)
   const config = configOf(node.chain)
   let requests = 0
@@ -240,7 +240,7 @@ it('l2/l2Source: a range ends where the chain was replaced under it', async () =
   for (const [at, { parentHash }] of payloads.entries()) if (at > 0) expect(parentHash).toBe(payloads[at - 1]?.blockHash)
 })
 
-it('l2/l2Source: an endpoint that cannot answer so many blocks gets fewer, one that takes no batch gets calls', async () => {
+it('l2/l2Source: requests fewer blocks after a batch failed, and single calls after batches were refused', async () => {
   await using node = await serveNode(40)
   const config = configOf(node.chain)
   using small = source(node.http.url, config, { maxBodyBytes: 12_000 })
@@ -267,7 +267,7 @@ it.each([
   ['an error', () => ({ error: { code: -32000, message: 'database is broken' } }), { code: 'SOURCE_RPC_ERROR' }],
   ['a page', () => new Response('<html>'), { code: 'SOURCE_BAD_ANSWER' }],
   ['nothing', () => ({}), { code: 'SOURCE_BAD_ANSWER' }],
-])('l2/l2Source: %s is a fault to try again', async (_what, answer, fault) => {
+])('l2/l2Source: %s is a fault to retry', async (_what, answer, fault) => {
   using followed = source('http://user:geheim@127.0.0.1:9/key', followConfig, {}, systemClock, scriptedFetch(answer))
   const failed = await followed.head('latest', signal).then(
     () => expect.fail(),
@@ -277,7 +277,7 @@ it.each([
   expect(failed.message).not.toMatch(/geheim|key/)
 })
 
-it('l2/l2Source: labels without a block are none, and requests at once are bounded', async () => {
+it('l2/l2Source: a label without a block is undefined, and concurrent requests are bounded', async () => {
   const config = { ...followConfig, l2ChainId: 8453 }
   const labels = scriptedFetch(({ method, params }) => {
     if (method === 'eth_chainId') return { result: '0x2105' }
@@ -298,7 +298,7 @@ it('l2/l2Source: labels without a block are none, and requests at once are bound
   expect(most).toBe(2)
 })
 
-it('l2/l2Source: a call without an answer ends with its time, or with the signal', async () => {
+it('l2/l2Source: a call without an answer ends at its time-out or with the signal', async () => {
   const never: typeof fetch = (_url, init) =>
     new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('aborted'))))
   const clock = createManualClock()
@@ -313,24 +313,24 @@ it('l2/l2Source: a call without an answer ends with its time, or with the signal
 })
 
 it.each([
-  ['ws://127.0.0.1:8546,http://a', 'of two URLs the HTTP one comes first'],
+  ['ws://127.0.0.1:8546,http://a', 'the HTTP URL must be the first of two URLs'],
   ['nonsense', 'an http or https URL expected'],
   ['http://a,http://b', 'a ws or wss URL after the comma expected'],
   ['http://a,ws://b,ws://c', 'at most two URLs'],
-])('l2/sourceUrl: %s is refused without being shown (SOURCE_URL_INVALID)', (text, says) => {
+])('l2/sourceUrl: refuses %s without showing the URL (SOURCE_URL_INVALID)', (text, says) => {
   expect(() => parseSourceUrl(text)).toThrow(says)
 })
 
 it.each([
   ['a number', { result: { earliest: 1, latest: 512 } }, { latest: 512 }],
-  ['nothing yet', { result: { earliest: null, latest: null } }, { latest: undefined }],
-])('l2/proofsStatus: gives %s', async (_what, answer, status) => {
+  ['no proofs yet', { result: { earliest: null, latest: null } }, { latest: undefined }],
+])('l2/proofsStatus: returns %s', async (_what, answer, status) => {
   const endpoint = { url: 'http://127.0.0.1:9', headers: () => ({ authorization: 'Bearer x' }), timeoutMs: 1_000 }
   expect(await createProofsStatus({ fetch: scriptedFetch(() => answer), clock: systemClock }, endpoint)(signal)).toEqual(status)
 })
 
 it.each([
-  ['no such method', () => ({ error: { code: -32601, message: 'not found' } }), { code: 'PROOFS_NOT_RECORDED', severity: 'fatal' }],
+  ['an unknown method', () => ({ error: { code: -32601, message: 'not found' } }), { code: 'PROOFS_NOT_RECORDED', severity: 'fatal' }],
   ['an error', () => ({ error: { code: -32000, message: 'busy' } }), { code: 'PROOFS_UNKNOWN', severity: 'retry' }],
   ['nonsense', () => ({ result: { latest: 'much' } }), { code: 'PROOFS_UNKNOWN' }],
   ['401', () => new Response('', { status: 401 }), { code: 'PROOFS_UNKNOWN' }],

@@ -19,21 +19,21 @@ export type L2SourceDeps = {
 }
 
 export type L2SourceOptions = {
-  /** HTTP URL, and after a comma the WebSocket URL of the same node; or a WebSocket URL alone */
+  /** HTTP URL, optionally a comma and the WebSocket URL of the same node; or a WebSocket URL alone */
   readonly url: string
   readonly config: RollupConfig
-  /** how often the head is asked for while nothing tells of it */
+  /** interval between polls of the head without a subscription */
   readonly pollMs: number
   readonly timeoutMs: number
-  /** of one answer */
+  /** limit of one response body */
   readonly maxBodyBytes: number
   readonly maxConcurrent: number
-  /** without a head by WebSocket: then it is polled */
+  /** maximum time without a head by WebSocket, after which the head is polled */
   readonly idleMs: number
   readonly backoff: Backoff
 }
 
-/** What need not be chosen: half a block time is waited for a head, and at most half a second. */
+/** Returns the default options. The head is polled after half a block time, and at least every 500 ms. */
 export function defaultL2SourceOptions(config: RollupConfig): Omit<L2SourceOptions, 'url' | 'config'> {
   const blockMs = config.blockTimeSec * 1_000
   return {
@@ -46,16 +46,16 @@ export function defaultL2SourceOptions(config: RollupConfig): Omit<L2SourceOptio
   }
 }
 
-/** A followed node over JSON-RPC. */
+/** Followed node over JSON-RPC. */
 export type SourceNode = L2Source & Disposable & { readonly endpoint: string; readonly transport: 'websocket' | 'poll' }
 
 const connectTimeoutMs = 10_000
-/** A header with its bloom, and whatever else a node adds to it. */
+/** Limit of a message with a header, its bloom, and fields that a node adds. */
 const maxSocketMessageBytes = 1_048_576
 
 /**
- * Another L2 node over HTTP, and over WebSocket for its heads. Every block is proved by its hash; that it is valid only execution can tell.
- * Dispose it to end the WebSocket.
+ * Creates the source: another L2 node over HTTP, and over WebSocket for its heads. Every block is verified against its hash; only execution can prove
+ * that it is valid. Dispose it to close the WebSocket.
  * @throws Fault SOURCE_URL_INVALID (fatal)
  */
 export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): SourceNode {
@@ -64,7 +64,7 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
   const { rpc: endpoint, socket: socketEndpoint } = parseSourceUrl(options.url)
   const rpc: SourceRpc & Partial<Disposable> = (isSocket(endpoint) ? createSocketRpc : createSourceRpc)(deps, options, endpoint)
   const blocks = createSourceBlocks({ ...deps, rpc }, { endpoint: endpoint.name, config })
-  /** told of a head, or of a change in how heads are told of, that nobody has waited for yet */
+  /** true after a new head, or a change of the subscription, that no `waitForHead` has returned yet */
   let isNews = false
   let wake: (() => void) | undefined
 

@@ -1,13 +1,13 @@
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 
 export const l2Metrics = defineMetrics({
-  requests: counter('basalt_l2_source_requests_total', 'Requests to the node that is followed by outcome; a batch is one', {
+  requests: counter('basalt_l2_source_requests_total', 'Requests to the followed node by outcome; a batch is one request', {
     outcome: ['ok', 'unreachable', 'rate_limited', 'refused', 'wrong_answer'],
   }),
-  blocks: counter('basalt_l2_source_blocks_total', 'Blocks fetched from the node that is followed, by what came of them', {
+  blocks: counter('basalt_l2_source_blocks_total', 'Blocks fetched from the followed node by outcome', {
     outcome: ['ok', 'wrong'],
   }),
-  heads: counter('basalt_l2_source_heads_total', 'Heads that the node that is followed told of by itself'),
-  socket: gauge('basalt_l2_source_socket_state', 'Whether the node that is followed tells of heads by WebSocket: 1, or is polled: 0'),
+  heads: counter('basalt_l2_source_heads_total', "Heads received from the followed node's newHeads subscription"),
+  socket: gauge('basalt_l2_source_socket_state', "State of the followed node's newHeads subscription: 1 active, 0 the head is polled"),
 })
 export type L2Metrics = Handles<typeof l2Metrics.specs>

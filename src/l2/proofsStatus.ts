@@ -2,13 +2,13 @@ import { type JsonHttpDeps, requestJson } from '#lib/jsonHttp'
 import { objectOf, ShapeError } from '#types/jsonShape'
 import { l2Fault } from './faults.ts'
 
-/** How far the execution half has recorded proofs; undefined: nothing yet. */
+/** Last block for which the execution half has recorded proofs; undefined before the first one. */
 export type RecordedProofs = { readonly latest: number | undefined }
 
 export type ProofsEndpoint = {
-  /** the execution half's JSON-RPC or Engine API */
+  /** JSON-RPC or Engine API of the execution half */
   readonly url: string
-  /** asked for before each request: a JWT is new each time */
+  /** returns the headers of a request; a JWT is new each time */
   readonly headers: () => Readonly<Record<string, string>>
   readonly timeoutMs: number
 }
@@ -25,7 +25,7 @@ function latestIn(json: unknown): number | undefined {
   }
   const { latest } = objectOf(result, 'result')
   if (latest == null) return undefined
-  if (typeof latest !== 'number' || !Number.isSafeInteger(latest) || latest < 0) throw new ShapeError('latest is no block number')
+  if (typeof latest !== 'number' || !Number.isSafeInteger(latest) || latest < 0) throw new ShapeError('latest is not a block number')
   return latest
 }
 

@@ -8,10 +8,10 @@ import { resultOf, Slots } from './rpcResult.ts'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-/** JSON-RPC 2.0 over HTTP to the node that is followed, a bounded number of requests at once. */
+/** JSON-RPC 2.0 client of the followed node, over HTTP, with a bounded number of concurrent requests. */
 export interface SourceRpc {
   /**
-   * Results of the calls, in their order; one request where the endpoint takes batches.
+   * Returns the results of the calls, in their order, with one request where the endpoint accepts batches.
    * @throws Fault SOURCE_UNREACHABLE, SOURCE_RATE_LIMITED, SOURCE_REFUSED, SOURCE_RPC_ERROR, SOURCE_BAD_ANSWER (all retry); the signal's reason
    */
   call(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
@@ -19,11 +19,11 @@ export interface SourceRpc {
 
 export type SourceRpcDeps = JsonHttpDeps & { readonly metrics: Pick<L2Metrics, 'requests'> }
 export type SourceRpcLimits = JsonHttpLimits & {
-  /** requests under way at once */
+  /** maximum number of concurrent requests */
   readonly maxConcurrent: number
 }
 
-/** Answers of a batch in the order of the ids 0, 1, …; they may come in any order. */
+/** Returns the answers of a batch in the order of the ids 0, 1, …; the endpoint may send them in any order. */
 function inOrder(answers: readonly unknown[], count: number): readonly unknown[] {
   const byId = new Map(answers.map((answer) => [objectOf(answer, 'answer')['id'], answer]))
   return Array.from({ length: count }, (_, id) => {
@@ -33,7 +33,7 @@ function inOrder(answers: readonly unknown[], count: number): readonly unknown[]
   })
 }
 
-/** What an outcome says that is no answer; undefined for one that is. */
+/** Returns the fault for a failed request; undefined for an answer. */
 function faultOf(endpoint: string, asked: string, outcome: JsonHttpOutcome): Fault | undefined {
   switch (outcome.kind) {
     case 'answer':
@@ -61,7 +61,7 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
   const slots = new Slots(limits.maxConcurrent)
   const { url, headers, name } = endpoint
   const encode = ({ method, params }: RpcCall, id: number): unknown => ({ jsonrpc: '2.0', id, method, params })
-  /** The endpoint refused a batch: it is asked call by call. */
+  /** True after the endpoint refused a batch: each call is then a request. */
   let isSingle = false
 
   async function post(body: unknown, asked: string, signal: AbortSignal): Promise<unknown> {
@@ -85,7 +85,7 @@ export function createSourceRpc(deps: SourceRpcDeps, limits: SourceRpcLimits, en
       return inOrder(listOf(json, 'batch'), calls.length).map((answer, at) => resultOf(name, calls[at]?.method ?? asked, answer))
     }
     try {
-      resultOf(name, asked, json) // one answer to a whole batch: a limit, or batches are not taken at all
+      resultOf(name, asked, json) // a single answer to a batch: a rate limit, or the endpoint refuses batches
     } catch (error) {
       if (isFault(error, 'SOURCE_RATE_LIMITED')) throw error
     }

@@ -3,11 +3,11 @@ import { l2Fault } from './faults.ts'
 
 const limitPattern = /rate.?limit|too many requests|quota|throttl/i
 const limitCodes: readonly number[] = [-32_005, -32_016, -32_029, 429]
-/** The wait after a limit that came as a JSON-RPC error: those do not say how long. */
+/** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
 const maxSaid = 200
 
-/** Lets so many tasks run at once, in order of arrival. */
+/** Runs at most `count` tasks at once, in order of arrival. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -18,7 +18,7 @@ export class Slots {
 
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve)) // whoever leaves hands its slot over
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve)) // a finished task passes its slot on
     try {
       return await task()
     } finally {
@@ -30,7 +30,7 @@ export class Slots {
 }
 
 /**
- * The result in a JSON-RPC answer.
+ * Returns the result in a JSON-RPC response.
  * @throws Fault SOURCE_RATE_LIMITED, SOURCE_RPC_ERROR (retry); ShapeError
  */
 export function resultOf(endpoint: string, asked: string, value: unknown): unknown {

@@ -10,7 +10,7 @@ import { createSocketRpc } from './socketRpc.ts'
 const { signal } = new AbortController()
 const calls = [{ method: 'eth_chainId', params: [] }]
 
-/** A server that hands each connection to the test, and a client of it. */
+/** Server that passes each connection to the test, and a client of it. */
 async function connected() {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
@@ -30,14 +30,14 @@ async function connected() {
   }
 }
 
-/** The id of the next call. */
+/** Returns the id of the next call. */
 const nextCall = async (socket: WebSocket): Promise<number> => {
   const [data] = (await once(socket, 'message')) as [Buffer]
   return (JSON.parse(data.toString()) as { id: number }).id
 }
 const answer = (socket: WebSocket, id: number): void => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
 
-it('l2/socketRpc: a connection that has gone silent is given up, the next call makes a new one (SOURCE_UNREACHABLE)', async () => {
+it('l2/socketRpc: drops a silent connection, and opens a new one for the next call (SOURCE_UNREACHABLE)', async () => {
   await using node = await connected()
   const [first, lost] = [node.accept(), node.rpc.call(calls, signal).catch((error: unknown) => error)]
   await nextCall(await first)
@@ -49,7 +49,7 @@ it('l2/socketRpc: a connection that has gone silent is given up, the next call m
   expect(await found).toEqual(['0x1'])
 })
 
-it('l2/socketRpc: an answer that is late while others come does not cost the connection', async () => {
+it('l2/socketRpc: a late answer does not drop a connection that receives other answers', async () => {
   await using node = await connected()
   const [first, late] = [node.accept(), node.rpc.call(calls, signal).catch((error: unknown) => error)]
   const socket = await first

@@ -10,7 +10,7 @@ import { resultOf, Slots } from './rpcResult.ts'
 
 export type SocketRpcDeps = { readonly clock: Clock; readonly metrics: Pick<L2Metrics, 'requests'> }
 
-/** One request: a batch whose answers are collected by id. */
+/** Pending request: a batch whose answers are collected by id. */
 type Pending = {
   readonly ids: readonly number[]
   readonly answers: Map<number, unknown>
@@ -32,8 +32,8 @@ function outcomeOf(error: unknown): 'ok' | 'rate_limited' | 'unreachable' | 'wro
 }
 
 /**
- * JSON-RPC over a WebSocket that is opened when it is needed and again after it has closed or gone silent; answers may come in any order.
- * Dispose of it to close it. Failures are those of `SourceRpc`.
+ * Creates a JSON-RPC client over a WebSocket. It opens the connection for the first call, and again after the connection closed or went silent.
+ * Answers may arrive in any order. Dispose it to close the connection. Errors are those of `SourceRpc`.
  */
 export function createSocketRpc(
   { clock, metrics }: SocketRpcDeps,
@@ -69,9 +69,9 @@ export function createSocketRpc(
   function receive(from: WebSocket, data: Buffer): void {
     heardMs = clock.elapsedMs()
     const message = parse(data)
-    if (message === undefined) drop(from, 'a message that is no JSON')
+    if (message === undefined) drop(from, 'message is not JSON')
     else if (Array.isArray(message)) message.forEach(take)
-    else if ((message as { id?: unknown } | null)?.id === null) drop(from, 'an answer to no call: it may take no batches')
+    else if ((message as { id?: unknown } | null)?.id === null) drop(from, 'answer to no call; the node may not accept batches')
     else take(message)
   }
 
@@ -80,7 +80,7 @@ export function createSocketRpc(
     if (socket === undefined) {
       socket = current
       current.on('message', (data: Buffer) => receive(current, data))
-      current.on('error', (error: NodeJS.ErrnoException) => drop(current, error.code ?? 'the connection failed'))
+      current.on('error', (error: NodeJS.ErrnoException) => drop(current, error.code ?? 'connection failed'))
       current.on('close', (code) => drop(current, `closed with ${code}`))
     }
     if (current.readyState === current.OPEN) return Promise.resolve(current)
@@ -106,8 +106,8 @@ export function createSocketRpc(
     const askedMs = clock.elapsedMs()
     using _timer = clock.after(timeoutMs, () => {
       request.done.reject(unreachable(asked, `no answer within ${timeoutMs / 1_000} s`))
-      // a peer that vanished without a word would be noticed by the operating system in a quarter of an hour
-      if (socket !== undefined && heardMs <= askedMs) drop(socket, 'it has gone silent')
+      // without this, the operating system reports a vanished peer only after a quarter of an hour
+      if (socket !== undefined && heardMs <= askedMs) drop(socket, 'connection is silent')
     })
     try {
       send(request, calls).catch((error: unknown) => request.done.reject(error))
@@ -135,7 +135,7 @@ export function createSocketRpc(
       }
     },
     [Symbol.dispose](): void {
-      if (socket !== undefined) drop(socket, 'closed here')
+      if (socket !== undefined) drop(socket, 'closed by this node')
     },
   }
 }

@@ -20,22 +20,25 @@ export type SourceBlocksDeps = {
   readonly metrics: Pick<L2Metrics, 'blocks'>
 }
 
-/** Blocks of the node that is followed, each proved by its hash. */
+/** Blocks of the followed node, each verified against its hash. */
 export interface SourceBlocks {
-  /** @throws Fault SOURCE_WRONG_CHAIN (fatal), at the first contact; those of the calls */
+  /**
+   * Returns a labelled head.
+   * @throws Fault SOURCE_WRONG_CHAIN (fatal), at the first request; those of the calls
+   */
   head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined>
   payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
   payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
 }
 
-/** At most this long without letting other tasks of the thread run. */
+/** Maximum time before other tasks of the thread run. */
 const breathMs = 20
-/** blocks asked for in one request at most; an endpoint that cannot gets fewer */
+/** Maximum number of blocks in one request; reduced for an endpoint that fails on it. */
 const maxBatchBlocks = 32
 
 const byNumber = (number: number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] })
 
-/** How other clients say that a label has no block yet. */
+/** Error messages by which clients report that a label has no block yet. */
 const noSuchBlock = /unknown block|not found/i
 
 export function createSourceBlocks(
@@ -70,11 +73,11 @@ export function createSourceBlocks(
     const differ = (what: string, expected: string, found: string): Error =>
       l2Fault('SOURCE_WRONG_CHAIN', { endpoint, what, expected, found })
     if (typeof chainId !== 'string' || !/^0x[0-9a-f]{1,16}$/i.test(chainId))
-      throw l2Fault('SOURCE_BAD_ANSWER', { endpoint, asked: 'eth_chainId', reason: 'no quantity' })
+      throw l2Fault('SOURCE_BAD_ANSWER', { endpoint, asked: 'eth_chainId', reason: 'not a quantity' })
     if (Number(chainId) !== l2ChainId) throw differ('chain id', `${l2ChainId}`, `${Number(chainId)}`)
-    if (first === null) log.warn('the node that is followed has no genesis block: its chain is known by its id alone', { endpoint })
+    if (first === null) log.warn('genesis block of the followed node is unknown, only its chain id was checked', { endpoint })
     else {
-      const hash = shaped('of genesis', () => hashField(objectOf(first, 'block'), 'hash'))
+      const hash = shaped('genesis', () => hashField(objectOf(first, 'block'), 'hash'))
       if (hash !== genesis.l2.hash) throw differ('genesis block', genesis.l2.hash, hash)
     }
     isChecked = true
@@ -95,7 +98,7 @@ export function createSourceBlocks(
     }
   }
 
-  /** Results of a batch; an endpoint that gives none is asked for fewer blocks at a time. */
+  /** Returns the results of a batch, with fewer blocks when the endpoint fails on the batch. */
   async function fetchSome(from: number, count: number, signal: AbortSignal): Promise<readonly unknown[]> {
     for (;;) {
       const asked = Math.min(count, batchBlocks)
@@ -116,7 +119,7 @@ export function createSourceBlocks(
   function payloadAt(number: number, json: unknown): Payload {
     return shaped(`${number}`, () => {
       const payload = payloadOfBlockJson(json)
-      if (payload.blockNumber !== number) throw new ShapeError(`its number is ${payload.blockNumber}`)
+      if (payload.blockNumber !== number) throw new ShapeError(`block number is ${payload.blockNumber}`)
       return payload
     })
   }
@@ -132,7 +135,7 @@ export function createSourceBlocks(
           if (json === null) return payloads
           const payload = payloadAt(from + payloads.length, json)
           const before = payloads.at(-1)
-          // its chain was replaced between two answers: what comes next is asked for anew
+          // the source's chain changed between two responses; the caller requests the next blocks again
           if (before && payload.parentHash !== before.blockHash) return payloads
           payloads.push(payload)
           if (clock.elapsedMs() - breathedMs >= breathMs) {
@@ -150,7 +153,7 @@ export function createSourceBlocks(
       if (json === null) return undefined
       return shaped(hash, () => {
         const payload = payloadOfBlockJson(json)
-        if (payload.blockHash !== hash) throw new ShapeError(`its hash is ${payload.blockHash}`)
+        if (payload.blockHash !== hash) throw new ShapeError(`block hash is ${payload.blockHash}`)
         return payload
       })
     },
