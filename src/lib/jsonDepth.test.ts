@@ -17,6 +17,10 @@ it.each([
   ['an escaped backslash before the end of a string', String.raw`["\\",[[]]]`, 3],
   ['letters outside ASCII', '["é[漢[😀["]', 1],
   ['a text that is cut', '[[[', 3],
+  ['brackets in a long string', `["${'['.repeat(300)}",[]]`, 2],
+  ['an escaped quote late in a long string', `["${'x'.repeat(100)}${String.raw`\"[[\\`}",[]]`, 2],
+  ['a long string of escaped quotes', `["${String.raw`\"`.repeat(200)}",[[]]]`, 3],
+  ['a long string that is cut', `["${'['.repeat(300)}`, 1],
   ['a string that is cut behind a backslash', '["\\', 1],
   ['more closed than opened', ']]]]', 0],
 ])('lib/jsonDepth: counts the levels of %s', (_what, json, depth) => {
@@ -48,7 +52,7 @@ it('lib/jsonDepth: a text within the limit of values has at most so many', () =>
 })
 
 it('lib/jsonDepth: scans 16 MB of any bytes within a second', () => {
-  for (const text of ['[', '"', '[]', '\\', '["\\""],']) {
+  for (const text of ['[', '"', '[]', '\\', '["\\""],', `"${'x'.repeat(64)}${'\\'.repeat(63)}`, `${'\\'.repeat(65)}"`]) {
     const json = Buffer.alloc(16 * 2 ** 20, text)
     const startMs = threadCpuMs()
     exceedsDepth(json, 32, 1e9)

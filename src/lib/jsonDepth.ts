@@ -33,9 +33,19 @@ export function exceedsDepth(json: Uint8Array, maxDepth: number, maxValues = Num
   return depth > maxDepth || values > maxValues
 }
 
-/** Index of the quote that closes a string. */
+/** After so many bytes of a string the runtime searches for its end: faster in long strings, slower in short ones. */
+const nearBytes = 64
+
+/** Index of the quote that closes a string; not less than the length when there is none. @param from behind the quote that opens it */
 function endOfString(json: Uint8Array, from: number): number {
   let at = from
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
-  return at
+  for (;;) {
+    for (const far = at + nearBytes; at < far; at += json[at] === backslash ? 2 : 1) if (at >= json.length || json[at] === quote) return at
+    const end = json.indexOf(quote, at)
+    if (end < 0) return json.length
+    let escapes = 0
+    while (end - escapes > at && json[end - escapes - 1] === backslash) escapes++
+    if (escapes % 2 === 0) return end
+    at = end + 1
+  }
 }

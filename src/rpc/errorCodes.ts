@@ -8,7 +8,7 @@ export type ErrorCode = {
 
 /** Every code that an answer can have, by what callers know first. */
 export const errorCodes: readonly ErrorCode[] = [
-  { code: -32700, says: 'Parse error', means: 'the body is not JSON; id null' },
+  { code: -32700, says: 'Parse error', means: 'the body is not JSON, or exceeds the bound in `data`; id null' },
   { code: -32600, says: 'Invalid request', means: 'no JSON-RPC 2.0 request, or an empty batch' },
   { code: -32601, says: 'Method not found', means: 'there is no such method, or its namespace is not served here' },
   {

@@ -15,7 +15,7 @@ export class RpcError extends Error {
 }
 
 /** Codes and texts as Base's execution client gives them. @see JSON-RPC 2.0, "Error object"; EIP-1474 */
-export const parseError = (): RpcError => new RpcError(-32700, 'Parse error')
+export const parseError = (why?: string): RpcError => new RpcError(-32700, 'Parse error', why)
 export const invalidRequest = (why?: string): RpcError => new RpcError(-32600, 'Invalid request', why)
 export const methodNotFound = (): RpcError => new RpcError(-32601, 'Method not found')
 /** A parameter that cannot be read at all; the reason stands in `data`. */

@@ -5,13 +5,12 @@ import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
 import type { Ticket } from './context.ts'
-import { parseError } from './errors.ts'
 import type { Gates } from './gates.ts'
 import type { Pages } from './healthPages.ts'
 import type { RpcMetrics } from './metrics.ts'
 import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
-import { ByteBudget, parseJson } from './server/body.ts'
+import { ByteBudget } from './server/body.ts'
 import { ShareCaller } from './server/caller.ts'
 import { createCallSockets } from './server/callSockets.ts'
 import { createDispatcher } from './server/dispatch.ts'
@@ -20,7 +19,7 @@ import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import type { Cors } from './server/pages.ts'
 import type { PlainHead } from './server/plainRequest.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
-import { answered, keepAliveMs, plain, type Reply, ReplyHeads, refusal } from './server/reply.ts'
+import { answered, keepAliveMs, plain, type Reply, ReplyHeads } from './server/reply.ts'
 import { createSlowLane } from './server/slowLane.ts'
 import { UnreadTotal } from './server/unread.ts'
 import { zippedFor } from './server/zip.ts'
@@ -118,9 +117,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   }
 
   function answer(body: Buffer, caller: ShareCaller): Reply | Promise<Reply> {
-    const parsed = parseJson(body)
-    if (parsed === undefined) return refusal(200, parseError())
-    const text = dispatcher.answer(parsed.value, caller)
+    const text = dispatcher.answer(body, caller)
     return text instanceof Promise ? text.then((late) => answered(late, caller.tally)) : answered(text, caller.tally)
   }
 

@@ -5,7 +5,7 @@ import type { ParamCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 import { address, listOf, slotKey, wrongType } from './values.ts'
 
-/** Bound on the slots of one question, over all accounts. */
+/** Bound on the accounts of one question, and on the slots of all of them together. */
 export const maxStorageValues = 1_024
 
 /** Slots by account, in the order asked. */
@@ -14,12 +14,14 @@ export type StorageKeys = readonly { readonly account: Address; readonly slots: 
 const slotList = listOf(slotKey, maxStorageValues)
 
 export const storageKeys: ParamCodec<StorageKeys> = {
-  doc: `{address: [storage slots]}, at most ${maxStorageValues} slots`,
+  doc: `{address: [storage slots]}, at most ${maxStorageValues} accounts and as many slots`,
   schema: { type: 'object', additionalProperties: { type: 'array', items: { anyOf: [refTo('Hash'), refTo('Quantity')] } } },
   parse(value): StorageKeys {
     if (!isJsonObject(value)) throw wrongType(value, 'an object of addresses')
+    const entries = Object.entries(value)
+    if (entries.length > maxStorageValues) throw new ParamError(`at most ${maxStorageValues} accounts allowed`, 'senseless')
     let left = maxStorageValues
-    return Object.entries(value).map(([name, list]) => {
+    return entries.map(([name, list]) => {
       const slots = within(name, () => slotList.parse(list)).map(({ slot }) => slot)
       left -= slots.length
       if (left < 0) throw new ParamError(`at most ${maxStorageValues} slots allowed`, 'senseless')

@@ -1,5 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { exceedsDepth } from '#lib/jsonDepth'
+import { parseError, type RpcError } from '../errors.ts'
 
 /** `cut`: the client went away before the end. `busy`: others hold too much already. */
 export type Body =
@@ -86,12 +88,19 @@ export function readBody(request: IncomingMessage, maxBytes: number, hold: Hold)
   })
 }
 
-/** undefined when the bytes are not UTF-8 or not JSON. */
-export function parseJson(bytes: Buffer): { readonly value: unknown } | undefined {
-  if (!isUtf8(bytes)) return undefined
+/** No request that a method reads nests or holds more. Base's client refuses the same depth (serde_json, "recursion limit"). */
+const [maxLevels, maxValues] = [128, 1_000_000]
+/** A body of so many bytes is parsed within microseconds, whatever is in it. */
+const unscannedBytes = 1_024
+
+/** Parses a body. Its bounds are checked before, for `JSON.parse` takes seconds for a hostile one. */
+export function parseBody(bytes: Buffer): { readonly value: unknown } | { readonly refused: RpcError } {
+  if (!isUtf8(bytes)) return { refused: parseError() }
+  if (bytes.length > unscannedBytes && exceedsDepth(bytes, maxLevels, maxValues))
+    return { refused: parseError(`nested deeper than ${maxLevels} levels, or more than ${maxValues} values`) }
   try {
     return { value: JSON.parse(bytes.toString('utf8')) as unknown }
   } catch {
-    return undefined
+    return { refused: parseError() }
   }
 }

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '#lib/log'
-import { parseError, serverBusy } from '../errors.ts'
-import { type ByteBudget, parseJson } from './body.ts'
+import { serverBusy } from '../errors.ts'
+import type { ByteBudget } from './body.ts'
 import { ShareCaller } from './caller.ts'
 import { type Answer, type Dispatcher, errorText } from './dispatch.ts'
 import { answerPings } from './pongs.ts'
@@ -52,9 +52,7 @@ export function createCallSockets(
   async function answerTo(bytes: Buffer, share: AnswerShare): Promise<Answer | undefined> {
     using hold = budget.hold()
     if (!hold.take(bytes.length)) return errorText(null, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
-    const parsed = parseJson(bytes)
-    if (parsed === undefined) return errorText(null, parseError())
-    return await dispatcher.answer(parsed.value, new ShareCaller(share))
+    return await dispatcher.answer(bytes, new ShareCaller(share))
   }
 
   async function answer(socket: WebSocket, bytes: Buffer, unread: Unread): Promise<void> {

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { Buffer } from 'node:buffer'
+import { expect, it, vi } from 'vitest'
 import { silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
 import type { CallContext } from '../context.ts'
@@ -40,12 +41,13 @@ const callerOf = (maxBytes = 1_000_000) => {
   const share = unread.share()
   return { unread, share, caller: { isGone: false, share, tally: emptyTally() } }
 }
+const bytesOf = (body: unknown): Buffer => Buffer.from(JSON.stringify(body))
 const call = (id: number, method: string, what: string) => ({ jsonrpc: '2.0', id, method, params: [what] })
 
 it('rpc/dispatch: what a batch submits is begun together and in order; a read after it waits for all; answers are in order', async () => {
   const { begun, answers, dispatcher } = desk()
   const batch = [call(1, 'submit', 'a'), call(2, 'submit', 'b'), call(3, 'read', 'c'), call(4, 'submit', 'd')]
-  const answered = dispatcher.answer(batch, callerOf().caller)
+  const answered = dispatcher.answer(bytesOf(batch), callerOf().caller)
   await settle()
   expect(begun).toEqual(['a', 'b'])
   answers.get('b')?.('second')
@@ -67,7 +69,7 @@ it('rpc/dispatch: what a batch submits is begun together and in order; a read af
 it('rpc/dispatch: answers to what was submitted count against the bound of a batch', async () => {
   const { answers, dispatcher } = desk()
   const { caller, share } = callerOf()
-  const answered = dispatcher.answer([call(1, 'submit', 'a'), call(2, 'submit', 'b')], caller)
+  const answered = dispatcher.answer(bytesOf([call(1, 'submit', 'a'), call(2, 'submit', 'b')]), caller)
   await settle()
   answers.get('a')?.('x'.repeat(6_000))
   answers.get('b')?.('x'.repeat(6_000))
@@ -78,7 +80,7 @@ it('rpc/dispatch: answers to what was submitted count against the bound of a bat
 it('rpc/dispatch: answers count from when they are made; what a batch has so far is let go of when its connection has gone', async () => {
   const { answers, dispatcher } = desk()
   const { unread, caller, share } = callerOf()
-  const answered = dispatcher.answer([call(1, 'read', 'x'.repeat(1_000)), call(2, 'submit', 'b')], caller)
+  const answered = dispatcher.answer(bytesOf([call(1, 'read', 'x'.repeat(1_000)), call(2, 'submit', 'b')]), caller)
   await settle()
   const [kept = ''] = share.takeKept()
   expect(kept).toContain('xxx')
@@ -96,7 +98,7 @@ it('rpc/dispatch: notifications and what they would have been answered count not
   const { dispatcher } = desk()
   const { unread, caller } = callerOf()
   const notification = { jsonrpc: '2.0', method: 'read', params: ['x'] }
-  expect(await dispatcher.answer([notification, notification], caller)).toBeUndefined()
+  expect(await dispatcher.answer(bytesOf([notification, notification]), caller)).toBeUndefined()
   expect(unread.bytes).toBe(0)
 })
 
@@ -112,17 +114,47 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
     { ...deps, contextOf: (ticket: CallContext['ticket']) => ({ ticket }) },
     { maxBatch: 10, maxResponseBytes: 10_000 },
   )
-  const answer = await dispatcher.answer({ jsonrpc: '2.0', id: '"', method: 'read' }, callerOf().caller)
+  const answer = await dispatcher.answer(bytesOf({ jsonrpc: '2.0', id: '"', method: 'read' }), callerOf().caller)
   expect(JSON.parse(String(answer))).toEqual({ jsonrpc: '2.0', id: '"', result: [1, { a: null }] })
 })
 
 it('rpc/dispatch: an id comes back as it was sent; one that cannot is refused', async () => {
   const { dispatcher } = desk()
   const ask = async (id: string) => {
-    const body = JSON.parse(`{"jsonrpc":"2.0","id":${id},"method":"read","params":["x"]}`) as unknown
+    const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"read","params":["x"]}`)
     return JSON.parse(String(await dispatcher.answer(body, callerOf().caller))) as Record<string, unknown>
   }
   for (const id of [0, -1, 1.5, 1e21, 2 ** 53, '', 'a"b\\', '\u2028', null])
     expect(await ask(JSON.stringify(id))).toMatchObject({ id, result: 'x' })
   for (const id of ['1e999', '-1e999', 'true', '[]']) expect(await ask(id)).toMatchObject({ id: null, error: { code: -32600 } })
+})
+
+it.each([
+  ['15 MB of lists', Buffer.alloc(15_000_000, '[')],
+  ['a call that nests', bytesOf({ ...call(1, 'read', 'x'), more: JSON.parse(`${'['.repeat(2_000)}${']'.repeat(2_000)}`) as unknown })],
+  ['15 MB of objects', Buffer.from(`[${'{},'.repeat(4_999_999)}1]`)],
+])('rpc/dispatch: refuses %s before it parses them', async (_what, body) => {
+  const data = 'nested deeper than 128 levels, or more than 1000000 values'
+  const parse = vi.spyOn(JSON, 'parse')
+  const answer = String(await desk().dispatcher.answer(body, callerOf().caller))
+  expect(parse).not.toHaveBeenCalled()
+  parse.mockRestore()
+  expect(JSON.parse(answer)).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error', data } })
+})
+
+it('rpc/dispatch: charges for the bytes of a body before it parses them, and for a body that is no JSON', async () => {
+  const taken: number[] = []
+  const bucket = {
+    take(units: number) {
+      taken.push(units)
+      return units > 100 ? { limit: 1, remaining: 0, retryAfterMs: 1_000 } : undefined
+    },
+  }
+  const ask = async (body: Buffer) => JSON.parse(String(await desk().dispatcher.answer(body, { ...callerOf().caller, bucket }))) as unknown
+  expect(await ask(Buffer.alloc(15_000_000, '['))).toMatchObject({ id: null, error: { code: -32016 } })
+  expect(await ask(Buffer.from('{'))).toMatchObject({ error: { code: -32700 } })
+  expect(await ask(bytesOf([]))).toMatchObject({ error: { code: -32600 } })
+  expect(await ask(bytesOf(call(1, 'read', 'x'.repeat(131_072))))).toMatchObject({ error: { code: -32008 } })
+  expect(await ask(bytesOf(call(1, 'read', 'x')))).toMatchObject({ result: 'x' })
+  expect(taken).toEqual([228, 1, 1, 2, 1, 1])
 })

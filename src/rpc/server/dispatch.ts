@@ -22,6 +22,7 @@ import { createGates, type Gates } from '../gates.ts'
 import { isJsonObject, JsonText, type Result } from '../json.ts'
 import type { RpcMetrics } from '../metrics.ts'
 import { type CostClass, costClasses, type Method, type Registry } from '../registry.ts'
+import { parseBody } from './body.ts'
 import type { Caller } from './caller.ts'
 
 export type DispatchDeps<Context, By extends Caller = Caller> = {
@@ -47,10 +48,10 @@ export type Answer = string | ByteList
 /** undefined when there were notifications only, or nobody waits for it */
 type MaybeAnswer = Answer | undefined
 
-/** Answers parsed JSON-RPC bodies. */
+/** Answers JSON-RPC bodies. */
 export type Dispatcher<By extends Caller = Caller> = {
   /** A promise only where something is waited for. */
-  answer(body: unknown, caller: By): MaybeAnswer | Promise<MaybeAnswer>
+  answer(body: Buffer, caller: By): MaybeAnswer | Promise<MaybeAnswer>
 }
 
 type RequestId = string | number | null
@@ -91,6 +92,9 @@ function parseRequest(item: unknown): Request | { readonly id: RequestId | undef
   if (!Array.isArray(params)) return { id, refused: unreadableParams('parameters are a list, by position') }
   return { id, method, params }
 }
+
+/** A body costs a compute unit for so many bytes of it, besides its calls. */
+const bytesPerUnit = 65_536
 
 /** Costs after which others get a turn of the event loop before the next call of a batch. */
 const heavy: ReadonlySet<CostClass> = new Set(['block-read', 'range-read', 'execution', 'trace'])
@@ -256,8 +260,8 @@ export function createDispatcher<Context, By extends Caller = Caller>(
   }
 
   async function answerBatch(items: readonly unknown[], caller: By): Promise<MaybeAnswer> {
-    if (items.length === 0) return errorText(null, invalidRequest())
-    if (items.length > limits.maxBatch) return errorText(null, batchTooLarge(limits.maxBatch))
+    if (items.length === 0) return malformedText(null, invalidRequest(), caller)
+    if (items.length > limits.maxBatch) return malformedText(null, batchTooLarge(limits.maxBatch), caller)
     let length = 0
     for (const group of groupsOf(items)) {
       if (caller.isGone) return undefined
@@ -274,5 +278,15 @@ export function createDispatcher<Context, By extends Caller = Caller>(
     return answers.length === 0 ? undefined : listOf(answers)
   }
 
-  return { answer: (body, caller) => (Array.isArray(body) ? answerBatch(body, caller) : answerOne(body, caller)) }
+  return {
+    answer(body, caller): MaybeAnswer | Promise<MaybeAnswer> {
+      const units = Math.floor(body.length / bytesPerUnit)
+      const refusal = units === 0 ? undefined : caller.bucket?.take(units)
+      if (refusal !== undefined) return refusedText(null, overRateLimit(refusal), caller)
+      const parsed = parseBody(body)
+      if ('refused' in parsed) return malformedText(null, parsed.refused, caller)
+      const { value } = parsed
+      return Array.isArray(value) ? answerBatch(value, caller) : answerOne(value, caller)
+    },
+  }
 }

@@ -4,10 +4,10 @@ import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
-import { parseError, serverBusy, tooManySubscriptions } from '../errors.ts'
+import { serverBusy, tooManySubscriptions } from '../errors.ts'
 import type { Bucket } from '../rateTable.ts'
 import { costClasses } from '../registry.ts'
-import { type ByteBudget, parseJson } from '../server/body.ts'
+import type { ByteBudget } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
 import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
@@ -205,11 +205,9 @@ export class Connection {
     using hold = this.#deps.budget.hold()
     if (!hold.take(bytes.length))
       return this.#send(errorText(null, serverBusy({ limit: 'bytes', max: this.#deps.budget.maxBytes })), 'answer')
-    const parsed = parseJson(bytes)
-    if (parsed === undefined) return this.#send(errorText(null, parseError()), 'answer')
     const asked: string[] = []
     using share = this.#unread.share()
-    const answer = await this.#deps.dispatcher.answer(parsed.value, this.#caller(asked, share))
+    const answer = await this.#deps.dispatcher.answer(bytes, this.#caller(asked, share))
     const large = share.takeLarge()
     share[Symbol.dispose]() // from here on it counts as what is sent
     if (answer === undefined) large?.[Symbol.dispose]()

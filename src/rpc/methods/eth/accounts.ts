@@ -35,7 +35,7 @@ const valuesOf = (state: WorldReads, of: Address, slots: readonly Hash[]): bigin
 
 export const getStorageValues = ethMethod({
   name: 'eth_getStorageValues',
-  doc: `Values of storage slots of several accounts after a block; at most ${maxStorageValues} slots.`,
+  doc: `Values of storage slots of several accounts after a block; at most ${maxStorageValues} accounts and as many slots.`,
   params: [param('keys', storageKeys), block],
   result: storageValuesResult,
   cost: 'block-read',

@@ -58,6 +58,10 @@ it('rpc/senderAndNonce: what waits in the pool, else what the chain used the non
 it('rpc/accounts: more slots than one question may name are refused (-32602)', async () => {
   const slots = (count: number) => Array.from({ length: count }, (_, i) => `0x${i.toString(16)}`)
   await expect(ask('eth_getStorageValues', { [account(1)]: slots(1_024), [account(2)]: ['0x0'] })).rejects.toMatchObject({ code: -32602 })
+  const accounts = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [account(i), []]))
+  expect(Object.keys((await ask('eth_getStorageValues', accounts(1_024))) as object)).toHaveLength(1_024)
+  const tooMany = { code: -32602, message: 'at most 1024 accounts allowed' }
+  await expect(ask('eth_getStorageValues', accounts(1_025))).rejects.toMatchObject(tooMany)
 })
 
 it('rpc/capabilities: the oldest block of each kind', async () => {

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { systemClock } from '#lib/clock'
+import { signJwt } from '#lib/jwt'
+import { silentLog } from '#lib/log'
+import { rpcMetrics } from '#rpc/metrics'
+import { scriptedFeed } from '#test/harness/headFeed'
+import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { startServers } from './servers.ts'
+
+const jwtSecret = new Uint8Array(32).fill(0x5e)
+const token = () => ({ authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` })
+
+/** Every server of a node, over a chain in memory. */
+async function serveAll() {
+  const { ticket: _ticket, ...context } = fakeContext(fakeChain([[], [[]]]))
+  const engine = { api: {} as never, jwtSecret: () => jwtSecret, context }
+  const eth = { context, heads: scriptedFeed(), engine }
+  const parts = { rollup: {} as never, eth, metrics: rpcMetrics.register(new Registry()), metricsPages: new Map() }
+  const health = new Map([['/healthz', () => ({ status: 200, body: {} })]])
+  const at = { host: '127.0.0.1', port: 0 }
+  const path = join(mkdtempSync(join(tmpdir(), 'basalt-hostile-')), 'ipc')
+  const listen = { http: at, ws: at, engine: at, rollup: at, metrics: at, ipc: { path } }
+  const servers = await startServers({ log: silentLog, clock: systemClock, health, ...parts }, listen)
+  const { http = '', ws = '', engine: engineUrl = '', rollup = '', metrics = '' } = servers.urls
+  return Object.assign(servers, { http, ws, engine: engineUrl, rollup, metrics, path })
+}
+
+const chainId = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
+
+async function post(url: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+  return await answer.json()
+}
+
+/** Sends all messages over one WebSocket. @returns the answers, in their order */
+async function sendAll(url: string, messages: readonly string[], headers: Readonly<Record<string, string>> = {}): Promise<unknown[]> {
+  const socket = new WebSocket(url, { headers, perMessageDeflate: false })
+  await once(socket, 'open')
+  const answers: unknown[] = []
+  const whole = new Promise<void>((resolve, reject) => {
+    socket.on('close', (code) => reject(new Error(`closed with ${code}`)))
+    socket.on('message', (data: Buffer) => {
+      if (answers.push(JSON.parse(data.toString())) === messages.length) resolve()
+    })
+  })
+  for (const message of messages) socket.send(message)
+  await whole
+  socket.removeAllListeners('close').terminate()
+  return answers
+}
+
+/** Sends all values over the Unix socket. */
+async function writeAll(path: string, values: readonly string[]): Promise<unknown[]> {
+  const socket = connect(path)
+  for (const value of values) socket.write(value)
+  let text = ''
+  for await (const piece of socket) {
+    text += String(piece)
+    if (text.split('\n').length > values.length) break
+  }
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown)
+}
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+it.each<[string, (servers: Awaited<ReturnType<typeof serveAll>>, bodies: readonly string[]) => Promise<unknown[]>]>([
+  ['HTTP', ({ http }, bodies) => Promise.all(bodies.map((body) => post(http, body)))],
+  ['WebSocket', ({ ws }, bodies) => sendAll(ws, bodies)],
+  ['the Unix socket', ({ path }, bodies) => writeAll(path, bodies)],
+  ['the engine port', ({ engine }, bodies) => Promise.all(bodies.map((body) => post(engine, body, token())))],
+  ['the engine port over WebSocket', ({ engine }, bodies) => sendAll(engine.replace('http', 'ws'), bodies, token())],
+  ['the rollup port', ({ rollup }, bodies) => Promise.all(bodies.map((body) => post(rollup, body)))],
+])('node/hostileClients: ten bodies of 15 MB that nest are refused over %s, and the server goes on', async (_door, send) => {
+  await using servers = await serveAll()
+  const bodies = new Array<string>(10).fill(nested(7_490_000))
+  const data = 'nested deeper than 128 levels, or more than 1000000 values'
+  const refused = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error', data } }
+  expect(await send(servers, bodies)).toEqual(bodies.map(() => refused))
+  expect(await send(servers, [nested(20_000)])).toEqual([refused])
+  expect(await post(servers.http, JSON.stringify(chainId))).toMatchObject({ result: '0x2105' })
+})
