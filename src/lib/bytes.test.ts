@@ -17,7 +17,7 @@ import {
 
 const bytes = fc.uint8Array({ maxLength: 40 })
 
-it('lib/bytes: an integer survives its bytes, at every width', () => {
+it('lib/bytes: an integer round-trips through its bytes at every width', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
       expect(bigintFromBytes(bytesFromBigint(value, 32))).toBe(value)
@@ -27,7 +27,7 @@ it('lib/bytes: an integer survives its bytes, at every width', () => {
   )
 })
 
-it('lib/bytes: an integer in a width of its own is its hex text, padded or refused', () => {
+it('lib/bytes: bytesFromBigint equals the padded hex text at a given width, or throws when the integer does not fit', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 1, max: 40 }), (digits, length) => {
       const text = Buffer.from(digits).toString('hex')
@@ -40,7 +40,7 @@ it('lib/bytes: an integer in a width of its own is its hex text, padded or refus
   )
 })
 
-it('lib/bytes: order is that of the hex text', () => {
+it('lib/bytes: compareBytes orders as the hex texts do', () => {
   fc.assert(
     fc.property(bytes, bytes, (a, b) => {
       const text = (x: Uint8Array) => Buffer.from(x).toString('hex')
@@ -51,7 +51,7 @@ it('lib/bytes: order is that of the hex text', () => {
   )
 })
 
-it('lib/bytes: what does not fit is refused, never cut', () => {
+it('lib/bytes: throws instead of truncating when a value does not fit', () => {
   expect(() => bytesFromBigint(256n, 1)).toThrow(RangeError)
   expect(() => bytesFromBigint(-1n, 1)).toThrow(RangeError)
   expect(() => padLeft(new Uint8Array(3), 2)).toThrow(RangeError)
@@ -60,12 +60,12 @@ it('lib/bytes: what does not fit is refused, never cut', () => {
   expect(u64FromBytes(u64Bytes(Number.MAX_SAFE_INTEGER))).toBe(Number.MAX_SAFE_INTEGER)
 })
 
-it('lib/bytes: a u32 is read at any place, up to its highest value', () => {
+it('lib/bytes: reads a u32 at any offset, up to the highest u32', () => {
   const bytes = Uint8Array.of(9, 0xff, 0xff, 0xff, 0xfe, 0, 1)
   expect([u32At(bytes, 1), u32At(bytes, 0), u32At(bytes, 5)]).toEqual([0xffff_fffe, 0x09ff_ffff, 0x1_0000])
 })
 
-it('lib/bytes: parts are joined in order', () => {
+it('lib/bytes: concatBytes joins the parts in order', () => {
   expect(concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))).toEqual(Uint8Array.of(1, 2, 3))
   expect(padLeft(Uint8Array.of(7), 3)).toEqual(Uint8Array.of(0, 0, 7))
 })

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 
 export const emptyBytes: Uint8Array = new Uint8Array(0)
 
-/** The parts one after another, in a new array. */
+/** Concatenates the parts into a new array. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
@@ -21,7 +21,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Lexicographic order, shorter first: the order of keys in the store and in a trie. */
+/** Compares lexicographically; a prefix sorts before a longer array. This is the key order of the store and of tries. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let i = 0; i < shared; i++) {
@@ -31,11 +31,11 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
-/** Where one word at a time is turned from bytes to an integer and back. */
+/** Scratch word for the conversions between bytes and integers. */
 const wordBytes = new Uint8Array(32)
 const wordView = new DataView(wordBytes.buffer)
 
-/** Unsigned big-endian integer of any length. */
+/** Returns the unsigned big-endian integer of any number of bytes. */
 export function bigintFromBytes(bytes: Uint8Array): bigint {
   if (bytes.length <= 6) return BigInt(numberFromBytes(bytes))
   if (bytes.length <= 32) return bigintOfWord(bytes)
@@ -52,7 +52,7 @@ function bigintOfWord(bytes: Uint8Array): bigint {
   return value
 }
 
-/** Unsigned big-endian integer of at most 6 bytes; RangeError above. */
+/** Returns the unsigned big-endian integer of at most 6 bytes; throws RangeError for more. */
 export function numberFromBytes(bytes: Uint8Array): number {
   if (bytes.length > 6) throw new RangeError(`${bytes.length} bytes do not fit a safe integer`)
   let value = 0
@@ -60,12 +60,12 @@ export function numberFromBytes(bytes: Uint8Array): number {
   return value
 }
 
-/** The big-endian u32 at a place, without a view of it; bytes beyond the end count as zero. */
+/** Reads the big-endian u32 at offset `at` without creating a view; bytes beyond the end count as zero. */
 export function u32At(bytes: Uint8Array, at: number): number {
   return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0
 }
 
-/** Big-endian in exactly `length` bytes; RangeError when it does not fit. */
+/** Encodes an integer as exactly `length` big-endian bytes; throws RangeError when it does not fit. */
 export function bytesFromBigint(value: bigint, length: number): Uint8Array {
   if (length <= 32 && value >= 0n && setWord(value, 32 - length)) return wordBytes.slice(32 - length)
   const hex = value.toString(16)
@@ -75,7 +75,7 @@ export function bytesFromBigint(value: bigint, length: number): Uint8Array {
   return out
 }
 
-/** Writes an integer into the word. @returns whether it leaves so many leading bytes zero */
+/** Writes an integer into the scratch word. @returns whether the first `zeros` bytes of the word are zero */
 function setWord(value: bigint, zeros: number): boolean {
   let rest = value
   for (let at = 24; at >= 0; at -= 8) {
@@ -86,14 +86,14 @@ function setWord(value: bigint, zeros: number): boolean {
   return rest === 0n
 }
 
-/** Big-endian without leading zeros; zero is no bytes at all (an RLP scalar). */
+/** Encodes an integer as big-endian bytes without leading zeros; zero becomes the empty array (an RLP scalar). */
 export function scalarBytes(value: bigint): Uint8Array {
   if (value === 0n) return emptyBytes
   const hex = value.toString(16)
   return new Uint8Array(Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex'))
 }
 
-/** Left-padded with zeros to `length`; RangeError when longer. */
+/** Pads with zeros on the left to `length`; throws RangeError when the input is longer. */
 export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length === length) return bytes
   if (bytes.length > length) throw new RangeError(`${bytes.length} bytes do not fit ${length}`)
@@ -102,14 +102,14 @@ export function padLeft(bytes: Uint8Array, length: number): Uint8Array {
   return out
 }
 
-/** Without its leading zero bytes: a view, not a copy. */
+/** Returns a view without the leading zero bytes; does not copy. */
 export function trimLeft(bytes: Uint8Array): Uint8Array {
   let from = 0
   while (from < bytes.length && bytes[from] === 0) from++
   return bytes.subarray(from)
 }
 
-/** u64 big-endian of a safe integer, RangeError of another number: block numbers in store keys. */
+/** Encodes a safe integer as a big-endian u64, for block numbers in store keys; throws RangeError for any other number. */
 export function u64Bytes(value: number): Uint8Array {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a safe integer`)
   const out = new Uint8Array(8)
@@ -121,9 +121,9 @@ export function u64Bytes(value: number): Uint8Array {
   return out
 }
 
-/** The safe integer in 8 big-endian bytes; RangeError at 2^53 and above. */
+/** Decodes the first 8 big-endian bytes as a safe integer; throws RangeError at 2^53 and above. */
 export function u64FromBytes(bytes: Uint8Array): number {
-  if (bytes.length < 8) throw new RangeError(`${bytes.length} bytes are no u64`)
+  if (bytes.length < 8) throw new RangeError(`${bytes.length} bytes are fewer than the 8 of a u64`)
   let value = 0
   for (let at = 0; at < 8; at++) value = value * 256 + (bytes[at] ?? 0)
   if (value > Number.MAX_SAFE_INTEGER) throw new RangeError(`${value} is not a safe integer`)

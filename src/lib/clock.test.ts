@@ -6,18 +6,18 @@ afterEach(() => void vi.useRealTimers())
 
 const dayMs = 86_400_000
 
-it('lib/clock: tells the wall clock in milliseconds', () => {
+it('lib/clock: nowMs returns the wall clock in milliseconds', () => {
   vi.setSystemTime(1_700_000_000_123)
   expect(systemClock.nowMs()).toBe(1_700_000_000_123)
 })
 
-it('lib/clock: elapsed time grows on when the wall clock is set back', () => {
+it('lib/clock: elapsedMs does not decrease when the wall clock is set back', () => {
   const before = systemClock.elapsedMs()
   vi.setSystemTime(0)
   expect(systemClock.elapsedMs()).toBeGreaterThanOrEqual(before)
 })
 
-it('lib/clock: a delay lasts as long as asked, and leaves no listener on its signal', async () => {
+it('lib/clock: delay resolves after the requested time and leaves no listener on the signal', async () => {
   const { signal } = new AbortController()
   const remove = vi.spyOn(signal, 'removeEventListener')
   let isOver = false
@@ -42,7 +42,7 @@ it("lib/clock: an aborted delay ends at once with the signal's reason, before or
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('lib/clock: calls back once, and not after it was disposed of', async () => {
+it('lib/clock: after calls back once, and never after disposal', async () => {
   const run = vi.fn()
   const timer = systemClock.after(20, run)
   {
@@ -55,7 +55,7 @@ it('lib/clock: calls back once, and not after it was disposed of', async () => {
   timer[Symbol.dispose]()
 })
 
-it('lib/clock: a callback that waits does not keep the process alive, a delay does', async () => {
+it('lib/clock: after does not keep the process alive, delay does', async () => {
   vi.useRealTimers()
   const alive = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = alive()
@@ -68,7 +68,7 @@ it('lib/clock: a callback that waits does not keep the process alive, a delay do
   await expect(delay).rejects.toThrow()
 })
 
-it('lib/clock: waits of more than the 24.8 days that a timer can hold last as long as asked', async () => {
+it('lib/clock: delay and after work beyond the 24.8 days that a platform timer can hold', async () => {
   let isOver = false
   const run = vi.fn()
   const delay = systemClock.delay(40 * dayMs).then(() => {
@@ -82,7 +82,7 @@ it('lib/clock: waits of more than the 24.8 days that a timer can hold last as lo
   expect([isOver, run.mock.calls.length]).toEqual([true, 1])
 })
 
-it('lib/clock: a long wait ends as early as a short one when it is aborted or disposed of', async () => {
+it('lib/clock: a wait beyond the timer limit ends at once when aborted or disposed', async () => {
   const control = new AbortController()
   const run = vi.fn()
   const delay = systemClock.delay(60 * dayMs, control.signal)

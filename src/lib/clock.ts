@@ -1,23 +1,23 @@
-/** Time as a capability: nothing outside this file reads the clock or sets a timer. */
+/** Time as a capability. No other file reads the clock or sets a timer. */
 export interface Clock {
-  /** Milliseconds since 1970, wall clock: may jump, forwards and back. */
+  /** Returns milliseconds since 1970 by the wall clock, which may jump in both directions. */
   nowMs(): number
-  /** Milliseconds since some moment that never changes, whatever happens to the wall clock: durations are differences of it. */
+  /** Returns milliseconds since a fixed moment, unaffected by changes of the wall clock. Subtract two values to measure a duration. */
   elapsedMs(): number
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls back after `ms` unless disposed before. Never keeps the process alive. */
+  /** Calls `run` after `ms` unless disposed before. Never keeps the process alive. */
   after(ms: number, run: () => void): Disposable
 }
 
-/** What a timer of the platform can hold; a longer one would fire at once. */
+/** Longest delay that a platform timer can hold; the platform fires a longer one immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** A timer of any length. @returns what cancels it */
+/** Starts a timer of any length. @returns a function that cancels it */
 function startTimer(ms: number, holds: 'process' | 'nothing', run: () => void): () => void {
   const stepMs = Math.min(ms, longestTimerMs)
   let cancelRest: (() => void) | undefined
-  // biome-ignore lint/style/noRestrictedGlobals: the one user of timers
+  // biome-ignore lint/style/noRestrictedGlobals: the only user of timers
   const timer = setTimeout(() => {
     if (ms > stepMs) cancelRest = startTimer(ms - stepMs, holds, run)
     else run()
@@ -30,7 +30,7 @@ function startTimer(ms: number, holds: 'process' | 'nothing', run: () => void): 
 }
 
 export const systemClock: Clock = {
-  // biome-ignore lint/style/noRestrictedGlobals: the one reader of the clock
+  // biome-ignore lint/style/noRestrictedGlobals: the only reader of the clock
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),
   delay(ms: number, signal?: AbortSignal): Promise<void> {

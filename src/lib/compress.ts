@@ -9,7 +9,7 @@ import {
 } from 'node:zlib'
 import type { Compression } from './decompress.ts'
 
-/** A zlib stream (RFC 1950) at the best compression. */
+/** Compresses into a zlib stream (RFC 1950) at best compression. */
 export function deflate(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(deflateSync(bytes, { level: constants.Z_BEST_COMPRESSION }))
 }
@@ -24,17 +24,17 @@ const brotliOptions = (bytes: Uint8Array, quality: number): BrotliOptions => ({
   },
 })
 
-/** A brotli stream (RFC 7932) with a window of 4 MiB at quality 10, the level batchers use. */
+/** Compresses into a brotli stream (RFC 7932) with a 4 MiB window at quality 10, the level batchers use. */
 export function brotliCompress(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(brotliCompressSync(bytes, brotliOptions(bytes, bestBrotli)))
 }
 
-/** `best`: as small as batchers get it, some 1 MB/s of brotli; `fast`: 1 to 5 % larger, 50 times as fast. */
+/** Compression effort. `best`: the size batchers reach, about 1 MB/s with brotli. `fast`: 1 to 5 % larger, 50 times as fast. */
 export type CompressionEffort = 'fast' | 'best'
 
 const inThread = { deflate: promisify(deflateInThread), brotli: promisify(brotliInThread) }
 
-/** A zlib or brotli stream, made in a thread of the platform's pool. The bytes may not change until it is there. */
+/** Compresses into a zlib or brotli stream in the platform's thread pool. The caller must not change the bytes until the promise settles. */
 export async function compress(compression: Compression, bytes: Uint8Array, effort: CompressionEffort): Promise<Uint8Array> {
   const level = effort === 'best' ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION
   const quality = effort === 'best' ? bestBrotli : fastBrotli

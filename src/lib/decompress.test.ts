@@ -6,7 +6,7 @@ import { concatBytes } from './bytes.ts'
 import { brotliCompress, deflate } from './compress.ts'
 import { decompressPrefix } from './decompress.ts'
 
-/** Node's own decoders (zlib and brotli in C) as the second opinion: all that a cut stream decodes to, or undefined when it is corrupt. */
+/** Node's own decoders (zlib and brotli in C) as the reference: the full output of a truncated stream, or undefined when it is corrupt. */
 const formats = [
   {
     name: 'zlib',
@@ -30,7 +30,7 @@ function attempt(decode: () => Buffer): Buffer | undefined {
   }
 }
 
-/** Same bytes every time, neither random nor trivial: words from a small vocabulary. */
+/** Deterministic test text, neither random nor trivial: words from a small vocabulary. */
 function prose(length: number): Uint8Array {
   const out = new Uint8Array(length)
   let seed = 1
@@ -46,24 +46,24 @@ const plain = prose(300_000)
 describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) => {
   const packed = compress(plain)
 
-  it(`${name}: gives min(limit, length) bytes at the limit − 1, the limit, the limit + 1, zero, and at the pieces' borders`, () => {
+  it(`${name}: returns min(limit, length) bytes for limits of zero, around the output length, and at chunk boundaries`, () => {
     for (const limit of [0, 1, 65_535, 65_536, 65_537, 131_072, plain.length - 1, plain.length, plain.length + 1, 1e9]) {
       expect(Buffer.compare(prefix(packed, limit), plain.subarray(0, limit))).toBe(0)
     }
   })
 
-  it(`${name}: ignores what follows the stream's end`, () => {
+  it(`${name}: ignores bytes after the end of the stream`, () => {
     expect(Buffer.compare(prefix(concatBytes(packed, prose(500)), 1e9), plain)).toBe(0)
   })
 
-  it(`${name}: a stream cut at any byte gives what the other decoder makes of it`, () => {
+  it(`${name}: a stream truncated at any byte decodes as with the reference decoder`, () => {
     const short = compress(concatBytes(plain.subarray(0, 900), new Uint8Array(300), plain.subarray(0, 300)))
     for (let cut = 0; cut <= short.length; cut++) {
       expect(Buffer.from(prefix(short.subarray(0, cut), 1e9)), `cut at ${cut}`).toEqual(oracle(short.subarray(0, cut)) ?? Buffer.alloc(0))
     }
   })
 
-  it(`${name}: arbitrary data cut and limited anywhere gives the oracle's first bytes`, () => {
+  it(`${name}: any data, truncated and limited anywhere, decodes to the first bytes of the reference output`, () => {
     const samples = fc.oneof(fc.uint8Array({ maxLength: 3000 }), fc.array(fc.constantFrom(0, 1, 255), { maxLength: 9000 }))
     fc.assert(
       fc.property(samples, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(10_000), (data, share, limit) => {
@@ -75,7 +75,7 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
     )
   })
 
-  it(`${name}: a stream with one byte changed gives at least what its sound bytes give, and at most what can be decoded`, () => {
+  it(`${name}: with one byte changed, returns at least the output of the bytes before it and at most the decodable output`, () => {
     fc.assert(
       fc.property(fc.nat(packed.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const corrupt = Uint8Array.from(packed)
@@ -90,7 +90,7 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
     )
   })
 
-  it(`${name}: of a corrupt stream, gives what its longest valid run of bytes gives`, () => {
+  it(`${name}: returns the output of the longest valid prefix of a corrupt stream`, () => {
     const small = compress(plain.subarray(0, 2000))
     for (let at = 0; at < small.length; at += 29) {
       const corrupt = Uint8Array.from(small)
@@ -100,12 +100,12 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
       const valid = oracle(corrupt.subarray(0, end)) ?? Buffer.alloc(0)
       const got = prefix(corrupt, 1e9)
       expect(Buffer.compare(got.subarray(0, valid.length), valid), `byte ${at}`).toBe(0)
-      // symbols that end inside the faulty byte may be there or not
+      // symbols that end inside the corrupt byte may or may not be decoded
       expect(got.length - valid.length, `byte ${at}`).toBeLessThanOrEqual(300)
     }
   })
 
-  it(`${name}: no input, and bytes that are no stream, give nothing or little and never throw`, () => {
+  it(`${name}: empty input and invalid streams return little or nothing and never throw`, () => {
     expect(prefix(new Uint8Array(0), 100)).toHaveLength(0)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
@@ -115,7 +115,7 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
     )
   })
 
-  it(`${name}: a bomb of 32 MiB is opened no further than the limit`, () => {
+  it(`${name}: a bomb of 32 MiB is decompressed only up to the limit`, () => {
     const bomb = compress(new Uint8Array(32 << 20))
     const before = process.memoryUsage().arrayBuffers
     const got = prefix(bomb, 1_000_000)
@@ -124,7 +124,7 @@ describe.each(formats)('lib/decompress', ({ name, prefix, compress, oracle }) =>
   })
 })
 
-it('lib/decompress zlib: bad check bits, another method, a window above 32 KiB and a preset dictionary give nothing', () => {
+it('lib/decompress zlib: returns nothing for bad check bits, another method, a window above 32 KiB or a preset dictionary', () => {
   const packed = deflate(plain.subarray(0, 100))
   const dictionary = deflateSync(plain.subarray(0, 100), { dictionary: Buffer.from(plain.subarray(0, 50)) })
   const headers = [[0x78, 0xdb], [0x79, 0xda], [0x7f, 0xda], [0x88, 0x1c], [0x78]]
@@ -133,18 +133,18 @@ it('lib/decompress zlib: bad check bits, another method, a window above 32 KiB a
   expect(decompressPrefix('zlib', packed, 1000)).toEqual(plain.subarray(0, 100))
 })
 
-it('lib/decompress zlib: a wrong checksum costs nothing of the output', () => {
+it('lib/decompress zlib: returns the whole output when the checksum is wrong', () => {
   const packed = deflate(plain)
   packed[packed.length - 1] = (packed[packed.length - 1] ?? 0) ^ 1
   expect(Buffer.compare(decompressPrefix('zlib', packed, 1e9), plain)).toBe(0)
 })
 
-it('lib/decompress brotli: a large-window stream gives nothing', () => {
+it('lib/decompress brotli: returns nothing for a large-window stream', () => {
   const params = { [constants.BROTLI_PARAM_LARGE_WINDOW]: 1, [constants.BROTLI_PARAM_LGWIN]: 26 }
   expect(decompressPrefix('brotli', brotliCompressSync(plain, { params }), 1000)).toHaveLength(0)
 })
 
-it('lib/compress: what deflate and brotliCompress write is read back whole', () => {
+it('lib/compress: decompressPrefix restores the output of deflate and brotliCompress', () => {
   expect(Buffer.compare(decompressPrefix('zlib', deflate(plain), 1e9), plain)).toBe(0)
   expect(Buffer.compare(decompressPrefix('brotli', brotliCompress(plain), 1e9), plain)).toBe(0)
   expect(decompressPrefix('brotli', brotliCompress(new Uint8Array(0)), 10)).toHaveLength(0)

@@ -4,11 +4,11 @@ import { ZStream, zlibInflate, zlibInflateInit2 } from 'pako'
 import { concatBytes } from './bytes.ts'
 import { lazy } from './lazy.ts'
 
-/** Output is made in pieces of this size: a bomb costs one or two pieces beyond the limit. */
+/** Size of one output chunk. A decompression bomb costs at most two chunks beyond the limit. */
 const chunkBytes = 65_536
 const sliceBytes = 16_384
 
-/** A raw deflate stream with the largest window: distances are not held against the window that the zlib header declares. */
+/** Raw deflate with the largest window. The window size declared in the zlib header is not enforced. */
 const rawWindowBits = -15
 const zNoFlush = 0
 const zOk = 0
@@ -18,7 +18,7 @@ const needsMoreOutput = 3
 
 const brotli = lazy((): typeof BrotliWasm => createRequire(import.meta.url)('brotli-wasm'))
 
-/** The brotli decoder refused something in the slice that begins here, and kept to itself what it had decoded of it. */
+/** Thrown when the brotli decoder rejects the slice that begins at `from`; the output already decoded from that slice is lost. */
 class CorruptSlice extends Error {
   readonly from: number
 
@@ -31,8 +31,9 @@ class CorruptSlice extends Error {
 export type Compression = 'zlib' | 'brotli'
 
 /**
- * The first bytes of what a stream decompresses to, as far as it is valid: of one that is cut, corrupt, endless, too long or followed by
- * something else, what stands before that. Synchronous; memory is bounded by `maxBytes` and a chunk.
+ * Decompresses the longest valid prefix of a stream. A stream that is truncated, corrupt, endless, too long or followed by other bytes yields the
+ * output
+ * before that point. Synchronous; memory is bounded by `maxBytes` plus one chunk.
  * @returns at most `maxBytes` bytes
  */
 export function decompressPrefix(compression: Compression, bytes: Uint8Array, maxBytes: number): Uint8Array {
@@ -40,9 +41,8 @@ export function decompressPrefix(compression: Compression, bytes: Uint8Array, ma
 }
 
 /**
- * What a zlib stream (RFC 1950) decodes to, as far as it is valid. A stream that is cut, or corrupt, or without an end gives what stands before
- * the fault, symbol by symbol; the checksum at its end and whatever follows it are not looked at. A bad header, or one that asks for a
- * dictionary, gives nothing.
+ * Decodes the longest valid prefix of a zlib stream (RFC 1950). A truncated or corrupt stream yields the output before the fault, to the symbol.
+ * The checksum and any bytes after the stream are ignored. A bad header or a preset dictionary yields nothing.
  * @returns at most the first `maxBytes` bytes of the output
  */
 function inflatePrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
@@ -50,8 +50,8 @@ function inflatePrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
 }
 
 /**
- * What a brotli stream (RFC 7932) decodes to, as far as it is valid: of a corrupt stream all that the whole bytes before the faulty one give.
- * The large-window extension is refused, as the RFC has it. Whatever follows the stream's end is not looked at.
+ * Decodes the longest valid prefix of a brotli stream (RFC 7932). A corrupt stream yields the output of all whole bytes before the faulty one.
+ * Streams with the large-window extension are rejected, as the RFC requires. Bytes after the end of the stream are ignored.
  * @returns at most the first `maxBytes` bytes of the output
  */
 function brotliPrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
@@ -64,7 +64,7 @@ function brotliPrefix(bytes: Uint8Array, maxBytes: number): Uint8Array {
   }
 }
 
-/** Compression method 8, window of at most 32 KiB, check bits, no preset dictionary. */
+/** Checks the zlib header: compression method 8, window of at most 32 KiB, check bits, no preset dictionary. */
 function hasZlibHeader(bytes: Uint8Array): boolean {
   const [method = 0, flags = 0] = bytes
   return (method & 0x0f) === 8 && method >> 4 <= 7 && ((method << 8) | flags) % 31 === 0 && (flags & 0x20) === 0
@@ -97,8 +97,8 @@ function* inflateChunks(deflated: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * From `bytewiseFrom` on the input goes in byte by byte, so that the decoder hands out everything it has before it meets the fault. A decoder
- * that asks for more input while it fills a piece may hold more output: it gets no input until that is out.
+ * Yields decoded chunks. From `bytewiseFrom` on, the decoder receives one byte at a time, so it emits all output before it meets the fault.
+ * A decoder that requests input right after filling a chunk may hold more output; it receives no input until that output is emitted.
  */
 function* brotliChunks(bytes: Uint8Array, bytewiseFrom: number): Generator<Uint8Array> {
   const stream = new (brotli().DecompressStream)()

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** A server to ask. Only `name` may be shown: the URL often holds a key. */
+/** An HTTP or WebSocket server to query. Only `name` may be logged, because the URL often holds an API key. */
 export type Endpoint = {
   /** without credentials */
   readonly url: string
@@ -13,11 +13,14 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a `%` that begins no escape
+    return text // a `%` that does not begin an escape
   }
 }
 
-/** What a URL says, user and password in it as a header (RFC 7617). @returns undefined: no URL of one of these protocols, such as `wss:` */
+/**
+ * Parses a URL and moves its user and password into a header (RFC 7617). @returns undefined when the text is not a URL of one of the protocols
+ * (`wss:`)
+ */
 export function parseEndpoint(text: string, protocols: readonly string[]): Endpoint | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !protocols.includes(url.protocol)) return undefined

@@ -1,12 +1,12 @@
-/** What the caller does: try again, go back to a sound point, or stop. */
+/** Reaction required of the caller: retry, reset to a sound starting point, or stop. */
 export type Severity = 'retry' | 'reset' | 'fatal'
 
-/** Something went wrong that an operator may have to know. Callers switch on `severity` or `code`, never on the text. */
+/** An error that an operator may need to see. Callers switch on `severity` or `code`, never on the text. */
 export class Fault extends Error {
   readonly code: string
   readonly severity: Severity
   readonly data: Readonly<Record<string, unknown>>
-  /** What an operator can do. */
+  /** Action for the operator. */
   readonly fix: string
 
   constructor(code: string, severity: Severity, says: string, fix: string, data: Readonly<Record<string, unknown>>, cause?: unknown) {
@@ -23,7 +23,7 @@ export class Fault extends Error {
 export type FaultSpec<D = any> = { severity: Severity; says: (data: D) => string; fix: string }
 type DataOf<S> = S extends FaultSpec<infer D> ? D : never
 
-/** The faults of one module, and the function that makes them: `throw l1Fault('BLOB_UNAVAILABLE', { slot }, cause)`. */
+/** The fault table of one module and the function that creates its faults: `throw l1Fault('BLOB_UNAVAILABLE', { slot }, cause)`. */
 export type FaultMaker<T extends Record<string, FaultSpec>> = (<K extends keyof T & string>(
   code: K,
   data: DataOf<T[K]>,
@@ -32,7 +32,7 @@ export type FaultMaker<T extends Record<string, FaultSpec>> = (<K extends keyof 
   readonly specs: T
 }
 
-/** Declares the faults of a module, once, in its `faults.ts`; the reference of faults is made from `specs`. */
+/** Declares all faults of a module, in its `faults.ts`. The fault reference in the docs is generated from `specs`. */
 export function defineFaults<const T extends Record<string, FaultSpec>>(specs: T): FaultMaker<T> {
   const make = <K extends keyof T & string>(code: K, data: DataOf<T[K]>, cause?: unknown): Fault => {
     const spec = specs[code] as FaultSpec

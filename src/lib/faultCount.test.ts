@@ -5,7 +5,7 @@ import { createLog } from './log.ts'
 
 const fault = defineFaults({ TEST_LATE: { severity: 'retry', says: () => 'late', fix: 'wait' } })
 
-it('lib/faultCount: the code of a fault in a line of warn or error is counted, below the level too, and the line is as it was', () => {
+it('lib/faultCount: counts the fault code of each warn and error line, also below the log level, and leaves the line unchanged', () => {
   const codes: string[] = []
   const lines: string[] = []
   const log = countingFaults(createLog('error', { write: (line) => void lines.push(line) }), (code) => void codes.push(code))

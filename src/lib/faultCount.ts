@@ -1,14 +1,14 @@
 import { isFault } from './fault.ts'
 import type { Log, LogFields } from './log.ts'
 
-/** The code that a line is about: of the fault in it, or as such. */
+/** Returns the fault code in a line's fields: the code of a Fault, or the `code` field itself. */
 function codeIn(fields: LogFields | undefined): string | undefined {
   for (const value of [fields?.['error'], fields?.['fault'], fields?.['cause']]) if (isFault(value)) return value.code
   const code = fields?.['code']
   return typeof code === 'string' ? code : undefined
 }
 
-/** The same log; of each line that tells of a fault, at warn or error, the code is counted, whether the line is written or not. */
+/** Wraps a log so that the fault code of each warn and error line is counted, also when the level suppresses the line. */
 export function countingFaults(log: Log, count: (code: string) => void): Log {
   const counted =
     (level: 'warn' | 'error') =>

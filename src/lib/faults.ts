@@ -4,7 +4,7 @@ export const listenFault = defineFaults({
   PORT_IN_USE: {
     severity: 'fatal',
     says: (d: { flag: string; host: string; port: number }) => `--${d.flag}: port ${d.port} on ${d.host} is in use`,
-    fix: 'stop the program that listens there, or give the flag another port (0: any free one)',
+    fix: 'stop the other program, or set the flag to another port (0: any free port)',
   },
   LISTEN_FAILED: {
     severity: 'fatal',

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 export type Fetch = typeof fetch
 export type JsonHttpDeps = { readonly fetch: Fetch; readonly clock: Clock }
 export type JsonHttpLimits = {
-  /** from the first byte sent to the last one read */
+  /** From the first byte sent to the last byte read. */
   readonly timeoutMs: number
   readonly maxBodyBytes: number
 }
@@ -11,32 +11,33 @@ export type JsonHttpLimits = {
 export type JsonHttpRequest = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON to post, or a text that is JSON already; undefined: GET */
+  /** A value to post as JSON, or text that is JSON already; undefined sends a GET request. */
   readonly body?: unknown
 }
 
-/** What became of a request. No text in it quotes the URL or a header, save `says`, which is the server's own. */
+/** Outcome of a request. No text in it quotes the URL or a header; `says` is text of the server. */
 export type JsonHttpOutcome =
-  /** Status 2xx, or one of 4xx that may be an answer in itself; `json` is undefined when such an answer holds none. */
+  /** Status 2xx, or a 4xx that may carry an answer; `json` is undefined when a 4xx body is not JSON. */
   | { readonly kind: 'answer'; readonly status: number; readonly json: unknown }
-  /** No connection, time is up, or 5xx: another try may help. */
+  /** Connection failed, timed out, or status 5xx. A retry may succeed. */
   | { readonly kind: 'unreachable'; readonly reason: string }
-  /** 429, and how long to wait. */
+  /** Status 429 with the time to wait. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
-  /** 401 or 403; `says`: the answer's text when it is short */
+  /** Status 401 or 403; `says` is the response text when it is short. */
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** Too large, or 2xx without JSON. */
+  /** Response too large, or status 2xx without JSON. */
   | { readonly kind: 'bad-answer'; readonly reason: string }
 
-/** The wait when a limit says nothing of its length, and the longest one that is believed. */
+/** Wait in ms after a 429 without a usable `Retry-After`, and the upper bound of the wait. */
 const defaultRetryAfterMs = 5_000
 const maxRetryAfterMs = 600_000
-/** of a refusal's text, in bytes */
+/** Longest text of a refusal that is read, in bytes. */
 const maxSaid = 200
 
 /**
- * How long `Retry-After` asks to wait: seconds, or until a date, which is held against the date of the answer where there is one (the server's
- * clock), else against ours.
+ * Returns the wait in ms that `Retry-After` requests: seconds, or the time until a date. A date is compared with the `Date` header of the response
+ * (the
+ * server's clock), or with the local clock when that header is missing.
  * @see RFC 9110, section 10.2.3
  */
 function retryAfterMs({ headers }: Response, nowMs: number): number {
@@ -49,7 +50,7 @@ function retryAfterMs({ headers }: Response, nowMs: number): number {
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Milliseconds since 1970 of a date as HTTP writes it; undefined when it is none. */
+/** Parses an HTTP date to milliseconds since 1970; undefined when the text is not one. */
 function parseHttpDate(text: string): number | undefined {
   if (!httpDate.test(text)) return undefined
   // biome-ignore lint/style/noRestrictedGlobals: reads a text, not the clock
@@ -59,7 +60,7 @@ function parseHttpDate(text: string): number | undefined {
 
 type Read = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
-/** As much of the body as allowed. */
+/** Reads the body up to `maxBytes`. */
 async function readBody(response: Response, maxBytes: number): Promise<Read> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -81,26 +82,26 @@ function parse(bytes: Uint8Array): { readonly json: unknown } | undefined {
   }
 }
 
-/** A code such as ECONNREFUSED; never a text that might quote the URL. */
+/** Returns an error code such as ECONNREFUSED, never a message that may quote the URL. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code = (cause as { code?: unknown }).code
   if (typeof code === 'string') return code
-  // a name with several addresses, none of which answers
+  // a host name with several addresses that all failed
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
   if (!(cause instanceof Error)) return 'connection failed'
-  return cause.message === 'bad port' ? 'a port that no request may go to (bad port)' : cause.name
+  return cause.message === 'bad port' ? 'port blocked by fetch (bad port)' : cause.name
 }
 
-/** The text of a refusal, when it announces a short one. */
+/** Returns the text of a refusal when its content-length is short. */
 async function saidBy(response: Response): Promise<string> {
   const length = Number(response.headers.get('content-length') ?? 0)
   if (length > 0 && length <= maxSaid) return textOf((await readBody(response, maxSaid)).bytes).trim()
-  await response.body?.cancel() // what is not read keeps its connection
+  await response.body?.cancel() // an unread body keeps its connection open
   return ''
 }
 
-/** What a status alone says; undefined: the body is worth reading. */
+/** Returns the outcome that follows from the status alone, or undefined when the body must be read. */
 async function outcomeOfStatus(response: Response, nowMs: number): Promise<JsonHttpOutcome | undefined> {
   const { status } = response
   if (status === 401 || status === 403) return { kind: 'refused', status, says: await saidBy(response) }
@@ -117,7 +118,7 @@ async function outcomeOf(response: Response, maxBodyBytes: number, nowMs: number
   const { bytes, isWhole } = await readBody(response, maxBodyBytes)
   if (!isWhole) return { kind: 'bad-answer', reason: `more than ${maxBodyBytes} bytes` }
   const parsed = parse(bytes)
-  if (response.ok && parsed === undefined) return { kind: 'bad-answer', reason: `${bytes.length} bytes that are no JSON` }
+  if (response.ok && parsed === undefined) return { kind: 'bad-answer', reason: `${bytes.length} bytes that are not JSON` }
   return { kind: 'answer', status: response.status, json: parsed?.json }
 }
 
@@ -133,8 +134,8 @@ function requestInit({ headers, body }: JsonHttpRequest, signal: AbortSignal): R
 }
 
 /**
- * One request, without retry and without redirects.
- * @returns an outcome, whatever the server or the network does
+ * Sends one HTTP request, without retries and without following redirects.
+ * @returns an outcome for every server or network failure
  * @throws the signal's reason when it is aborted
  */
 export async function requestJson(
@@ -144,7 +145,7 @@ export async function requestJson(
   signal?: AbortSignal,
 ): Promise<JsonHttpOutcome> {
   signal?.throwIfAborted()
-  // by hand: each AbortSignal.any leaves something on a signal that lives as long as the process
+  // Not AbortSignal.any: each call leaves a listener on a signal that lives as long as the process.
   const stop = new AbortController()
   const end = (): void => stop.abort(signal?.reason)
   signal?.addEventListener('abort', end, { once: true })

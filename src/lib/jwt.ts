@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Tokens are believed when they were issued at most this long ago, or as much ahead. @see execution-apis, engine/authentication.md */
+/** Largest accepted distance between the issue time of a token and now, in both directions. @see execution-apis, engine/authentication.md */
 export const jwtToleranceSec = 60
 
 const encodeJson = (json: unknown): string => Buffer.from(JSON.stringify(json)).toString('base64url')
 const signatureOf = (secret: Uint8Array, text: string): Buffer => createHmac('sha256', secret).update(text).digest()
 const header = encodeJson({ alg: 'HS256', typ: 'JWT' })
 
-/** A token of JSON Web Signature, HS256, with the one claim when it was issued (seconds). */
+/** Signs a JSON Web Token with HS256. Its only claim is the issue time in seconds. */
 export function signJwt(secret: Uint8Array, issuedAtSec: number): string {
   const text = `${header}.${encodeJson({ iat: issuedAtSec })}`
   return `${text}.${signatureOf(secret, text).toString('base64url')}`
@@ -22,12 +22,12 @@ function decodeJson(part: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** Longer ones are no tokens of ours. */
+/** Longest accepted token, in characters. */
 const maxTokenLength = 8_192
 const tokenPattern = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/
 
 /**
- * Why a token is not believed, or undefined. Nothing in it is read before its signature is seen to be right.
+ * Returns the reason to reject a token, or undefined when it is valid. The claims are read only after the signature is verified.
  * @param nowSec seconds since 1970
  */
 export function jwtRefusal(secret: Uint8Array, token: string, nowSec: number): string | undefined {
@@ -36,10 +36,10 @@ export function jwtRefusal(secret: Uint8Array, token: string, nowSec: number): s
   const expected = signatureOf(secret, `${head}.${claims}`)
   const given = Buffer.from(signature, 'base64url')
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    return 'the signature of the token is wrong: the two sides have different secrets'
+    return 'wrong token signature: the two sides have different secrets'
   }
   const issuedAt = decodeJson(claims)?.['iat']
-  if (typeof issuedAt !== 'number' || !Number.isFinite(issuedAt)) return 'the token does not say when it was issued (iat)'
+  if (typeof issuedAt !== 'number' || !Number.isFinite(issuedAt)) return 'the token has no issue time (iat)'
   const awaySec = issuedAt - nowSec
   if (Math.abs(awaySec) <= jwtToleranceSec) return undefined
   return `the token was issued ${Math.abs(Math.round(awaySec))} s ${awaySec < 0 ? 'ago' : 'ahead'}: the clocks of the two sides differ`

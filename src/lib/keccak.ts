@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import type { Hex } from './hex.ts'
 
-/** What is used of the global of this name, which the compiler's Node types leave out. */
+/** The used part of the global `WebAssembly`, which the Node types omit. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object, imports: object) => { readonly exports: unknown }
@@ -10,7 +10,7 @@ declare const WebAssembly: {
 
 type Constant = { readonly value: number }
 
-/** `src/evm/assembly/keccakModule.ts`; the memory never grows. */
+/** Exports of `src/evm/assembly/keccakModule.ts`; its memory never grows. */
 type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly arena: Constant
@@ -32,7 +32,7 @@ const arenaBytes = wasm.arenaBytes.value
 const digest = wasm.digest.value
 const digestEnd = digest + 32
 
-/** Keccak-256: 32 bytes. */
+/** Returns the Keccak-256 digest: 32 bytes. */
 export function keccak256(data: Uint8Array): Uint8Array {
   if (data.length > arenaBytes) return keccak256Of(data)
   memory.set(data, arena)
@@ -40,7 +40,7 @@ export function keccak256(data: Uint8Array): Uint8Array {
   return memory.slice(digest, digestEnd)
 }
 
-/** Keccak-256 of the bytes of a short hex text, such as an address; its digits are not checked. RangeError above 65,280 characters. */
+/** Hashes the bytes of a short hex text, such as an address, with Keccak-256. The digits are not checked. RangeError above 65,280 characters. */
 export function keccak256Hex(hex: Hex): Uint8Array {
   if (hex.length > arenaBytes) throw new RangeError(`hex text of ${hex.length} characters`)
   text.write(hex, arena, 'latin1')
@@ -48,7 +48,7 @@ export function keccak256Hex(hex: Hex): Uint8Array {
   return memory.slice(digest, digestEnd)
 }
 
-/** Keccak-256 of the parts one after another, without joining them. */
+/** Hashes the concatenation of the parts with Keccak-256, without joining them. */
 export function keccak256Of(...parts: readonly Uint8Array[]): Uint8Array {
   let filled = 0
   wasm.begin()
@@ -67,7 +67,7 @@ export function keccak256Of(...parts: readonly Uint8Array[]): Uint8Array {
   return memory.slice(digest, digestEnd)
 }
 
-/** Keccak-256 of a text's UTF-8 bytes. */
+/** Hashes the UTF-8 bytes of a text with Keccak-256. */
 export function keccak256Text(text: string): Uint8Array {
   return keccak256(Buffer.from(text, 'utf8'))
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { fromHex, toHex } from './hex.ts'
 import { verifyBlobProof, verifyPoint, versionedHashOfBlob, versionedHashOfCommitment } from './kzg.ts'
 
-/** A blob that a recorded batcher posted, with what its consensus client said of it; the trailing zeros are left out. */
+/** A blob of a recorded batcher with the data of its consensus client; trailing zeros are omitted. */
 const recorded: { versionedHash: string; commitment: string; proof: string; data: string } = JSON.parse(
   readFileSync(new URL('../../test/fixtures/kzg-blob.json', import.meta.url), 'utf8'),
 )
@@ -12,7 +12,7 @@ blob.set(fromHex(recorded.data))
 const commitment = fromHex(recorded.commitment)
 const proof = fromHex(recorded.proof)
 
-/** The point at infinity, compressed: the commitment to the zero polynomial, and the proof for any constant one. */
+/** Compressed point at infinity: the commitment to the zero polynomial and the proof of any constant polynomial. */
 const infinity = Uint8Array.from({ length: 48 }, (_, i) => (i === 0 ? 0xc0 : 0))
 const generator = fromHex('0x97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb')
 const word = (value: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? value : 0))
@@ -23,7 +23,7 @@ it("lib/kzg: a recorded blob's hash is the recorded one, from the blob and from 
   expect(toHex(versionedHashOfBlob(blob) ?? new Uint8Array(0))).toBe(recorded.versionedHash)
 })
 
-it('lib/kzg: a recorded proof holds for its blob, and not for another blob, commitment or proof', () => {
+it('lib/kzg: a recorded proof verifies for its blob only, and fails for another blob, commitment or proof', () => {
   const other = Uint8Array.from(blob)
   other[31] = (other[31] ?? 0) ^ 1
   expect(verifyBlobProof(blob, commitment, proof)).toBe(true)
@@ -32,7 +32,7 @@ it('lib/kzg: a recorded proof holds for its blob, and not for another blob, comm
   expect(verifyBlobProof(blob, commitment, commitment)).toBe(false)
 })
 
-it('lib/kzg: malformed blobs, commitments and proofs are refused, not thrown', () => {
+it('lib/kzg: rejects malformed blobs, commitments and proofs without throwing', () => {
   expect(versionedHashOfBlob(new Uint8Array(131_072).fill(0xff))).toBeUndefined()
   expect(versionedHashOfBlob(blob.subarray(1))).toBeUndefined()
   expect(verifyBlobProof(blob.subarray(1), commitment, proof)).toBe(false)
@@ -40,7 +40,7 @@ it('lib/kzg: malformed blobs, commitments and proofs are refused, not thrown', (
   expect(verifyBlobProof(blob, commitment, new Uint8Array(0))).toBe(false)
 })
 
-it('lib/kzg: a constant polynomial has its value everywhere and no other', () => {
+it('lib/kzg: a constant polynomial has the same value at every point', () => {
   expect(verifyPoint(infinity, word(5), word(0), infinity)).toBe(true)
   expect(verifyPoint(infinity, word(5), word(1), infinity)).toBe(false)
   expect(verifyPoint(generator, word(5), word(1), infinity)).toBe(true)

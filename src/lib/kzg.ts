@@ -6,20 +6,20 @@ import { sha256 } from './sha256.ts'
 /** First byte of the versioned hash of a KZG commitment (EIP-4844). */
 const kzgVersion = 0x01
 
-/** The addon and the trusted setup. The first use costs about two seconds, later ones nothing. */
+/** The native addon with the trusted setup. The first use takes about two seconds; later uses cost nothing. */
 const context = lazy((): EthKzg.DasContextJs => {
   const addon: typeof EthKzg = createRequire(import.meta.url)('@crate-crypto/node-eth-kzg')
   return addon.DasContextJs.create({ usePrecomp: false })
 })
 
-/** Does now what the first use would do. */
+/** Loads the trusted setup now instead of at the first use. */
 export function setUpKzg(): void {
   context()
 }
 
 /**
+ * Returns the versioned hash of a commitment: 32 bytes, 0x01 ‖ sha256(commitment)[1:].
  * @param commitment 48 bytes, not checked to be a curve point
- * @returns 32 bytes: 0x01 ‖ sha256(commitment)[1:]
  * @see EIP-4844, kzg_to_versioned_hash
  */
 export function versionedHashOfCommitment(commitment: Uint8Array): Uint8Array {
@@ -29,9 +29,9 @@ export function versionedHashOfCommitment(commitment: Uint8Array): Uint8Array {
 }
 
 /**
- * Computes the blob's commitment: some 45 ms, twenty times as long as `verifyBlobProof`.
+ * Computes a blob's commitment and returns its versioned hash. Takes about 45 ms, twenty times as long as `verifyBlobProof`.
  * @param blob 131,072 bytes
- * @returns 32 bytes; undefined when it is no blob: another length, or a field element that is not below the modulus
+ * @returns 32 bytes; undefined when the blob has another length or a field element at or above the modulus
  */
 export function versionedHashOfBlob(blob: Uint8Array): Uint8Array | undefined {
   const kzg = context()
@@ -43,10 +43,10 @@ export function versionedHashOfBlob(blob: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * Whether the commitment is the blob's. It says nothing of a versioned hash: compare `versionedHashOfCommitment` too.
+ * Verifies that the commitment belongs to the blob. Does not check a versioned hash: compare `versionedHashOfCommitment` too.
  * @param commitment 48 bytes
  * @param proof 48 bytes
- * @returns false also for anything malformed
+ * @returns false also for malformed input
  */
 export function verifyBlobProof(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): boolean {
   const kzg = context()
@@ -58,12 +58,12 @@ export function verifyBlobProof(blob: Uint8Array, commitment: Uint8Array, proof:
 }
 
 /**
- * Whether the polynomial behind the commitment takes the value y at z.
+ * Verifies that the committed polynomial has the value y at z.
  * @param commitment 48 bytes
  * @param z 32 bytes, big-endian, below the modulus
  * @param y 32 bytes, big-endian, below the modulus
  * @param proof 48 bytes
- * @returns false also for anything malformed
+ * @returns false also for malformed input
  */
 export function verifyPoint(commitment: Uint8Array, z: Uint8Array, y: Uint8Array, proof: Uint8Array): boolean {
   const kzg = context()
@@ -75,10 +75,10 @@ export function verifyPoint(commitment: Uint8Array, z: Uint8Array, y: Uint8Array
 }
 
 /**
- * What a blob is sent with. Some 50 ms each for the commitment and the proof.
+ * Computes the commitment and proof to send with a blob. Takes about 50 ms for each of the two.
  * @param blob 131,072 bytes
  * @returns 48 bytes each
- * @throws RangeError when it is no blob
+ * @throws RangeError when the input is not a valid blob
  * @see EIP-4844, compute_blob_kzg_proof
  */
 export function proveBlob(blob: Uint8Array): { readonly commitment: Uint8Array; readonly proof: Uint8Array } {
@@ -89,10 +89,10 @@ export function proveBlob(blob: Uint8Array): { readonly commitment: Uint8Array; 
 }
 
 /**
- * What a blob is sent with to an L1 from Osaka on. Some 300 ms.
+ * Computes the commitment and cell proofs to send with a blob to an L1 from Osaka on. Takes about 300 ms.
  * @param blob 131,072 bytes
  * @returns the commitment and 128 proofs, 48 bytes each
- * @throws RangeError when it is no blob
+ * @throws RangeError when the input is not a valid blob
  * @see EIP-7594, compute_cells_and_kzg_proofs
  */
 export function proveCells(blob: Uint8Array): { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] } {

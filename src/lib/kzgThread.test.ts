@@ -14,8 +14,8 @@ describe('lib/kzgThread', () => {
   thread.warmUp()
   afterAll(() => thread[Symbol.asyncDispose]())
 
-  it('answers as recorded sidecars say, also to wrong blobs, without holding up this thread', async () => {
-    // time of this thread on a processor: others on the machine do not count
+  it('returns the recorded values, also for wrong blobs, without blocking the calling thread', async () => {
+    // CPU time of this thread, so other processes on the machine do not count
     const cpuMs = (): number => (process.threadCpuUsage().user + process.threadCpuUsage().system) / 1_000
     let longestMs = 0
     let lastMs = cpuMs()
@@ -37,11 +37,11 @@ describe('lib/kzgThread', () => {
     isOver = true
     expect(hashOf && toHex(hashOf)).toBe(hash)
     expect([isRight, isWrong, none]).toEqual([true, false, undefined])
-    // where it is done the set-up takes two seconds
+    // on the thread that runs it, the setup takes two seconds
     expect(longestMs).toBeLessThan(50)
   }, 120_000)
 
-  it('proves a blob as the recorded sidecar does, 128 proofs for its cells, and nothing that is no blob', async () => {
+  it('computes the recorded blob proof and 128 cell proofs, and rejects input that is not a blob', async () => {
     const proved = await thread.prove(blob, 'blobs')
     expect([toHex(proved.commitment), proved.proofs.map(toHex)]).toEqual([recorded.commitment, [recorded.proof]])
     const cells = await thread.prove(blob, 'cells')
@@ -53,17 +53,17 @@ describe('lib/kzgThread', () => {
     await expect(thread.prove(new Uint8Array(131_072).fill(0xff), 'blobs')).rejects.toThrow(RangeError)
   }, 120_000)
 
-  it('what is under way when the thread dies is asked again, in a new one', async () => {
+  it('repeats pending requests in a new thread when the thread dies', async () => {
     const answer = thread.verifyProof(blob, commitment, proof)
     await thread.kill()
     expect(await answer).toBe(true)
   }, 120_000)
 
-  it('a closed thread refuses, also what is under way', async () => {
+  it('a closed thread rejects pending and later requests', async () => {
     const other = new KzgThread()
     const answer = other.hashOf(blob).catch((error: unknown) => error)
     await other[Symbol.asyncDispose]()
-    expect(await answer).toMatchObject({ message: 'the thread is closed' })
-    await expect(other.hashOf(blob)).rejects.toThrow('the thread is closed')
+    expect(await answer).toMatchObject({ message: 'the KZG thread is closed' })
+    await expect(other.hashOf(blob)).rejects.toThrow('the KZG thread is closed')
   }, 120_000)
 })

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the thread is asked; bytes are copied. */
+/** A request to the thread. Byte arrays are copied. */
 export type KzgQuestion =
   | { readonly id: number; readonly kind: 'hash'; readonly blob: Uint8Array }
   | { readonly id: number; readonly kind: 'proof'; readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array }
@@ -10,30 +10,31 @@ export type KzgAnswer =
   | { readonly id: number; readonly kind: 'proof'; readonly isRight: boolean }
   | { readonly id: number; readonly kind: 'prove'; readonly proved: ProvedBlob | undefined }
 
-/** 48 bytes each: a commitment, and one proof of the blob or 128 of its cells. */
+/** A commitment and either one proof of the blob or 128 proofs of its cells, 48 bytes each. */
 export type ProvedBlob = { readonly commitment: Uint8Array; readonly proofs: readonly Uint8Array[] }
 
 type Pending = { readonly question: KzgQuestion; tries: number; answer(answer: KzgAnswer): void; fail(error: Error): void }
 
-/** Questions that were under way when a thread died are asked once more, in the next. */
+/** Number of times a request is sent: it is repeated once, in a new thread, when the thread dies. */
 const maxTries = 2
 
-/** Checks and proofs of blobs in a thread of their own: its set-up takes two seconds, a check 3 or 45 ms, and nobody else waits for that. */
+/** Verifies and proves blobs in a separate thread, so callers do not block for the setup (two seconds) or a check (3 or 45 ms). */
 export class KzgThread implements AsyncDisposable {
   readonly #pending = new Map<number, Pending>()
   #worker: Worker | undefined
   #lastId = 0
   #isClosed = false
 
-  /** Starts the thread, which sets itself up; otherwise the first question does. It does not keep the process alive while nothing is asked. */
+  /** Starts the thread and its setup now instead of at the first request. An idle thread does not keep the process alive. */
   warmUp(): void {
     if (!this.#isClosed && this.#worker === undefined) this.#begin()
   }
 
   /**
+   * Recomputes the commitment of a blob and returns its versioned hash.
    * @param blob 131,072 bytes
-   * @returns its versioned hash (32 bytes), by recomputing its commitment; undefined when it is no blob
-   * @throws Error when the thread is closed or dies again and again
+   * @returns 32 bytes; undefined when the input is not a valid blob
+   * @throws Error when the thread is closed or died twice during the request
    */
   async hashOf(blob: Uint8Array): Promise<Uint8Array | undefined> {
     const answer = await this.#ask({ id: ++this.#lastId, kind: 'hash', blob })
@@ -41,7 +42,7 @@ export class KzgThread implements AsyncDisposable {
   }
 
   /**
-   * Whether the commitment (48 bytes) is the blob's, by its proof (48 bytes).
+   * Verifies with the proof (48 bytes) that the commitment (48 bytes) belongs to the blob.
    * @throws Error as `hashOf` does
    */
   async verifyProof(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): Promise<boolean> {
@@ -50,9 +51,10 @@ export class KzgThread implements AsyncDisposable {
   }
 
   /**
+   * Computes the commitment and the proofs of a blob.
    * @param blob 131,072 bytes
-   * @param proofs `blobs`: one proof of the whole (EIP-4844); `cells`: 128 proofs (EIP-7594)
-   * @throws RangeError when it is no blob; Error as `hashOf` does
+   * @param proofs `blobs`: one proof of the blob (EIP-4844); `cells`: 128 proofs (EIP-7594)
+   * @throws RangeError when the input is not a valid blob; Error as `hashOf` does
    */
   async prove(blob: Uint8Array, proofs: 'blobs' | 'cells'): Promise<ProvedBlob> {
     const answer = await this.#ask({ id: ++this.#lastId, kind: 'prove', blob, proofs })
@@ -60,23 +62,23 @@ export class KzgThread implements AsyncDisposable {
     return answer.proved
   }
 
-  /** Ends the thread as a crash does: the next question, or one that is under way, begins another. */
+  /** Terminates the thread as a crash does. The next request, or a pending one, starts a new thread. */
   async kill(): Promise<void> {
     await this.#worker?.terminate()
   }
 
-  /** Ends the thread; what is under way fails. */
+  /** Terminates the thread. Pending requests fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     const worker = this.#worker
     this.#worker = undefined
-    this.#failAll(new Error('the thread is closed'))
+    this.#failAll(new Error('the KZG thread is closed'))
     await worker?.terminate()
   }
 
   #ask(question: KzgQuestion): Promise<KzgAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<KzgAnswer>()
-    if (this.#isClosed) reject(new Error('the thread is closed'))
+    if (this.#isClosed) reject(new Error('the KZG thread is closed'))
     else this.#send({ question, tries: 0, answer: resolve, fail: reject })
     return promise
   }
@@ -90,7 +92,7 @@ export class KzgThread implements AsyncDisposable {
   }
 
   #begin(): Worker {
-    // sources run as they are; a build has JavaScript in their place
+    // The sources run as .ts; a build has .js files in their place.
     const entry = import.meta.url.endsWith('.ts') ? './kzgThreadEntry.ts' : './kzgThreadEntry.js'
     const worker = new Worker(new URL(entry, import.meta.url))
     worker.unref()
@@ -116,7 +118,7 @@ export class KzgThread implements AsyncDisposable {
     this.#pending.clear()
     for (const pending of left) {
       if (pending.tries < maxTries) this.#send(pending)
-      else pending.fail(new Error('the thread died', { cause }))
+      else pending.fail(new Error('the KZG thread died', { cause }))
     }
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { lazy } from './lazy.ts'
 
-it('lib/lazy: makes the value once, on the first call, undefined too', () => {
+it('lib/lazy: makes the value once, on the first call, also when it is undefined', () => {
   let made = 0
   const value = lazy(() => {
     made++
@@ -12,7 +12,7 @@ it('lib/lazy: makes the value once, on the first call, undefined too', () => {
   expect(made).toBe(1)
 })
 
-it('lib/lazy: a failure is not kept', () => {
+it('lib/lazy: calls make again after it threw', () => {
   let tries = 0
   const value = lazy(() => {
     if (++tries === 1) throw new Error('not yet')

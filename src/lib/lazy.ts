@@ -1,4 +1,4 @@
-/** Makes the value on the first call and gives the same one ever after. A `make` that throws is tried again by the next call. */
+/** Makes the value on the first call and returns the same value afterwards. If `make` throws, the next call tries again. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -3,18 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { listenFault } from './faults.ts'
 
 export type Listen = {
-  /** address to listen on */
+  /** Address to listen on. */
   readonly host: string
-  /** 0: any free one */
+  /** 0 selects any free port. */
   readonly port: number
-  /** the flag that sets the port, for faults */
+  /** Flag that sets the port, for fault texts. */
   readonly flag: string
-  /** several threads listen on the port, and the system shares the connections out among them */
+  /** Several threads listen on the port; the operating system distributes the connections. */
   readonly reusePort?: boolean
 }
 
 /**
- * @returns the address, when the server listens
+ * Starts listening on a port.
+ * @returns the bound address
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function listen(server: Server, { host, port, flag, reusePort = false }: Listen): Promise<AddressInfo> {
@@ -34,7 +35,7 @@ export function listen(server: Server, { host, port, flag, reusePort = false }: 
   })
 }
 
-/** As it stands in a URL. */
+/** Formats a host for a URL: an IPv6 address is put in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

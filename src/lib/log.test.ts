@@ -9,7 +9,7 @@ function logTo(level: LogLevel): { log: Log; lines: () => Record<string, unknown
   return { log: createLog(level, { write: (line) => void written.push(line) }), lines: () => written.map((line) => JSON.parse(line)) }
 }
 
-it('lib/log: one line of JSON: level by name, ISO time, message, fields; no process or host', () => {
+it('lib/log: writes one JSON line with level name, ISO time, message and fields, without process or host', () => {
   const written: string[] = []
   createLog('info', { write: (line) => void written.push(line) }).info('block imported', { number: 7, gas: 2n ** 64n })
   expect(written).toHaveLength(1)
@@ -21,13 +21,13 @@ it('lib/log: one line of JSON: level by name, ISO time, message, fields; no proc
   expect(Object.keys(rest).sort()).toEqual(['gas', 'level', 'msg', 'number'])
 })
 
-it.each(logLevels)('lib/log: at level %s nothing less severe is written', (level) => {
+it.each(logLevels)('lib/log: at level %s writes no less severe lines', (level) => {
   const { log, lines } = logTo(level)
   for (const each of logLevels) log[each]('said')
   expect(lines().map((line) => line['level'])).toEqual(logLevels.slice(logLevels.indexOf(level)))
 })
 
-it('lib/log: the level changes while the log is in use, and its children follow', () => {
+it('lib/log: setLevel takes effect at once, also for children', () => {
   const written: string[] = []
   const log = createLog('warn', { write: (line) => void written.push((JSON.parse(line) as { msg: string }).msg) })
   const child = log.child('l1').child('http')
@@ -48,7 +48,7 @@ it("lib/log: a child writes its module's name, the parent does not", () => {
   expect(lines()[1]).not.toHaveProperty('module')
 })
 
-it('lib/log: a fault is what it says, its code and what to do, without a stack', () => {
+it('lib/log: writes a fault as message, code and fix, without a stack', () => {
   const { log, lines } = logTo('error')
   log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('fetch failed')) })
   log.error('request failed', { error: fault('TEST_LATE', { slot: 9 }, new TypeError('late')) })
@@ -58,7 +58,7 @@ it('lib/log: a fault is what it says, its code and what to do, without a stack',
   ])
 })
 
-it('lib/log: an error that is no fault keeps its text, place and cause', () => {
+it('lib/log: writes any other error with text, stack and cause', () => {
   const { log, lines } = logTo('error')
   log.error('request failed', { error: new TypeError('no such field', { cause: new Error('why') }) })
   const error = lines()[0]?.['error'] as Record<string, unknown>

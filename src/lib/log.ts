@@ -5,24 +5,24 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Static message, typed fields: `log.info('block imported', { number, hash, txs, gas, ms })`. */
+/** Logger with a static message and typed fields: `log.info('block imported', { number, hash, txs, gas, ms })`. */
 export interface Log {
   trace(message: string, fields?: LogFields): void
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** The same log with a module's name on each line. */
+  /** Returns the same log with a module's name on each line. */
   child(module: string): Log
 }
 
 export type LogSink = { write(line: string): void }
 
-/** How lines are shown; a sink gets JSON and does the rest. */
+/** Output formats. A sink always receives JSON and renders the other formats from it. */
 export const logFormats = ['pretty', 'json', 'logfmt'] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/** A log whose level can be changed while it is in use; its children follow. */
+/** A log whose level can be changed at runtime; its children follow. */
 export type RootLog = Log & {
   level(): LogLevel
   setLevel(level: LogLevel): void
@@ -48,7 +48,7 @@ function adapt(logger: pino.Logger, threshold: Threshold): Log {
   }
 }
 
-/** A fault is foreseen: where it was thrown tells an operator nothing. Its causes are texts, as long as they are not in its own. */
+/** Serializes an error. A fault is expected, so its stack is omitted; its cause is one line, unless the message already contains it. */
 function shownError(error: Error): unknown {
   if (!isFault(error)) return pino.stdSerializers.errWithCause(error)
   const { message, code, fix, cause } = error
@@ -56,7 +56,7 @@ function shownError(error: Error): unknown {
   return { message, code, fix, ...(reason && !message.includes(reason) && { cause: reason }) }
 }
 
-/** JSON lines to the sink; in a field a Fault is written as message, code, fix, any other Error as type, message, stack and cause. */
+/** Creates a log that writes JSON lines to the sink. A Fault field has message, code and fix; any other Error has type, message, stack and cause. */
 export function createLog(level: LogLevel, sink: LogSink): RootLog {
   const threshold: Threshold = { level }
   const logger = pino(

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { createLoopLagMeter } from './loopLag.ts'
 
-/** Until the loop has gone round a few times, timers of 10 ms among them. */
+/** Waits until the event loop has run several 10 ms timers. */
 const rounds = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 60))
 
-it('lib/loopLag: nothing measured is no lag; a loop that was held up shows how long; each look begins anew', async () => {
+it('lib/loopLag: reports 0 before any measurement, the length of a block of the loop, and starts over after each read', async () => {
   using meter = createLoopLagMeter()
   expect(meter.read()).toEqual({ medianSec: 0, p99Sec: 0, maxSec: 0 })
   meter.read()
-  await rounds() // the first timer after a look is where measuring begins
+  await rounds() // the first timer after a read starts the measurement
   const until = performance.now() + 200
   while (performance.now() < until);
   await rounds()

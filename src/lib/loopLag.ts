@@ -1,21 +1,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How late timers of this thread ran since the last look, in seconds; 0 before the first. */
+/** How late the timers of this thread ran since the last read, in seconds; 0 before the first measurement. */
 export type LoopLag = { readonly medianSec: number; readonly p99Sec: number; readonly maxSec: number }
 
 export interface LoopLagMeter extends Disposable {
-  /** Looks, and begins anew. */
+  /** Returns the lag since the last read and starts over. */
   read(): LoopLag
 }
 
-/** How often the lateness of a timer is measured. */
+/** Interval between measurements, in ms. */
 const resolutionMs = 10
 
-/** Watches the event loop of this thread until disposed: what holds it up delays every answer. */
+/** Measures the event loop lag of this thread until disposed. A blocked loop delays every response. */
 export function createLoopLagMeter(): LoopLagMeter {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
   histogram.enable()
-  /** Nanoseconds between two timers, of which one resolution is meant to be there. */
+  /** Converts the interval between two timers (ns) to lateness in seconds: subtracts the planned interval. */
   const late = (ns: number): number => (histogram.count === 0 ? 0 : Math.max(0, ns / 1e9 - resolutionMs / 1e3))
   return {
     read(): LoopLag {

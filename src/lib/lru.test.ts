@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Lru } from './lru.ts'
 
-it('lib/lru: the entries read longest ago go first', () => {
+it('lib/lru: evicts the least recently read entries first', () => {
   const cache = new Lru<string, number>(3)
   cache.set('a', 1, 1)
   cache.set('b', 2, 1)
@@ -11,7 +11,7 @@ it('lib/lru: the entries read longest ago go first', () => {
   expect([cache.get('a'), cache.get('b'), cache.get('c'), cache.get('d')]).toEqual([1, undefined, 3, 4])
 })
 
-it('lib/lru: stays within its bytes, whatever comes', () => {
+it('lib/lru: never exceeds its size in bytes', () => {
   const cache = new Lru<number, number>(10)
   for (let i = 0; i < 100; i++) cache.set(i % 7, i, (i * 3) % 12)
   expect(cache.sizeBytes).toBeLessThanOrEqual(10)

@@ -1,4 +1,4 @@
-/** A cache bounded in bytes: the entries read longest ago go first. */
+/** Cache bounded in bytes that evicts the least recently read entries first. */
 export class Lru<K, V> {
   readonly #entries = new Map<K, { value: V; sizeBytes: number }>()
   readonly #maxBytes: number
@@ -20,7 +20,7 @@ export class Lru<K, V> {
     return entry.value
   }
 
-  /** An entry larger than the whole cache is not kept. */
+  /** Stores an entry. An entry larger than the whole cache is not stored. */
   set(key: K, value: V, sizeBytes: number): void {
     this.delete(key)
     if (sizeBytes > this.#maxBytes) return

@@ -17,22 +17,25 @@ const moduli = [
   ],
 ] as const
 
-it.each(moduli)('lib/mcl: %s takes field elements below the modulus only, and scalars modulo the order', (curve, width, prime, order) => {
-  const mcl = createMcl(curve)
-  const at = mcl.scratch(mclSizes.fp + mclSizes.fr)
-  expect(mcl.fpLength).toBe(width)
-  for (const value of [0n, 1n, 2n ** 200n + 3n, prime - 1n]) {
-    expect(mcl.setFp(at, bytesFromBigint(value, width))).toBe(true)
-    expect(mcl.fpBytes(at)).toEqual(bytesFromBigint(value, width))
-  }
-  expect(mcl.setFp(at, bytesFromBigint(prime, width))).toBe(false)
-  expect(mcl.setFp(at, new Uint8Array(width).fill(0xff))).toBe(false)
-  mcl.setFrMod(at, bytesFromBigint(order + 5n, 32))
-  mcl.setFrMod(at + mclSizes.fr, bytesFromBigint(5n, 32))
-  expect(mcl.fn.mclBnFr_isEqual(at, at + mclSizes.fr)).toBe(1)
-})
+it.each(moduli)(
+  'lib/mcl: %s accepts only field elements below the modulus, and reduces scalars modulo the order',
+  (curve, width, prime, order) => {
+    const mcl = createMcl(curve)
+    const at = mcl.scratch(mclSizes.fp + mclSizes.fr)
+    expect(mcl.fpLength).toBe(width)
+    for (const value of [0n, 1n, 2n ** 200n + 3n, prime - 1n]) {
+      expect(mcl.setFp(at, bytesFromBigint(value, width))).toBe(true)
+      expect(mcl.fpBytes(at)).toEqual(bytesFromBigint(value, width))
+    }
+    expect(mcl.setFp(at, bytesFromBigint(prime, width))).toBe(false)
+    expect(mcl.setFp(at, new Uint8Array(width).fill(0xff))).toBe(false)
+    mcl.setFrMod(at, bytesFromBigint(order + 5n, 32))
+    mcl.setFrMod(at + mclSizes.fr, bytesFromBigint(5n, 32))
+    expect(mcl.fn.mclBnFr_isEqual(at, at + mclSizes.fr)).toBe(1)
+  },
+)
 
-it('lib/mcl: curves do not share state, and memory grows with what is asked for', () => {
+it('lib/mcl: curves do not share state, and memory grows on demand', () => {
   const [a, b] = [createMcl('bn254'), createMcl('bn254')]
   const [atA, atB] = [a.scratch(64), b.scratch(64)]
   a.setFp(atA, bytesFromBigint(7n, 32))

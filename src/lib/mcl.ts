@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { lazy } from './lazy.ts'
 
-/** What is used of the global of this name, which the compiler's Node types leave out. */
+/** The used part of the global `WebAssembly`, which the Node types omit. */
 declare const WebAssembly: {
   Memory: new (descriptor: { initial: number }) => { readonly buffer: ArrayBuffer }
   Module: new (bytes: Uint8Array) => object
@@ -13,21 +13,21 @@ declare const WebAssembly: {
 
 export type MclCurve = 'bn254' | 'bls12-381'
 
-/** The library's numbers for its curves, the size of a base field element on the wire, and how elements are mapped to points. */
+/** The library's id of each curve, and the size of an encoded base field element. */
 const curves = {
   bn254: { id: 4, fpBytes: 32 },
   'bls12-381': { id: 5, fpBytes: 48 },
 } as const
 
-/** The library refuses to start for a caller that was built for other sizes: 10 × words of a scalar + words of a base field element. */
+/** Size check of the library, which refuses to start on a mismatch: 10 × words of a scalar + words of a base field element. */
 const compiledFor = 4 * 10 + 6
-/** Map to curve as RFC 9380 has it. */
+/** Selects the map to curve of RFC 9380. */
 const mapToCurveRfc = 5
 
-/** Sizes of values in the library's memory, the same for every curve. G1 is three elements (x, y, z), G2 three pairs of them. */
+/** Sizes in bytes of values in the library's memory, equal for every curve. G1 has three field elements (x, y, z), G2 three pairs. */
 export const mclSizes = { fp: 48, fp2: 96, fr: 32, g1: 144, g2: 288, gt: 576 } as const
 
-/** What is used of the library, by its own names. Arguments are addresses in its memory: the result first. */
+/** The used functions of the library, under its own names. Arguments are addresses in its memory; the result comes first. */
 export type MclFunctions = {
   mclBnFp_setInt32(at: number, value: number): void
   mclBnFp_mapToG1(g1: number, fp: number): number
@@ -66,25 +66,25 @@ type MclExports = MclFunctions & {
   mclBnFr_setBigEndianMod(at: number, from: number, size: number): number
 }
 
-/** One curve with a memory of its own. Values live at addresses that `scratch` gives; numbers cross the border as big-endian bytes. */
+/** One curve with its own memory. Values live at addresses from `scratch`; numbers are exchanged as big-endian bytes. */
 export type Mcl = {
   readonly fn: MclFunctions
-  /** Bytes of a base field element as `fpBytes` gives it: 32 or 48. */
+  /** Length in bytes of a base field element as `fpBytes` returns it: 32 or 48. */
   readonly fpLength: number
-  /** A stretch of memory of that many bytes, anew at each call: what the last call gave is then void. */
+  /** Returns a memory area of `size` bytes. Each call invalidates the area of the previous call. */
   scratch(size: number): number
-  /** False unless the number is below the field's modulus. */
+  /** Stores a field element. Returns false unless the number is below the modulus of the field. */
   setFp(at: number, bigEndian: Uint8Array): boolean
   fpBytes(at: number): Uint8Array
-  /** The number modulo the group's order. */
+  /** Stores a scalar, reduced modulo the order of the group. */
   setFrMod(at: number, bigEndian: Uint8Array): void
 }
 
 const require = createRequire(import.meta.url)
 
 /**
- * The package's own loader is asynchronous and decodes and compiles the same half megabyte again for each curve (40 ms each): the
- * WebAssembly is taken out of its file instead and compiled once (4 ms), when the first curve is asked for.
+ * Compiles the WebAssembly of the package once, on the first use (4 ms). The package's own loader is not used: it is asynchronous, and decodes and
+ * compiles the same half megabyte again for each curve (40 ms each).
  */
 const compiled = lazy((): object => {
   const file = require.resolve('mcl-wasm/dist/mcl_c.js')
@@ -94,8 +94,8 @@ const compiled = lazy((): object => {
 })
 
 /**
- * Opens one curve: 1 ms. On-curve checks (`isValid`) leave the subgroup alone; `isValidOrder` looks at nothing else.
- * @throws Error when the installed package is not the one this was written for
+ * Opens one curve; takes 1 ms. `isValid` checks the curve equation but not the subgroup; `isValidOrder` checks only the subgroup.
+ * @throws Error when the installed package version is not the supported one
  */
 export function createMcl(curve: MclCurve): Mcl {
   const memory = new WebAssembly.Memory({ initial: 32 })

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** The closed set of values of each label. */
+/** Closed set of values of each label. */
 export type Labels = Readonly<Record<string, readonly string[]>>
 type Values<L extends Labels> = { readonly [K in keyof L]: L[K][number] }
 
@@ -10,7 +10,7 @@ export type GaugeSpec<L extends Labels> = Spec<L> & { readonly kind: 'gauge' }
 export type HistogramSpec<L extends Labels> = Spec<L> & { readonly kind: 'histogram'; readonly buckets: readonly number[] }
 export type MetricSpec = CounterSpec<Labels> | GaugeSpec<Labels> | HistogramSpec<Labels>
 
-/** `by` is left out for one. */
+/** Handle of a counter; `by` defaults to 1. */
 export type CounterHandle<L extends Labels> = { inc(labels: Values<L>, by?: number): void }
 export type GaugeHandle<L extends Labels> = { set(labels: Values<L>, value: number): void }
 export type HistogramHandle<L extends Labels> = { observe(labels: Values<L>, value: number): void }
@@ -25,23 +25,23 @@ type HandleOf<S> =
         : never
 export type Handles<T extends Readonly<Record<string, MetricSpec>>> = { readonly [K in keyof T]: HandleOf<T[K]> }
 
-/** The metrics of one module: the table for the reference, and `register`, which makes live handles (once per registry). */
+/** The metrics of one module: the table for the reference docs, and `register`, which creates live handles (once per registry). */
 export type MetricTable<T extends Readonly<Record<string, MetricSpec>>> = {
   readonly specs: T
   register(registry: Registry): Handles<T>
 }
 
-/** Events since start; the name ends in `_total`. */
+/** Declares a counter: events since start. The name ends in `_total`. */
 export function counter<const L extends Labels = Record<never, never>>(name: string, help: string, labels?: L): CounterSpec<L> {
   return { kind: 'counter', name, help, labels: labels ?? ({} as L) }
 }
 
-/** A value of now. */
+/** Declares a gauge: a current value. */
 export function gauge<const L extends Labels = Record<never, never>>(name: string, help: string, labels?: L): GaugeSpec<L> {
   return { kind: 'gauge', name, help, labels: labels ?? ({} as L) }
 }
 
-/** How values spread; `buckets` are upper bounds in the unit of the name, ascending. */
+/** Declares a histogram; `buckets` are ascending upper bounds in the unit of the name. */
 export function histogram<const L extends Labels = Record<never, never>>(
   name: string,
   help: string,
@@ -51,18 +51,18 @@ export function histogram<const L extends Labels = Record<never, never>>(
   return { kind: 'histogram', name, help, buckets, labels: labels ?? ({} as L) }
 }
 
-/** What a name may end in: what is counted, or the unit of the value. */
+/** Allowed endings of a name: the counted thing, or the unit of the value. */
 const units = /_(seconds|bytes|ratio|blocks|block_number|transactions|gas|wei|info|state|connections|peers|entries|threads|tokens)$/
 
 function checkName({ name, kind }: MetricSpec): void {
   const wellFormed = /^basalt(_[a-z0-9]+){2,}$/.test(name)
   const ending = kind === 'counter' ? name.endsWith('_total') : units.test(name)
-  if (!wellFormed || !ending) throw new RangeError(`metric ${name}: basalt_<module>_<what>_<unit>, a counter ends in _total`)
+  if (!wellFormed || !ending) throw new RangeError(`metric ${name}: expected basalt_<module>_<subject>_<unit>; a counter ends in _total`)
 }
 
 /**
- * Declares the metrics of a module, once, in its `metrics.ts`.
- * @throws RangeError when a name has no unit or comes twice
+ * Declares the metrics of a module, in its `metrics.ts`.
+ * @throws RangeError when a name has no unit or is defined twice
  */
 export function defineMetrics<const T extends Readonly<Record<string, MetricSpec>>>(specs: T): MetricTable<T> {
   const names = new Set<string>()
@@ -80,7 +80,7 @@ export function defineMetrics<const T extends Readonly<Record<string, MetricSpec
   }
 }
 
-/** Every combination of label values, so that a series exists (as zero) before its first event. */
+/** Returns every combination of label values, so that each series exists with value zero before its first event. */
 function combinations(labels: Labels): Record<string, string>[] {
   let all: Record<string, string>[] = [{}]
   for (const [label, values] of Object.entries(labels)) {
@@ -92,7 +92,8 @@ function combinations(labels: Labels): Record<string, string>[] {
 function checkLabels(spec: MetricSpec, given: Readonly<Record<string, string>>): void {
   for (const [label, values] of Object.entries(spec.labels)) {
     const value = given[label]
-    if (value === undefined || !values.includes(value)) throw new RangeError(`metric ${spec.name}: ${label} is never ${value}`)
+    if (value === undefined || !values.includes(value))
+      throw new RangeError(`metric ${spec.name}: unknown value ${value} of label ${label}`)
   }
 }
 

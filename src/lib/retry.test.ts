@@ -17,11 +17,11 @@ it.each([
   [500, 0, 1_000],
   [1, 1, 50],
   [5, 0.5, 750],
-])('lib/retry: after %i failures with chance %d the wait is %i ms', (failures, chance, ms) => {
+])('lib/retry: after %i failures with random value %d the wait is %i ms', (failures, chance, ms) => {
   expect(backoffMs(backoff, failures, chance)).toBe(ms)
 })
 
-/** Fails with each error in turn, then succeeds. */
+/** Returns a function that throws each error in turn, then succeeds. */
 function failing(...errors: readonly unknown[]): () => Promise<string> {
   const left = [...errors]
   return async () => {
@@ -30,7 +30,7 @@ function failing(...errors: readonly unknown[]): () => Promise<string> {
   }
 }
 
-it('lib/retry: tries again after growing waits, at least as long as the other side asks', async () => {
+it('lib/retry: retries after growing waits, at least as long as the server requests', async () => {
   const clock = createManualClock()
   const failures: FailedTry[] = []
   const { signal } = new AbortController()
@@ -41,7 +41,7 @@ it('lib/retry: tries again after growing waits, at least as long as the other si
   expect(failures.map((failed) => failed.delayMs)).toEqual([100, 5_000, 400])
 })
 
-it('lib/retry: an error of another severity and the last of the tries come through', async () => {
+it('lib/retry: rethrows an error of another severity, and the error of the last try', async () => {
   const clock = createManualClock()
   const { signal } = new AbortController()
   await expect(retry({ clock, random: () => 0 }, { backoff, signal }, failing(fault('BROKEN', {})))).rejects.toMatchObject({
@@ -52,7 +52,7 @@ it('lib/retry: an error of another severity and the last of the tries come throu
   })
 })
 
-it('lib/retry: an abort ends the wait with its reason', async () => {
+it('lib/retry: an abort ends the wait with the reason of the signal', async () => {
   const clock = createManualClock()
   const control = new AbortController()
   const done = retry({ clock, random: () => 0 }, { backoff, signal: control.signal }, failing(fault('BUSY', {}), fault('BUSY', {})))

@@ -8,7 +8,7 @@ const { item } = fc.letrec<{ item: RlpItem }>((tie) => ({
   item: fc.oneof({ depthSize: 'small' }, fc.uint8Array({ maxLength: 70 }), fc.array(tie('item'), { maxLength: 6 })),
 }))
 
-it('lib/rlp: encodes as another implementation does, and decodes to itself', () => {
+it('lib/rlp: encodes as another implementation does, and round-trips', () => {
   fc.assert(
     fc.property(item, (value) => {
       const encoded = encodeRlp(value)
@@ -18,7 +18,7 @@ it('lib/rlp: encodes as another implementation does, and decodes to itself', () 
   )
 })
 
-it('lib/rlp: any bytes decode to a value that encodes to the same bytes, or are refused', () => {
+it('lib/rlp: arbitrary bytes either decode to an item that re-encodes to them, or throw RlpError', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
       try {
@@ -41,24 +41,24 @@ it.each([
   ['an item beyond its list', '0xc182ffff'],
   ['bytes after the item', '0x8080'],
   ['a length of eight bytes', '0xbfffffffffffffffff'],
-])('lib/rlp: %s is refused', (_what, hex) => {
+])('lib/rlp: rejects %s', (_what, hex) => {
   expect(() => decodeRlp(fromHex(hex))).toThrow(RlpError)
 })
 
-it('lib/rlp: nesting without end is refused, not a stack overflow', () => {
+it('lib/rlp: rejects deep nesting instead of overflowing the stack', () => {
   let nested = encodeRlp([])
   for (let i = 0; i < 200; i++) nested = encodeRlpList([nested])
   expect(() => decodeRlp(nested)).toThrow('nested too deeply')
 })
 
-it('lib/rlp: a stream of items is read one by one', () => {
+it('lib/rlp: decodes a stream of items one by one', () => {
   const stream = fromHex('0x01820102c103')
   const first = decodeRlpPrefix(stream, 0)
   const second = decodeRlpPrefix(stream, first.next)
   expect([toHex(first.item as Uint8Array), toHex(second.item as Uint8Array), second.next]).toEqual(['0x01', '0x0102', 4])
 })
 
-it('lib/rlp: scalars have no leading zeros and respect their width', () => {
+it('lib/rlp: rejects scalars with leading zeros or above their width', () => {
   expect(rlpBigint(rlpScalar(2n ** 64n - 1n), 'x', 8)).toBe(2n ** 64n - 1n)
   expect(rlpScalar(0)).toEqual(new Uint8Array(0))
   expect(toHex(rlpScalar(0x1234))).toBe('0x1234')

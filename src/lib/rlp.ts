@@ -2,19 +2,19 @@ import { bigintFromBytes, emptyBytes, scalarBytes } from './bytes.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
-/** The bytes are not canonical RLP, or not of the shape asked for. */
+/** Thrown when bytes are not canonical RLP or do not have the expected shape. */
 export class RlpError extends Error {}
 
 const maxDepth = 64
 
-/** @see Ethereum yellow paper, appendix B */
+/** Encodes an item. @see Ethereum yellow paper, appendix B */
 export function encodeRlp(item: RlpItem): Uint8Array {
   const out = new Uint8Array(encodedLength(item))
   write(item, out, 0)
   return out
 }
 
-/** A list whose items are encoded already. */
+/** Encodes a list of items that are already encoded. */
 export function encodeRlpList(items: readonly Uint8Array[]): Uint8Array {
   let size = 0
   for (const item of items) size += item.length
@@ -71,7 +71,7 @@ function write(item: RlpItem, out: Uint8Array, start: number): number {
   return at
 }
 
-/** Where the content of the item at `at` begins and ends, and whether it is a list. Throws RlpError on anything not canonical. */
+/** Returns the content range of the item at `at` and whether it is a list. Throws RlpError on non-canonical input. */
 export function rlpHead(bytes: Uint8Array, at: number): { isList: boolean; from: number; to: number } {
   const first = bytes[at]
   if (first === undefined) throw new RlpError('input too short')
@@ -115,14 +115,14 @@ function read(bytes: Uint8Array, at: number, end: number, depth: number): { item
   return { item: items, next: to }
 }
 
-/** Exactly one canonical item; its byte strings are views of the input. Throws RlpError. */
+/** Decodes exactly one canonical item; its byte strings are views of the input. Throws RlpError. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, next } = read(bytes, 0, bytes.length, 0)
   if (next !== bytes.length) throw new RlpError(`${bytes.length - next} bytes after the item`)
   return item
 }
 
-/** The first item and where it ends: for streams of items. Throws RlpError, also when it is cut off. */
+/** Decodes the item at `at` of a stream and returns the offset after it. Throws RlpError, also when the item is truncated. */
 export function decodeRlpPrefix(bytes: Uint8Array, at: number): { item: RlpItem; next: number } {
   return read(bytes, at, bytes.length, 0)
 }
@@ -132,14 +132,14 @@ export function rlpList(item: RlpItem | undefined, what: string): readonly RlpIt
   return item
 }
 
-/** A byte string, of exactly `length` bytes when given. */
+/** Returns a byte string, of exactly `length` bytes when given; throws RlpError otherwise. */
 export function rlpBytes(item: RlpItem | undefined, what: string, length?: number): Uint8Array {
   if (!(item instanceof Uint8Array)) throw new RlpError(`${what}: bytes expected`)
   if (length !== undefined && item.length !== length) throw new RlpError(`${what}: ${length} bytes expected, ${item.length} found`)
   return item
 }
 
-/** A scalar of at most `maxBytes` without leading zeros. */
+/** Returns a scalar of at most `maxBytes` without leading zeros; throws RlpError otherwise. */
 export function rlpBigint(item: RlpItem | undefined, what: string, maxBytes = 32): bigint {
   const bytes = rlpBytes(item, what)
   if (bytes.length > maxBytes) throw new RlpError(`${what}: more than ${maxBytes} bytes`)
@@ -147,7 +147,7 @@ export function rlpBigint(item: RlpItem | undefined, what: string, maxBytes = 32
   return bigintFromBytes(bytes)
 }
 
-/** A scalar below 2^53. */
+/** Returns a scalar below 2^53; throws RlpError otherwise. */
 export function rlpNumber(item: RlpItem | undefined, what: string): number {
   const value = rlpBigint(item, what, 8)
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new RlpError(`${what}: ${value} is not a safe integer`)
@@ -156,13 +156,13 @@ export function rlpNumber(item: RlpItem | undefined, what: string): number {
 
 const maxSmall = 0xffff_ffff_ffff
 
-/** An RLP scalar of a number or bigint. */
+/** Encodes a number or bigint as an RLP scalar. */
 export function rlpScalar(value: bigint | number): Uint8Array {
   if (value === 0 || value === 0n) return emptyBytes
   return value <= maxSmall ? smallScalar(Number(value)) : scalarBytes(BigInt(value))
 }
 
-/** Of at most 6 bytes, without a detour by text. */
+/** Encodes a scalar of at most 6 bytes without converting it to text. */
 function smallScalar(value: number): Uint8Array {
   let length = 1
   for (let limit = 0x100; value >= limit; limit *= 0x100) length++

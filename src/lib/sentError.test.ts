@@ -6,7 +6,7 @@ import { receiveError, sendError } from './sentError.ts'
 
 const across = (error: unknown): Error => receiveError(structuredClone(sendError(error)))
 
-it('lib/sentError: a fault is the same fault in the other thread, with what caused it', () => {
+it('lib/sentError: a fault crosses to another thread with code, data and causes', () => {
   const cause = new RangeError('too large', { cause: new Error('deep') })
   const fault = engineFault('UNKNOWN_PARENT', { hash: zeroHash, number: 7 }, cause)
   const there = across(fault)
@@ -17,7 +17,7 @@ it('lib/sentError: a fault is the same fault in the other thread, with what caus
   expect(there.cause).toMatchObject({ message: 'too large', cause: { message: 'deep' } })
 })
 
-it('lib/sentError: errors that nobody foresaw cross too: odd ones, endless ones, those that cannot be cloned', () => {
+it('lib/sentError: unexpected errors cross too: thrown texts, cyclic causes, data that cannot be cloned', () => {
   expect(across(new TypeError('x is not a function'))).toMatchObject({ name: 'TypeError', message: 'x is not a function' })
   expect(across('just text')).toMatchObject({ name: 'Error', message: 'just text' })
   expect(across(undefined).message).toBe('undefined')

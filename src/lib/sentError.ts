@@ -1,13 +1,13 @@
 import { Fault, type Severity } from './fault.ts'
 import type { LogFields } from './log.ts'
 
-/** An error as it crosses between threads. */
+/** An error in the form that crosses between threads. */
 export type SentError = {
   readonly name: string
   readonly message: string
   readonly stack: string | undefined
   readonly cause: SentError | undefined
-  /** of a Fault only */
+  /** Set for a Fault only. */
   readonly fault:
     | { readonly code: string; readonly severity: Severity; readonly fix: string; readonly data: Readonly<Record<string, unknown>> }
     | undefined
@@ -15,7 +15,7 @@ export type SentError = {
 
 const maxCauses = 8
 
-/** Never fails, whatever was thrown. */
+/** Converts any thrown value to its transfer form. Never throws. */
 export function sendError(error: unknown, depth = 0): SentError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, cause: undefined, fault: undefined }
   const { name, message, stack, cause } = error
@@ -24,7 +24,7 @@ export function sendError(error: unknown, depth = 0): SentError {
   return { name, message, stack, cause: cause === undefined || depth === maxCauses ? undefined : sendError(cause, depth + 1), fault }
 }
 
-/** A Fault again with all it had, a RangeError, or an Error with the name that it had. */
+/** Restores an error: a complete Fault, a RangeError, or an Error with the original name. */
 export function receiveError({ name, message, stack, cause, fault }: SentError): Error {
   const reason = cause && receiveError(cause)
   const options = reason && { cause: reason }
@@ -36,7 +36,7 @@ export function receiveError({ name, message, stack, cause, fault }: SentError):
   return error
 }
 
-/** Values that can be cloned; the others as texts. */
+/** Returns the fields with each value that cannot be cloned replaced by its text. */
 export function sendable(fields: LogFields): LogFields {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlain(value) ? value : String(value)]))
 }

@@ -1,17 +1,17 @@
 import type { Log, LogFields, LogLevel } from './log.ts'
 import { receiveError, type SentError, sendable, sendError } from './sentError.ts'
 
-/** A line of a log as it crosses between threads. */
+/** A log line in the form that crosses between threads. */
 export type LogLine = {
   readonly module: string
   readonly level: LogLevel
   readonly message: string
   readonly fields: LogFields
-  /** fields that are errors */
+  /** The fields that are errors. */
   readonly errors: Readonly<Record<string, SentError>>
 }
 
-/** A log whose lines are written by another thread. */
+/** Creates a log that sends each line to another thread, which writes it. */
 export function createSentLog(send: (line: LogLine) => void, module: string): Log {
   const at =
     (level: LogLevel) =>
@@ -34,7 +34,7 @@ export function createSentLog(send: (line: LogLine) => void, module: string): Lo
   }
 }
 
-/** Writes a line that came from another thread. */
+/** Writes a line received from another thread. */
 export function writeLine(log: Log, { module, level, message, fields, errors }: LogLine): void {
   const received = Object.entries(errors).map(([key, error]) => [key, receiveError(error)])
   log.child(module)[level](message, { ...fields, ...Object.fromEntries(received) })

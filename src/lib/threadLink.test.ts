@@ -3,7 +3,7 @@ import { ThreadLink } from './threadLink.ts'
 
 type There = { double(of: number): Promise<number>; fail(): never; odd(): unknown; note(text: string): void }
 
-/** Two ends in one thread: what crosses is cloned. */
+/** Two linked ends in one thread; messages are cloned. */
 function linked() {
   const notes: string[] = []
   const failures: unknown[] = []
@@ -28,14 +28,14 @@ function linked() {
   return { near, notes, failures }
 }
 
-it('lib/threadLink: a question is answered by its name, or with what was thrown, also when the answer cannot cross', async () => {
+it('lib/threadLink: ask resolves with the result of the named function or rejects with its error, also when the result cannot be cloned', async () => {
   const { near } = linked()
   expect(await Promise.all([near.ask('double', 4), near.ask('double', 5)])).toEqual([8, 10])
   await expect(near.ask('fail')).rejects.toMatchObject({ name: 'RangeError', message: 'too far' })
   await expect(near.ask('odd')).rejects.toThrow('could not be cloned')
 })
 
-it('lib/threadLink: what is told is not answered; what goes wrong there is known there', async () => {
+it('lib/threadLink: a one-way request gets no answer; its error is reported on the receiving side', async () => {
   const { near, notes, failures } = linked()
   near.tell('note', 'one')
   near.tell('note', '')
@@ -44,7 +44,7 @@ it('lib/threadLink: what is told is not answered; what goes wrong there is known
   expect(failures).toMatchObject([{ message: 'an empty note' }])
 })
 
-it('lib/threadLink: when the other thread is gone, open questions and later ones end', async () => {
+it('lib/threadLink: pending and later asks reject when the other thread has ended', async () => {
   const silent: ThreadLink<There, object> = new ThreadLink({ post: () => {}, here: {}, onFailure: () => {} })
   const asked = silent.ask('double', 1)
   silent.end(new Error('gone'))

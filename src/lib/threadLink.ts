@@ -1,6 +1,6 @@
 import { receiveError, type SentError, sendError } from './sentError.ts'
 
-/** What one thread answers to another: functions by name, of arguments and results that can be cloned. */
+/** Functions that one thread offers to another, by name. Arguments and results must be cloneable. */
 export type Answers<T> = { readonly [N in keyof T]: (...args: never[]) => unknown }
 
 type Crossing =
@@ -15,14 +15,14 @@ type ArgsOf<F> = F extends (...args: infer A) => unknown ? A : never
 type AnswerOf<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never
 
 export type ThreadLinkDeps<Here> = {
-  /** Sends to the other thread, whose link is to receive it. */
+  /** Sends a message to the other thread, whose link must `receive` it. */
   readonly post: (message: unknown) => void
   readonly here: Here
-  /** Told of what went wrong when nobody waits for an answer. */
+  /** Called with the error of a one-way request, which has no caller to reject. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** Questions between two threads, both ways; each is answered once, with what the other threw if it threw. */
+/** Request and response between two threads, in both directions. Each request is answered once, with a result or with the error thrown. */
 export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>> {
   readonly #deps: ThreadLinkDeps<Here>
   readonly #waiting = new Map<number, Waiting>()
@@ -42,12 +42,12 @@ export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>
     })
   }
 
-  /** As `ask` where nobody waits for the answer. */
+  /** Sends a request without waiting for an answer. */
   tell<N extends keyof There & string>(name: N, ...args: ArgsOf<There[N]>): void {
     this.#post({ kind: 'tell', name, args: args as readonly never[] })
   }
 
-  /** A message of the other thread has come. */
+  /** Handles a message from the other thread. */
   receive(message: unknown): void {
     const crossing = message as Crossing
     switch (crossing.kind) {
@@ -66,7 +66,7 @@ export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>
     }
   }
 
-  /** The other thread is gone: all questions, open ones and later ones, end with the error. */
+  /** Called when the other thread has ended: pending and later requests reject with the error. */
   end(error: Error): void {
     this.#end ??= error
     for (const { reject } of this.#waiting.values()) reject(this.#end)

@@ -3,13 +3,13 @@ import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
 
 const compress = promisify(zstdCompress)
 
-/** A zstd frame (RFC 8878) at a fast level; the work is done beside this thread. */
+/** Compresses into a zstd frame (RFC 8878) at a fast level, in the platform's thread pool. */
 export async function zstd(bytes: Uint8Array): Promise<Uint8Array> {
   const frame = await compress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
   return new Uint8Array(frame.buffer, frame.byteOffset, frame.length)
 }
 
-/** undefined when the bytes are no frame, or hold more than `maxBytes`. */
+/** Decompresses a zstd frame. Returns undefined when the bytes are not a frame or decompress to more than `maxBytes`. */
 export function unzstd(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
   try {
     const bytes = zstdDecompressSync(frame, { maxOutputLength: maxBytes })
