@@ -25,7 +25,7 @@ FROM ${BASE}
 ENV NODE_ENV=production
 COPY --from=install /app /app
 # Named volumes take over the owner of the folder they are mounted on.
-RUN install -d -o node -g node -m 0750 /data /jwt
+RUN install -d -o node -g node -m 0700 /data /jwt
 WORKDIR /data
 USER node
 STOPSIGNAL SIGTERM

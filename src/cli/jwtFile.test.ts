@@ -22,6 +22,7 @@ it('cli/jwtFile: a secret is made once, for its owner alone, folder included, an
   const made = sharedSecret(path)
   expect(made).toHaveLength(32)
   expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(statSync(join(dir, 'new')).mode & 0o777).toBe(0o700)
   expect(readFileSync(path, 'utf8')).toBe(Buffer.from(made).toString('hex'))
   expect(sharedSecret(path)).toEqual(made)
   expect(readdirSync(join(dir, 'new/folder'))).toEqual(['jwt.hex'])

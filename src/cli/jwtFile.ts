@@ -45,7 +45,7 @@ function readSecret(path: string): Uint8Array | undefined {
 function makeSecret(path: string): void {
   const own = `${path}.${randomBytes(8).toString('hex')}`
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const file = openSync(own, 'wx', 0o600)
     try {
       writeFileSync(file, randomBytes(32).toString('hex'))

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -91,6 +91,12 @@ it.each<[string, Partial<FixedOptions>, string]>([
 it('devnet/datadir: what is not asked for, or is the same, is no other', () => {
   expect(agreeWithKept('/data', options, {})).toBeUndefined()
   expect(agreeWithKept('/data', options, { ...options })).toBeUndefined()
+})
+
+it('devnet/datadirLock: makes the directory for its owner alone', () => {
+  const datadir = join(folder(), 'private')
+  holdDatadir(datadir)[Symbol.dispose]()
+  expect(statSync(datadir).mode & 0o777).toBe(0o700)
 })
 
 it('devnet/datadirLock: one devnet at a time (DEVNET_DATADIR_BUSY), and only where one can write', () => {

@@ -72,7 +72,7 @@ export function readDevnet(datadir: string): KeptDevnet | undefined {
 
 /** Whole or not at all. @throws Error of the file system */
 export function writeDevnet(datadir: string, { options, genesisTimeSec, chain }: KeptDevnet): void {
-  mkdirSync(datadir, { recursive: true })
+  mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const path = join(datadir, fileName)
   const json = { version: 1, options, genesisTimeSec, ...(chain && { chain: toChainFiles(chain) }) }
   writeFileSync(`${path}.new`, `${JSON.stringify(json)}\n`)

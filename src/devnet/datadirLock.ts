@@ -13,7 +13,7 @@ const busy = 5
 export function holdDatadir(datadir: string): Disposable {
   let file: DatabaseSync | undefined
   try {
-    mkdirSync(datadir, { recursive: true })
+    mkdirSync(datadir, { recursive: true, mode: 0o700 })
     file = new DatabaseSync(join(datadir, 'LOCK'))
     file.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
   } catch (error) {

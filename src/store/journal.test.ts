@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -203,6 +204,12 @@ describe('store/fileJournal', () => {
     const dir = filled()
     writeFileSync(join(dir, 'notes.txt'), 'x')
     expect(found(openFileJournal(dir, silentLog)).length).toBe(4)
+  })
+
+  it('directory and files are readable by their owner alone', () => {
+    const dir = filled()
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+    expect(statSync(first(dir)).mode & 0o777).toBe(0o600)
   })
 
   it('a directory that cannot be made is named (DATADIR_UNWRITABLE)', () => {

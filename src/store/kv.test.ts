@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -35,6 +35,17 @@ describe('store/lmdbKv', () => {
     await using again = openLmdb(dir)
     using snapshot = again.snapshot()
     expect(snapshot.get(table, key)).toEqual(key)
+  })
+
+  it('store/lmdbKv: makes directories for their owner alone, closes an older one to others, and leaves the one above it as it was', async () => {
+    const datadir = newDir()
+    const dir = join(datadir, 'chain')
+    const modes = (): number[] => [datadir, dir].map((path) => statSync(path).mode & 0o777)
+    await openLmdb(dir)[Symbol.asyncDispose]()
+    expect(modes()).toEqual([0o700, 0o700])
+    for (const path of [datadir, dir]) chmodSync(path, 0o755)
+    await openLmdb(dir)[Symbol.asyncDispose]()
+    expect(modes()).toEqual([0o755, 0o700])
   })
 
   it('store/lmdbKv: one directory has one writer (DATADIR_LOCKED)', async () => {

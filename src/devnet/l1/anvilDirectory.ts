@@ -42,7 +42,7 @@ function readChain(path: string): Readonly<Record<string, unknown>> {
 export function keptGenesisTime(datadir: string, asked: KeptChain): number {
   const path = join(datadir, chainFile)
   if (!existsSync(join(datadir, stateFile))) {
-    mkdirSync(datadir, { recursive: true })
+    mkdirSync(datadir, { recursive: true, mode: 0o700 })
     writeFileSync(`${path}.new`, JSON.stringify({ ...shown(asked), genesisTimeSec: asked.genesisTimeSec }))
     renameSync(`${path}.new`, path)
     return asked.genesisTimeSec
