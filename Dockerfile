@@ -1,7 +1,8 @@
 # Builds the package, packs it, and installs the tarball with the dependencies of the lockfile, but for the L1 of devnets. No install script runs.
-ARG BASE=node:24-bookworm-slim
+# BASE_IMAGE: any Debian image with Node 24 or newer; by digest, so that a tag that moves changes nothing. The digest is of the index of all platforms.
+ARG BASE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
-FROM ${BASE} AS build
+FROM ${BASE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY toolchain/package.json toolchain/
@@ -9,7 +10,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN node scripts/build.ts && npm pack --ignore-scripts --pack-destination /
 
-FROM ${BASE} AS install
+FROM ${BASE_IMAGE} AS install
 # release, maxperf: what is published. debug: the TypeScript sources run as they are, so that stacks name their lines.
 ARG PROFILE=release
 WORKDIR /app
@@ -21,7 +22,7 @@ RUN tar -xzf basalt-*.tgz --strip-components=1 --no-same-owner \
 COPY --from=build /src/src /sources
 RUN case "$PROFILE" in release|maxperf) ;; debug) cp -r /sources src ;; *) echo "PROFILE is release, maxperf or debug" >&2; exit 1 ;; esac
 
-FROM ${BASE}
+FROM ${BASE_IMAGE}
 ENV NODE_ENV=production
 COPY --from=install /app /app
 # Named volumes take over the owner of the folder they are mounted on.

@@ -238,6 +238,8 @@ async function testTags(folder: string, world: World): Promise<void> {
   }
 }
 
+/** The one that is on the machine: the digest in the Dockerfile needs a registry. */
+process.env['BASE_IMAGE'] ??= 'node:24-bookworm-slim'
 const wanted = layouts.filter(({ name }) => values.layout === undefined || values.layout === name)
 const folder = mkdtempSync(join(tmpdir(), 'basalt-compose-'))
 const host = await hostAddress()

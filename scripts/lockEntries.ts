@@ -1,0 +1,42 @@
+// Entries of package-lock.json and their integrity.
+export type LockEntry = {
+  version?: string
+  integrity?: string
+  link?: boolean
+  optionalDependencies?: Record<string, string>
+  os?: string[]
+  cpu?: string[]
+  optional?: boolean
+}
+export type Lock = { packages: Record<string, LockEntry> }
+
+/** `node_modules/NAME` of packages from the registry; workspaces and the root package are not. */
+export function isRegistryPackage([path, { link }]: readonly [string, LockEntry]): boolean {
+  return path.startsWith('node_modules/') && link !== true
+}
+
+export const nameAt = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** NAME@VERSION of the entries whose bytes `npm ci` does not check. */
+export function withoutIntegrity({ packages }: Lock): string[] {
+  return Object.entries(packages)
+    .filter((entry) => isRegistryPackage(entry) && entry[1].integrity === undefined)
+    .map(([path, { version }]) => `${nameAt(path)}@${version}`)
+}
+
+/** Optional packages of other platforms that the registry behind the last `npm run lock` lacked. A new entry is no remedy: see CONTRIBUTING.md. */
+export const knownWithoutIntegrity: readonly string[] = [
+  '@crate-crypto/node-eth-kzg-darwin-arm64@0.10.0',
+  '@crate-crypto/node-eth-kzg-darwin-x64@0.10.0',
+  '@crate-crypto/node-eth-kzg-linux-arm64-gnu@0.10.0',
+  '@crate-crypto/node-eth-kzg-win32-arm64-msvc@0.10.0',
+  '@crate-crypto/node-eth-kzg-win32-x64-msvc@0.10.0',
+  '@foundry-rs/anvil-darwin-amd64@1.7.1',
+  '@foundry-rs/anvil-darwin-arm64@1.7.1',
+  '@foundry-rs/anvil-linux-arm64@1.7.1',
+  '@foundry-rs/anvil-win32-amd64@1.7.1',
+  '@msgpackr-extract/msgpackr-extract-darwin-arm64@3.0.7',
+  '@msgpackr-extract/msgpackr-extract-darwin-x64@3.0.7',
+  '@msgpackr-extract/msgpackr-extract-linux-arm@3.0.7',
+  '@msgpackr-extract/msgpackr-extract-win32-x64@3.0.7',
+]

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { knownWithoutIntegrity, type Lock, withoutIntegrity } from '../scripts/lockEntries.ts'
+
+const read = (name: string): string => readFileSync(join(resolve(import.meta.dirname, '..'), name), 'utf8')
+const lock = JSON.parse(read('package-lock.json')) as Lock
+
+it('package-lock.json: every package has an integrity, but for the listed ones of other platforms', () => {
+  expect(withoutIntegrity(lock)).toEqual(knownWithoutIntegrity)
+})
+
+it('scripts/lockEntries: finds an entry whose integrity is missing', () => {
+  const packages = { ...lock.packages, 'node_modules/a/node_modules/@b/c': { version: '1.2.3' } }
+  expect(withoutIntegrity({ packages })).toContain('@b/c@1.2.3')
+})
+
+it('Dockerfile: the base image is named by its digest', () => {
+  const dockerfile = read('Dockerfile')
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+  expect(new Set(images)).toEqual(new Set(['${BASE_IMAGE}']))
+  expect(dockerfile).toMatch(/^ARG BASE_IMAGE=node:[\d.]+-bookworm-slim@sha256:[0-9a-f]{64}$/m)
+})
