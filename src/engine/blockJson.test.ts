@@ -51,13 +51,13 @@ describe('engine/blockJson', () => {
     ['the order', { ...reth, transactions: reth.transactions.toReversed() }, 'another root'],
     ['one transaction less', { ...reth, transactions: reth.transactions.slice(1) }, 'another root'],
     ['no transactions', { ...reth, transactions: [] }, 'another root'],
-    ['hashes for transactions', { ...reth, transactions: reth.transactions.map((tx) => tx['hash']) }, 'transaction is no object'],
+    ['hashes for transactions', { ...reth, transactions: reth.transactions.map((tx) => tx['hash']) }, 'transaction is not an object'],
     ['a type from the future', withTransaction(1, { type: '0x7d' }), 'of a type that this version'],
     ['withdrawals', { ...reth, withdrawals: [{}] }, 'withdrawals are not empty'],
-    ['nothing', null, 'block is no object'],
-    ['a list', [reth], 'block is no object'],
+    ['nothing', null, 'block is not an object'],
+    ['a list', [reth], 'block is not an object'],
     ['a number too large', { ...reth, timestamp: '0xffffffffffffffff' }, 'timestamp is not a safe integer'],
-    ['a number for a quantity', { ...reth, gasLimit: 30_000_000 }, 'gasLimit is no text'],
+    ['a number for a quantity', { ...reth, gasLimit: 30_000_000 }, 'gasLimit is not a text'],
     ['half a byte', { ...reth, extraData: '0x1' }, 'extraData is malformed'],
   ])('%s changed: refused', (_what, json, reason) => refused(json, reason))
 

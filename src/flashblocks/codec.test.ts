@@ -166,7 +166,7 @@ it('flashblocks/codec: rejects 40 bytes of brotli that are 16 MB of open lists w
 })
 
 it('flashblocks/codec: a refusal names the field and quotes nothing', () => {
-  expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is no quantity' })
+  expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is not a quantity' })
 })
 
 it('flashblocks/codec: any bytes are a frame or a refusal', () => {

@@ -9,11 +9,11 @@ const names = Object.keys(recordedChains) as RecordedChainName[]
 const chains = new Map(names.map((name) => [name, readRecordedChain(name).blocks]))
 const raws = names.flatMap((name) => chains.get(name)?.map(({ raw }) => raw) ?? [])
 const fieldsOf = (raw: Uint8Array): readonly RlpItem[] => decodeRlp(raw) as readonly RlpItem[]
-/** before Canyon and after, each with a signed transaction */
+/** A block before Canyon and one from Canyon on, each with a signed transaction. */
 const bedrock = raws.find((raw) => fieldsOf(raw).length === 3 && decodeBlock(raw).transactions.length > 1) ?? new Uint8Array(0)
 const canyon = raws.find((raw) => fieldsOf(raw).length === 4 && decodeBlock(raw).transactions.length > 1) ?? new Uint8Array(0)
 
-it.each(names)('types/block: %s: blocks that another client encoded have their hash and come out byte for byte', (name) => {
+it.each(names)('types/block: %s: decodes blocks of another client to their hash and re-encodes them byte for byte', (name) => {
   for (const { raw, hash } of chains.get(name) ?? []) {
     const block = decodeBlock(raw)
     expect(hashHeader(block.header)).toBe(hash)
@@ -22,7 +22,7 @@ it.each(names)('types/block: %s: blocks that another client encoded have their h
   }
 })
 
-it('types/block: the size is that of the encoding, around the steps of length prefixes too', () => {
+it('types/block: encodedBlockSize equals the encoded length, also where the length prefix grows', () => {
   const block = decodeBlock(canyon)
   for (const length of [0, 1, 55, 56, 57, 255, 256, 65_535, 65_536, 70_000]) {
     for (const type of [2, 0x7e]) {
@@ -32,12 +32,12 @@ it('types/block: the size is that of the encoding, around the steps of length pr
   }
 })
 
-it('types/block: legacy transactions stand as lists, typed ones as byte strings; both kinds are in the recordings', () => {
+it('types/block: encodes legacy transactions as lists and typed ones as byte strings; the recordings contain both', () => {
   const types = new Set(raws.flatMap((raw) => decodeBlock(raw).transactions.map((bytes) => Math.min(bytes[0] ?? 0, 0xc0))))
   expect([...types].sort((a, b) => a - b)).toEqual([1, 2, 4, 0x7e, 0xc0])
 })
 
-it('types/block: a block of Ethereum keeps its ommers and withdrawals, and is read out of several', () => {
+it('types/block: decodeWholeBlock keeps ommers and withdrawals, and reads one block of several', () => {
   const block = decodeBlock(canyon)
   const withdrawals = [{ index: 1n, validatorIndex: 2n ** 64n - 1n, address: zeroAddress, amountGwei: 100n }]
   const whole = { ...block, ommers: [block.header, decodeBlock(bedrock).header], withdrawals }
@@ -58,14 +58,14 @@ it.each<[string, RlpItem]>([
   ['no list', Uint8Array.of(1)],
   ['an empty list', []],
   ['a header alone', [header]],
-  ['one without ommers', [header, transactions]],
-  ['one with an ommer', [header, transactions, [header], []]],
-  ['one with a withdrawal', [header, transactions, [], [[]]]],
-  ['one without the withdrawals that its header announces', [header, transactions, []]],
-  ['one with withdrawals that its header does not know', [oldHeader, oldTransactions, [], []]],
-  ['one with a field too many', [header, transactions, [], [], []]],
-  ['one with a legacy transaction in a byte string', [header, [encodeRlp([Uint8Array.of(1)])], [], []]],
-  ['one with an empty transaction', [header, [new Uint8Array(0)], [], []]],
-])('types/block: %s is not a block', (_what, item) => {
+  ['a block without ommers', [header, transactions]],
+  ['a block with an ommer', [header, transactions, [header], []]],
+  ['a block with a withdrawal', [header, transactions, [], [[]]]],
+  ['a block without the withdrawals that its header announces', [header, transactions, []]],
+  ['a block with withdrawals but no withdrawals root', [oldHeader, oldTransactions, [], []]],
+  ['a block with an extra field', [header, transactions, [], [], []]],
+  ['a legacy transaction in a byte string', [header, [encodeRlp([Uint8Array.of(1)])], [], []]],
+  ['an empty transaction', [header, [new Uint8Array(0)], [], []]],
+])('types/block: rejects %s', (_what, item) => {
   expect(() => decodeBlock(encodeRlp(item))).toThrow(RlpError)
 })

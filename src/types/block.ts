@@ -2,37 +2,37 @@ import { decodeRlp, decodeRlpPrefix, encodeRlp, encodeRlpList, RlpError, type Rl
 import { encodeHeader, type Header, headerFromRlp } from './header.ts'
 import { encodeWithdrawal, type Withdrawal, withdrawalFromRlp } from './withdrawal.ts'
 
-/** A block: its header and EIP-2718 transactions. On our chains it has no ommers, and from Canyon on an empty list of withdrawals. */
+/** A block: its header and EIP-2718 transactions. OP-Stack blocks have no ommers, and an empty list of withdrawals from Canyon on. */
 export type Block = {
   readonly header: Header
   readonly transactions: readonly Uint8Array[]
-  /** of a block of Ethereum; absent: none */
+  /** Set for an Ethereum block only; absent means none. */
   readonly ommers?: readonly Header[]
-  /** of a block of Ethereum; absent: none */
+  /** Set for an Ethereum block only; absent means none. */
   readonly withdrawals?: readonly Withdrawal[]
 }
 
-/** In a block's RLP a legacy transaction stands as a list, a typed one as a byte string. */
+/** Encodes a transaction for a block's RLP: a legacy transaction is a list, a typed one a byte string. */
 const transactionItem = (raw: Uint8Array): Uint8Array => ((raw[0] ?? 0) >= 0xc0 ? raw : encodeRlp(raw))
 
 export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList([encodeHeader(block.header), encodeRlpList(block.transactions.map(transactionItem)), ...otherLists(block)])
 }
 
-/** The lists after that of the transactions, encoded. */
+/** Encodes the lists that follow the transactions. */
 function otherLists({ header, ommers = [], withdrawals = [] }: Block): Uint8Array[] {
   const lists = [encodeRlpList(ommers.map(encodeHeader))]
   if (header.withdrawalsRoot !== undefined) lists.push(encodeRlpList(withdrawals.map(encodeWithdrawal)))
   return lists
 }
 
-/** What RLP puts before content of so many bytes. */
+/** Returns the length of the RLP prefix for `content` bytes. */
 function prefixSize(content: number): number {
   if (content < 56) return 1
   return content < 0x100 ? 2 : content < 0x10000 ? 3 : content < 0x1000000 ? 4 : 5
 }
 
-/** Bytes of `encodeBlock`, without encoding the transactions. */
+/** Returns the length of `encodeBlock` without encoding the transactions. */
 export function encodedBlockSize(block: Block): number {
   const { header, transactions } = block
   let listed = 0
@@ -46,7 +46,7 @@ export function encodedBlockSize(block: Block): number {
   return prefixSize(content) + content
 }
 
-/** The EIP-2718 bytes of a transaction; a typed one begins with a byte below 0x80. */
+/** Returns the EIP-2718 bytes of a transaction; a typed one starts with a byte below 0x80. */
 function transactionFromItem(item: RlpItem): Uint8Array {
   if (!(item instanceof Uint8Array)) return encodeRlp(item)
   if ((item[0] ?? 0xff) >= 0x80) throw new RlpError('transaction without a type in a byte string')
@@ -57,7 +57,7 @@ function requireEmpty(item: RlpItem | undefined, what: string): void {
   if (rlpList(item, what).length > 0) throw new RlpError(`block with ${what}`)
 }
 
-/** RlpError when the bytes are not a block, or one with ommers or withdrawals. */
+/** Decodes an OP-Stack block. Throws RlpError on other bytes, and on blocks with ommers or withdrawals. */
 export function decodeBlock(bytes: Uint8Array): Block {
   const [first, transactions, ommers, ...rest] = rlpList(decodeRlp(bytes), 'block')
   if (first === undefined) throw new RlpError('block without header')
@@ -68,7 +68,7 @@ export function decodeBlock(bytes: Uint8Array): Block {
   return { header, transactions: rlpList(transactions, 'transactions').map(transactionFromItem) }
 }
 
-/** A block of Ethereum: as `decodeBlock`, with ommers and withdrawals. @returns also where it ends, for blocks one after another */
+/** Decodes an Ethereum block like `decodeBlock`, with ommers and withdrawals. @returns also the offset after the block, for a stream of blocks */
 export function decodeWholeBlock(bytes: Uint8Array, at: number): { readonly block: Block; readonly next: number } {
   const { item, next } = decodeRlpPrefix(bytes, at)
   const [first, transactions, ommers, withdrawals, ...rest] = rlpList(item, 'block')

@@ -20,11 +20,11 @@ const call: Deposit = {
 
 it.each<[string, Deposit]>([
   ['a call', call],
-  ['a creation that mints nothing', { ...call, to: null, mint: 0n, data: new Uint8Array(80).fill(0x60) }],
+  ['a creation without mint', { ...call, to: null, mint: 0n, data: new Uint8Array(80).fill(0x60) }],
   ['a system transaction with the largest gas limit', { ...call, isSystemTransaction: true, gasLimit: 2n ** 64n - 1n }],
-  ['one of no value, gas and data', { ...call, mint: 0n, value: 0n, gasLimit: 0n, data: new Uint8Array(0) }],
-  ['one of the largest amounts', { ...call, mint: 2n ** 256n - 1n, value: 2n ** 256n - 1n }],
-])('types/deposit: %s is encoded as another implementation does it, and read back', (_what, deposit) => {
+  ['a deposit without value, gas and data', { ...call, mint: 0n, value: 0n, gasLimit: 0n, data: new Uint8Array(0) }],
+  ['a deposit with the largest amounts', { ...call, mint: 2n ** 256n - 1n, value: 2n ** 256n - 1n }],
+])('types/deposit: %s encodes as in another implementation and round-trips', (_what, deposit) => {
   const { sourceHash, from, to, mint, value, gasLimit: gas, isSystemTransaction: isSystemTx } = deposit
   const optional = { ...(to !== null && { to }), ...(mint > 0n && { mint }), ...(value > 0n && { value }) }
   const fields = { type: 'deposit', sourceHash, from, gas, isSystemTx, data: toHex(deposit.data), ...optional } as const
@@ -39,17 +39,17 @@ const replaced = (at: number, item: RlpItem): Uint8Array => deposit(fields.map((
 it.each<[string, Uint8Array]>([
   ['nothing', new Uint8Array(0)],
   ['another type', deposit(fields, 0x02)],
-  ['one without its data', deposit(fields.slice(0, 7))],
-  ['one field too many', deposit([...fields, new Uint8Array(0)])],
-  ['bytes after its end', concatBytes(encodeDeposit(call), Uint8Array.of(0))],
+  ['a deposit without its data', deposit(fields.slice(0, 7))],
+  ['an extra field', deposit([...fields, new Uint8Array(0)])],
+  ['bytes after the end', concatBytes(encodeDeposit(call), Uint8Array.of(0))],
   ['a short source hash', replaced(0, new Uint8Array(31))],
-  ['a sender of nobody', replaced(1, new Uint8Array(0))],
-  ['half a receiver', replaced(2, new Uint8Array(10))],
+  ['an empty sender', replaced(1, new Uint8Array(0))],
+  ['a receiver of 10 bytes', replaced(2, new Uint8Array(10))],
   ['a value of 33 bytes', replaced(4, new Uint8Array(33).fill(1))],
   ['a gas limit of 9 bytes', replaced(5, new Uint8Array(9).fill(1))],
-  ['a flag that is neither yes nor no', replaced(6, Uint8Array.of(2))],
-  ['a flag written as a zero byte', replaced(6, Uint8Array.of(0))],
+  ['a flag of 2', replaced(6, Uint8Array.of(2))],
+  ['a flag encoded as a zero byte', replaced(6, Uint8Array.of(0))],
   ['data that is a list', replaced(7, [])],
-])('types/deposit: %s is refused', (_what, bytes) => {
+])('types/deposit: decodeDeposit rejects %s', (_what, bytes) => {
   expect(() => decodeDeposit(bytes)).toThrow(RlpError)
 })

@@ -8,15 +8,15 @@ export type Deposit = {
   readonly type: 0x7e
   readonly sourceHash: Hash
   readonly from: Address
-  /** null creates a contract */
+  /** null creates a contract. */
   readonly to: Address | null
-  /** wei that come into being on L2 for `from`; kept when the transaction fails */
+  /** Wei minted on L2 for `from`; kept when the transaction fails. */
   readonly mint: bigint
-  /** wei */
+  /** Wei. */
   readonly value: bigint
-  /** gas; u64 */
+  /** Gas; u64. */
   readonly gasLimit: bigint
-  /** before Regolith: takes no part in the block's gas */
+  /** Before Regolith: excluded from the block's gas. */
   readonly isSystemTransaction: boolean
   readonly data: Uint8Array
 }
@@ -41,7 +41,7 @@ function flagFromRlp(item: RlpItem | undefined, what: string): boolean {
   return value === 1n
 }
 
-/** RlpError when the bytes are not a deposit. */
+/** Decodes a deposit. Throws RlpError on other bytes. */
 export function decodeDeposit(bytes: Uint8Array): Deposit {
   if (bytes[0] !== 0x7e) throw new RlpError('not a deposit')
   const fields = rlpList(decodeRlp(bytes.subarray(1)), 'deposit')

@@ -4,7 +4,7 @@ import { decodeRlp, encodeRlp, RlpError, type RlpItem } from '#lib/rlp'
 import { decodeHeader, encodeHeader, type Header, hashHeader } from './header.ts'
 import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash, zeroAddress, zeroHash } from './ids.ts'
 
-/** Ethereum's first block. */
+/** Ethereum's genesis header. */
 const genesis: Header = {
   parentHash: zeroHash,
   ommersHash: emptyOmmersHash,
@@ -32,21 +32,21 @@ const jovian: Header = {
   requestsHash: emptyRequestsHash,
 }
 
-it('types/header: the hash of a known block', () => {
+it('types/header: hashes a known block', () => {
   expect(hashHeader(genesis)).toBe('0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3')
 })
 
-it('types/header: survives at every fork, with fields of a fork not known yet', () => {
+it('types/header: round-trips at every fork, also with fields of an unknown fork', () => {
   const later = { ...jovian, extra: [Uint8Array.of(1, 2, 3)] }
   for (const header of [genesis, { ...genesis, baseFeePerGas: 7n }, jovian, later])
     expect(decodeHeader(encodeHeader(header))).toEqual(header)
 })
 
-it('types/header: a later field without an earlier one is refused', () => {
+it('types/header: encodeHeader rejects a later field without an earlier one', () => {
   expect(() => encodeHeader({ ...genesis, requestsHash: emptyRequestsHash })).toThrow(RangeError)
 })
 
-it('types/header: a header of too few or wrong fields is refused', () => {
+it('types/header: rejects a header with missing or malformed fields', () => {
   const fields = decodeRlp(encodeHeader(genesis)) as readonly RlpItem[]
   expect(() => decodeHeader(encodeRlp(fields.slice(0, 14)))).toThrow(RlpError)
   expect(() => decodeHeader(encodeRlp([...fields.slice(0, 14), Uint8Array.of(1)]))).toThrow(RlpError)

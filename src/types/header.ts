@@ -4,8 +4,9 @@ import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpNu
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
 /**
- * A block header of L1 or L2. Fields of later forks are absent before them; `extra` holds header fields after `requestsHash` that this
- * version does not know, so that newer L1 headers still hash right.
+ * A block header of L1 or L2. Fields of later forks are absent before the fork. `extra` holds header fields after `requestsHash` that this version
+ * does
+ * not know, so that newer L1 headers still hash correctly.
  */
 export type Header = {
   readonly parentHash: Hash
@@ -17,26 +18,26 @@ export type Header = {
   readonly logsBloom: Uint8Array
   readonly difficulty: bigint
   readonly number: number
-  /** gas; u64 */
+  /** Gas; u64. */
   readonly gasLimit: bigint
-  /** gas; u64 */
+  /** Gas; u64. */
   readonly gasUsed: bigint
-  /** seconds since 1970 */
+  /** Seconds since 1970. */
   readonly timestamp: number
   readonly extraData: Uint8Array
-  /** prevRandao since the merge */
+  /** prevRandao since the merge. */
   readonly mixHash: Hash
-  /** 8 bytes */
+  /** 8 bytes. */
   readonly nonce: Uint8Array
-  /** wei per gas; London */
+  /** Wei per gas; from London. */
   readonly baseFeePerGas?: bigint
-  /** Shanghai, Canyon */
+  /** From Shanghai (L1) or Canyon (L2). */
   readonly withdrawalsRoot?: Hash
-  /** blob gas; Cancun, Ecotone. Jovian: DA footprint */
+  /** Blob gas, from Cancun (L1) or Ecotone (L2). From Jovian on: DA footprint. */
   readonly blobGasUsed?: bigint
   readonly excessBlobGas?: bigint
   readonly parentBeaconBlockRoot?: Hash
-  /** Prague, Isthmus */
+  /** From Prague (L1) or Isthmus (L2). */
   readonly requestsHash?: Hash
   readonly extra?: readonly Uint8Array[]
 }
@@ -76,22 +77,22 @@ function headerFields(header: Header): RlpItem[] {
   ]
 }
 
-/** Canonical RLP. RangeError when a field of a later fork stands without those before it. */
+/** Encodes a header as canonical RLP. Throws RangeError when a field of a later fork is set without the fields before it. */
 export function encodeHeader(header: Header): Uint8Array {
   return encodeRlp(headerFields(header))
 }
 
-/** Block hash: keccak of the header's RLP. */
+/** Returns the block hash: keccak of the header's RLP. */
 export function hashHeader(header: Header): Hash {
   return hashFromBytes(keccak256(encodeHeader(header)))
 }
 
-/** RlpError when the bytes are not a header. */
+/** Decodes a header. Throws RlpError on other bytes. */
 export function decodeHeader(bytes: Uint8Array): Header {
   return headerFromRlp(decodeRlp(bytes))
 }
 
-/** RlpError when the item is not a header. */
+/** Converts a decoded RLP item to a header. Throws RlpError on another shape. */
 export function headerFromRlp(item: RlpItem): Header {
   const fields = rlpList(item, 'header')
   const hash32 = (at: number, what: string): Hash => hashFromBytes(rlpBytes(fields[at], what, 32))

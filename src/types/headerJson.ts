@@ -3,7 +3,7 @@ import type { Header } from './header.ts'
 import type { Hash } from './ids.ts'
 import { addressField, bigintField, bytesField, has, hashField, type Json, numberField } from './jsonShape.ts'
 
-/** The header in an `eth_getBlockBy…` answer, without what this version does not know. ShapeError when it is none. */
+/** Parses the header fields of an `eth_getBlockBy…` result; unknown fields are ignored. Throws ShapeError when a field is missing or malformed. */
 export function headerFromJson(json: Json): Header {
   return {
     parentHash: hashField(json, 'parentHash'),
@@ -30,7 +30,7 @@ export function headerFromJson(json: Json): Header {
   }
 }
 
-/** The header as `eth_getBlockBy…` answers it; fields of later forks are absent before them. */
+/** Formats a header for the result of `eth_getBlockBy…`; fields of later forks are absent before the fork. */
 export function headerToJson(hash: Hash, header: Header): Record<string, string> {
   return {
     hash,

@@ -17,7 +17,7 @@ import {
 
 const hash = `0x${'aBcD'.repeat(16)}`
 
-it('types/ids: text of any letter case becomes lower case, so that equal ids are the same text', () => {
+it('types/ids: parses text of any letter case to lower case, so that equal ids are equal texts', () => {
   expect(parseHash(hash)).toBe(hash.toLowerCase())
   const address = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
   expect(checksumAddress(address)).not.toBe(address)
@@ -27,19 +27,19 @@ it('types/ids: text of any letter case becomes lower case, so that equal ids are
 })
 
 it.each(['', '0x', hash.slice(2), `${hash}00`, hash.slice(0, -2), hash.slice(0, -1), `${hash.slice(0, -1)}g`, ` ${hash}`, `${hash}\n`])(
-  'types/ids: %j is no hash',
+  'types/ids: rejects %j as a hash',
   (text) => {
     expect(() => parseHash(text)).toThrow(SyntaxError)
   },
 )
 
-it('types/ids: bytes and text of another length are refused', () => {
+it('types/ids: rejects bytes and text of another length', () => {
   expect(() => hashFromBytes(new Uint8Array(31))).toThrow(SyntaxError)
   expect(() => addressFromBytes(new Uint8Array(32))).toThrow(SyntaxError)
   expect(() => parseAddress(hash)).toThrow(SyntaxError)
 })
 
-it('types/ids: the hashes of nothing are what other implementations compute', () => {
+it('types/ids: the hash constants of empty inputs match other implementations', () => {
   expect(emptyCodeHash).toBe(toHex(keccak_256(new Uint8Array(0))))
   expect(emptyRoot).toBe(toHex(keccak_256(Uint8Array.of(0x80))))
   expect(emptyOmmersHash).toBe(toHex(keccak_256(Uint8Array.of(0xc0))))

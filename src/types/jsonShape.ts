@@ -1,28 +1,28 @@
 import { fromHex } from '#lib/hex'
 import { type Address, type Hash, parseAddress, parseHash } from './ids.ts'
 
-/** A JSON value is not of the shape that it should have. */
+/** Thrown when a JSON value does not have the expected shape. */
 export class ShapeError extends Error {}
 
 export type Json = Readonly<Record<string, unknown>>
 
 export function objectOf(value: unknown, what: string): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is no object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(`${what} is not an object`)
   return value as Json
 }
 
 export function listOf(value: unknown, what: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new ShapeError(`${what} is no list`)
+  if (!Array.isArray(value)) throw new ShapeError(`${what} is not a list`)
   return value
 }
 
 function textOf(json: Json, key: string): string {
   const value = json[key]
-  if (typeof value !== 'string') throw new ShapeError(`${key} is no text`)
+  if (typeof value !== 'string') throw new ShapeError(`${key} is not a text`)
   return value
 }
 
-/** Whether a field is there; other clients write `null` for none. */
+/** Returns whether a field is present; other clients write `null` for an absent field. */
 export const has = (json: Json, key: string): boolean => json[key] !== undefined && json[key] !== null
 
 const checked = <T>(json: Json, key: string, parse: (text: string) => T): T => {
@@ -41,7 +41,7 @@ export const addressField = (json: Json, key: string): Address => checked(json, 
 const quantityPattern = /^0x[0-9a-fA-F]{1,64}$/
 export function bigintField(json: Json, key: string): bigint {
   const text = textOf(json, key)
-  if (!quantityPattern.test(text)) throw new ShapeError(`${key} is no quantity`)
+  if (!quantityPattern.test(text)) throw new ShapeError(`${key} is not a quantity`)
   return BigInt(text)
 }
 

@@ -3,14 +3,14 @@ import { keccak256, keccak256Hex } from '#lib/keccak'
 import { RlpError, type RlpItem, rlpBytes, rlpList } from '#lib/rlp'
 import { type Address, addressFromBytes, type Hash, hashFromBytes } from './ids.ts'
 
-/** An event of a contract, as it stands in a receipt. */
+/** An event of a contract, as a receipt contains it. */
 export type Log = { readonly address: Address; readonly topics: readonly Hash[]; readonly data: Uint8Array }
 
 export function logToRlp(log: Log): RlpItem {
   return [fromHex(log.address), log.topics.map(fromHex), log.data]
 }
 
-/** RlpError when the item is not a log. */
+/** Converts a decoded RLP item to a log. Throws RlpError on another shape. */
 export function logFromRlp(item: RlpItem): Log {
   const [address, topics, data, ...rest] = rlpList(item, 'log')
   if (rest.length > 0) throw new RlpError('log: too many fields')
@@ -23,16 +23,16 @@ export function logFromRlp(item: RlpItem): Log {
 
 export const bloomBytes = 256
 
-/** The bit that the digest's bytes from an even place below 6 on stand for. */
+/** Returns the bloom bit that a digest selects with the two bytes from `at`. */
 const bitAt = (digest: Uint8Array, at: number): number => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047
 
-/** The three bits of a value, each a place in the filter: 0 is the lowest bit of the last byte. @see yellow paper, 4.3.1 (M3:2048) */
+/** Returns the three bloom bits of a value; bit 0 is the lowest bit of the last byte. @see yellow paper, 4.3.1 (M3:2048) */
 export function bloomBits(value: Uint8Array): readonly number[] {
   const digest = keccak256(value)
   return [0, 2, 4].map((at) => bitAt(digest, at))
 }
 
-/** Whether all the bits are set: the values behind them may be in the filter, or certainly are not. */
+/** Returns whether all bits are set: true means the value may be in the filter, false means it is not. */
 export function bloomHas(bloom: Uint8Array, bits: readonly number[]): boolean {
   return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
 }
@@ -46,10 +46,10 @@ function addToBloom(bloom: Uint8Array, value: Hex): void {
   }
 }
 
-/** The filter of no logs: one for all, never written to. */
+/** Shared filter of an empty log list; never written to. */
 const emptyBloom = new Uint8Array(bloomBytes)
 
-/** The 2,048-bit filter of addresses and topics; not to be written to. */
+/** Computes the 2,048-bit filter of addresses and topics. Callers must not write to it. */
 export function bloomOf(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return emptyBloom
   const bloom = new Uint8Array(bloomBytes)

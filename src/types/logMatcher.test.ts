@@ -9,7 +9,7 @@ const receipts = recorded.map(decodeReceipt)
 const logs = receipts.flatMap((receipt) => receipt.logs)
 const sample = Array.from({ length: 12 }, (_, i) => logs[Math.floor((i * logs.length) / 12)] ?? []).flat()
 
-/** Filters made of what recorded logs have, and of what they do not have. */
+/** Filters with values of recorded logs and with values that no recorded log has. */
 const wishes: readonly WantedLogs[] = [
   { addresses: [], topics: [] },
   ...sample.flatMap(({ address, topics }, at): WantedLogs[] => {
@@ -23,7 +23,7 @@ const wishes: readonly WantedLogs[] = [
   }),
 ]
 
-it('types/logMatcher: finds in encoded receipts what it finds among the logs that other clients wrote', () => {
+it('types/logMatcher: finds the same logs in encoded receipts as in the JSON logs of other clients', () => {
   expect(logs.length).toBeGreaterThan(100)
   for (const wanted of wishes) {
     const matcher = new LogMatcher(wanted)
@@ -35,7 +35,7 @@ it('types/logMatcher: finds in encoded receipts what it finds among the logs tha
   expect(new Set(sizes).size).toBeGreaterThan(5)
 })
 
-it('types/logMatcher: a filter that matches a log does not rule out the bloom of its receipt', () => {
+it("types/logMatcher: a matching log's receipt bloom is never ruled out", () => {
   for (const wanted of wishes) {
     const matcher = new LogMatcher(wanted)
     for (const { logs: list, logsBloom } of receipts)

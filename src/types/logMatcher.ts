@@ -3,13 +3,13 @@ import { rlpHead } from '#lib/rlp'
 import type { Address, Hash } from './ids.ts'
 import { bloomBits, bloomHas, type Log } from './log.ts'
 
-/** What logs are looked for; an empty list of alternatives matches everything. */
+/** A log filter. An empty list of alternatives matches everything. */
 export type WantedLogs = { readonly addresses: readonly Address[]; readonly topics: readonly (readonly Hash[])[] }
 
-/** Values one of which has to stand at a place; none: any. */
+/** Accepted values at one position of a log; an empty list accepts any value. */
 class Alternatives {
   readonly #values: ReadonlySet<string>
-  /** when there is one only: most often so, and quicker to compare */
+  /** Set when there is exactly one value, the most frequent case and the fastest to compare. */
   readonly #only: Uint8Array | undefined
 
   constructor(values: readonly string[]) {
@@ -26,7 +26,7 @@ class Alternatives {
     return this.isAny || this.#values.has(value)
   }
 
-  /** Whether one stands in the bytes. @param size of each */
+  /** Returns whether the bytes at `from` are one of the values. @param size size of a value in bytes */
   hasAt(bytes: Uint8Array, from: number, size: number): boolean {
     if (this.isAny) return true
     const only = this.#only
@@ -39,7 +39,7 @@ class Alternatives {
 const addressBytes = 20
 const topicBytes = 32
 
-/** A log whose encoding is our own: every address has one byte before it, as has every topic. @param from where its fields begin */
+/** Decodes a log from its own encoder's RLP, where each address and topic has a prefix of one byte. @param from offset of the log's fields */
 function logAt(bytes: Uint8Array, from: number): Log {
   const list = rlpHead(bytes, from + 1 + addressBytes)
   const topics: Hash[] = []
@@ -49,8 +49,8 @@ function logAt(bytes: Uint8Array, from: number): Log {
 }
 
 /**
- * Tests a filter on blooms, on logs, and on encoded ones. Hashes the filter's values once.
- * An empty list of alternatives matches anything, also a topic that the log does not have.
+ * Tests a log filter against blooms, logs and encoded logs. Hashes the filter's values once.
+ * An empty list of alternatives matches everything, also a missing topic.
  * @see execution-apis, eth_getLogs: "topics"
  */
 export class LogMatcher {
@@ -74,8 +74,8 @@ export class LogMatcher {
   }
 
   /**
-   * The logs that match in an encoded receipt, of which no others are decoded, with their places among its logs.
-   * @param receipt as `encodeReceipt` has made it; the logs hold bytes of their own
+   * Returns the matching logs of an encoded receipt with their indices among its logs. Decodes only matching logs.
+   * @param receipt encoded by `encodeReceipt`; the returned logs own their bytes
    */
   decodeFrom(receipt: Uint8Array): { readonly log: Log; readonly at: number }[] {
     let from = rlpHead(receipt, (receipt[0] ?? 0) < 0x80 ? 1 : 0).from
@@ -90,7 +90,7 @@ export class LogMatcher {
     return found
   }
 
-  /** @param from where the fields of an encoded log begin */
+  /** Tests one encoded log. @param from offset of the log's fields */
   #matchesAt(bytes: Uint8Array, from: number): boolean {
     if (!this.#addresses.hasAt(bytes, from + 1, addressBytes)) return false
     const topics = rlpHead(bytes, from + 1 + addressBytes)

@@ -1,27 +1,27 @@
 import type { Address, Hash } from './ids.ts'
 
-/** What to build: the Engine API's payload attributes with the OP fields. */
+/** Payload attributes of the Engine API with the OP fields. */
 export type PayloadAttributes = {
-  /** seconds */
+  /** Seconds. */
   readonly timestamp: number
   readonly prevRandao: Hash
   readonly suggestedFeeRecipient: Address
-  /** from Canyon: none; absent before */
+  /** From Canyon: the empty list; absent before. */
   readonly withdrawals?: readonly []
-  /** from Ecotone: that of the L1 origin */
+  /** From Ecotone: the parent beacon block root of the L1 origin. */
   readonly parentBeaconBlockRoot?: Hash
-  /** EIP-2718 bytes, in order: L1 attributes, user deposits, upgrade transactions, then those of the batch */
+  /** EIP-2718 bytes in order: L1 attributes, user deposits, upgrade transactions, transactions of the batch. */
   readonly transactions: readonly Uint8Array[]
   readonly noTxPool: boolean
-  /** gas */
+  /** Gas. */
   readonly gasLimit: bigint
-  /** from Holocene: 8 bytes, denominator u32 ‖ elasticity u32; both zero: the chain's own */
+  /** From Holocene: 8 bytes, denominator u32 ‖ elasticity u32; zero in both selects the chain's configured values. */
   readonly eip1559Params?: Uint8Array
-  /** from Jovian: wei per gas */
+  /** From Jovian: wei per gas. */
   readonly minBaseFee?: bigint
 }
 
-/** A built block, as the Engine API carries it; fields of later forks are absent before them. */
+/** A built block, as the Engine API carries it; fields of later forks are absent before the fork. */
 export type Payload = {
   readonly parentHash: Hash
   readonly feeRecipient: Address
@@ -32,7 +32,7 @@ export type Payload = {
   readonly blockNumber: number
   readonly gasLimit: bigint
   readonly gasUsed: bigint
-  /** seconds */
+  /** Seconds. */
   readonly timestamp: number
   readonly extraData: Uint8Array
   readonly baseFeePerGas: bigint
@@ -41,8 +41,8 @@ export type Payload = {
   readonly withdrawals?: readonly []
   readonly blobGasUsed?: bigint
   readonly excessBlobGas?: bigint
-  /** from Isthmus */
+  /** From Isthmus. */
   readonly withdrawalsRoot?: Hash
-  /** travels beside the payload in the Engine API */
+  /** Sent next to the payload in the Engine API, not inside it. */
   readonly parentBeaconBlockRoot?: Hash
 }

@@ -1,33 +1,33 @@
 import type { Address, Hash } from './ids.ts'
 
-/** Why the pool does not take a transaction. Amounts in wei, prices in wei per gas, sizes in bytes. */
+/** Reason why the pool rejects a transaction. Amounts in wei, prices in wei per gas, sizes in bytes. */
 export type PoolRefusal =
   | { readonly kind: 'undecodable'; readonly reason: string }
-  /** blob transactions, deposits, and types of forks that are not active */
+  /** A blob transaction, a deposit, or a type of an inactive fork. */
   | { readonly kind: 'type'; readonly type: number }
   | { readonly kind: 'oversized'; readonly size: number; readonly limit: number }
   | { readonly kind: 'signature' }
   | { readonly kind: 'chain-id' }
-  /** above that of a block */
+  /** Above the block gas limit. */
   | { readonly kind: 'gas-limit'; readonly limit: bigint }
-  /** above what one transaction may have (EIP-7825) */
+  /** Above the limit of one transaction (EIP-7825). */
   | { readonly kind: 'transaction-gas-limit'; readonly limit: bigint }
   | { readonly kind: 'initcode-size' }
   | { readonly kind: 'intrinsic-gas' }
   | { readonly kind: 'tip-above-fee-cap' }
-  /** below the least price that the pool takes */
+  /** Below the lowest price that the pool accepts. */
   | { readonly kind: 'underpriced' }
   | { readonly kind: 'nonce-too-low'; readonly next: bigint; readonly nonce: bigint }
-  /** further ahead of the account than the pool keeps */
+  /** Further ahead of the account's nonce than the pool accepts. */
   | { readonly kind: 'nonce-too-high' }
   | { readonly kind: 'nonce-max' }
-  /** for value, gas, L1 data and operator fee */
+  /** Balance too low for value, gas, L1 data fee and operator fee. */
   | { readonly kind: 'insufficient-funds'; readonly have: bigint; readonly want: bigint }
   | { readonly kind: 'sender-has-code' }
   | { readonly kind: 'empty-authorizations' }
-  /** a price less than a tenth above that of the transaction with the same nonce */
+  /** Price less than 10 % above the transaction with the same nonce. */
   | { readonly kind: 'replacement-underpriced' }
-  /** EIP-7702: a delegated account has one transaction in the pool at most */
+  /** A delegated account (EIP-7702) may have at most one transaction in the pool. */
   | { readonly kind: 'delegated-limit' }
   | { readonly kind: 'account-full' }
   | { readonly kind: 'pool-full' }
@@ -37,12 +37,12 @@ export type PoolOutcome =
   | { readonly kind: 'known'; readonly hash: Hash }
   | { readonly kind: 'refused'; readonly refusal: PoolRefusal }
 
-/** A transaction that waits. */
+/** A transaction in the pool. */
 export type PooledTransaction = {
   readonly hash: Hash
   readonly sender: Address
-  /** EIP-2718 bytes */
+  /** EIP-2718 bytes. */
   readonly raw: Uint8Array
-  /** pending: could be in the next block, as far as nonces and balance go; queued: something before it is missing */
+  /** true: nonce and balance allow the transaction in the next block. false: queued, because an earlier transaction of the sender is missing. */
   readonly isPending: boolean
 }

@@ -14,12 +14,12 @@ const recorded = names.flatMap((name) => readRecordedChain(name).blocks.flatMap(
 const receipts = recorded.map(decodeReceipt)
 const withLogs = receipts.filter(({ logs }) => logs.length > 0)
 
-it('types/receipt: receipts that other clients encoded come out byte for byte', () => {
+it('types/receipt: re-encodes receipts of other clients byte for byte', () => {
   expect(receipts.length).toBeGreaterThan(500)
   expect(receipts.map(encodeReceipt).filter((bytes, at) => !equalBytes(bytes, recorded[at] ?? emptyBytes))).toEqual([])
 })
 
-it('types/receipt: failed ones, every type, and deposits with nonce, with and without version are in the recordings', () => {
+it('types/receipt: the recordings contain failed transactions, every type, and deposits with nonce, with and without version', () => {
   const kinds = receipts.map(({ type, succeeded, depositNonce, depositReceiptVersion }) =>
     type === 0x7e ? `deposit ${depositNonce !== undefined} ${depositReceiptVersion}` : `${type} ${succeeded}`,
   )
@@ -34,7 +34,7 @@ it("types/log: the filter of a receipt's logs is the one that the other client w
   for (const { logsBloom, ...rest } of withLogs.slice(0, 5)) expect(createReceipt(rest).logsBloom).toEqual(logsBloom)
 })
 
-it('types/log: a recorded filter has each address and topic of its logs, and not what never stood in it', () => {
+it('types/log: a recorded bloom contains each address and topic of its logs, and not a value absent from them', () => {
   const stranger = bloomBits(new TextEncoder().encode('a stranger'))
   expect(new Set(stranger).size).toBe(3)
   for (const { logs, logsBloom } of withLogs) {
@@ -44,7 +44,7 @@ it('types/log: a recorded filter has each address and topic of its logs, and not
   }
 })
 
-it('types/log: bits are counted from the lowest of the last byte', () => {
+it('types/log: counts bloom bits from the lowest bit of the last byte', () => {
   const bits = bloomBits(fromHex('0x095e7baea6a6c7c4c2dfeb977efac326af552d87'))
   const bloom = bloomOf([{ address: parseAddress('0x095e7baea6a6c7c4c2dfeb977efac326af552d87'), topics: [], data: new Uint8Array(0) }])
   const value = BigInt(toHex(bloom))
@@ -56,7 +56,7 @@ it('types/log: bits are counted from the lowest of the last byte', () => {
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const anyLog = fc.record({ address: bytesOf(20).map(addressFromBytes), topics: fc.array(bytesOf(32).map(hashFromBytes), { maxLength: 4 }) })
 
-it('types/log: the filter of any logs is the sum of the bits that the yellow paper names, by another Keccak', () => {
+it("types/log: the bloom of any logs has exactly the bits of the yellow paper's definition, computed with another Keccak", () => {
   fc.assert(
     fc.property(fc.array(anyLog, { maxLength: 5 }), (each) => {
       const digests = each.flatMap(({ address, topics }) => [address, ...topics].map((value) => keccak_256(fromHex(value))))
@@ -75,7 +75,7 @@ const byzantium: Receipt = createReceipt({
   logs: [{ address: parseAddress(`0x${'11'.repeat(20)}`), topics: [parseHash(`0x${'22'.repeat(32)}`)], data: Uint8Array.of(1, 2) }],
 })
 
-it('types/receipt: before Byzantium a state root stands in the place of the status', () => {
+it('types/receipt: a receipt before Byzantium has a state root instead of a status', () => {
   expect(decodeReceipt(encodeReceipt(byzantium))).toEqual(byzantium)
   expect((decodeRlp(encodeReceipt(byzantium)) as readonly RlpItem[])[0]).toEqual(byzantium.postState)
 })
@@ -88,18 +88,18 @@ const typed = (type: number, ...more: RlpItem[]): Uint8Array => concatBytes(Uint
 it.each<[string, Uint8Array]>([
   ['nothing', new Uint8Array(0)],
   ['a byte string', Uint8Array.of(0x82, 1, 2)],
-  ['type 0 written out', typed(0)],
-  ['one without logs', encodeRlp(fields.slice(0, 3))],
-  ['one field too many', typed(2, Uint8Array.of(1))],
-  ['a deposit with a field too many', typed(0x7e, Uint8Array.of(1), Uint8Array.of(1), Uint8Array.of(1))],
+  ['an explicit type 0', typed(0)],
+  ['a receipt without logs', encodeRlp(fields.slice(0, 3))],
+  ['an extra field', typed(2, Uint8Array.of(1))],
+  ['a deposit receipt with an extra field', typed(0x7e, Uint8Array.of(1), Uint8Array.of(1), Uint8Array.of(1))],
   ['a status of 2', replaced(0, Uint8Array.of(2))],
   ['a status that is a zero byte', replaced(0, Uint8Array.of(0))],
   ['a state root of 31 bytes', replaced(0, new Uint8Array(31))],
   ['gas of 9 bytes', replaced(1, new Uint8Array(9).fill(1))],
-  ['a short filter', replaced(2, new Uint8Array(255))],
+  ['a short bloom', replaced(2, new Uint8Array(255))],
   ['a log without data', replaced(3, [log.slice(0, 2)])],
-  ['a log with a field too many', replaced(3, [[...log, []]])],
+  ['a log with an extra field', replaced(3, [[...log, []]])],
   ['a topic of 31 bytes', replaced(3, [[log[0] ?? [], [new Uint8Array(31)], new Uint8Array(0)]])],
-])('types/receipt: %s is refused', (_what, bytes) => {
+])('types/receipt: decodeReceipt rejects %s', (_what, bytes) => {
   expect(() => decodeReceipt(bytes)).toThrow(RlpError)
 })

@@ -5,18 +5,18 @@ import { depositType } from './transaction.ts'
 
 /** The consensus part of a receipt. */
 export type Receipt = {
-  /** EIP-2718 type; 0 is legacy, 0x7e a deposit */
+  /** EIP-2718 type; 0 is legacy, 0x7e a deposit. */
   readonly type: number
   readonly succeeded: boolean
-  /** before Byzantium: the state root after the transaction, in place of the status (32 bytes) */
+  /** Before Byzantium: the state root after the transaction instead of a status (32 bytes). */
   readonly postState?: Uint8Array
-  /** gas of this and all earlier transactions of the block */
+  /** Gas of this and all earlier transactions of the block. */
   readonly cumulativeGasUsed: bigint
   readonly logsBloom: Uint8Array
   readonly logs: readonly Log[]
-  /** deposits from Regolith: the sender's nonce before execution; u64 */
+  /** Deposits from Regolith: the sender's nonce before execution; u64. */
   readonly depositNonce?: bigint
-  /** deposits from Canyon: 1 */
+  /** Deposits from Canyon: 1. */
   readonly depositReceiptVersion?: bigint
 }
 
@@ -25,8 +25,8 @@ export function createReceipt(fields: Omit<Receipt, 'logsBloom'>): Receipt {
 }
 
 /**
- * EIP-2718 encoding. Deposit fields follow the logs when they are present; what the receipts root of a block covers is the caller's choice
- * (between Regolith and Canyon it leaves the deposit nonce out).
+ * Encodes a receipt per EIP-2718. Deposit fields follow the logs when present. The caller removes fields that the receipts root does not cover
+ * (the deposit nonce between Regolith and Canyon).
  */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const fields: RlpItem[] = [
@@ -41,7 +41,7 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   return receipt.type === 0 ? body : concatBytes(Uint8Array.of(receipt.type), body)
 }
 
-/** One byte or none: whether the transaction succeeded; 32 bytes: the state root that stood there before Byzantium. */
+/** Decodes the status: at most one byte for success or failure, or the 32-byte state root of a receipt before Byzantium. */
 function statusFromRlp(item: RlpItem | undefined): Pick<Receipt, 'succeeded' | 'postState'> {
   const bytes = rlpBytes(item, 'status')
   if (bytes.length === 32) return { succeeded: false, postState: bytes }
@@ -49,7 +49,7 @@ function statusFromRlp(item: RlpItem | undefined): Pick<Receipt, 'succeeded' | '
   return { succeeded: bytes.length === 1 }
 }
 
-/** RlpError when the bytes are not a receipt. */
+/** Decodes a receipt. Throws RlpError on other bytes. */
 export function decodeReceipt(bytes: Uint8Array): Receipt {
   const first = bytes[0] ?? 0
   const type = first < 0x80 ? first : 0

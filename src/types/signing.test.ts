@@ -26,14 +26,14 @@ const authorization = await account.signAuthorization({ chainId: 8453, contractA
 
 const cases: [string, UnsignedTransaction, TransactionSerializable][] = [
   ['legacy, protected', { ...base, type: 0, chainId: 900n, gasPrice: 7n }, { ...theirBase, type: 'legacy', chainId: 900, gasPrice: 7n }],
-  ['legacy, on any chain', { ...base, type: 0, gasPrice: 7n }, { ...theirBase, type: 'legacy', gasPrice: 7n }],
+  ['a legacy transaction without chain id', { ...base, type: 0, gasPrice: 7n }, { ...theirBase, type: 'legacy', gasPrice: 7n }],
   [
     'access list',
     { ...base, type: 1, chainId: 1n, gasPrice: 9n, accessList: fees.accessList },
     { ...theirBase, type: 'eip2930', chainId: 1, gasPrice: 9n, accessList: theirFees.accessList },
   ],
   ['fee market', { ...base, ...fees, type: 2 }, { ...theirBase, ...theirFees, type: 'eip1559' }],
-  ['a new contract', { ...base, ...fees, type: 2, to: null }, { ...theirBase, ...theirFees, type: 'eip1559', to: null }],
+  ['a contract creation', { ...base, ...fees, type: 2, to: null }, { ...theirBase, ...theirFees, type: 'eip1559', to: null }],
   [
     'blob',
     { ...base, ...fees, type: 3, maxFeePerBlobGas: 5n, blobVersionedHashes: [blobHash] },
@@ -46,14 +46,14 @@ const cases: [string, UnsignedTransaction, TransactionSerializable][] = [
   ],
 ]
 
-it.each(cases)('types/signing: %s is signed as another implementation does it', async (_what, unsigned, theirs) => {
+it.each(cases)('types/signing: %s is signed as in another implementation', async (_what, unsigned, theirs) => {
   const { raw, hash } = signTransaction(unsigned, key)
   const expected = await account.signTransaction(theirs)
   expect(toHex(raw)).toBe(expected)
   expect(hash).toBe(keccak256(expected))
 })
 
-it('types/signing: an authorization on any chain', async () => {
+it('types/signing: signs an authorization for any chain', async () => {
   const theirs = await account.signAuthorization({ chainId: 0, contractAddress: to, nonce: 0 })
   const ours = signAuthorization({ chainId: 0n, address: to, nonce: 0n }, key)
   expect([ours.r, ours.s, ours.yParity]).toEqual([BigInt(theirs.r), BigInt(theirs.s), theirs.yParity])
@@ -71,7 +71,7 @@ const { raw: blobRaw } = signTransaction(
   key,
 )
 
-it('types/signing: the network form of a blob transaction is the one of another implementation', () => {
+it('types/signing: wraps a blob transaction as another implementation does', () => {
   const wrapped = wrapBlobTransaction(blobRaw, sidecar)
   const theirs = parseTransaction(toHex(wrapped))
   expect(theirs.sidecars).toEqual(
@@ -85,12 +85,12 @@ it('types/signing: the network form of a blob transaction is the one of another 
   expect(unwrapBlobTransaction(wrapped)).toEqual({ raw: blobRaw, sidecar })
 })
 
-it('types/signing: a wrapper with cell proofs says its version', () => {
+it('types/signing: a wrapper with cell proofs carries its version', () => {
   const cells: BlobSidecar = { ...sidecar, kind: 'cells', proofs: Array.from({ length: 256 }, (_, n) => new Uint8Array(48).fill(n)) }
   expect(unwrapBlobTransaction(wrapBlobTransaction(blobRaw, cells))).toEqual({ raw: blobRaw, sidecar: cells })
 })
 
-it('types/signing: what has no sidecar stays as it is; a broken wrapper is refused', () => {
+it('types/signing: unwraps other transactions unchanged, and rejects a broken wrapper', () => {
   const { raw } = signTransaction({ ...base, ...fees, type: 2 }, key)
   expect(unwrapBlobTransaction(raw)).toEqual({ raw })
   expect(unwrapBlobTransaction(blobRaw)).toEqual({ raw: blobRaw })
@@ -100,7 +100,7 @@ it('types/signing: what has no sidecar stays as it is; a broken wrapper is refus
   expect(() => unwrapBlobTransaction(fromHex('0x03c4c08080c0'))).toThrow(RlpError)
 })
 
-it('types/signing: a key that is none is refused', () => {
+it('types/signing: rejects an invalid key', () => {
   expect(() => signTransaction({ ...base, ...fees, type: 2 }, new Uint8Array(32))).toThrow()
   expect(() => signTransaction({ ...base, ...fees, type: 2 }, new Uint8Array(31).fill(1))).toThrow()
 })

@@ -9,10 +9,10 @@ import { type Authorization, encodeTransaction, hashTransaction, type SignedTran
 type Signature = 'yParity' | 'r' | 's'
 type WithoutSignature<T> = T extends SignedTransaction ? Omit<T, Signature> : never
 
-/** A transaction of type 0 to 4 before it is signed. A legacy one with `chainId` is protected (EIP-155). */
+/** A transaction of type 0 to 4 before it is signed. A legacy transaction with `chainId` is replay-protected (EIP-155). */
 export type UnsignedTransaction = WithoutSignature<SignedTransaction>
 
-/** `raw`: EIP-2718 bytes, as they stand in a block (a blob transaction without its sidecar). */
+/** A signed transaction. `raw`: EIP-2718 bytes as in a block (a blob transaction without its sidecar). */
 export type Signed<T = SignedTransaction> = { readonly transaction: T; readonly raw: Uint8Array; readonly hash: Hash }
 
 const scalars = (digest: Uint8Array, privateKey: Uint8Array): { yParity: 0 | 1; r: bigint; s: bigint } => {
@@ -21,9 +21,9 @@ const scalars = (digest: Uint8Array, privateKey: Uint8Array): { yParity: 0 | 1; 
 }
 
 /**
- * Signs with low s (EIP-2), the same bytes each time (RFC 6979).
+ * Signs a transaction with low s (EIP-2). Deterministic (RFC 6979).
  * @param privateKey 32 bytes
- * @throws RangeError when a field does not fit its form; Error on a key that is none
+ * @throws RangeError when a field does not fit its encoding; Error on an invalid key
  */
 export function signTransaction(unsigned: UnsignedTransaction, privateKey: Uint8Array): Signed {
   const open: SignedTransaction = { ...unsigned, yParity: 0, r: 0n, s: 0n }
@@ -35,8 +35,8 @@ export function signTransaction(unsigned: UnsignedTransaction, privateKey: Uint8
 const authorizationMagic = 0x05
 
 /**
- * An account's wish to run the code of `address`.
- * @param fields `chainId` 0: on any chain; `nonce` of the account when the wish is applied
+ * Signs an account's authorization to run the code of `address`.
+ * @param fields `chainId` 0 means any chain; `nonce` of the account when the authorization is applied
  * @see EIP-7702, authorization_list
  */
 export function signAuthorization(
@@ -48,8 +48,8 @@ export function signAuthorization(
 }
 
 /**
- * What a blob transaction carries on the network and not in a block: of each blob 131,072 bytes, a commitment and a proof of 48; or (EIP-7594,
- * `kind: 'cells'`) 128 cell proofs of each blob, one after another.
+ * The parts of a blob transaction that are sent on the network but not included in a block. For each blob: 131,072 bytes, a commitment and a proof
+ * of 48 bytes each; with `kind: 'cells'` (EIP-7594) 128 cell proofs per blob, in blob order.
  */
 export type BlobSidecar = {
   readonly kind: 'blobs' | 'cells'
@@ -62,8 +62,8 @@ const blobType = 3
 const cellProofsVersion = 1
 
 /**
- * The network form of a blob transaction.
- * @param raw EIP-2718 bytes of the signed transaction, as they stand in a block; RangeError of another type
+ * Encodes the network form of a blob transaction.
+ * @param raw EIP-2718 bytes of the signed transaction, as in a block; RangeError for another type
  * @see EIP-4844, "Networking"; EIP-7594, "Networking"
  */
 export function wrapBlobTransaction(raw: Uint8Array, sidecar: BlobSidecar): Uint8Array {
@@ -75,8 +75,8 @@ export function wrapBlobTransaction(raw: Uint8Array, sidecar: BlobSidecar): Uint
 }
 
 /**
- * Parts the network form of a blob transaction; raw bytes of any other form are returned as they are, without a sidecar.
- * Neither blobs nor proofs are checked. RlpError on a malformed wrapper.
+ * Splits the network form of a blob transaction. Returns raw bytes of any other form unchanged, without a sidecar.
+ * Does not verify blobs or proofs. Throws RlpError on a malformed wrapper.
  */
 export function unwrapBlobTransaction(bytes: Uint8Array): { readonly raw: Uint8Array; readonly sidecar?: BlobSidecar } {
   if (bytes[0] !== blobType) return { raw: bytes }

@@ -44,7 +44,7 @@ const one: StateDiffParts = {
 }
 
 describe('types/stateDiff', () => {
-  it('types/stateDiff: finds each entry by key and nothing else, and lists them in ascending order, before and after shipping', () => {
+  it('types/stateDiff: finds exactly its entries by key and lists them in ascending order, before and after transfer', () => {
     fc.assert(
       fc.property(anyParts, (parts) => {
         const made = createStateDiff(parts)
@@ -69,7 +69,7 @@ describe('types/stateDiff', () => {
     )
   })
 
-  it('types/stateDiff: the same parts in another order are the same bytes', () => {
+  it('types/stateDiff: the same parts in another order give the same bytes', () => {
     fc.assert(
       fc.property(anyParts, (parts) => {
         const reversed = { accounts: [...parts.accounts].reverse(), slots: [...parts.slots].reverse(), codes: [...parts.codes].reverse() }
@@ -80,11 +80,11 @@ describe('types/stateDiff', () => {
   })
 
   it.each<[string, StateDiffParts]>([
-    ['an account that stands twice', { ...one, accounts: [...one.accounts, ...one.accounts] }],
-    ['a slot that stands twice', { ...one, slots: [...one.slots, ...one.slots] }],
+    ['a duplicate account', { ...one, accounts: [...one.accounts, ...one.accounts] }],
+    ['a duplicate slot', { ...one, slots: [...one.slots, ...one.slots] }],
     ['a short key', { ...one, accounts: [{ key: key(1).subarray(1), change: null, wiped: false }] }],
     ['a short value', { ...one, slots: [{ addressKey: key(1), slotKey: key(2), value: new Uint8Array(31) }] }],
-    ['a slot of an account that is gone', { ...one, accounts: [{ key: key(1), change: null, wiped: true }] }],
+    ['a slot of a deleted account', { ...one, accounts: [{ key: key(1), change: null, wiped: true }] }],
     [
       'a balance of 2^256',
       { ...one, accounts: [{ key: key(1), change: { nonce: 0n, balance: 1n << 256n, codeHash: emptyCodeHash }, wiped: false }] },
@@ -93,11 +93,11 @@ describe('types/stateDiff', () => {
       'a nonce of 2^64',
       { ...one, accounts: [{ key: key(1), change: { nonce: 1n << 64n, balance: 0n, codeHash: emptyCodeHash }, wiped: false }] },
     ],
-  ])('types/stateDiff: refuses %s (RangeError)', (_what, parts) => {
+  ])('types/stateDiff: rejects %s (RangeError)', (_what, parts) => {
     expect(() => createStateDiff(parts)).toThrow(RangeError)
   })
 
-  it('types/stateDiff: foreign bytes are a diff that can be read, or a RangeError', () => {
+  it('types/stateDiff: arbitrary bytes are either a readable diff or throw RangeError', () => {
     const good = new Uint8Array(createStateDiff(one).bytes)
     const edit = fc.record({ at: fc.nat(good.length - 1), to: fc.nat(255) })
     const damaged = fc.tuple(fc.array(edit, { minLength: 1, maxLength: 3 }), fc.nat(good.length)).map(([edits, cut]) => {

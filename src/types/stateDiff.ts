@@ -1,36 +1,36 @@
 import type { Hash } from './ids.ts'
 import { encodeStateDiff, StateDiffTable } from './stateDiffTable.ts'
 
-/** An account after the change; the storage root is the trie's business. */
+/** An account after the change. The storage root is not part of it; the trie computes it. */
 export type AccountChange = { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hash }
 
 /**
- * What a block changes: one immutable `SharedArrayBuffer`, built once, read by every thread without decoding, shippable as bytes. Keys are
- * hashed: keccak(address), keccak(slot). An account that is `wiped` loses every slot it had before; slots in the diff come after the wipe.
- * An account that is gone is always wiped, and has no slots in the diff. Byte arrays that come out are copies.
+ * The state changes of a block in one immutable `SharedArrayBuffer`: built once, read by every thread without decoding, transferable as bytes.
+ * Keys are hashed: keccak(address), keccak(slot). A `wiped` account loses every earlier slot; slots in the diff are written after the wipe.
+ * A deleted account is always wiped and has no slots in the diff. Returned byte arrays are copies.
  */
 export interface StateDiff {
   readonly bytes: SharedArrayBuffer
-  /** undefined: unchanged; null: the account is gone */
+  /** undefined: unchanged; null: deleted. */
   account(addressKey: Uint8Array): AccountChange | null | undefined
   isWiped(addressKey: Uint8Array): boolean
-  /** 32 bytes, zero included; undefined: unchanged (ask `isWiped` before asking the state below) */
+  /** 32 bytes, also for zero. undefined: unchanged; check `isWiped` before reading the state below. */
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined
   code(codeHash: Hash): Uint8Array | undefined
-  /** Entries in ascending order of key. Slots are ordered by address key, then slot key. */
+  /** Lists entries in ascending order of key. Slots are ordered by address key, then slot key. */
   accounts(): Iterable<{ readonly key: Uint8Array; readonly change: AccountChange | null; readonly wiped: boolean }>
   slots(): Iterable<{ readonly addressKey: Uint8Array; readonly slotKey: Uint8Array; readonly value: Uint8Array }>
   codes(): Iterable<{ readonly hash: Hash; readonly code: Uint8Array }>
 }
 
-/** What `createStateDiff` is given, in any order; each key at most once. */
+/** Input of `createStateDiff`, in any order; each key at most once. */
 export type StateDiffParts = {
   readonly accounts: readonly { readonly key: Uint8Array; readonly change: AccountChange | null; readonly wiped: boolean }[]
   readonly slots: readonly { readonly addressKey: Uint8Array; readonly slotKey: Uint8Array; readonly value: Uint8Array }[]
   readonly codes: readonly { readonly hash: Hash; readonly code: Uint8Array }[]
 }
 
-/** RangeError when a key stands twice, has a wrong length, a slot belongs to an account that is gone, or a number does not fit. */
+/** Builds a diff. Throws RangeError on a duplicate key, a wrong length, a slot of a deleted account, or a number that does not fit. */
 export function createStateDiff(parts: StateDiffParts): StateDiff {
   const diff = new StateDiffTable(encodeStateDiff(parts))
   for (const { addressKey } of parts.slots) {
@@ -40,8 +40,8 @@ export function createStateDiff(parts: StateDiffParts): StateDiff {
 }
 
 /**
- * A diff over bytes from anywhere; they are not copied. Reads of a diff that this function returned never fail. That each code has its hash
- * is not checked: who takes diffs from another machine does that.
+ * Opens a diff over untrusted bytes without copying them. Reads of the returned diff never fail. Code hashes are not verified: a caller that
+ * receives diffs from another machine must verify them.
  * @throws RangeError when the bytes are not a diff
  */
 export function stateDiffFromBytes(bytes: SharedArrayBuffer): StateDiff {

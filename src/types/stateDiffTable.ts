@@ -37,7 +37,7 @@ type Layout = {
   readonly total: number
 }
 
-/** Entries of a table at most half full; a power of two. */
+/** Returns the number of table entries: a power of two, at most half of them used. */
 function tableEntries(rows: number): number {
   return rows === 0 ? 0 : 2 ** Math.ceil(Math.log2(rows * 2))
 }
@@ -65,7 +65,7 @@ const word = (key: Uint8Array, at: number): number =>
 
 const mixed = (address: number, slot: number): number => (Math.imul(address, 0x9e3779b1) ^ slot) >>> 0
 
-/** The hash a row is found by, from its first bytes: keys are keccak digests already. */
+/** Returns the hash that locates a row: the first bytes of its key, which is a keccak digest already. */
 const rowHash = (bytes: Uint8Array, section: Section, row: number): number => {
   const at = section.rowsAt + row * section.rowBytes
   return section.rowBytes === slotBytes ? mixed(word(bytes, at), word(bytes, at + 32)) : word(bytes, at)
@@ -117,7 +117,7 @@ function writeSlot(bytes: Uint8Array, at: number, entry: SlotEntry): void {
   bytes.set(entry.value, at + 64)
 }
 
-/** The bytes of a diff. RangeError as `createStateDiff`. */
+/** Encodes a diff. Throws RangeError as `createStateDiff` does. */
 export function encodeStateDiff(parts: StateDiffParts): SharedArrayBuffer {
   const accounts = sortedUnique(parts.accounts, (a, b) => compareBytes(a.key, b.key), 'an account')
   const slots = sortedUnique(parts.slots, compareSlots, 'a slot')
@@ -164,7 +164,7 @@ function writeCodes(bytes: Uint8Array, view: DataView, layout: Layout, codes: re
   }
 }
 
-/** The layout that the header announces, held against the buffer's size; RangeError when it is not a diff's. */
+/** Reads the layout from the header and checks it against the buffer's size; throws RangeError when they disagree. */
 function readLayout(view: DataView): Layout {
   if (view.byteLength < headerBytes) throw new RangeError('state diff: shorter than its header')
   const at = (i: number): number => view.getUint32(i * 4, true)
@@ -184,7 +184,7 @@ export class StateDiffTable implements StateDiff {
   readonly #view: DataView
   readonly #layout: Layout
 
-  /** RangeError unless the header fits the size. */
+  /** Throws RangeError unless the header matches the size. */
   constructor(bytes: SharedArrayBuffer) {
     this.bytes = bytes
     this.#bytes = new Uint8Array(bytes)
@@ -231,7 +231,7 @@ export class StateDiffTable implements StateDiff {
     for (const at of rowsOf(this.#layout.codes)) yield { hash: this.#hashAt(at), code: this.#codeAt(at) }
   }
 
-  /** RangeError unless rows ascend, every row is found by its key, and codes lie inside the buffer. */
+  /** Throws RangeError unless rows ascend, each row is found by its key, and codes lie inside the buffer. */
   verify(): void {
     const { accounts, slots, codes } = this.#layout
     this.#verifySection(accounts, 32)
@@ -272,7 +272,7 @@ export class StateDiffTable implements StateDiff {
     return toHex(this.#bytes.subarray(at, at + 32)) as Hash
   }
 
-  /** Where the row with the key begins. Ends on any table: it looks at each entry once. */
+  /** Returns the offset of the row with the key. Terminates on any table, because it visits each entry at most once. */
   #find(section: Section, hash: number, key: Uint8Array, second?: Uint8Array): number | undefined {
     const mask = section.entries - 1
     for (let probe = 0; probe < section.entries; probe++) {

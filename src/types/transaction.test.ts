@@ -14,8 +14,8 @@ const authorization = await account.signAuthorization({ chainId: 8453, contractA
 
 const cases: [string, TransactionSerializable][] = [
   ['legacy, protected', { type: 'legacy', chainId: 8453, nonce: 3, gasPrice: 7n, gas: 21_000n, to, value: 1n }],
-  ['legacy, on any chain', { type: 'legacy', nonce: 0, gasPrice: 0n, gas: 1n, data: '0x6001' }],
-  ['access list', { type: 'eip2930', chainId: 1, gasPrice: 9n, gas: 50_000n, to, accessList }],
+  ['a legacy transaction without chain id', { type: 'legacy', nonce: 0, gasPrice: 0n, gas: 1n, data: '0x6001' }],
+  ['an access list transaction', { type: 'eip2930', chainId: 1, gasPrice: 9n, gas: 50_000n, to, accessList }],
   [
     'fee market',
     { type: 'eip1559', chainId: 8453, nonce: 1, maxFeePerGas: 9n, maxPriorityFeePerGas: 1n, gas: 1n, data: '0x00', accessList },
@@ -39,7 +39,7 @@ const cases: [string, TransactionSerializable][] = [
   ],
 ]
 
-it.each(cases)('types/transaction: %s survives and its signer is found', async (_what, fields) => {
+it.each(cases)('types/transaction: %s round-trips and its signer is recovered', async (_what, fields) => {
   const raw = fromHex(await account.signTransaction(fields))
   const tx = decodeTransaction(raw) as SignedTransaction
   expect(toHex(encodeTransaction(tx))).toBe(toHex(raw))
@@ -47,7 +47,7 @@ it.each(cases)('types/transaction: %s survives and its signer is found', async (
   expect(toHex(recoverAddress(signingDigest(tx), signature, tx.yParity) ?? new Uint8Array())).toBe(account.address.toLowerCase())
 })
 
-it('types/transaction: reads the same fields as another implementation', async () => {
+it('types/transaction: decodes the same fields as another implementation', async () => {
   const raw = await account.signTransaction({
     type: 'eip1559',
     chainId: 8453,
@@ -65,16 +65,16 @@ it.each([
   ['nothing', '0x'],
   ['an unknown type', '0x05c0'],
   ['type zero', '0x00c0'],
-  ['a field too few', '0x02c0'],
+  ['a missing field', '0x02c0'],
   [
-    'a blob transaction that creates',
+    'a blob transaction that creates a contract',
     serializeTransaction({ type: 'eip1559', chainId: 1, gas: 1n }, { r: '0x1', s: '0x1', yParity: 0 }).replace('0x02', '0x03'),
   ],
-])('types/transaction: %s is refused', (_what, hex) => {
+])('types/transaction: decodeTransaction rejects %s', (_what, hex) => {
   expect(() => decodeTransaction(fromHex(hex))).toThrow(RlpError)
 })
 
-it('types/transaction: any bytes are a transaction that encodes to the same bytes, or are refused', () => {
+it('types/transaction: arbitrary bytes either decode to a transaction that re-encodes to them, or are rejected', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom(0, 1, 2, 3, 4, 0x7e, 0xf8), (bytes, type) => {
       const raw = Uint8Array.of(type, ...bytes)

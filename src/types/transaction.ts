@@ -9,25 +9,25 @@ export const depositType = 0x7e
 
 export type AccessList = readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
 
-/** EIP-7702: an account's wish to run another account's code. */
+/** EIP-7702 authorization of an account to run another account's code. */
 export type Authorization = {
-  /** 0: any chain; u256 */
+  /** 0 means any chain; u256. */
   readonly chainId: bigint
   readonly address: Address
-  /** u64 */
+  /** u64. */
   readonly nonce: bigint
   readonly yParity: number
   readonly r: bigint
   readonly s: bigint
 }
 
-/** What all signed transactions have in common. Amounts in wei, prices in wei per gas. */
+/** Fields of all signed transactions. Amounts in wei, prices in wei per gas. */
 type Signed = {
-  /** u64 */
+  /** u64. */
   readonly nonce: bigint
-  /** gas; u64 */
+  /** Gas; u64. */
   readonly gasLimit: bigint
-  /** null creates a contract */
+  /** null creates a contract. */
   readonly to: Address | null
   readonly value: bigint
   readonly data: Uint8Array
@@ -36,7 +36,7 @@ type Signed = {
   readonly s: bigint
 }
 
-/** `chainId` is absent in a signature that holds on every chain (before EIP-155). */
+/** `chainId` is absent when the signature is valid on every chain (before EIP-155). */
 export type LegacyTransaction = Signed & { readonly type: 0; readonly chainId?: bigint; readonly gasPrice: bigint }
 export type AccessListTransaction = Signed & {
   readonly type: 1
@@ -126,7 +126,7 @@ function legacyFromRlp(fields: readonly RlpItem[]): LegacyTransaction {
 
 const fieldCounts: Readonly<Record<number, number>> = { 1: 11, 2: 12, 3: 14, 4: 13 }
 
-/** The fields after chain id and nonce: prices, gas limit, to, value, data, access list; then what the type adds; then the signature. */
+/** Decodes the typed fields: chain id to access list, then the fields of the type, then the signature. */
 function typedFromRlp(type: number, fields: readonly RlpItem[]): SignedTransaction {
   if (fields.length !== fieldCounts[type]) throw new RlpError(`transaction of type ${type} with ${fields.length} fields`)
   const prices = type === 1 ? 1 : 2
@@ -153,7 +153,7 @@ function typedFromRlp(type: number, fields: readonly RlpItem[]): SignedTransacti
   return { ...base, ...fees, type: 4, to, authorizationList: rlpList(fields[9], 'authorizations').map(authorizationFromRlp) }
 }
 
-/** EIP-2718 bytes to a transaction. RlpError on an unknown type and on anything not canonical. The signature is not checked. */
+/** Decodes EIP-2718 bytes. Throws RlpError on an unknown type and on non-canonical bytes. Does not verify the signature. */
 export function decodeTransaction(bytes: Uint8Array): Transaction {
   const type = bytes[0]
   if (type === undefined) throw new RlpError('empty transaction')
@@ -163,7 +163,7 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
   return typedFromRlp(type, rlpList(decodeRlp(bytes.subarray(1)), 'transaction'))
 }
 
-/** Everything but the signature, as it is signed and as it is sent. */
+/** Returns all fields except the signature, in the order in which they are signed and encoded. */
 function unsignedFields(tx: SignedTransaction): RlpItem[] {
   const to = tx.to === null ? emptyBytes : fromHex(tx.to)
   if (tx.type === 0) return [rlpScalar(tx.nonce), rlpScalar(tx.gasPrice), rlpScalar(tx.gasLimit), to, rlpScalar(tx.value), tx.data]
@@ -183,12 +183,12 @@ function unsignedFields(tx: SignedTransaction): RlpItem[] {
   return fields
 }
 
-/** `v` of a legacy transaction: with the chain id in it since EIP-155. */
+/** Returns `v` of a legacy transaction; it includes the chain id since EIP-155. */
 export function legacyV(tx: LegacyTransaction): bigint {
   return BigInt(tx.yParity) + (tx.chainId === undefined ? 27n : tx.chainId * 2n + 35n)
 }
 
-/** EIP-2718 bytes. */
+/** Encodes a transaction per EIP-2718. */
 export function encodeTransaction(tx: Transaction): Uint8Array {
   if (tx.type === depositType) return encodeDeposit(tx)
   const parity = tx.type === 0 ? legacyV(tx) : BigInt(tx.yParity)
@@ -196,19 +196,19 @@ export function encodeTransaction(tx: Transaction): Uint8Array {
   return tx.type === 0 ? body : concatBytes(Uint8Array.of(tx.type), body)
 }
 
-/** Transaction hash: keccak of the EIP-2718 bytes. */
+/** Returns the transaction hash: keccak of the EIP-2718 bytes. */
 export function hashTransaction(raw: Uint8Array): Hash {
   return hashFromBytes(keccak256(raw))
 }
 
-/** The 32 bytes that the sender signs. */
+/** Returns the 32-byte digest that the sender signs. */
 export function signingDigest(tx: SignedTransaction): Uint8Array {
   if (tx.type !== 0) return keccak256(concatBytes(Uint8Array.of(tx.type), encodeRlp(unsignedFields(tx))))
   const protection = tx.chainId === undefined ? [] : [rlpScalar(tx.chainId), emptyBytes, emptyBytes]
   return keccak256(encodeRlp([...unsignedFields(tx), ...protection]))
 }
 
-/** r ‖ s, 64 bytes; undefined when either exceeds 32 bytes. */
+/** Returns r ‖ s, 64 bytes; undefined when either exceeds 32 bytes. */
 export function signatureBytes(tx: { readonly r: bigint; readonly s: bigint }): Uint8Array | undefined {
   if (tx.r >> 256n !== 0n || tx.s >> 256n !== 0n) return undefined
   return concatBytes(bytesFromBigint(tx.r, 32), bytesFromBigint(tx.s, 32))

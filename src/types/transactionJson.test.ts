@@ -12,7 +12,7 @@ const word = (digit: string): Hex => `0x${digit.repeat(64)}`
 const common = { nonce: 3, gas: 100_000n, to, value: 10n ** 20n, data: '0x0102' } as const
 const fees = { chainId: 8453, maxFeePerGas: 9n, maxPriorityFeePerGas: 2n, accessList: [{ address: to, storageKeys: [word('1')] }] } as const
 
-/** What a client answers for a transaction that viem signed and read back. */
+/** Returns the JSON that a client returns for a transaction that viem signed and decoded. */
 const jsonOf = (raw: Hex): Record<string, unknown> => {
   const tx = parseTransaction(raw) as Record<string, unknown>
   const quantity = (value: unknown): unknown => (typeof value === 'bigint' || typeof value === 'number' ? `0x${value.toString(16)}` : value)
@@ -42,8 +42,8 @@ const signedBy = async (tx: TransactionSerializable): Promise<Hex> => sender.sig
 describe('types/transactionJson', () => {
   it.each<[string, TransactionSerializable]>([
     ['legacy, protected', { ...common, type: 'legacy', chainId: 10, gasPrice: 7n }],
-    ['legacy, before EIP-155', { ...common, type: 'legacy', gasPrice: 7n }],
-    ['legacy, creation', { ...common, to: undefined, type: 'legacy', chainId: 10, gasPrice: 7n } as TransactionSerializable],
+    ['a legacy transaction before EIP-155', { ...common, type: 'legacy', gasPrice: 7n }],
+    ['a legacy contract creation', { ...common, to: undefined, type: 'legacy', chainId: 10, gasPrice: 7n } as TransactionSerializable],
     ['access list', { ...common, type: 'eip2930', chainId: 10, gasPrice: 7n, accessList: fees.accessList }],
     ['fee market', { ...common, ...fees, type: 'eip1559' }],
     [
@@ -56,12 +56,12 @@ describe('types/transactionJson', () => {
         blobVersionedHashes: [`0x01${'7'.repeat(62)}`, `0x01${'8'.repeat(62)}`],
       },
     ],
-  ])('%s: the bytes that viem signed', async (_what, tx) => {
+  ])('%s: encodes to the bytes that viem signed', async (_what, tx) => {
     const raw = await signedBy(tx)
     expect(toHex(transactionFromJson(jsonOf(raw)) ?? new Uint8Array(0))).toBe(raw)
   })
 
-  it('set code: the bytes that viem signed', async () => {
+  it('set code: encodes to the bytes that viem signed', async () => {
     const authorization = await sender.signAuthorization({ address: to, chainId: 0, nonce: 5 })
     const raw = await signedBy({ ...common, ...fees, type: 'eip7702', authorizationList: [authorization] })
     expect(toHex(transactionFromJson(jsonOf(raw)) ?? new Uint8Array(0))).toBe(raw)
@@ -72,11 +72,11 @@ describe('types/transactionJson', () => {
     ['to an account, with mint', { ...deposit, to, mint: '0x7' }, { to, mint: 7n, isSystemTx: false }],
     ['of the system', { ...deposit, to, isSystemTx: true }, { to, isSystemTx: true }],
     [
-      'that creates, with what clients add',
+      'that creates a contract, with the fields that clients add',
       { ...deposit, mint: '0x0', nonce: '0x4', v: '0x0', r: '0x0', s: '0x0', depositReceiptVersion: '0x1' },
       {},
     ],
-  ])('a deposit %s: the bytes that viem writes', (_what, json, fields) => {
+  ])('a deposit %s: encodes to the bytes that viem serializes', (_what, json, fields) => {
     const raw = serializeDeposit({
       type: 'deposit',
       sourceHash: word('9'),
@@ -89,19 +89,22 @@ describe('types/transactionJson', () => {
     expect(toHex(transactionFromJson(json) ?? new Uint8Array(0))).toBe(raw)
   })
 
-  it('a type that nobody knows is undefined', () => {
+  it('returns undefined for an unknown type', () => {
     for (const type of ['0x5', '0x7d', '0x7f', '0xffff']) expect(transactionFromJson({ ...deposit, type })).toBeUndefined()
   })
 
   it.each([
     ['no object', 7],
-    ['a type that is no quantity', { ...deposit, type: 126 }],
+    ['a type that is not a quantity', { ...deposit, type: 126 }],
     ['a flag that is a text', { ...deposit, isSystemTx: 'false' }],
-    ['a field left out', { ...deposit, value: undefined }],
+    ['a missing field', { ...deposit, value: undefined }],
     ['half an address', { ...deposit, to: '0xab' }],
     ['a y parity of 2', { ...deposit, type: '0x2', to, nonce: '0x0', r: '0x1', s: '0x1', yParity: '0x2', chainId: '0x1', accessList: [] }],
-    ['a list that is none', { ...deposit, type: '0x1', to, nonce: '0x0', r: '0x1', s: '0x1', v: '0x0', chainId: '0x1', accessList: {} }],
-  ])('%s is refused', (_what, json) => {
+    [
+      'an access list that is not a list',
+      { ...deposit, type: '0x1', to, nonce: '0x0', r: '0x1', s: '0x1', v: '0x0', chainId: '0x1', accessList: {} },
+    ],
+  ])('rejects %s', (_what, json) => {
     expect(() => transactionFromJson(json)).toThrow(ShapeError)
   })
 })

@@ -21,7 +21,7 @@ function hashes(value: unknown, what: string): Hash[] {
   return listOf(value, what).map((item) => hashField({ [what]: item }, what))
 }
 
-/** 0 or 1, from `yParity` or else from `v`. */
+/** Returns the y parity, 0 or 1, from `yParity` or otherwise from `v`. */
 function parityOf(json: Json, key: 'yParity' | 'v'): 0 | 1 {
   const parity = bigintField(json, typeof json[key] === 'string' ? key : 'v')
   if (parity > 1n) throw new ShapeError(`y parity ${parity}`)
@@ -95,8 +95,8 @@ function typedFromJson(type: number, json: Json): SignedTransaction {
 }
 
 /**
- * A deposit as clients write it: `mint` may be absent, null or zero (the same bytes), `isSystemTx` absent for false; nonce, signature and
- * receipt version are no part of it.
+ * Parses a deposit as clients write it. Absent, null and zero `mint` give the same bytes; absent `isSystemTx` is false. Nonce, signature and
+ * receipt version are ignored.
  */
 function depositFromJson(json: Json): Deposit {
   const isSystemTransaction = json['isSystemTx'] ?? false
@@ -120,8 +120,8 @@ function fromJson(type: number, json: Json): Transaction {
 }
 
 /**
- * EIP-2718 bytes of a transaction in a block's JSON, deposits included; undefined for a type that this version cannot encode.
- * The result counts only once its hash, or the transactions root, is seen to fit. ShapeError when it is no transaction.
+ * Encodes a transaction of a block's JSON, deposits included, as EIP-2718 bytes; returns undefined for a type that this version cannot encode.
+ * The caller must check the result against its hash or the transactions root. Throws ShapeError when the value is not a transaction.
  */
 export function transactionFromJson(value: unknown): Uint8Array | undefined {
   const json = objectOf(value, 'transaction')

@@ -2,14 +2,14 @@ import { fromHex } from '#lib/hex'
 import { encodeRlp, RlpError, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
 import { type Address, addressFromBytes } from './ids.ts'
 
-/** What the beacon chain pays out in a block of Ethereum. @see EIP-4895 */
+/** A withdrawal from the beacon chain in an Ethereum block. @see EIP-4895 */
 export type Withdrawal = {
-  /** u64 */
+  /** u64. */
   readonly index: bigint
-  /** u64 */
+  /** u64. */
   readonly validatorIndex: bigint
   readonly address: Address
-  /** u64 */
+  /** u64. */
   readonly amountGwei: bigint
 }
 
@@ -18,10 +18,10 @@ export function withdrawalToRlp(withdrawal: Withdrawal): RlpItem {
   return [rlpScalar(index), rlpScalar(validatorIndex), fromHex(address), rlpScalar(amountGwei)]
 }
 
-/** As the withdrawals root covers it. */
+/** Encodes a withdrawal as the withdrawals root covers it. */
 export const encodeWithdrawal = (withdrawal: Withdrawal): Uint8Array => encodeRlp(withdrawalToRlp(withdrawal))
 
-/** RlpError when the item is not a withdrawal. */
+/** Converts a decoded RLP item to a withdrawal. Throws RlpError on another shape. */
 export function withdrawalFromRlp(item: RlpItem): Withdrawal {
   const fields = rlpList(item, 'withdrawal')
   if (fields.length !== 4) throw new RlpError(`withdrawal of ${fields.length} fields`)
