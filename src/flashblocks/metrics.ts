@@ -60,6 +60,8 @@ export const publisherMetrics = defineMetrics({
   published: counter('basalt_flashblocks_published_total', 'Slices of blocks that were published'),
   bytes: counter('basalt_flashblocks_published_bytes_total', 'Of published slices, each counted once'),
   clients: gauge('basalt_flashblocks_publisher_connections', 'Connections that published slices go to'),
-  dropped: counter('basalt_flashblocks_dropped_clients_total', 'Connections that were ended by why', { reason: ['slow', 'full'] }),
+  dropped: counter('basalt_flashblocks_dropped_clients_total', 'Connections that were ended or refused by why', {
+    reason: ['slow', 'full', 'address', 'evicted', 'no-pong', 'handshake'],
+  }),
 })
 export type PublisherMetrics = Handles<typeof publisherMetrics.specs>

@@ -1,8 +1,10 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Registry } from 'prom-client'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { type Clock, systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { hashOf } from '#test/harness/chainBlocks'
+import { createManualClock } from '#test/harness/clock'
 import { openSocket } from '#test/harness/socketClient'
 import { parseAddress, zeroHash } from '#types/ids'
 import type { BuiltIncrement } from '#types/increment'
@@ -22,6 +24,8 @@ const outcome = {
   withdrawalsRoot: hashOf('withdrawals'),
   blobGasUsed: 0n,
 }
+
+const handshake = `GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-version: 13\r\n\r\n`
 
 /** Slice `index` of a build, with a transaction of so many bytes. */
 const increment = (index: number, payload = 'a', bytes = 3): BuiltIncrement => ({
@@ -55,12 +59,16 @@ const increment = (index: number, payload = 'a', bytes = 3): BuiltIncrement => (
   balances: [{ address: account, balanceWei: 5n }],
 })
 
-async function start(options: Partial<PublisherOptions> = {}) {
+async function start(options: Partial<PublisherOptions> = {}, clock: Clock = systemClock) {
   const registry = new Registry()
   const metrics = publisherMetrics.register(registry)
-  const publisher = await createPublisher({ log: silentLog, metrics }, { host: '127.0.0.1', port: 0, ...options })
+  const publisher = await createPublisher({ clock, log: silentLog, metrics }, { host: '127.0.0.1', port: 0, ...options })
   const counted = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values.map(({ value }) => value)
-  return { publisher, counted, [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose]() }
+  const dropped = async (why: string) =>
+    (await registry.getSingleMetric('basalt_flashblocks_dropped_clients_total')?.get())?.values.find(
+      ({ labels }) => labels['reason'] === why,
+    )?.value
+  return { publisher, counted, dropped, [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose]() }
 }
 
 const indexes = (messages: readonly unknown[]) => messages.map((message) => (message as { index: number }).index)
@@ -113,9 +121,7 @@ it('flashblocks/publisher: a client that does not read is disconnected and count
   await using world = await start({ maxUnreadBytes: 1_000_000 })
   const { hostname, port } = new URL(world.publisher.url)
   const slow = connect(Number(port), hostname)
-  slow.write(
-    `GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-version: 13\r\n\r\n`,
-  )
+  slow.write(handshake)
   await new Promise((resolve) => slow.once('readable', resolve))
   await using reading = await openSocket(world.publisher.url)
   const ended = new Promise((resolve) => slow.once('close', resolve))
@@ -127,7 +133,7 @@ it('flashblocks/publisher: a client that does not read is disconnected and count
   }
   slow.resume()
   await ended
-  expect(await world.counted('basalt_flashblocks_dropped_clients_total')).toEqual([1, 0])
+  expect([await world.dropped('slow'), await world.dropped('no-pong')]).toEqual([1, 0])
 })
 
 it('flashblocks/publisher: more clients than it takes are refused with the code for that', async () => {
@@ -137,6 +143,117 @@ it('flashblocks/publisher: more clients than it takes are refused with the code 
   expect(await second.closed).toEqual({ code: 1013, reason: 'too many connections' })
   world.publisher.publish(increment(0))
   expect(await first.next()).toMatchObject({ index: 0 })
+})
+
+/** A TCP connection that sends `text`. @param from one of many addresses of this machine */
+function openRaw(url: string, text: string, from = '127.0.0.1') {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from })
+  socket.on('error', () => {})
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.write(text)
+  return { socket, ended, [Symbol.dispose]: () => socket.destroy() }
+}
+const readable = ({ socket }: { readonly socket: Socket }) => new Promise<void>((resolve) => socket.once('readable', resolve))
+
+it('flashblocks/publisher: ends a connection without a pong by the next ping and keeps one that answers', async () => {
+  const clock = createManualClock()
+  await using world = await start({}, clock)
+  await using answers = await openSocket(world.publisher.url)
+  using silent = openRaw(world.publisher.url, handshake)
+  await readable(silent)
+  silent.socket.resume()
+  const pinged = new Promise((resolve) => answers.socket.once('ping', resolve))
+  await clock.advanceMs(15_000)
+  await pinged
+  answers.socket.ping('mine')
+  // answers come in order: the pong to the publisher's ping was read before this one was sent
+  await new Promise((resolve) => answers.socket.once('pong', resolve))
+  await clock.advanceMs(15_000)
+  await silent.ended
+  world.publisher.publish(increment(0))
+  expect(await answers.next()).toMatchObject({ index: 0 })
+  expect(await world.dropped('no-pong')).toBe(1)
+})
+
+it.each([
+  ['nothing', ''],
+  ['half a handshake', handshake.slice(0, 40)],
+])('flashblocks/publisher: ends a connection that sends %s after five seconds', async (_what, text) => {
+  const clock = createManualClock()
+  await using world = await start({}, clock)
+  using slow = openRaw(world.publisher.url, text)
+  await vi.waitFor(() => expect(clock.waiting).toBe(2))
+  await clock.advanceMs(5_000)
+  slow.socket.resume()
+  await slow.ended
+  expect(await world.dropped('handshake')).toBe(1)
+})
+
+it('flashblocks/publisher: a refused connection that does not close is ended after five seconds', async () => {
+  const clock = createManualClock()
+  await using world = await start({ maxClients: 1 }, clock)
+  await using _first = await openSocket(world.publisher.url)
+  using refused = openRaw(world.publisher.url, handshake)
+  await readable(refused)
+  await clock.advanceMs(5_000)
+  refused.socket.resume()
+  await refused.ended
+  expect([await world.dropped('address'), await world.dropped('handshake')]).toEqual([1, 0])
+})
+
+it('flashblocks/publisher: one address gets half of the seats, and its oldest connection gives way to another address', async () => {
+  const clock = createManualClock()
+  await using world = await start({ maxClients: 4 }, clock)
+  const hostile: ReturnType<typeof openRaw>[] = []
+  try {
+    for (const from of ['127.0.0.2', '127.0.0.2', '127.0.0.3', '127.0.0.3']) {
+      const one = openRaw(world.publisher.url, handshake, from)
+      await readable(one)
+      hostile.push(one)
+    }
+    await using other = await openSocket(world.publisher.url)
+    hostile[0]?.socket.resume()
+    await hostile[0]?.ended
+    world.publisher.publish(increment(0))
+    expect(await other.next()).toMatchObject({ index: 0 })
+    using third = openRaw(world.publisher.url, handshake, '127.0.0.3')
+    await readable(third)
+    third.socket.resume()
+    await clock.advanceMs(5_000)
+    await third.ended
+    expect([await world.dropped('evicted'), await world.dropped('address')]).toEqual([1, 1])
+  } finally {
+    for (const { socket } of hostile) socket.destroy()
+  }
+})
+
+it('flashblocks/publisher: connections without a handshake, of 33 from each of five addresses, do not keep a subscriber out', async () => {
+  await using world = await start()
+  const open: ReturnType<typeof openRaw>[] = []
+  try {
+    for (let i = 0; i < 165; i++) open.push(openRaw(world.publisher.url, '', `127.0.0.${2 + (i % 5)}`))
+    await Promise.all(open.map(({ socket }) => (socket.connecting ? new Promise((resolve) => socket.once('connect', resolve)) : undefined)))
+    await using subscriber = await openSocket(world.publisher.url)
+    world.publisher.publish(increment(0))
+    expect(await subscriber.next()).toMatchObject({ index: 0 })
+  } finally {
+    for (const { socket } of open) socket.destroy()
+  }
+})
+
+it('flashblocks/publisher: does not answer the pings of a client that leaves pongs unread', async () => {
+  await using world = await start()
+  using loud = openRaw(world.publisher.url, handshake)
+  await readable(loud)
+  // masked with zeros: 125 bytes of ping
+  const ping = Buffer.concat([Buffer.of(0x89, 0x80 | 125, 0, 0, 0, 0), Buffer.alloc(125)])
+  const many = Buffer.concat(new Array<Buffer>(8_000).fill(ping))
+  const before = process.memoryUsage().arrayBuffers
+  for (let round = 0; round < 30; round++) {
+    if (!loud.socket.write(many)) await new Promise((resolve) => loud.socket.once('drain', resolve))
+  }
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000)
 })
 
 it('flashblocks/publisher: what a client says is not read, and much of it ends the connection', async () => {

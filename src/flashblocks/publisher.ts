@@ -1,13 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { createServer } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { Clock } from '#lib/clock'
 import { hostInUrl, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
 import type { BuiltIncrement } from '#types/increment'
 import { encodeFrame } from './encode.ts'
 import type { PublisherMetrics } from './metrics.ts'
+import { Subscribers } from './subscribers.ts'
 
-export type PublisherDeps = { readonly log: Log; readonly metrics: PublisherMetrics }
+export type PublisherDeps = { readonly clock: Clock; readonly log: Log; readonly metrics: PublisherMetrics }
 
 export type PublisherOptions = {
   readonly host: string
@@ -15,7 +17,7 @@ export type PublisherOptions = {
   readonly port: number
   /** the flag that sets the port, for faults; absent: flashblocks.port */
   readonly flag?: string
-  /** connections at a time; absent: a hundred */
+  /** subscribers at a time; absent: 100. One address has at most half of them */
   readonly maxClients?: number
   /** bytes that one client may leave unread; absent: 16 MB. With more its connection ends */
   readonly maxUnreadBytes?: number
@@ -27,10 +29,8 @@ export interface Publisher extends AsyncDisposable {
   publish(increment: BuiltIncrement): void
 }
 
-/** What clients may say, which nobody reads: pings. */
+/** Size of a message of a client; the publisher reads none of them. */
 const maxMessageBytes = 1_024
-/** 1013: try again later */
-const tooMany = 1013
 
 /** The messages of the newest block, for those who come in the middle of it. */
 class Replay {
@@ -49,41 +49,39 @@ class Replay {
 }
 
 /**
- * Publishes over WebSocket, on any path, JSON as text; whoever connects first gets what there is of the newest block. A client that reads too slowly
- * is disconnected, the others notice nothing.
+ * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the slices so far of the newest block. A subscriber that reads
+ * too slowly or answers no ping is disconnected; the others are not affected.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
-export async function createPublisher({ log, metrics }: PublisherDeps, options: PublisherOptions): Promise<Publisher> {
+export async function createPublisher(deps: PublisherDeps, options: PublisherOptions): Promise<Publisher> {
+  const { log, metrics } = deps
   const { host, port, flag = 'flashblocks.port', maxClients = 100, maxUnreadBytes = 16 * 2 ** 20 } = options
   const http = createServer(
     (_request, response) => void response.writeHead(426, { connection: 'close' }).end('a WebSocket is served here\n'),
   )
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: maxMessageBytes, clientTracking: true })
-  const replay = new Replay()
-  http.on('upgrade', (request, socket, head) => {
-    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request))
+  const address = await listen(http, { host, port, flag })
+  const sockets = new WebSocketServer({
+    ...{ noServer: true, perMessageDeflate: false, clientTracking: false },
+    ...{ maxPayload: maxMessageBytes, autoPong: false },
   })
+  const subscribers = new Subscribers(deps, maxClients)
+  const replay = new Replay()
 
   function send(socket: WebSocket, frame: Buffer): void {
     socket.send(frame, { binary: false })
     if (socket.bufferedAmount <= maxUnreadBytes) return
     metrics.dropped.inc({ reason: 'slow' })
-    log.warn('a client reads increments too slowly: disconnected', { unreadBytes: socket.bufferedAmount })
+    log.warn('subscriber reads increments too slowly, disconnected', { unreadBytes: socket.bufferedAmount })
     socket.terminate()
   }
 
-  sockets.on('connection', (socket) => {
-    socket.on('error', () => {}) // its end follows
-    if (sockets.clients.size > maxClients) {
-      metrics.dropped.inc({ reason: 'full' })
-      socket.close(tooMany, 'too many connections')
-      return
-    }
-    metrics.clients.set({}, sockets.clients.size)
-    socket.once('close', () => metrics.clients.set({}, sockets.clients.size))
-    for (const frame of replay.frames) send(socket, frame)
+  http.on('connection', (socket) => subscribers.arrive(socket))
+  http.on('upgrade', (request, socket, head) => {
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      if (!subscribers.admit(client, request.socket)) return
+      for (const frame of replay.frames) send(client, frame)
+    })
   })
-  const address = await listen(http, { host, port, flag })
   return {
     url: `ws://${hostInUrl(address.address)}:${address.port}`,
     publish(increment): void {
@@ -91,10 +89,10 @@ export async function createPublisher({ log, metrics }: PublisherDeps, options: 
       replay.add(increment, frame)
       metrics.published.inc({})
       metrics.bytes.inc({}, frame.length)
-      for (const socket of sockets.clients) if (socket.readyState === socket.OPEN) send(socket, frame)
+      for (const client of subscribers) if (client.readyState === client.OPEN) send(client, frame)
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      for (const socket of sockets.clients) socket.terminate()
+      subscribers[Symbol.dispose]()
       http.closeAllConnections()
       const closed = new Promise<void>((resolve) => http.close(() => resolve()))
       sockets.close()

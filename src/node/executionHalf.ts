@@ -83,5 +83,5 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
   return { execution, urls, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-const openPublisher = ({ log, registry }: ExecutionHalfDeps, listen: FlashblocksListen): Promise<Publisher> =>
-  createPublisher({ log: log.child('flashblocks'), metrics: publisherMetrics.register(registry) }, listen)
+const openPublisher = ({ clock, log, registry }: ExecutionHalfDeps, listen: FlashblocksListen): Promise<Publisher> =>
+  createPublisher({ clock, log: log.child('flashblocks'), metrics: publisherMetrics.register(registry) }, listen)

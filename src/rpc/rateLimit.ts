@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { type Bucket, type Rate, type RateRefusal, RateTable } from './rateTable.ts'
-import { addressList, clientNameOf, trueAddressOf } from './server/clientAddress.ts'
+import { addressList, trueAddressOf } from './server/clientAddress.ts'
 
 /** A client that has a name, and a bucket of its own. */
 export type ApiKey = Rate & { readonly key: string }

@@ -1,25 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-
-/** The groups of an IPv6 address, as numbers; the address is one. */
-function groupsOf(address: string): number[] {
-  const [before = '', after] = address.replace(/%.*$/, '').split('::')
-  const parse = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
-  const [head, tail] = [parse(before), parse(after ?? '')]
-  return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail]
-}
-
-const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
-
-/** Under which name a client is known by its address: an IPv6 client has a network of 64 bits to itself. */
-export function clientNameOf(address: string): string {
-  const inner = mapped.exec(address)?.[1]
-  if (inner !== undefined) return inner
-  if (isIP(address) !== 6) return address
-  const network = groupsOf(address).slice(0, 4)
-  return `${network.map((group) => group.toString(16)).join(':')}::/64`
-}
-
-const plainAddress = (address: string): string => mapped.exec(address)?.[1] ?? address
+import { plainAddress } from '#lib/clientName'
 
 /** @param ranges addresses, or networks as `10.0.0.0/8`; each is one */
 export function addressList(ranges: readonly string[]): { has(address: string): boolean } {
