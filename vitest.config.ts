@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 /** Without threads of their own: they run one after the other in the same process, which saves loading the sources. */
-const modules = 'lib types chain trie evm state derive consensus engine execution batcher flashblocks l1 l2 rpc'
+const modules =
+  'lib types chainspec trie evm state derive consensus engine block blockchain txpool pending executionThread batcher flashblocks l1 l2 rpc'
 const shared = [...modules.split(' ').map((name) => `src/${name}/**/*.test.ts`), 'test/{differential,vectors}/*.test.ts']
 
 export default defineConfig({

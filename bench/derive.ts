@@ -1,13 +1,13 @@
 // Derivation alone: the recorded chain from the raw bytes of verified L1 blocks in memory to attributes; execution answers at once.
 
-import { payloadOfBlock } from '#execution/payloadBlock'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createPipeline } from '../src/derive/pipeline.ts'
 import { readRecordedChain } from '../src/devnet/recordedChain.ts'
 import { silentLog } from '../src/lib/log.ts'
 import { decodeBlock } from '../src/types/block.ts'
-import { DeriveDriver } from '../test/harness/deriveDriver.ts'
-import { l1BlockOfJson } from '../test/harness/l1Blocks.ts'
-import { headAt, recordedWorld, startAt } from '../test/harness/recordedDerivation.ts'
+import { DeriveDriver } from '../test/harness/derive/driver.ts'
+import { headAt, recordedWorld, startAt } from '../test/harness/derive/recordedDerivation.ts'
+import { l1BlockOfJson } from '../test/harness/l1/blocks.ts'
 import { type Row, row } from './format.ts'
 
 const blocksPerRun = 20_000

@@ -1,10 +1,10 @@
 // Opens a data directory of the bench chain whose journal is at its bound, in a process of its own, and says what the start cost: time from the
 // first line of the process to a view of the head, and what of it the replay took.
 import { readFileSync } from 'node:fs'
-import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { configOfGenesis } from '#block/executionConfig'
+import { createExecution } from '#blockchain/execution'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { createExecution } from '#execution/execution'
-import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openFileJournal } from '#store/fileJournal'

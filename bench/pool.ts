@@ -1,7 +1,7 @@
 // The transaction pool beside a plain one: all transactions in one array that is kept sorted, every account read again after each head. Signatures
 // are not recovered on either side. Times are of the thread's work, garbage collection on it included.
-import type { HeadRecord } from '#execution/headRecord'
-import { drain, type PoolAccountState, PoolChain, poolAccount, poolTransaction } from '#test/harness/poolChain'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { drain, type PoolAccountState, PoolChain, poolAccount, poolTransaction } from '#test/harness/chain/poolChain'
 import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, type FeeMarketTransaction, hashTransaction } from '#types/transaction'
 import { type Row, row } from './format.ts'

@@ -4,7 +4,7 @@ import { devnetAccounts, testMnemonic } from '#devnet/accounts'
 import { fromHex, toHex } from '#lib/hex'
 import { parseAddress } from '#types/ids'
 import { signTransaction } from '#types/signing'
-import { call, type DevnetProcess, sleep, startDevnet } from './devnetProcess.ts'
+import { call, type DevnetProcess, sleep, startDevnet } from './devnet/process.ts'
 import type { Row } from './format.ts'
 
 export type PreconfirmationsBench = { readonly seconds?: number; readonly rate?: number; readonly l1?: string }

@@ -1,7 +1,7 @@
 // npm run bench -- <suite> [--json FILE] [options of the suite]: measures, prints, and with --json keeps the result.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { EvmOptions } from './evmWorld.ts'
+import type { EvmOptions } from './evm/world.ts'
 import { describe, type Row } from './format.ts'
 import type { RpcOptions } from './rpc.ts'
 
@@ -11,12 +11,12 @@ type Options = { readonly minutes?: number; readonly rate?: number; readonly l1?
 const suites: Readonly<Record<string, () => Promise<{ run: (options: Options) => Promise<readonly Row[]> }>>> = {
   batcher: () => import('./batcher.ts'),
   derive: () => import('./derive.ts'),
-  devnet: () => import('./devnet.ts'),
-  devnetStart: () => import('./devnetStart.ts'),
-  evm: () => import('./evm.ts'),
-  evmPrice: () => import('./evmPrice.ts'),
-  evmPriceMemory: () => import('./evmPriceMemory.ts'),
-  evmStart: () => import('./evmStart.ts'),
+  devnet: () => import('./devnet/all.ts'),
+  devnetStart: () => import('./devnet/start.ts'),
+  evm: () => import('./evm/interpreter.ts'),
+  evmPrice: () => import('./evm/price.ts'),
+  evmPriceMemory: () => import('./evm/priceMemory.ts'),
+  evmStart: () => import('./evm/start.ts'),
   engine: () => import('./engine.ts'),
   flashblocks: () => import('./flashblocks.ts'),
   follow: () => import('./follow.ts'),

@@ -4,7 +4,7 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, 
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { rpcCall } from '#test/harness/cliProcess'
+import { rpcCall } from '#test/harness/process/cliProcess'
 import { describe, type Row, row } from '../bench/format.ts'
 import { root } from '../scripts/process.ts'
 import { compressedBytes, createProject, docker, hostAddress, type Project, processorSeconds } from './compose/docker.ts'

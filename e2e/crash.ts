@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
-import { generatePostedChain } from '#test/harness/generatedChain'
+import { generatePostedChain } from '#test/harness/chain/generatedChain'
 import { readShared, sharedDataDir } from '#test/harness/sharedData'
-import { type Aim, type Block, killedRun } from './killedRun.ts'
+import { type Aim, type Block, killedRun } from './crash/killedRun.ts'
 import { randomOf } from './random.ts'
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startProxy, type TcpProxy } from '#test/harness/proxy'
+import { startProxy, type TcpProxy } from '#test/harness/process/proxy'
 
 const root = resolve(import.meta.dirname, '..')
 

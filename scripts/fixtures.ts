@@ -34,9 +34,9 @@ function write(name: string, value: unknown): void {
 }
 
 const { keccak: _, ...upgrades } = read('chain/upgrade-transactions.json')
-write('src/chain/data/upgradeTransactions.json.zst', upgrades)
-write('src/chain/data/base.genesis.json.zst', read('chain/base-mainnet.genesis.json'))
-write('src/chain/data/baseSepolia.genesis.json.zst', read('chain/base-sepolia.genesis.json'))
+write('src/chainspec/data/upgradeTransactions.json.zst', upgrades)
+write('src/chainspec/data/base.genesis.json.zst', read('chain/base-mainnet.genesis.json'))
+write('src/chainspec/data/baseSepolia.genesis.json.zst', read('chain/base-sepolia.genesis.json'))
 
 for (const name of ['op-bedrock-to-holocene', 'op-ecotone-to-jovian']) {
   const chain = `chains/${name}`

@@ -2,8 +2,8 @@
 // `npm run test:spec [-- --evm reference|wasm] [--only ID-PREFIX] [--slow]`. Data: see test/harness/sharedData.ts.
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { interpreters } from '#test/harness/evmInterpreters'
-import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
+import { interpreters } from '#test/harness/evm/interpreters'
+import { type PrecompileVector, wrongVectors } from '#test/harness/evm/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
 import { publicStateTestFiles, type StateTestFile, slownessOf } from '#test/vectors/publicStateTests'
 import type { StateTestFailure } from '#test/vectors/runStateTest'

@@ -1,4 +1,4 @@
-import { rpcCall } from '#test/harness/cliProcess'
+import { rpcCall } from '#test/harness/process/cliProcess'
 import type { Server } from './servers.ts'
 
 /** What can be asked about: everything that is in the chain. */

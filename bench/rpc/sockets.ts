@@ -1,7 +1,7 @@
 // Ten thousand WebSockets with newHeads: how long until the last of them has a block, and what a connection costs the node.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
-import { l2RefOf } from '#chain/l2Ref'
+import { l2RefOf } from '#chainspec/l2Ref'
 import { systemClock } from '#lib/clock'
 import type { Payload } from '#types/payload'
 import { type Row, row } from '../format.ts'

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { type RecordedChain, type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, type RecordedL1 } from '#devnet/recordedL1'
-import { rpcCall } from '#test/harness/cliProcess'
+import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type World = AsyncDisposable & {
   readonly chain: RecordedChain

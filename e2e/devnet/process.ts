@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { type CliProcess, type Ended, rpcCall, startCli } from '#test/harness/cliProcess'
+import { type CliProcess, type Ended, rpcCall, startCli } from '#test/harness/process/cliProcess'
 import type { DevnetFacts } from '../../src/devnet/control.ts'
 import type { DevnetAccount } from '../../src/devnet/ports.ts'
 import type { DevnetStatus } from '../../src/devnet/status.ts'

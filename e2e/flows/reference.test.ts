@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ethRegistry, socketMethods } from '#rpc/methods'
-import { misfit } from '#test/harness/schemaJudge'
+import { misfit } from '#test/harness/rpc/schemaJudge'
 import { net, newcomers, viemL2, viemWallet } from './people.ts'
 
 /** Methods whose example cannot be asked as it is, each with its reason; fuzz:rpc asks them too. */

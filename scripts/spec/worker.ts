@@ -1,6 +1,6 @@
 // Runs the files that it is sent, one after another, on the interpreters that `workerData` names.
 import { parentPort, workerData } from 'node:worker_threads'
-import { interpreters } from '#test/harness/evmInterpreters'
+import { interpreters } from '#test/harness/evm/interpreters'
 import { stateTestsIn } from '#test/vectors/publicStateTests'
 import { runStateTest, type StateTestFailure } from '#test/vectors/runStateTest'
 import { caseId } from '#test/vectors/stateTestCases'

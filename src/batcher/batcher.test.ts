@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { notOnce, postedBatches, postedTransactions } from '#test/harness/batcherPosted'
-import { BatcherWorld } from '#test/harness/batcherWorld'
-import { forksTo } from '#test/harness/deriveWorld'
+import { notOnce, postedBatches, postedTransactions } from '#test/harness/batcher/posted'
+import { BatcherWorld } from '#test/harness/batcher/world'
+import { forksTo } from '#test/harness/derive/world'
 import type { BatcherSettings } from './options.ts'
 
 const times = ['fjord', 'holocene', 'jovian'] as const

@@ -1,4 +1,4 @@
-import { isActive } from '#chain/forks'
+import { isActive } from '#chainspec/forks'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'

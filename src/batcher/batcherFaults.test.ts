@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { notOnce, postedBatches, postedTransactions } from '#test/harness/batcherPosted'
-import { BatcherWorld, fakeProver } from '#test/harness/batcherWorld'
-import { batcherUpdate, receiptOf } from '#test/harness/deriveL1'
-import { configContract, forksTo } from '#test/harness/deriveWorld'
+import { notOnce, postedBatches, postedTransactions } from '#test/harness/batcher/posted'
+import { BatcherWorld, fakeProver } from '#test/harness/batcher/world'
+import { batcherUpdate, receiptOf } from '#test/harness/derive/l1'
+import { configContract, forksTo } from '#test/harness/derive/world'
 import type { BatcherSettings } from './options.ts'
 
 const jovian = forksTo('jovian')

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Action, actions } from '#test/harness/batcherActions'
-import { notOnce } from '#test/harness/batcherPosted'
-import { BatcherWorld } from '#test/harness/batcherWorld'
-import { forksTo } from '#test/harness/deriveWorld'
+import { type Action, actions } from '#test/harness/batcher/actions'
+import { notOnce } from '#test/harness/batcher/posted'
+import { BatcherWorld } from '#test/harness/batcher/world'
+import { forksTo } from '#test/harness/derive/world'
 
 const numRuns = Number(process.env['BATCHER_RUNS'] ?? 12)
 

@@ -1,5 +1,5 @@
-import { l1AttributesIn } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l1AttributesIn } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SafeBlock } from '#derive/ports'
 import type { L2Ref } from '#types/blockRef'
 import { allowedForms, chooseForm } from './allowedForms.ts'

@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 
 export type CloseReason = 'full' | 'duration' | 'window' | 'timeout'
 export const closeReasons = ['full', 'duration', 'window', 'timeout'] as const

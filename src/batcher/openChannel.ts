@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { type BatchForm, type BatchWriter, createBatchWriter } from '#derive/batchEncoder'
 import type { SafeBlock } from '#derive/ports'
 import { RlpError } from '#lib/rlp'

@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { CompressionEffort } from '#lib/compress'
 import type { Compression } from '#lib/decompress'
 import type { ProofKind } from './ports.ts'

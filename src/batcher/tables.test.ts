@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBatchWriter } from '#derive/batchEncoder'
-import { DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 import { allowedForms, chooseForm } from './allowedForms.ts'
 import { chooseCarrier } from './channelParcels.ts'
 import { closeReason, isPastWindow } from './closing.ts'

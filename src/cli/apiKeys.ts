@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { ApiKey } from '#node/rateLimits'
+import type { ApiKey } from '#node/serving/rateLimits'
 import { cliFault } from './faults.ts'
 
 /** What a client may have saved up, where nothing else is said: so many seconds of its rate. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { toRollupJson } from '#chain/rollupConfig'
+import { toRollupJson } from '#chainspec/rollupConfig'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { chooseChain, readGenesisFile } from './chosenChain.ts'
 

@@ -1,4 +1,4 @@
-import { networkNames, networkOf } from '#chain/networks'
+import { networkNames, networkOf } from '#chainspec/networks'
 
 const placeholder = '{network}'
 

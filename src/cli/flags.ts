@@ -1,4 +1,4 @@
-import { networkNames } from '#chain/networks'
+import { networkNames } from '#chainspec/networks'
 import { logFormats, logLevels } from '#lib/log'
 import { devnetFlags } from './devnetFlags.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
-import { scriptedIo } from '#test/harness/scriptedIo'
+import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { logfmtLine, prettyLine } from './logLines.ts'
 import { createLiveLine, fatalLine, faultLine, openLog, printResult } from './output.ts'
 

@@ -1,4 +1,4 @@
-import { maxRpcThreads, usualRpcThreads } from '#node/rpcThreadCount'
+import { maxRpcThreads, usualRpcThreads } from '#node/threads/rpcThreadCount'
 import { addressRanges, defaulted, duration, hostNames, integer, namespaces, older, origins, text } from './flagSpec.ts'
 
 const withExecution = ['all', 'execution'] as const

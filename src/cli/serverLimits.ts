@@ -1,5 +1,5 @@
-import { sharedRateLimit } from '#node/rateLimits'
-import type { PageListen } from '#node/servers'
+import { sharedRateLimit } from '#node/serving/rateLimits'
+import type { PageListen } from '#node/serving/servers'
 import { burstSec, readApiKeys } from './apiKeys.ts'
 import { cliFault } from './faults.ts'
 import { type FlagValues, flags } from './flags.ts'

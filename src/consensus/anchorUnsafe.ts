@@ -1,5 +1,5 @@
-import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Engine } from '#engine/port'
 import type { L2Ref } from '#types/blockRef'
 import { consensusFault } from './faults.ts'

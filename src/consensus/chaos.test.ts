@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
-import { createHost, createWorld, type Session } from '#test/harness/consensus'
-import { ScriptedPipeline } from '#test/harness/consensusPipeline'
-import { chainOf, channel, forkedFrom, holocene, mineSix } from '#test/harness/consensusUnsafe'
+import { createHost, createWorld, type Session } from '#test/harness/consensus/execution'
+import { ScriptedPipeline } from '#test/harness/consensus/pipeline'
+import { chainOf, channel, forkedFrom, holocene, mineSix } from '#test/harness/consensus/unsafe'
 import { dice } from '#test/harness/dice'
-import { busyFault, executeNothing } from '#test/harness/engine'
+import { busyFault, executeNothing } from '#test/harness/engine/engine'
 import type { Payload } from '#types/payload'
 
 const chain = await chainOf(mineSix)

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
 import { createLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
-import { createWorld, type World } from '#test/harness/consensus'
-import type { Batch, Channel } from '#test/harness/consensusL1'
-import { l1Fault } from '#test/harness/consensusL1'
-import { busyFault } from '#test/harness/engine'
+import { createWorld, type World } from '#test/harness/consensus/execution'
+import type { Batch, Channel } from '#test/harness/consensus/l1'
+import { l1Fault } from '#test/harness/consensus/l1'
+import { busyFault } from '#test/harness/engine/engine'
 
 const holocene = { holocene: 0 }
 

@@ -1,5 +1,5 @@
-import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'
 import { Fault, isFault } from '#lib/fault'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWorld } from '#test/harness/consensus'
+import { createWorld } from '#test/harness/consensus/execution'
 import type { Hash } from '#types/ids'
 import { findFinalized } from './finality.ts'
 

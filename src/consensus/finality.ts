@@ -1,5 +1,5 @@
-import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Engine, Heads } from '#engine/port'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
 import { defineFaults } from '#lib/fault'
 import { settle } from '#test/harness/clock'
-import { badTransaction, busyFault } from '#test/harness/engine'
-import { type FollowWorld, follow, genesisOnly, grow } from '#test/harness/follow'
+import { type FollowWorld, follow, genesisOnly, grow } from '#test/harness/consensus/follow'
+import { badTransaction, busyFault } from '#test/harness/engine/engine'
 import { walkBack } from './followAncestor.ts'
 
 const testFault = defineFaults({

@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Heads } from '#engine/port'
 import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'

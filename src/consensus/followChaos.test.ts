@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { settle } from '#test/harness/clock'
+import { type FollowWorld, follow, genesisOnly, grow } from '#test/harness/consensus/follow'
 import { dice } from '#test/harness/dice'
-import { busyFault } from '#test/harness/engine'
-import { type FollowWorld, follow, genesisOnly, grow } from '#test/harness/follow'
+import { busyFault } from '#test/harness/engine/engine'
 import { zeroHash } from '#types/ids'
 
 type Chaos = { readonly world: FollowWorld; act(): Promise<void>; end(): Promise<void> }

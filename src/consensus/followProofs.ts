@@ -1,5 +1,5 @@
-import { numberAt, timeOf } from '#chain/blockTime'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { numberAt, timeOf } from '#chainspec/blockTime'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 
 /** How far the execution half has recorded proofs; `latest` undefined: nothing yet. Its faults are as the source's: 'retry' or 'fatal'. */
 export type ProofsStatus = (signal: AbortSignal) => Promise<{ readonly latest: number | undefined }>

@@ -1,5 +1,5 @@
-import type { ForkSchedule } from '#chain/forks'
-import { approachingUnsupportedFork } from '#chain/unsupportedFork'
+import type { ForkSchedule } from '#chainspec/forks'
+import { approachingUnsupportedFork } from '#chainspec/unsupportedFork'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createDerivedHost } from '#test/harness/consensusDerived'
-import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { createDerivedHost } from '#test/harness/consensus/derived'
+import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 
 const singular = { batches: 'singular', compression: 'zlib' } as const
 const span = { batches: 'span', compression: 'zlib' } as const

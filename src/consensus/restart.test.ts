@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createWorld, type Session, type World } from '#test/harness/consensus'
-import type { Channel } from '#test/harness/consensusL1'
+import { createWorld, type Session, type World } from '#test/harness/consensus/execution'
+import type { Channel } from '#test/harness/consensus/l1'
 
 class Kill extends Error {}
 

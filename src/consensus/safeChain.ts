@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SafeHead } from '#derive/ports'
 import type { Heads } from '#engine/port'
 import type { BlockId } from '#types/blockRef'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createMemoryTable } from '#test/harness/consensus'
+import { createMemoryTable } from '#test/harness/consensus/execution'
 import type { Hash } from '#types/ids'
 import type { SafeHeadEntry } from './ports.ts'
 import { createSafeHeadStore } from './safeHeadStore.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import {
   createSequencerHost,
   derivedElsewhere,
@@ -9,9 +9,9 @@ import {
   postRest,
   type SequencerHost,
   type SequencerRun,
-} from '#test/harness/consensusSequencer'
-import { configUpdate, depositLog, receiptOf } from '#test/harness/deriveL1'
-import { configContract, DeriveWorld, forksTo, genesisTimeSec, portal, userTransaction } from '#test/harness/deriveWorld'
+} from '#test/harness/consensus/sequencer'
+import { configUpdate, depositLog, receiptOf } from '#test/harness/derive/l1'
+import { configContract, DeriveWorld, forksTo, genesisTimeSec, portal, userTransaction } from '#test/harness/derive/world'
 import { depositType } from '#types/transaction'
 
 const pool = (number: number) => [userTransaction(number)]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createSequencerHost, headOf } from '#test/harness/consensusSequencer'
-import { DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { createSequencerHost, headOf } from '#test/harness/consensus/sequencer'
+import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 
 /** Stops a sequencer that is behind its schedule so many steps of the event loop's turn after block 4 was executed. */
 async function stopAfter(steps: number): Promise<{ readonly told: string; readonly head: string }> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
-import { createWorld } from '#test/harness/consensus'
-import { chainOf, mineSix } from '#test/harness/consensusUnsafe'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWorld } from '#test/harness/consensus/execution'
+import { chainOf, mineSix } from '#test/harness/consensus/unsafe'
 import type { L2Ref } from '#types/blockRef'
 import { soundHeads } from './soundHeads.ts'
 

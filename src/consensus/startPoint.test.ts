@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { ForkSchedule } from '#chain/forks'
-import { createWorld, type World } from '#test/harness/consensus'
+import type { ForkSchedule } from '#chainspec/forks'
+import { createWorld, type World } from '#test/harness/consensus/execution'
 import type { SafeHeadEntry } from './ports.ts'
 import { findStart, type StartDeps } from './startPoint.ts'
 

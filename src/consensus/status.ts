@@ -1,5 +1,5 @@
-import { numberAt } from '#chain/blockTime'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { numberAt } from '#chainspec/blockTime'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Heads } from '#engine/port'
 import type { Fault } from '#lib/fault'
 import type { L1Ref } from '#types/blockRef'

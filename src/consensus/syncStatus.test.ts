@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWorld } from '#test/harness/consensus'
+import { createWorld } from '#test/harness/consensus/execution'
 import type { Hash } from '#types/ids'
 import { progressOf } from './status.ts'
 import { outputAtBlock, safeHeadAtL1Block, syncStatusOf } from './syncStatus.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { createLog } from '#lib/log'
-import { createWorld, type Session, type World } from '#test/harness/consensus'
-import { chainOf, channel, forkedFrom, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
-import { badTransaction, busyFault, payloadOf } from '#test/harness/engine'
+import { createWorld, type Session, type World } from '#test/harness/consensus/execution'
+import { chainOf, channel, forkedFrom, holocene, mineSix, numbers } from '#test/harness/consensus/unsafe'
+import { badTransaction, busyFault, payloadOf } from '#test/harness/engine/engine'
 import type { Payload } from '#types/payload'
 
 const { signal } = new AbortController()

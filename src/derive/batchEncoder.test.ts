@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { encodeRlp } from '#lib/rlp'
-import { DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 import { createBatchWriter, singularBatchOf, spanBatchOf } from './batchEncoder.ts'
 import { encodeBatch } from './codec/batch.ts'
 import { SpanTransactionWriter } from './codec/spanTransactionWriter.ts'

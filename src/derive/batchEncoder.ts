@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { concatBytes } from '#lib/bytes'
 import { brotliCompress, deflate } from '#lib/compress'
 import type { Compression } from '#lib/decompress'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { l1AttributesIn } from '#chain/l2Ref'
-import { batcherUpdate, configUpdate, l1Transaction, receiptOf } from '#test/harness/deriveL1'
-import { configContract, DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/deriveWorld'
+import { l1AttributesIn } from '#chainspec/l2Ref'
+import { batcherUpdate, configUpdate, l1Transaction, receiptOf } from '#test/harness/derive/l1'
+import { configContract, DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
 import type { PayloadAttributes } from '#types/payload'
 import { calldataOf, channelOf, framesOf } from './batchEncoder.ts'
 

@@ -1,4 +1,4 @@
-import type { SystemConfig } from '#chain/systemConfig'
+import type { SystemConfig } from '#chainspec/systemConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Hash } from '#types/ids'

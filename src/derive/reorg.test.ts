@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { batcherUpdate, depositLog, l1Transaction, receiptOf } from '#test/harness/deriveL1'
+import { batcherUpdate, depositLog, l1Transaction, receiptOf } from '#test/harness/derive/l1'
 import {
   badTransaction,
   configContract,
@@ -9,7 +9,7 @@ import {
   inbox,
   portal,
   userTransaction,
-} from '#test/harness/deriveWorld'
+} from '#test/harness/derive/world'
 
 const span = { batches: 'span', compression: 'zlib' } as const
 

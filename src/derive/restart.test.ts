@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { badTransaction, DeriveWorld, forksTo, type Sequenced, userTransaction } from '#test/harness/deriveWorld'
+import { badTransaction, DeriveWorld, forksTo, type Sequenced, userTransaction } from '#test/harness/derive/world'
 
 /** Events around one L1 block; the numbers select among the objects that exist at the time. */
 type Round = {

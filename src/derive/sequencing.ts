@@ -1,5 +1,5 @@
-import { activatesAt, type Fork } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { activatesAt, type Fork } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { PayloadAttributes } from '#types/payload'
 import type { L1Block, SafeHead } from './ports.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
+import { headerOf } from '#test/harness/chain/headers'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
-import { headerOf } from '#test/harness/headers'
 import type { Block } from '#types/block'
 import { hashHeader } from '#types/header'
 import { type Hash, zeroHash } from '#types/ids'

@@ -1,4 +1,4 @@
-import { userDepositSource } from '#chain/sourceHash'
+import { userDepositSource } from '#chainspec/sourceHash'
 import { encodeDeposit } from '#types/deposit'
 import { type Address, type Hash, parseAddress } from '#types/ids'
 import { hashTransaction } from '#types/transaction'

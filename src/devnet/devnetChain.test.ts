@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { genesisBlock } from '#execution/genesisBlock'
+import { genesisBlock } from '#block/genesisBlock'
 import { parseAddress, parseHash } from '#types/ids'
 import { type DevnetChainOptions, type DevnetOrigin, makeDevnetChain, parseChainFiles, startBalance, toChainFiles } from './devnetChain.ts'
 import { forksUpTo } from './forkSchedule.ts'

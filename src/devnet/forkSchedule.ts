@@ -1,4 +1,4 @@
-import { type Fork, firstUnsupportedFork, forks } from '#chain/forks'
+import { type Fork, firstUnsupportedFork, forks } from '#chainspec/forks'
 import { devnetFault } from './faults.ts'
 
 /** Forks that a devnet may begin without, in order. Those before are active at its genesis. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { SystemConfig } from '#chain/systemConfig'
+import type { SystemConfig } from '#chainspec/systemConfig'
 import { bytesFromBigint } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'

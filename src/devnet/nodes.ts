@@ -1,5 +1,5 @@
-import type { Genesis } from '#chain/genesis'
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { Genesis } from '#chainspec/genesis'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Node } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { Hash } from '#types/ids'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { genesisHeader, verifyGenesisHash } from '#chain/genesis'
+import { genesisHeader, verifyGenesisHash } from '#chainspec/genesis'
 import { decodeBlock } from '#types/block'
 import { hashHeader } from '#types/header'
 import { type RecordedChainName, readRecordedChain, recordedChains } from './recordedChain.ts'

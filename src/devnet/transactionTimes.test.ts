@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hashOf } from '#test/harness/chainBlocks'
+import { hashOf } from '#test/harness/chain/blocks'
 import { createTransactionClock } from './transactionTimes.ts'
 
 function start() {

@@ -1,5 +1,5 @@
-import { messagePasser } from '#chain/addresses'
-import { l2OutputRoot } from '#chain/l2OutputRoot'
+import { messagePasser } from '#chainspec/addresses'
+import { l2OutputRoot } from '#chainspec/l2OutputRoot'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { fromHex, toQuantity } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'

@@ -1,5 +1,5 @@
-import { type KnownGenesis, l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { type KnownGenesis, l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Clock } from '#lib/clock'
 import { type Fault, isFault } from '#lib/fault'
 import type { Hex } from '#lib/hex'

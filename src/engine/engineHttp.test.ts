@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
-import type { ForkSchedule } from '#chain/forks'
+import type { ForkSchedule } from '#chainspec/forks'
 import type { Clock } from '#lib/clock'
 import { systemClock } from '#lib/clock'
 import type { Fault } from '#lib/fault'
@@ -9,7 +9,7 @@ import type { Fetch } from '#lib/jsonHttp'
 import { jwtRefusal } from '#lib/jwt'
 import { type Log, silentLog } from '#lib/log'
 import { openExecution } from '#test/contract/engine'
-import { attributesAt, hashOf, scheduleTo, smallChain } from '#test/harness/chainBlocks'
+import { attributesAt, hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, settle } from '#test/harness/clock'
 import { emptyRoot, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -371,7 +371,7 @@ describe('engine/engineHttp: check', () => {
 
 /** The genesis block as `eth_getBlockByNumber` gives it, by our own server. */
 async function blockJsonOf(payload: Payload): Promise<unknown> {
-  const { ask, serveEngine } = await import('#test/harness/engineServer')
+  const { ask, serveEngine } = await import('#test/harness/engine/server')
   const execution = openExecution(chain)
   await using server = await serveEngine({ execution, engine: execution, config })
   return await ask(server.url, 'eth_getBlockByHash', payload.blockHash, true)

@@ -1,5 +1,5 @@
-import { l2RefOf } from '#chain/l2Ref'
-import { refuseUnsupportedFork } from '#chain/unsupportedFork'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { refuseUnsupportedFork } from '#chainspec/unsupportedFork'
 import { equalBytes } from '#lib/bytes'
 import { toQuantity } from '#lib/hex'
 import type { Log } from '#lib/log'

@@ -1,4 +1,4 @@
-import { type ForkSchedule, isActive } from '#chain/forks'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { orderedRoot } from '#trie/orderedRoot'
 import type { Header } from '#types/header'
 import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ForkSchedule, forks } from '#chain/forks'
+import { type ForkSchedule, forks } from '#chainspec/forks'
 import { emptyRoot, zeroAddress, zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import {

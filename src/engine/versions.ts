@@ -1,4 +1,4 @@
-import { type Fork, type ForkSchedule, isActive } from '#chain/forks'
+import { type Fork, type ForkSchedule, isActive } from '#chainspec/forks'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
 export type NewPayloadVersion = 1 | 2 | 3 | 4 | 5

@@ -1,4 +1,4 @@
-import type { EvmRules } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import type { Address, Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { StateDiff } from '#types/stateDiff'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { cancun, testBlock, testTransaction } from '#test/harness/evm'
-import { alice, bob, carol } from '#test/harness/traceScript'
+import { cancun, testBlock, testTransaction } from '#test/harness/evm/host'
+import { alice, bob, carol } from '#test/harness/evm/traceScript'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { createReferenceEvm } from './referenceEvm.ts'
 import { createTraceableEvm } from './traceableEvm.ts'

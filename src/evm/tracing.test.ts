@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bob, ended, frame, inner, stateOf, step, traceOf, transaction } from '#test/harness/traceScript'
+import { bob, ended, frame, inner, stateOf, step, traceOf, transaction } from '#test/harness/evm/traceScript'
 import type { Tracer } from './traceEvents.ts'
 import { createTracer, tracerNames } from './tracing.ts'
 

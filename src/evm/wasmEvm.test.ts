@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
-import { addressOf, callTo, cancun, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, callTo, cancun, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import type { Hash } from '#types/ids'
 import type { Message, Outcome, StateView } from './ports.ts'

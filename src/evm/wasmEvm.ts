@@ -1,4 +1,4 @@
-import type { EvmRules } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
 import { compileBuild, createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'

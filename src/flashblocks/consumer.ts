@@ -1,7 +1,7 @@
-import type { PendingOutcome, PendingPort } from '#execution/pendingPort'
 import type { Clock } from '#lib/clock'
 import type { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
+import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Increment } from '#types/increment'
 import type { Frame } from './codec.ts'

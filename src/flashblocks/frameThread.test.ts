@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { messageOf, sliceAt } from '#test/harness/flashblocks'
+import { messageOf, sliceAt } from '#test/harness/flashblocks/messages'
 import { decodeFrame } from './codec.ts'
 import { FrameThread, startWorker } from './frameThread.ts'
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type Packed, unpack } from '#execution/workerBlocks'
+import { type Packed, unpack } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
 import type { DecodedFrame, Frame } from './codec.ts'
 

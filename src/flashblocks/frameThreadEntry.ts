@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { packBytes } from '#execution/workerBlocks'
+import { packBytes } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
 import { decodeFrame } from './codec.ts'
 import type { OfFrameThread, PackedDecoded } from './frameThread.ts'

@@ -1,5 +1,5 @@
-import type { PendingRefusal } from '#execution/pendingPort'
 import { counter, defineMetrics, gauge, type Handles, histogram } from '#lib/metrics'
+import type { PendingRefusal } from '#pending/pendingPort'
 import { badFrameReasons } from './codec.ts'
 import { placements } from './place.ts'
 

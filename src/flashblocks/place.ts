@@ -1,4 +1,4 @@
-import { maxPendingBlocks } from '#execution/pendingPort'
+import { maxPendingBlocks } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Increment } from '#types/increment'
 

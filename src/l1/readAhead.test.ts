@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { L1Block } from '#derive/ports'
-import { createL1Chain } from '#test/harness/l1Chain'
+import { createL1Chain } from '#test/harness/l1/chain'
 import { createReadAhead } from './readAhead.ts'
 
 const chain = createL1Chain({ chainId: 900, genesisTimeSec: 1_700_000_000, blockTimeSec: 12 })

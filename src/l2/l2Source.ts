@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L2Source } from '#consensus/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'

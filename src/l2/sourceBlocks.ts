@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { payloadOfBlockJson } from '#engine/blockJson'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'

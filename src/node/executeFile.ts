@@ -1,5 +1,5 @@
+import { executeStateless, type StatelessResult } from '#block/stateless'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { executeStateless, type StatelessResult } from '#execution/stateless'
 
 /**
  * Executes the block of a stateless block file.

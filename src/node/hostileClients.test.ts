@@ -10,9 +10,9 @@ import { systemClock } from '#lib/clock'
 import { signJwt } from '#lib/jwt'
 import { silentLog } from '#lib/log'
 import { rpcMetrics } from '#rpc/metrics'
-import { scriptedFeed } from '#test/harness/headFeed'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
-import { startServers } from './servers.ts'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import { startServers } from './serving/servers.ts'
 
 const jwtSecret = new Uint8Array(32).fill(0x5e)
 const token = () => ({ authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` })

@@ -1,7 +1,7 @@
-import type { Genesis } from '#chain/genesis'
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { Genesis } from '#chainspec/genesis'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { nodeFault } from './faults.ts'
-import type { ListenOptions } from './servers.ts'
+import type { ListenOptions } from './serving/servers.ts'
 
 export type NodeMode = 'all' | 'execution' | 'consensus'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
-import { createWorld, type Session, type World } from '#test/harness/consensus'
-import { chainOf, channel, holocene, mineSix, numbers } from '#test/harness/consensusUnsafe'
-import { readinessProblems } from './readiness.ts'
+import { createWorld, type Session, type World } from '#test/harness/consensus/execution'
+import { chainOf, channel, holocene, mineSix, numbers } from '#test/harness/consensus/unsafe'
+import { readinessProblems } from './health/readiness.ts'
 
 const { signal } = new AbortController()
 const hourMs = 3_600_000

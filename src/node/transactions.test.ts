@@ -10,7 +10,7 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { anyPort, nodeOptions } from '#test/harness/nodeOptions'
+import { anyPort, nodeOptions } from '#test/harness/process/nodeOptions'
 import { type Node, startNode } from './node.ts'
 import type { NodeOptions } from './nodeOptions.ts'
 

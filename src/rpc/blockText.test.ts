@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, type FakeBlock, fakeChain, topic } from '#test/harness/rpcFakes'
+import { account, type FakeBlock, fakeChain, topic } from '#test/harness/rpc/fakes'
 import { createBlockCache, type DecodedBlock } from './blockCache.ts'
 import { blockResult } from './results/block.ts'
 import { logText } from './results/log.ts'

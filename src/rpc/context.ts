@@ -1,4 +1,4 @@
-import type { ForkIdChain } from '#chain/forkId'
+import type { ForkIdChain } from '#chainspec/forkId'
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
 import type { BlockCache } from './blockCache.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { account, topic } from '#test/harness/rpcFakes'
+import { account, topic } from '#test/harness/rpc/fakes'
 import { LogMatcher } from '#types/logMatcher'
 import { ByteWriter } from './byteList.ts'
 import { KeptLogs, logTerms } from './keptLogs.ts'

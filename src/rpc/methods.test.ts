@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import { ethRegistry, withNamespaces } from './methods.ts'
 
 const context = fakeContext(fakeChain([[], []]))

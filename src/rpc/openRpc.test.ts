@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
-import { misfit } from '#test/harness/schemaJudge'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
+import { misfit } from '#test/harness/rpc/schemaJudge'
 import { JsonText } from './json.ts'
 import { withDiscovery } from './methods/rpc/discovery.ts'
 import { adminRegistry, engineRegistry, ethRegistry, socketRegistry } from './methods.ts'

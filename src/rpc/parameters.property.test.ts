@@ -2,8 +2,8 @@ import { array, assert, asyncProperty, constant, constantFrom, dictionary, jsonV
 import { expect, it } from 'vitest'
 import type { Clock } from '#lib/clock'
 import { createManualClock } from '#test/harness/clock'
-import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import { RpcError } from './errors.ts'
 import { ethRegistry } from './methods.ts'
 

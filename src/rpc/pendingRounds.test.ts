@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fakePendingChain } from '#test/harness/pendingFakes'
+import { fakePendingChain } from '#test/harness/flashblocks/pendingFakes'
 import type { PendingFeed, PendingNews } from './pendingPorts.ts'
 import { pendingRounds } from './pendingRounds.ts'
 

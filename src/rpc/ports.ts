@@ -1,5 +1,5 @@
-import type { Eip1559Params } from '#chain/eip1559Config'
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { Eip1559Params } from '#chainspec/eip1559Config'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { LogLevel } from '#lib/log'
 import type { Block } from '#types/block'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'

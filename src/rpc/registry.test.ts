@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import { ethRegistry } from './methods.ts'
 import { createRegistry, type Method } from './registry.ts'
 

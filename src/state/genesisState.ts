@@ -1,4 +1,4 @@
-import type { GenesisAccount } from '#chain/genesis'
+import type { GenesisAccount } from '#chainspec/genesis'
 import { bytesFromBigint } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'

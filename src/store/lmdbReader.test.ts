@@ -33,7 +33,7 @@ describe('store/lmdbReader', () => {
   it('another thread reads while this one writes, and its end does not end the writer', async () => {
     const dir = newDir()
     await using kv = openLmdbKv(dir, specs)
-    const worker = new Worker(join(import.meta.dirname, '../../test/harness/storeReader.ts'), { workerData: { dir, table } })
+    const worker = new Worker(join(import.meta.dirname, '../../test/harness/process/storeReader.ts'), { workerData: { dir, table } })
     const ask = async (): Promise<unknown> => {
       worker.postMessage(key)
       return (await once(worker, 'message'))[0]
@@ -54,8 +54,8 @@ describe('store/lmdbReader', () => {
     const dir = newDir()
     const script = `
       import { parentPort } from 'node:worker_threads'
-      import { openLmdbKv } from '#store/lmdbKv'
-      import { tables } from '#store/tables'
+      import { openLmdbKv } from './lmdbKv.ts'
+      import { tables } from './tables.ts'
       const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
       parentPort.on('message', async (value) => {
         if (value === 'close') { await kv[Symbol.asyncDispose](); parentPort.close(); return }

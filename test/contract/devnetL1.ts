@@ -1,8 +1,8 @@
 import { Contract, JsonRpcProvider, Wallet } from 'ethers'
 import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { applyConfigUpdates } from '#chain/configUpdate'
-import { userDeposits } from '#chain/deposits'
+import { applyConfigUpdates } from '#chainspec/configUpdate'
+import { userDeposits } from '#chainspec/deposits'
 import { createL1Client } from '#devnet/l1Client'
 import { portalAddress, systemConfigAddress, unsafeBlockSignerSlot } from '#devnet/l1Contracts'
 import type { DevnetL1 } from '#devnet/ports'
@@ -10,6 +10,7 @@ import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { decodeDeposit } from '#types/deposit'
 import { type Hash, parseHash } from '#types/ids'
+import { fees, inbox, signed, signedBlob } from '../harness/chain/devnetTransactions.ts'
 import {
   addressOf,
   batcher,
@@ -24,8 +25,7 @@ import {
   user,
   viemReader,
   viemWallet,
-} from '../harness/devnetL1.ts'
-import { fees, inbox, signed, signedBlob } from '../harness/devnetTransactions.ts'
+} from '../harness/l1/devnetL1.ts'
 
 const { signal } = new AbortController()
 const { genesisTimeSec, slotSec } = devnetL1Options

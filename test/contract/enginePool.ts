@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Engine, Heads } from '#engine/port'
-import { attributesAt, hashOf, signedBy } from '#test/harness/chainBlocks'
+import { attributesAt, hashOf, signedBy } from '#test/harness/chain/blocks'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { at, builtBy, chain, type EngineChain, insertAll, made, type OpenEngine, openExecution, refOf, schedule } from './engine.ts'
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type Message, MissingState, type StateView } from '#evm/ports'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { fromHex } from '#lib/hex'
-import { addressOf, callTo, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, callTo, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import type { Address } from '#types/ids'
 

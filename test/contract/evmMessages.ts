@@ -3,7 +3,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Evm, EvmSession, Message, Outcome } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { addressOf, callTo, cancun, osaka, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import {
+  addressOf,
+  callTo,
+  cancun,
+  osaka,
+  paris,
+  prague,
+  push,
+  storeIn,
+  testAccount,
+  testBlock,
+  testTransaction,
+} from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
 

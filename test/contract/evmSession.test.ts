@@ -1,7 +1,7 @@
 import type { Evm } from '#evm/ports'
 import type { TraceEvents, TraceNeeds } from '#evm/traceEvents'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
-import { interpreters } from '../harness/evmInterpreters.ts'
+import { interpreters } from '../harness/evm/interpreters.ts'
 import { evmMessagesContract } from './evmMessages.ts'
 import { evmSessionContract } from './evmSession.ts'
 import { evmStorageContract } from './evmStorage.ts'

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { EvmRules } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import { type Evm, type EvmSession, type Message, MissingState, type Outcome, type StateView, type WantedState } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
-import { addressOf, callTo, cancun, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, callTo, cancun, paris, prague, push, storeIn, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 

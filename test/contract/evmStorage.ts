@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Evm } from '#evm/ports'
-import { addressOf, cancun, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, cancun, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { zeroHash } from '#types/ids'
 

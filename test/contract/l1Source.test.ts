@@ -3,7 +3,7 @@ import { createL1Source, defaultL1Options } from '#l1/l1Source'
 import { l1Metrics } from '#l1/metrics'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { startFaultyL1 } from '../harness/recordedL1.ts'
+import { startFaultyL1 } from '../harness/l1/recordedL1.ts'
 import { l1SourceContract } from './l1Source.ts'
 
 l1SourceContract('in memory', async (chain) => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { L1Source } from '#consensus/ports'
 import { parseAddress, parseHash } from '#types/ids'
-import { l1Transaction, receiptOf } from '../harness/deriveL1.ts'
-import { createL1Chain, type L1Chain } from '../harness/l1Chain.ts'
+import { l1Transaction, receiptOf } from '../harness/derive/l1.ts'
+import { createL1Chain, type L1Chain } from '../harness/l1/chain.ts'
 
 /** A source of a chain; `changed` tells it that the chain was mined or dropped. */
 export type OpenL1 = (chain: L1Chain) => Promise<AsyncDisposable & { readonly source: L1Source; changed(): void }>

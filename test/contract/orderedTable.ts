@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { OrderedTable, SafeHeadEntry } from '#consensus/ports'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
-import { hashOf } from '#test/harness/chainBlocks'
+import { hashOf } from '#test/harness/chain/blocks'
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 const rows = (...keys: number[][]) => keys.map((key) => ({ key: bytes(...key), value: bytes(0xff, ...key) }))

@@ -19,7 +19,7 @@ import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import { createStateDiff } from '#types/stateDiff'
-import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/stateModel.ts'
+import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
 
 const noHash = (): undefined => undefined
 

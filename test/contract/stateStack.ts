@@ -6,7 +6,7 @@ import { emptyStack, pushBlock, type StateStack, stackedState, trimStack } from 
 import type { WorldState } from '#state/worldState'
 import type { Kv, KvReader } from '#store/ports'
 import { emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch } from '../harness/stateModel.ts'
+import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch } from '../harness/chain/stateModel.ts'
 
 const noHash = (): undefined => undefined
 const hashAt = (branch: number, number: number): Hash => hashFromBytes(key(branch * 1_000 + number))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
+import { l2RefOf } from '#chainspec/l2Ref'
 import { blobOfData, createBatchWriter } from '#derive/batchEncoder'
 import type { SafeBlock } from '#derive/ports'
 import { concatBytes } from '#lib/bytes'
@@ -12,8 +12,8 @@ import { decodeBlob } from '../../src/derive/codec/blob.ts'
 import { decompressChannel, readBatches } from '../../src/derive/codec/channel.ts'
 import { decodeFrames, type Frame } from '../../src/derive/codec/frame.ts'
 import { batcherData } from '../../src/derive/rules/batcherTransaction.ts'
-import { l1BlockOfJson, readRecordedL1 } from '../harness/l1Blocks.ts'
-import { readRecordedL2, recordedChains } from '../harness/l2Blocks.ts'
+import { readRecordedL2, recordedChains } from '../harness/chain/l2Blocks.ts'
+import { l1BlockOfJson, readRecordedL1 } from '../harness/l1/blocks.ts'
 
 const padded = (data: string): Uint8Array => {
   const blob = new Uint8Array(131_072)

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { configOfGenesis } from '#block/executionConfig'
+import { createExecution } from '#blockchain/execution'
+import { importPayloads } from '#blockchain/importPayloads'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { createExecution } from '#execution/execution'
-import { configOfGenesis } from '#execution/executionConfig'
-import { importPayloads } from '#execution/importPayloads'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { openLmdbKv } from '#store/lmdbKv'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Kv } from '#store/ports'
 import { tables } from '#store/tables'
-import { interpreters } from '#test/harness/evmInterpreters'
+import { interpreters } from '#test/harness/evm/interpreters'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 
 const { genesis } = parseBaseGenesisNote(readSharedJson('bench/mixed-42-blocks.genesis.json'))
@@ -24,7 +24,7 @@ const open = (kv: Kv, evm = createWasmEvm()) =>
   createExecution({ kv, evm, config, genesis: () => genesis, clock: systemClock, log: silentLog })
 
 it.each(interpreters)(
-  'execution/importPayloads memory: the 42 blocks of two other clients import to the same hashes, $name',
+  'blockchain/importPayloads memory: the 42 blocks of two other clients import to the same hashes, $name',
   async ({ create }) => {
     await using kv = createMemoryKv()
     const execution = open(kv, create())
@@ -33,7 +33,7 @@ it.each(interpreters)(
   },
 )
 
-it('execution/importPayloads lmdb: an import goes on after a restart and ends with the same hash', async () => {
+it('blockchain/importPayloads lmdb: an import goes on after a restart and ends with the same hash', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'basalt-import-'))
   const openStore = () => openLmdbKv(dir, Object.values(tables))
   try {

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { payloadOfBlockJson } from '#engine/blockJson'
-import { payloadOfBlock } from '#execution/payloadBlock'
 import { fromHex, type Hex } from '#lib/hex'
-import { parseExchanges } from '#test/harness/rpcExchanges'
+import { parseExchanges } from '#test/harness/rpc/exchanges'
 import { readShared, readSharedJson, sharedDataDir } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
 

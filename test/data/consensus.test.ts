@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { safeHeadAtL1Block, syncStatusOf } from '#consensus/syncStatus'
-import { createRecordedHost } from '../harness/consensusRecorded.ts'
-import { recordedChains } from '../harness/l2Blocks.ts'
+import { recordedChains } from '../harness/chain/l2Blocks.ts'
+import { createRecordedHost } from '../harness/consensus/recorded.ts'
 
 class Kill extends Error {}
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createRecordedNodes } from '#test/harness/consensusNodes'
-import { recordedChains } from '#test/harness/l2Blocks'
+import { recordedChains } from '#test/harness/chain/l2Blocks'
+import { createRecordedNodes } from '#test/harness/consensus/nodes'
 
 class Kill extends Error {}
 

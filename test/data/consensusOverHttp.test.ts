@@ -1,16 +1,16 @@
 import { Registry } from 'prom-client'
 import { expect, it, vi } from 'vitest'
+import type { Execution } from '#blockchain/execution'
 import { createDriver, type Driver, defaultDriverOptions } from '#consensus/driver'
 import { consensusMetrics } from '#consensus/metrics'
 import { createSafeHeadStore } from '#consensus/safeHeadStore'
 import { createPipeline } from '#derive/pipeline'
-import type { Execution } from '#execution/execution'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
-import { createMemoryTable } from '#test/harness/consensus'
-import { createRecordedNodes, type RecordedNodes } from '#test/harness/consensusNodes'
-import { engineClient, serveEngine } from '#test/harness/engineServer'
-import { recordedChains } from '#test/harness/l2Blocks'
+import { recordedChains } from '#test/harness/chain/l2Blocks'
+import { createMemoryTable } from '#test/harness/consensus/execution'
+import { createRecordedNodes, type RecordedNodes } from '#test/harness/consensus/nodes'
+import { engineClient, serveEngine } from '#test/harness/engine/server'
 
 const untilMs = { timeout: 60_000, interval: 20 }
 

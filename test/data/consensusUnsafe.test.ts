@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { isActive } from '#chain/forks'
+import { isActive } from '#chainspec/forks'
 import type { Pipeline } from '#derive/ports'
-import { createRecordedNodes, type NodeSession, type RecordedNodes } from '#test/harness/consensusNodes'
-import { recordedChains } from '#test/harness/l2Blocks'
+import { recordedChains } from '#test/harness/chain/l2Blocks'
+import { createRecordedNodes, type NodeSession, type RecordedNodes } from '#test/harness/consensus/nodes'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { depositType } from '#types/transaction'
 

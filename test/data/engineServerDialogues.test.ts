@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { parseBaseGenesisNote } from '#chain/baseGenesis'
+import { configOfGenesis } from '#block/executionConfig'
+import { createExecution } from '#blockchain/execution'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { payloadOfBlockJson } from '#engine/blockJson'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { createExecution } from '#execution/execution'
-import { configOfGenesis } from '#execution/executionConfig'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
-import { post, serveEngine } from '#test/harness/engineServer'
+import { post, serveEngine } from '#test/harness/engine/server'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 
 type Json = Record<string, unknown>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { forkHash } from '#chain/forkId'
-import { precompileNames } from '#chain/precompileNames'
-import { parseExchanges } from '#test/harness/rpcExchanges'
+import { forkHash } from '#chainspec/forkId'
+import { precompileNames } from '#chainspec/precompileNames'
+import { parseExchanges } from '#test/harness/rpc/exchanges'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { ethereumRules } from '#test/vectors/ethereumFees'
 import { hashFromBytes } from '#types/ids'
@@ -25,7 +25,7 @@ function activations(): readonly number[] {
   return [...new Set(numbers.map(([, value]) => value as number))].sort((a, b) => a - b)
 }
 
-it('chain/forkId, chain/precompileNames: the fork id and the names are those that the conformance suite has of another client', () => {
+it('chainspec/forkId, chain/precompileNames: the fork id and the names are those that the conformance suite has of another client', () => {
   const [exchange = expect.fail()] = parseExchanges(readFileSync(resolve(folder, 'eth_config/get-config.io'), 'utf8'))
   const { current } = (exchange.outcome as { result: { current: { forkId: string; precompiles: object } } }).result
   expect(forkHash(genesisHash(), activations())).toBe(current.forkId)

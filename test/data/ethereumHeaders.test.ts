@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { childExcessBlobGas } from '#chain/ethereumBlobs'
-import type { EthereumSchedule } from '#chain/ethereumSchedule'
-import { ethereumBaseFee } from '#execution/ethereumRules'
+import { ethereumBaseFee } from '#block/validation/ethereumRules'
+import { childExcessBlobGas } from '#chainspec/ethereumBlobs'
+import type { EthereumSchedule } from '#chainspec/ethereumSchedule'
 import { readSharedJson } from '#test/harness/sharedData'
 import { headerFromJson } from '#types/headerJson'
 import { zeroAddress } from '#types/ids'
@@ -16,7 +16,7 @@ const common = { blocks, forkIdBlocks: [], depositContract: zeroAddress }
 it.each<[string, EthereumSchedule]>([
   ['op-bedrock-to-holocene', { ...common, times: { shanghai: 0, cancun: 0 }, blobs: { cancun } }],
   ['op-ecotone-to-jovian', { ...common, times: { shanghai: 0, cancun: 0, prague: 0, osaka: 0 }, blobs: { cancun, prague } }],
-])('chain/ethereumBlobs, execution/ethereumRules: the headers of L1 of %s follow from their parents', (name, schedule) => {
+])('chainspec/ethereumBlobs, execution/ethereumRules: the headers of L1 of %s follow from their parents', (name, schedule) => {
   const { blocks: recorded } = readSharedJson<{ blocks: { block: Json }[] }>(`chains/${name}/l1.json.zst`)
   const headers = recorded.map(({ block }) => headerFromJson(block))
   const differences = headers.slice(1).flatMap((header, at) => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from 'vitest'
 import { ethRegistry } from '#rpc/methods'
-import { causes, type Known } from '#test/harness/flashblocksCauses'
+import { causes, type Known } from '#test/harness/flashblocks/causes'
 import {
   createReplay,
   type Happening,
@@ -10,8 +10,8 @@ import {
   readFrames,
   readPolls,
   readTold,
-} from '#test/harness/flashblocksReplay'
-import { misfit } from '#test/harness/schemaJudge'
+} from '#test/harness/flashblocks/replay'
+import { misfit } from '#test/harness/rpc/schemaJudge'
 import { zeroHash } from '#types/ids'
 
 const frames = readFrames()

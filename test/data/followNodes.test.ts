@@ -8,8 +8,8 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
-import { rpcCall } from '#test/harness/cliProcess'
-import { openSocket } from '#test/harness/socketClient'
+import { rpcCall } from '#test/harness/process/cliProcess'
+import { openSocket } from '#test/harness/process/socketClient'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-follow-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))

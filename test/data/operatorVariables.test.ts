@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { operatorVariables } from '#test/harness/operatorVariables'
+import { operatorVariables } from '#test/harness/process/operatorVariables'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { type FlagName, flags } from '../../src/cli/flags.ts'
 import { foreignOf, foreignVariables, withoutNeutralPrefix } from '../../src/cli/foreignVariables.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
+import { type PrecompileVector, wrongVectors } from '#test/harness/evm/precompileVectors'
 import { readSharedTar } from '#test/harness/tar'
 
 const files = [...readSharedTar('spec/precompile-vectors.tar.zst')].map(([name, json]) => ({

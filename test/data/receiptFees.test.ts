@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { l1AttributesIn } from '#chain/l2Ref'
-import { parseRollupConfig } from '#chain/rollupConfig'
-import { l1FeeFacts } from '#execution/l1FeeFacts'
+import { l1FeeFacts } from '#block/fees/l1FeeFacts'
+import { l1AttributesIn } from '#chainspec/l2Ref'
+import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { fromHex } from '#lib/hex'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
@@ -42,7 +42,7 @@ function recordedReceipts(chain: string): readonly Recorded[] {
 it.each([
   ['op-bedrock-to-holocene', 'user', 159],
   ['op-ecotone-to-jovian', 'all', 195],
-])('execution/l1FeeFacts: %s, %s transactions: L1 and operator fees as in the recorded receipts', (name, which, count) => {
+])('block/fees/l1FeeFacts: %s, %s transactions: L1 and operator fees as in the recorded receipts', (name, which, count) => {
   const { config } = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
   const { blocks } = readSharedJson<{ blocks: { raw: string }[] }>(`chains/${name}/l2.json.zst`)
   const receipts = recordedReceipts(name).filter(({ type }) => which === 'all' || type !== '0x7e')

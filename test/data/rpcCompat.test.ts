@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toQuantity } from '#lib/hex'
-import { type CompatCase, readCompatCases, runCompatCases } from '#test/harness/rpcCompat'
-import { compatDir, compatHead, importCompatChain, serveCompatChain } from '#test/harness/rpcCompatChain'
+import { type CompatCase, readCompatCases, runCompatCases } from '#test/harness/rpc/compat'
+import { compatDir, compatHead, importCompatChain, serveCompatChain } from '#test/harness/rpc/compatChain'
 import { encodeBlock } from '#types/block'
 
 /** What of the suite cannot apply to a node of an OP chain, and why. Nothing else is left out. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
   )
 })
 
-it('execution/ethereumChain: the chain of the conformance suite, from Homestead to its second BPO, ends in the head that it names', () => {
+it('blockchain/ethereumChain: the chain of the conformance suite, from Homestead to its second BPO, ends in the head that it names', () => {
   expect(made.chain.head).toEqual({ number: 54, hash: compatHead() })
 })
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { compareExchanges, describeDifference } from '#test/harness/rpcExchanges'
-import { serveRecordedChain } from '#test/harness/rpcRecordedNode'
+import { compareExchanges, describeDifference } from '#test/harness/rpc/exchanges'
+import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
 
 /** The recorded chains without derivation: what differs here is a mistake of the methods or of execution. */

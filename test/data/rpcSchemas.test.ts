@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { adminRegistry, engineRegistry, socketRegistry } from '#rpc/methods'
 import type { Documented } from '#rpc/openRpc'
-import { readExchanges } from '#test/harness/rpcExchanges'
-import { misfit } from '#test/harness/schemaJudge'
+import { readExchanges } from '#test/harness/rpc/exchanges'
+import { misfit } from '#test/harness/rpc/schemaJudge'
 import { sharedDataDir } from '#test/harness/sharedData'
 
 const methods = new Map<string, Documented>([...socketRegistry, ...engineRegistry, ...adminRegistry])

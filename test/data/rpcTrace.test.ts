@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RpcServer } from '#rpc/server'
-import { callRpc } from '#test/harness/rpcExchanges'
-import type { Json } from '#test/harness/rpcJson'
-import { serveRecordedChain } from '#test/harness/rpcRecordedNode'
-import { isFailedDeposit } from '#test/harness/traceDialects'
-import { recordedExchanges } from '#test/harness/tracedRecordings'
+import { isFailedDeposit } from '#test/harness/evm/traceDialects'
+import { recordedExchanges } from '#test/harness/evm/tracedRecordings'
+import { callRpc } from '#test/harness/rpc/exchanges'
+import type { Json } from '#test/harness/rpc/json'
+import { serveRecordedChain } from '#test/harness/rpc/recordedNode'
 
 type Frame = {
   readonly type: string

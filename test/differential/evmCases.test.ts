@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { runCase } from '#test/harness/evmCase'
-import { caseOfFile, type EvmCaseFile } from '#test/harness/evmCaseFile'
-import { interpreters } from '#test/harness/evmInterpreters'
+import { runCase } from '#test/harness/evm/case'
+import { caseOfFile, type EvmCaseFile } from '#test/harness/evm/caseFile'
+import { interpreters } from '#test/harness/evm/interpreters'
 import { differenceFromOracle, differenceOfRuns } from '../fuzz/evm/compare.ts'
 
 /** What `npm run fuzz:evm` has found, minimised, and some that it must not forget to try. */

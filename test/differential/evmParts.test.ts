@@ -4,7 +4,7 @@ import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { bytesFromBigint } from '#lib/bytes'
 import { toHex } from '#lib/hex'
-import { addressOf, prague, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, prague, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 
 const sender = addressOf(0x11)

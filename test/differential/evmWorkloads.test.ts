@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { toHex } from '#lib/hex'
-import { type BenchAnvil, startBenchAnvil } from '../../bench/evmAnvil.ts'
-import { callData, meter, type Workload, workloads } from '../../bench/evmWorkloads.ts'
-import { benchView, callOnce } from '../../bench/evmWorld.ts'
+import { type BenchAnvil, startBenchAnvil } from '../../bench/evm/anvil.ts'
+import { callData, meter, type Workload, workloads } from '../../bench/evm/workloads.ts'
+import { benchView, callOnce } from '../../bench/evm/world.ts'
 
 const slots = 200
 /** Few, but all that a workload does. */

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { evmRulesAt } from '#chain/opRules'
+import { evmRulesAt } from '#chainspec/opRules'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import { scheduleTo } from '#test/harness/chainBlocks'
-import { osaka, push } from '#test/harness/evm'
+import { scheduleTo } from '#test/harness/chain/blocks'
+import { osaka, push } from '#test/harness/evm/host'
 import {
   type Attack,
   attack,
@@ -19,7 +19,7 @@ import {
   seen,
   target,
   wasm,
-} from '#test/harness/hostilePrograms'
+} from '#test/harness/evm/hostilePrograms'
 
 const jovian = evmRulesAt(scheduleTo('jovian'), 0)
 const granite = evmRulesAt(scheduleTo('granite'), 0)

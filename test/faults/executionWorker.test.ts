@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
+import { l2RefOf } from '#chainspec/l2Ref'
 import type { Heads } from '#engine/port'
-import { startExecutionWorker } from '#execution/executionWorker'
+import { startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -13,14 +13,14 @@ import { startNode } from '#node/node'
 import type { L2Ref } from '#types/blockRef'
 import { hashHeader } from '#types/header'
 import type { Payload } from '#types/payload'
-import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chainBlocks.ts'
-import { startMortal } from '../harness/mortalThread.ts'
-import { l1At, nodeOptions } from '../harness/nodeOptions.ts'
-import { testAddress } from '../harness/sessions.ts'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
+import { testAddress } from '../harness/evm/sessions.ts'
+import { startMortal } from '../harness/process/mortalThread.ts'
+import { l1At, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
   ...(await original<typeof import('node:worker_threads')>()),
-  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+  Worker: (await import('../harness/process/mortalThread.ts')).MortalWorker,
 }))
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-worker-'))

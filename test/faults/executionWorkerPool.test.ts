@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
 import { hashTransaction } from '#types/transaction'
-import { accountOf, attributesAt, signedBy } from '../harness/chainBlocks.ts'
-import { schedule, startMortalProcess, startSmallExecution } from '../harness/mortalProcess.ts'
-import { startMortal } from '../harness/mortalThread.ts'
+import { accountOf, attributesAt, signedBy } from '../harness/chain/blocks.ts'
+import { schedule, startMortalProcess, startSmallExecution } from '../harness/process/mortalProcess.ts'
+import { startMortal } from '../harness/process/mortalThread.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
   ...(await original<typeof import('node:worker_threads')>()),
-  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+  Worker: (await import('../harness/process/mortalThread.ts')).MortalWorker,
 }))
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-pool-'))

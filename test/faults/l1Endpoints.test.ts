@@ -9,8 +9,8 @@ import { l1Metrics } from '#l1/metrics'
 import { createLog } from '#lib/log'
 import { type Hash, parseHash } from '#types/ids'
 import { createManualClock } from '../harness/clock.ts'
-import { forkRecording } from '../harness/l1Fork.ts'
-import { type FaultyL1, type L1FaultKind, startFaultyL1 } from '../harness/recordedL1.ts'
+import { forkRecording } from '../harness/l1/fork.ts'
+import { type FaultyL1, type L1FaultKind, startFaultyL1 } from '../harness/l1/recordedL1.ts'
 
 const { l1: recording, config } = readRecordedChain()
 const { signal } = new AbortController()

@@ -6,8 +6,8 @@ import { readRecordedChain } from '#devnet/recordedChain'
 import { type Clock, systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
-import { forkRecording } from '../harness/l1Fork.ts'
-import { type L1FaultKind, startFaultyL1 } from '../harness/recordedL1.ts'
+import { forkRecording } from '../harness/l1/fork.ts'
+import { type L1FaultKind, startFaultyL1 } from '../harness/l1/recordedL1.ts'
 
 const { l1: recording, config, genesis, blocks } = readRecordedChain()
 const lastL1 = recording.blocks.length - 1

@@ -6,22 +6,22 @@ import { join } from 'node:path'
 import { keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, it, vi } from 'vitest'
-import { l2RefOf } from '#chain/l2Ref'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { l2RefOf } from '#chainspec/l2Ref'
 import { readRecordedChain } from '#devnet/recordedChain'
-import { payloadOfBlock } from '#execution/payloadBlock'
 import { type Clock, systemClock } from '#lib/clock'
 import { createLog } from '#lib/log'
 import { type Node, startNode } from '#node/node'
 import type { NodeOptions } from '#node/nodeOptions'
-import { sharedRateLimit } from '#node/rateLimits'
+import { sharedRateLimit } from '#node/serving/rateLimits'
 import { decodeBlock } from '#types/block'
-import { ask as askEngine, engineClient, jwtSecret } from '../harness/engineServer.ts'
-import { endNewestThread, holdNewestThread } from '../harness/mortalThread.ts'
-import { anyPort, nodeOptions } from '../harness/nodeOptions.ts'
+import { ask as askEngine, engineClient, jwtSecret } from '../harness/engine/server.ts'
+import { endNewestThread, holdNewestThread } from '../harness/process/mortalThread.ts'
+import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 vi.mock('node:worker_threads', async (original) => ({
   ...(await original<typeof import('node:worker_threads')>()),
-  Worker: (await import('../harness/mortalThread.ts')).MortalWorker,
+  Worker: (await import('../harness/process/mortalThread.ts')).MortalWorker,
 }))
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-rpc-threads-'))

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
-import { payloadOfBlock } from '#execution/payloadBlock'
-import { followUrl, serveExecution } from '#test/harness/followNodes'
+import { followUrl, serveExecution } from '#test/harness/consensus/followNodes'
 import { decodeBlock } from '#types/block'
 
 const read = (name: RecordedChainName) => {

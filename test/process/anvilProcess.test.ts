@@ -10,8 +10,8 @@ import type { DevnetL1 } from '#devnet/ports'
 import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { anvilBinary } from '../../src/devnet/l1/anvilBinary.ts'
-import { addressOf, devnetL1Options, provenBlob, sourceOf, user, viemReader } from '../harness/devnetL1.ts'
-import { signed, signedBlob } from '../harness/devnetTransactions.ts'
+import { signed, signedBlob } from '../harness/chain/devnetTransactions.ts'
+import { addressOf, devnetL1Options, provenBlob, sourceOf, user, viemReader } from '../harness/l1/devnetL1.ts'
 
 const { signal } = new AbortController()
 let folder: string
@@ -51,7 +51,9 @@ function pidOf(l1: DevnetL1, which: 'anvil' | 'guard'): number {
 }
 
 it('anvil: a parent that is killed (SIGKILL) leaves nothing behind', async () => {
-  const parent = spawn(process.execPath, [join(import.meta.dirname, '../harness/anvilParent.ts')], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const parent = spawn(process.execPath, [join(import.meta.dirname, '../harness/process/anvilParent.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const url = await new Promise<string>((resolve) => parent.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
   const port = portOf(url)
   expect(processesOf(port)).toHaveLength(2)

@@ -6,7 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, serveL1 } from '#devnet/recordedL1'
-import { runCliProcess, startCli } from '#test/harness/cliProcess'
+import { runCliProcess, startCli } from '#test/harness/process/cliProcess'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-cli-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { rpcCall, startCli } from '#test/harness/cliProcess'
+import { rpcCall, startCli } from '#test/harness/process/cliProcess'
 
 type Report = {
   blocks: number

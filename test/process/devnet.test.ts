@@ -7,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
 import { runCli } from '../../src/cli/run.ts'
 import { startDevnet } from '../../src/devnet/startDevnet.ts'
-import { scriptedIo } from '../harness/scriptedIo.ts'
+import { scriptedIo } from '../harness/l1/scriptedIo.ts'
 
 it('devnet: a transfer gets into a block, becomes safe on the verifier, and both nodes have the same bytes', async () => {
   await using devnet = await startDevnet({ blockTimeSec: 1, l1BlockTimeSec: 1, chainId: 77_001 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { readRecordedChain } from '#devnet/recordedChain'
-import { startCli } from '#test/harness/cliProcess'
+import { startCli } from '#test/harness/process/cliProcess'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-streams-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { readRecordedChain } from '#devnet/recordedChain'
-import { payloadOfBlock } from '#execution/payloadBlock'
 import { decodeBlock } from '#types/block'
-import { l1BlockOfJson } from '../harness/l1Blocks.ts'
-import { checkWholeChain, deriveRecorded } from '../harness/recordedChecks.ts'
+import { checkWholeChain, deriveRecorded } from '../harness/chain/recordedChecks.ts'
+import { l1BlockOfJson } from '../harness/l1/blocks.ts'
 
 const chain = readRecordedChain()
 const recording = {

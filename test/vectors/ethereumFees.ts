@@ -1,5 +1,5 @@
-import type { EvmFork, EvmRules } from '#chain/evmRules'
-import type { FeeRules } from '#execution/applyTransaction'
+import type { FeeRules } from '#block/execution/applyTransaction'
+import type { EvmFork, EvmRules } from '#chainspec/evmRules'
 
 /** Of one transaction: those of a block, from Osaka on a limit of its own (EIP-7594). */
 const maxBlobs: Readonly<Partial<Record<EvmFork, number>>> = { cancun: 6, prague: 9, osaka: 6 }

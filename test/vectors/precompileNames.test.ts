@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import type { EvmRules } from '#chain/evmRules'
-import { networkOf } from '#chain/networks'
-import { evmRulesAt } from '#chain/opRules'
-import { precompileNames } from '#chain/precompileNames'
+import type { EvmRules } from '#chainspec/evmRules'
+import { networkOf } from '#chainspec/networks'
+import { evmRulesAt } from '#chainspec/opRules'
+import { precompileNames } from '#chainspec/precompileNames'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { fromHex } from '#lib/hex'
-import { addressOf, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { ethereumRules } from './ethereumFees.ts'
 import { createWorld } from './stateTestWorld.ts'
 
@@ -29,7 +29,7 @@ function isWarm(rules: EvmRules, address: number): boolean {
 }
 
 it.each([...Object.entries(ethereumRules), ...ofBase])(
-  'chain/precompileNames: under the rules of %s what has a name is what there is',
+  'chainspec/precompileNames: under the rules of %s what has a name is what there is',
   (_name, rules) => {
     const numbers = Array.from({ length: 0x200 }, (_, number) => number).filter((number) => isWarm(rules, number))
     expect([...precompileNames(rules).values()].map(Number)).toEqual(numbers)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { type PrecompileVector, wrongVectors } from '#test/harness/precompileVectors'
+import { type PrecompileVector, wrongVectors } from '#test/harness/evm/precompileVectors'
 
 /** The public vectors whose input has at most 4,096 bytes, but for the one of BLAKE2 with eight million rounds; all of them run in test/data. */
 const sample: Record<string, PrecompileVector[]> = JSON.parse(

@@ -1,6 +1,6 @@
-import type { EvmFork } from '#chain/evmRules'
+import { applyTransaction } from '#block/execution/applyTransaction'
+import type { EvmFork } from '#chainspec/evmRules'
 import type { BlockEnv, Evm } from '#evm/ports'
-import { applyTransaction } from '#execution/applyTransaction'
 import { bytesFromBigint, equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'

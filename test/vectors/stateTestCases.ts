@@ -1,4 +1,4 @@
-import type { EvmFork } from '#chain/evmRules'
+import type { EvmFork } from '#chainspec/evmRules'
 import type { Hash } from '#types/ids'
 
 /** One outcome that others computed: a transaction of a state test under a fork. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { interpreters } from '#test/harness/evmInterpreters'
+import { interpreters } from '#test/harness/evm/interpreters'
 import { runStateTest } from './runStateTest.ts'
 import type { StateTest } from './stateTestCases.ts'
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { executeStateless } from '#block/stateless'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { executeStateless } from '#execution/stateless'
-import { interpreters } from '#test/harness/evmInterpreters'
+import { interpreters } from '#test/harness/evm/interpreters'
 
 type File = { fixture: { parent_header: { stateRoot: string } }; preimages: Record<string, string> }
 
@@ -14,7 +14,7 @@ function readBlock(number: number): File {
   return JSON.parse(zstdDecompressSync(bytes).toString('utf8'))
 }
 
-describe('execution/stateless', () => {
+describe('block/stateless', () => {
   describe.each(interpreters)('$name', ({ create }) => {
     it.each([26207960, 26207962, 26208384])('OP Sepolia %i executes to its hash', (number) => {
       const result = executeStateless(create(), readBlock(number))

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { scriptedIo } from '#test/harness/scriptedIo'
+import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { runCli } from '../run.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-devnet-cli-'))

@@ -1,5 +1,5 @@
-import { parseEthereumGenesis } from '#chain/ethereumGenesis'
-import type { ParsedGenesis } from '#chain/genesisJson'
+import { parseEthereumGenesis } from '#chainspec/ethereumGenesis'
+import type { ParsedGenesis } from '#chainspec/genesisJson'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { importFile, importRlpFile } from '#node/importFile'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { DevnetStatus } from '#devnet/status'
 import { createManualClock } from '#test/harness/clock'
-import { scriptedIo } from '#test/harness/scriptedIo'
+import { scriptedIo } from '#test/harness/l1/scriptedIo'
 import { createLiveLine } from '../output.ts'
 import { type WatchStyle, watchStatus } from './watch.ts'
 

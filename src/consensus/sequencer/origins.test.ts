@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { L1Block } from '#derive/ports'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
-import { createMemoryL1, l1Fault, type MemoryL1 } from '#test/harness/consensusL1'
+import { createMemoryL1, l1Fault, type MemoryL1 } from '#test/harness/consensus/l1'
 import { L1Trail } from '../l1Trail.ts'
 import { Origins } from './origins.ts'
 

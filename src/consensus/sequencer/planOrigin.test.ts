@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { driftVerdict } from '#test/harness/consensusSequencer'
-import { DeriveWorld, forksTo, genesisTimeSec } from '#test/harness/deriveWorld'
+import { driftVerdict } from '#test/harness/consensus/sequencer'
+import { DeriveWorld, forksTo, genesisTimeSec } from '#test/harness/derive/world'
 import type { L1Ref } from '#types/blockRef'
 import { hashFromBytes } from '#types/ids'
 import { planOrigin } from './planOrigin.ts'

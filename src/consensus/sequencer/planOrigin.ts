@@ -1,5 +1,5 @@
-import { timestampOf } from '#chain/blockTime'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { timestampOf } from '#chainspec/blockTime'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { isBeyondDrift } from '#derive/sequencing'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 

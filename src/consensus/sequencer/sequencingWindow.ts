@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockId } from '#types/blockRef'
 
 /** Of the sequencing window: what is left belongs to the batcher. */

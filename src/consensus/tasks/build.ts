@@ -1,4 +1,4 @@
-import { type ForkSchedule, isActive } from '#chain/forks'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { depositsOnly } from '#derive/depositsOnly'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine } from '#engine/port'

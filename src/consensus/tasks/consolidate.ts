@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { depositsOnly } from '#derive/depositsOnly'
 import type { DerivedAttributes } from '#derive/ports'
 import type { Engine, Heads } from '#engine/port'

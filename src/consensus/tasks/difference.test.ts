@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { payloadOf } from '#test/harness/engine'
+import { payloadOf } from '#test/harness/engine/engine'
 import { type Hash, parseAddress, zeroHash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
 import { firstDifference } from './difference.ts'

@@ -1,4 +1,4 @@
-import type { Eip1559Params } from '#chain/eip1559Config'
+import type { Eip1559Params } from '#chainspec/eip1559Config'
 import { bigintFromBytes, emptyBytes, equalBytes, numberFromBytes } from '#lib/bytes'
 import type { Payload, PayloadAttributes } from '#types/payload'
 

@@ -1,5 +1,5 @@
-import { l2RefOf } from '#chain/l2Ref'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Engine, Heads } from '#engine/port'
 import { isFault } from '#lib/fault'
 import type { BlockId, L2Ref } from '#types/blockRef'

@@ -1,5 +1,5 @@
-import { activatesAt, isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { activatesAt, isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { depositType } from '#types/transaction'
 
 const setCodeType = 4

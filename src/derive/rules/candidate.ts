@@ -1,5 +1,5 @@
-import { timestampAfter } from '#chain/blockTime'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { timestampAfter } from '#chainspec/blockTime'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Hash } from '#types/ids'
 import type { Batch } from '../codec/batch.ts'
 import type { SingularBatch } from '../codec/singularBatch.ts'

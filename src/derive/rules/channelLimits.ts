@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref } from '#types/blockRef'
 
 /** Maximum size of a channel's decompressed RLP, in bytes. @see specs protocol/fjord/derivation.md, "Increasing MAX_RLP_BYTES_PER_CHANNEL" */

@@ -1,5 +1,5 @@
-import { userDeposits } from '#chain/deposits'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { userDeposits } from '#chainspec/deposits'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref } from '#types/blockRef'
 import type { Header } from '#types/header'
 import type { Receipt } from '#types/receipt'

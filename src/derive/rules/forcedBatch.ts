@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { SingularCandidate } from './candidate.ts'
 import { nextTimestamp } from './nextTimestamp.ts'

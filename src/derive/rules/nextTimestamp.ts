@@ -1,5 +1,5 @@
-import { timestampOf } from '#chain/blockTime'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { timestampOf } from '#chainspec/blockTime'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L2Ref } from '#types/blockRef'
 
 /** Returns the time of the block after the safe head, in seconds. @see specs protocol/derivation.md, "Batch Queue" */

@@ -1,4 +1,4 @@
-import { isActive } from '#chain/forks'
+import { isActive } from '#chainspec/forks'
 import type { L1Ref } from '#types/blockRef'
 import { refuseTransactions } from './batchTransactions.ts'
 import type { SingularCandidate } from './candidate.ts'

@@ -1,5 +1,5 @@
-import { blocksBetween } from '#chain/blockTime'
-import { isActive } from '#chain/forks'
+import { blocksBetween } from '#chainspec/blockTime'
+import { isActive } from '#chainspec/forks'
 import { toHex } from '#lib/hex'
 import type { L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'

@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { DerivedAttributes, SafeHead, Step } from '../ports.ts'
 import { payloadAttributes } from '../rules/payloadAttributes.ts'
 import { item, reset } from '../stage.ts'

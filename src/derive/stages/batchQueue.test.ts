@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLog } from '#lib/log'
-import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/deriveWorld'
+import { badTransaction, DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 import { item, wait } from '../stage.ts'
 import { createBatchQueue } from './batchQueue.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { l1Transaction } from '#test/harness/deriveL1'
-import { badTransaction, DeriveWorld, forksTo, inbox, type Sequenced, userTransaction } from '#test/harness/deriveWorld'
+import { l1Transaction } from '#test/harness/derive/l1'
+import { badTransaction, DeriveWorld, forksTo, inbox, type Sequenced, userTransaction } from '#test/harness/derive/world'
 import { calldataOf, framesOf, singularBatchOf, spanBatchOf } from '../batchEncoder.ts'
 import { encodeChannel } from '../codec/channel.ts'
 

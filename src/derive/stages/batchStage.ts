@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Log } from '#lib/log'
 import type { L2Ref } from '#types/blockRef'
 import type { Step } from '../ports.ts'

@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Hex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Frame } from '../codec/frame.ts'

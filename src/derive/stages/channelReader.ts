@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Log } from '#lib/log'
 import { type BatchReader, decompressChannel, readBatches } from '../codec/channel.ts'
 import type { Step } from '../ports.ts'

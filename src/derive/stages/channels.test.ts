@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { l1Transaction } from '#test/harness/deriveL1'
-import { DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/deriveWorld'
+import { l1Transaction } from '#test/harness/derive/l1'
+import { DeriveWorld, forksTo, genesisTimeSec, inbox, userTransaction } from '#test/harness/derive/world'
 import { calldataOf, channelOf, framesOf } from '../batchEncoder.ts'
 import { encodeFrames, type Frame } from '../codec/frame.ts'
 import { orderedFrames } from '../rules/frameOrder.ts'

@@ -1,5 +1,5 @@
-import { isActive } from '#chain/forks'
-import type { RollupConfig } from '#chain/rollupConfig'
+import { isActive } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { Log } from '#lib/log'
 import type { L1Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'

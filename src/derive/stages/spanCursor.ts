@@ -1,4 +1,4 @@
-import type { RollupConfig } from '#chain/rollupConfig'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L2Ref } from '#types/blockRef'
 import type { SingularCandidate } from '../rules/candidate.ts'
 import { nextTimestamp } from '../rules/nextTimestamp.ts'

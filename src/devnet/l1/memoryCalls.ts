@@ -1,5 +1,5 @@
+import { floorGas, intrinsicGas } from '#block/validation/intrinsicGas'
 import type { Outcome } from '#evm/ports'
-import { floorGas, intrinsicGas } from '#execution/intrinsicGas'
 import type { Address } from '#types/ids'
 import type { AccessList } from '#types/transaction'
 import { envOf, memoryRules } from './memoryBlock.ts'

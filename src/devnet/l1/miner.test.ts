@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLog, silentLog } from '#lib/log'
 import { createManualClock, settle } from '#test/harness/clock'
-import { devnetL1Options } from '#test/harness/devnetL1'
+import { devnetL1Options } from '#test/harness/l1/devnetL1'
 import { devnetFault } from '../faults.ts'
 import { startMemoryL1 } from '../memoryL1.ts'
 import type { DevnetL1 } from '../ports.ts'

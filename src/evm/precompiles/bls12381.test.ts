@@ -1,7 +1,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
-import { createNumbers, encodeNumbers, type Fp2, times } from '#test/harness/curvePoints'
+import { createNumbers, encodeNumbers, type Fp2, times } from '#test/harness/evm/curvePoints'
 import { blsG1Add, blsG1Msm, blsG2Add, blsG2Msm, blsMapFp2ToG2, blsMapFpToG1, blsPairing } from './bls12381.ts'
 
 const { G1, G2, fields } = bls12_381

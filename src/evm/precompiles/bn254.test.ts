@@ -1,7 +1,7 @@
 import { bn254 } from '@noble/curves/bn254.js'
 import { expect, it } from 'vitest'
 import { concatBytes } from '#lib/bytes'
-import { createNumbers, encodeNumbers, type Fp2, times } from '#test/harness/curvePoints'
+import { createNumbers, encodeNumbers, type Fp2, times } from '#test/harness/evm/curvePoints'
 import { bn254Add, bn254Mul, bn254Pairing } from './bn254.ts'
 
 type P1 = typeof bn254.G1.Point.BASE

@@ -1,7 +1,7 @@
 import { p256 } from '@noble/curves/nist.js'
 import { expect, it } from 'vitest'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
-import { createNumbers, encodeNumbers } from '#test/harness/curvePoints'
+import { createNumbers, encodeNumbers } from '#test/harness/evm/curvePoints'
 import { p256Verify } from './p256Verify.ts'
 
 const { n: order, p: prime } = p256.Point.CURVE()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { EvmRules } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import { parseAddress } from '#types/ids'
 import { precompileAddresses, precompileAt } from './precompileAt.ts'
 

@@ -1,4 +1,4 @@
-import { type EvmRules, evmForks, hasOldFork } from '#chain/evmRules'
+import { type EvmRules, evmForks, hasOldFork } from '#chainspec/evmRules'
 import { bytesFromBigint } from '#lib/bytes'
 import { type Address, addressFromBytes } from '#types/ids'
 import { blake2f } from './blake2f.ts'

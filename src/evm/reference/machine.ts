@@ -1,4 +1,4 @@
-import type { EvmFork, EvmRules } from '#chain/evmRules'
+import type { EvmFork, EvmRules } from '#chainspec/evmRules'
 import type { Pace } from '../ports.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAt } from '../precompiles/precompileAt.ts'

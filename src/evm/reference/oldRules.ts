@@ -1,4 +1,4 @@
-import { type EvmRules, hasOldFork } from '#chain/evmRules'
+import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
 
 /** In what the rules of a fork before Paris differ from those of Paris, beyond which opcodes there are and what each costs at least. */
 export type OldRules = {

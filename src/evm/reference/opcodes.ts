@@ -1,4 +1,4 @@
-import { type EvmFork, type EvmRules, evmForks } from '#chain/evmRules'
+import { type EvmFork, type EvmRules, evmForks } from '#chainspec/evmRules'
 import * as arithmetic from './arithmetic.ts'
 import * as calls from './calls.ts'
 import * as control from './control.ts'

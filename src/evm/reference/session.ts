@@ -1,5 +1,5 @@
-import type { EvmRules } from '#chain/evmRules'
-import { evmForks } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
+import { evmForks } from '#chainspec/evmRules'
 import { emptyBytes } from '#lib/bytes'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
-import { alice, bob, carol, ended, frame, inner, innerEnd, slotNumber, traceOf, transaction, wordsOf } from '#test/harness/traceScript'
+import { alice, bob, carol, ended, frame, inner, innerEnd, slotNumber, traceOf, transaction, wordsOf } from '#test/harness/evm/traceScript'
 import type { HaltReason } from '../ports.ts'
 import type { Tracer } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'

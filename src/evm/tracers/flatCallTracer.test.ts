@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf } from '#test/harness/evm'
-import { alice, bob, carol, ended, frame, inner, innerEnd, slotNumber, traceOf, transaction, wordsOf } from '#test/harness/traceScript'
+import { addressOf } from '#test/harness/evm/host'
+import { alice, bob, carol, ended, frame, inner, innerEnd, slotNumber, traceOf, transaction, wordsOf } from '#test/harness/evm/traceScript'
 import type { HaltReason } from '../ports.ts'
 import type { Tracer } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'

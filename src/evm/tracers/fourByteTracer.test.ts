@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frame, inner, traceOf, wordsOf } from '#test/harness/traceScript'
+import { frame, inner, traceOf, wordsOf } from '#test/harness/evm/traceScript'
 import { createTracer } from '../tracing.ts'
 
 describe('evm/tracers: 4byteTracer', () => {

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
-import { addressOf } from '#test/harness/evm'
-import { alice, bob, carol, ended, frame, inner, innerEnd, slotNumber, stateOf, step, traceOf, wordsOf } from '#test/harness/traceScript'
+import { addressOf } from '#test/harness/evm/host'
+import {
+  alice,
+  bob,
+  carol,
+  ended,
+  frame,
+  inner,
+  innerEnd,
+  slotNumber,
+  stateOf,
+  step,
+  traceOf,
+  wordsOf,
+} from '#test/harness/evm/traceScript'
 import type { Tracer } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bob, ended, frame, inner, innerEnd, slotNumber, step, traceOf, wordsOf } from '#test/harness/traceScript'
+import { bob, ended, frame, inner, innerEnd, slotNumber, step, traceOf, wordsOf } from '#test/harness/evm/traceScript'
 import type { Tracer } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'
 

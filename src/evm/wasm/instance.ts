@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { EvmRules } from '#chain/evmRules'
+import type { EvmRules } from '#chainspec/evmRules'
 import { lazy } from '#lib/lazy'
 import {
   codeBase,

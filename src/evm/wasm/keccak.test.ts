@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { dice } from '#test/harness/dice'
-import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { createWasmEvm } from '../wasmEvm.ts'
 

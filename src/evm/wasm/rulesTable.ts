@@ -1,4 +1,4 @@
-import { type EvmRules, evmForks } from '#chain/evmRules'
+import { type EvmRules, evmForks } from '#chainspec/evmRules'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAddresses, precompileAt } from '../precompiles/precompileAt.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf, callTo, cancun, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
-import { alice, bob, carol, slotNumber, stateOf, transaction } from '#test/harness/traceScript'
+import { addressOf, callTo, cancun, push, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
+import { alice, bob, carol, slotNumber, stateOf, transaction } from '#test/harness/evm/traceScript'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { type Message, MissingState, type Outcome, type StateView, type WantedState } from '../ports.ts'
 import type { FrameEnd, FrameStart, TraceListener } from '../traceEvents.ts'

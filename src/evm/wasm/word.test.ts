@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { dice } from '#test/harness/dice'
-import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm'
+import { addressOf, osaka, push, testAccount, testBlock, testTransaction } from '#test/harness/evm/host'
 import { createWorld } from '#test/vectors/stateTestWorld'
 import { createWasmEvm } from '../wasmEvm.ts'
 

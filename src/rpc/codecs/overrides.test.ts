@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, topic } from '#test/harness/rpcFakes'
+import { account, topic } from '#test/harness/rpc/fakes'
 import { blockOverrides } from './blockOverride.ts'
 import { stateOverrides } from './stateOverride.ts'
 

@@ -1,5 +1,5 @@
-import { l2OutputRoot } from '#chain/l2OutputRoot'
-import { type RollupConfig, toRollupJson } from '#chain/rollupConfig'
+import { l2OutputRoot } from '#chainspec/l2OutputRoot'
+import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
 import { zeroHash } from '#types/ids'
 import type { Json } from '../json.ts'
 import type { OutputFacts, RollupStatus } from '../ports.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { settle } from '#test/harness/clock'
-import { scriptedFeed } from '#test/harness/headFeed'
-import { fakeChain } from '#test/harness/rpcFakes'
+import { fakeChain } from '#test/harness/rpc/fakes'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { createAudience } from './audience.ts'
 import type { Notification } from './notification.ts'
 

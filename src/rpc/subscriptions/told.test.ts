@@ -5,7 +5,7 @@ import { systemClock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
-import { type ScriptedFeed, scriptedFeed } from '#test/harness/headFeed'
+import { openSocket, type SocketClient } from '#test/harness/process/socketClient'
 import {
   account,
   type FakeBlock,
@@ -16,8 +16,8 @@ import {
   fakeSender,
   signedTransaction,
   topic,
-} from '#test/harness/rpcFakes'
-import { openSocket, type SocketClient } from '#test/harness/socketClient'
+} from '#test/harness/rpc/fakes'
+import { type ScriptedFeed, scriptedFeed } from '#test/harness/rpc/headFeed'
 import type { PooledTransaction } from '#types/pooledTransaction'
 import { hashTransaction } from '#types/transaction'
 import type { SocketContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import type { Evm } from '#evm/ports'
-import type { CaseRun, EvmCase } from '#test/harness/evmCase'
-import { interpreters } from '#test/harness/evmInterpreters'
-import type { OracleWatch } from '#test/harness/evmOracle'
+import type { CaseRun, EvmCase } from '#test/harness/evm/case'
+import { interpreters } from '#test/harness/evm/interpreters'
+import type { OracleWatch } from '#test/harness/evm/oracle'
 import { type Difference, differenceFromOracle, differenceOfRuns, tryCase } from './compare.ts'
 import { createTracedInterpreter, differenceOfSteps, keepSteps, type TracedInterpreter } from './traced.ts'
 

@@ -1,7 +1,7 @@
 import type { Evm } from '#evm/ports'
 import { equalBytes } from '#lib/bytes'
-import { type CaseRun, type EvmCase, type MessageEnd, runCase, type StateLines, stateAfter } from '#test/harness/evmCase'
-import { type OracleWatch, runOracle } from '#test/harness/evmOracle'
+import { type CaseRun, type EvmCase, type MessageEnd, runCase, type StateLines, stateAfter } from '#test/harness/evm/case'
+import { type OracleWatch, runOracle } from '#test/harness/evm/oracle'
 
 /** What differs between two interpreters, for a person; undefined: nothing. */
 export type Difference = string | undefined

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { fromHex } from '#lib/hex'
-import { type PrecompileVector, precompileOfVectors } from '#test/harness/precompileVectors'
+import { type PrecompileVector, precompileOfVectors } from '#test/harness/evm/precompileVectors'
 import { readShared, sharedDataDir } from '#test/harness/sharedData'
 
 /** What the fuzzer takes from elsewhere. */

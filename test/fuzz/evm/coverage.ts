@@ -1,4 +1,4 @@
-import type { OracleWatch } from '#test/harness/evmOracle'
+import type { OracleWatch } from '#test/harness/evm/oracle'
 import { type Opcode, opcodes } from './opcodes.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { emptyBytes } from '#lib/bytes'
-import type { CaseAccount, CaseMessage, EvmCase } from '#test/harness/evmCase'
+import type { CaseAccount, CaseMessage, EvmCase } from '#test/harness/evm/case'
 import type { Address } from '#types/ids'
 
 /** Whether a case still shows what it was found for. */

@@ -1,4 +1,4 @@
-import { type EvmFork, evmForks } from '#chain/evmRules'
+import { type EvmFork, evmForks } from '#chainspec/evmRules'
 
 /** An opcode, how many words it takes and gives, and whether it changes state. Yellow paper, appendix H, and the EIPs of later ones. */
 export type Opcode = {

@@ -3,7 +3,7 @@
 import type { Evm } from '#evm/ports'
 import type { TraceEvents, TraceNeeds } from '#evm/traceEvents'
 import { createTracedWasmEvm } from '#evm/wasmEvm'
-import type { OracleStep, OracleWatch } from '#test/harness/evmOracle'
+import type { OracleStep, OracleWatch } from '#test/harness/evm/oracle'
 import { opcodesOf } from './opcodes.ts'
 
 const needs: TraceNeeds = {

@@ -1,4 +1,4 @@
-import type { EvmFork } from '#chain/evmRules'
+import type { EvmFork } from '#chainspec/evmRules'
 import type { Address } from '#types/ids'
 import { Assembler } from './assembler.ts'
 import { hasFork } from './opcodes.ts'

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
-import type { ForkSchedule } from '#chain/forks'
+import type { ForkSchedule } from '#chainspec/forks'
 import { encodeAttributes } from '#engine/payloadJson'
 import { zeroHash } from '#types/ids'
-import { attributesAt } from '../../harness/chainBlocks.ts'
-import { ask } from '../../harness/engineServer.ts'
+import { attributesAt } from '../../harness/chain/blocks.ts'
+import { ask } from '../../harness/engine/server.ts'
 import type { GoodParams } from './messages.ts'
 
 /** Parameters that the engine port takes: a block on the genesis of its chain, which is built and known and never the head. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '#rpc/schemas'
-import { misfit } from '#test/harness/schemaJudge'
+import { misfit } from '#test/harness/rpc/schemaJudge'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import { concat, keccak256 } from 'viem'
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import type { BlockMeter, Bundle, BundleMeter, MeterOutcome, MeterWork } from '../../meterPorts.ts'
 import { ethRegistry } from '../../methods.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fakeChain, fakeContext, fakePool, fakeSender, fakeSequencer, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { fakeChain, fakeContext, fakePool, fakeSender, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
 import { hashTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 import type { ForwardedTransaction, SequencerStatus } from '../../submitPorts.ts'

@@ -1,4 +1,4 @@
-import { type Fork, type ForkSchedule, forks } from '#chain/forks'
+import { type Fork, type ForkSchedule, forks } from '#chainspec/forks'
 import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
 import { ethMethod } from '../define.ts'

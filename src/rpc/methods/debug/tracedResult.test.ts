@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import type { TraceOutcome } from '../../tracePorts.ts'
 import { inTurns, tracedResult } from './tracedResult.ts'
 import { traceTransaction } from './traceTransaction.ts'

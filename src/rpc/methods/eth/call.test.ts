@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
-import { account, fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import type { CallOutcome } from '../../ports.ts'
 import { call } from './call.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import type { CallBundle, CallRuns } from '../../callPorts.ts'
 import type { CallOutcome } from '../../ports.ts'
 import { callMany } from './callMany.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ForkIdChain } from '#chain/forkId'
-import { networkOf } from '#chain/networks'
-import { scheduleTo } from '#test/harness/chainBlocks'
-import { fakeChain, fakeContext } from '#test/harness/rpcFakes'
+import type { ForkIdChain } from '#chainspec/forkId'
+import { networkOf } from '#chainspec/networks'
+import { scheduleTo } from '#test/harness/chain/blocks'
+import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import { parseHash } from '#types/ids'
 import { ethRegistry } from '../../methods.ts'
 

@@ -1,9 +1,14 @@
-import { beaconRootsContract, consolidationRequestsContract, historyStorageContract, withdrawalRequestsContract } from '#chain/addresses'
-import { blobParamsAt, type EthereumSchedule, followsEthereum } from '#chain/ethereumSchedule'
-import { type ForkIdChain, forkActivations, forkIdAt } from '#chain/forkId'
-import { type ForkSchedule, isActive } from '#chain/forks'
-import { plannedEvmRules } from '#chain/opRules'
-import { precompileNames } from '#chain/precompileNames'
+import {
+  beaconRootsContract,
+  consolidationRequestsContract,
+  historyStorageContract,
+  withdrawalRequestsContract,
+} from '#chainspec/addresses'
+import { blobParamsAt, type EthereumSchedule, followsEthereum } from '#chainspec/ethereumSchedule'
+import { type ForkIdChain, forkActivations, forkIdAt } from '#chainspec/forkId'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
+import { plannedEvmRules } from '#chainspec/opRules'
+import { precompileNames } from '#chainspec/precompileNames'
 import { toQuantity } from '#lib/hex'
 import type { Json } from '../../json.ts'
 import type { ResultCodec } from '../../registry.ts'

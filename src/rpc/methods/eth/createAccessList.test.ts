@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import type { CallOutcome } from '../../ports.ts'
 import { createAccessList } from './createAccessList.ts'
 

@@ -1,8 +1,8 @@
 import { assert, asyncProperty, bigInt } from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ForkSchedule } from '#chain/forks'
+import type { ForkSchedule } from '#chainspec/forks'
 import { fromHex } from '#lib/hex'
-import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import { ethRegistry } from '../../methods.ts'
 import type { CallMessage, CallOutcome, MeasuredCall } from '../../ports.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { transactionGasCap } from '#chain/evmRules'
-import { plannedEvmRules } from '#chain/opRules'
+import { transactionGasCap } from '#chainspec/evmRules'
+import { plannedEvmRules } from '#chainspec/opRules'
 import type { BlockId } from '#types/blockRef'
 import type { CallOverrides } from '../../callPorts.ts'
 import { type BlockParam, blockId, latest } from '../../codecs/blockId.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, signedTransaction } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, signedTransaction } from '#test/harness/rpc/fakes'
 import type { Hash } from '#types/ids'
 import { ethRegistry } from '../../methods.ts'
 import type { ChainView } from '../../ports.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import type { Hash } from '#types/ids'
 import { LogMatcher } from '#types/logMatcher'
 import { createReceipt } from '#types/receipt'

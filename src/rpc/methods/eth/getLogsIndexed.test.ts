@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { account, type FakeBlock, fakeChain, fakeContext } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, type FakeBlock, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import { defaultEthLimits } from '../../context.ts'
 import type { LogFinder } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
-import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import { hashTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fakePendingChain } from '#test/harness/pendingFakes'
-import { account } from '#test/harness/rpcFakes'
+import { fakePendingChain } from '#test/harness/flashblocks/pendingFakes'
+import { account } from '#test/harness/rpc/fakes'
 import { pendingLogsFeed } from './pendingFeeds.ts'
 
 type Told = { readonly address: string; readonly removed: boolean }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account } from '#test/harness/rpcFakes'
+import { account } from '#test/harness/rpc/fakes'
 import { zeroAddress } from '#types/ids'
 import { planCall } from './planCall.ts'
 

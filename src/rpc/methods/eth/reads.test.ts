@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, fakeSender, topic } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, fakeChain, fakeContext, fakeSender, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import { ethRegistry } from '../../methods.ts'
 
 const rich = { nonce: 3n, balance: 255n, code: Uint8Array.of(0x60, 1), slots: { [topic(0)]: 42n } }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
-import { account, fakeChain, fakeContext, fakePool, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, fakePool, signedTransaction, topic } from '#test/harness/rpc/fakes'
 import type { PoolOutcome, PoolRefusal } from '#types/pooledTransaction'
 import { ethRegistry } from '../../methods.ts'
 import type { Forwarded } from '../../submitPorts.ts'

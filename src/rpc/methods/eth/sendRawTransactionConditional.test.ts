@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
-import { account, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
 import { emptyRoot, type Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { createManualClock, settle } from '#test/harness/clock'
-import { scriptedFeed } from '#test/harness/headFeed'
-import { fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction } from '#test/harness/rpcFakes'
+import { fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction } from '#test/harness/rpc/fakes'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { hashTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import { type Address, zeroHash } from '#types/ids'
 import { encodeTransaction, hashTransaction, type SignedTransaction } from '#types/transaction'
 import type { SimulatedCall, SimulationOutcome, SimulationRefusal, SimulationRequest } from '../../callPorts.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpcFakes'
+import { account, fakeChain, fakeContext, fakePool, topic } from '#test/harness/rpc/fakes'
 import { ethRegistry } from '../../methods.ts'
 
 const context = fakeContext(fakeChain([[], []]))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { topic } from '#test/harness/rpcFakes'
+import { topic } from '#test/harness/rpc/fakes'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import { type Hash, zeroHash } from '#types/ids'
 import type { RollupContext } from '../../context.ts'

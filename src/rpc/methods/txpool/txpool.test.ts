@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpcFakes'
-import { readResult } from '#test/harness/rpcResult'
+import { account, fakeChain, fakeContext, fakePool, fakeSender, signedTransaction, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
 import { encodeTransaction, hashTransaction, type LegacyTransaction } from '#types/transaction'
 import { ethRegistry } from '../../methods.ts'
 

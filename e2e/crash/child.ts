@@ -1,0 +1,64 @@
+// The process that is killed: `import` or `derive`, telling pipe 3 what it does. One message a line:
+//   open MS            the data directory is open, after so many milliseconds
+//   begin, end         a commit
+//   head NUMBER HASH   what was acknowledged
+//   serving URL        derive only
+//   done NUMBER HASH   nothing is left to do
+import { readFileSync, writeSync } from 'node:fs'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import { parseRollupConfig } from '#chainspec/rollupConfig'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { importFile } from '#node/importFile'
+import { startNode } from '#node/node'
+
+const [mode, datadir = '', genesisPath = '', ...rest] = process.argv.slice(2)
+const startMs = performance.now()
+const tell = (message: string): number => writeSync(3, `${message}\n`)
+const onCommit = (phase: 'begin' | 'end'): number => tell(phase)
+const { genesis } = parseBaseGenesisNote(JSON.parse(readFileSync(genesisPath, 'utf8')))
+const tellOpen = (): number => tell(`open ${Math.round(performance.now() - startMs)}`)
+
+async function runImport(): Promise<void> {
+  const lines = readFileSync(rest[0] ?? '', 'utf8').split('\n')
+  const onBlock = ({ blockNumber, blockHash }: { blockNumber: number; blockHash: string }): number =>
+    tell(`head ${blockNumber} ${blockHash}`)
+  const { head } = await importFile({ clock: systemClock, log: silentLog, onCommit, onBlock }, { genesis, datadir, lines: told(lines) })
+  tell(`done ${head.number} ${head.hash}`)
+}
+
+/** The lines; asked for the first when the store is open. */
+function* told(lines: readonly string[]): Iterable<string> {
+  tellOpen()
+  yield* lines
+}
+
+async function runDerive(): Promise<void> {
+  const [rollupPath = '', l1Url = '', last = ''] = rest
+  const { config } = parseRollupConfig(JSON.parse(readFileSync(rollupPath, 'utf8')))
+  await using node = await startNode(
+    { clock: systemClock, random: Math.random, fetch, log: silentLog, onCommit },
+    {
+      mode: 'all',
+      config,
+      genesis: () => genesis,
+      datadir,
+      version: 'crash',
+      l1: { rpcUrls: [l1Url], beaconUrls: [], pollMs: 200 },
+      listen: { http: { host: '127.0.0.1', port: 0 } },
+      isAdminOn: false,
+      readyMaxLagSec: 30,
+      minFreeBytes: 0,
+    },
+  )
+  const { execution } = node
+  if (!execution) throw new Error('no execution half')
+  tellOpen()
+  tell(`serving ${node.urls.http}`)
+  while (execution.published.heads.safe.number < Number(last)) await Promise.race([systemClock.delay(20), node.stopped])
+  const { number, hash } = execution.published.heads.safe
+  tell(`done ${number} ${hash}`)
+  await systemClock.delay(60_000)
+}
+
+await (mode === 'import' ? runImport() : runDerive())

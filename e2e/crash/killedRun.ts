@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { rpcCall } from '#test/harness/process/cliProcess'
+
+export type Block = { readonly number: number; readonly hash: string }
+
+/** When to kill: so many milliseconds after the store is open, or in the middle of the commit that begins then. */
+export type Aim = { readonly afterMs: number; readonly inCommit: boolean }
+
+/** What one process did until it was killed, or came to its end. */
+export type Run = {
+  readonly openMs: number | undefined
+  /** every head that it acknowledged: a line after a commit, or an RPC answer */
+  readonly shown: readonly Block[]
+  readonly done: Block | undefined
+  /** a commit had begun and not ended */
+  readonly wasInCommit: boolean
+  readonly stderr: string
+  /** what an RPC answer said of blocks shown by earlier runs */
+  readonly missing: readonly Block[]
+}
+
+type State = { openMs?: number; shown: Block[]; done?: Block; inCommit: boolean; url?: string; missing: Block[] }
+
+function take(state: State, message: string): void {
+  const [what = '', a = '', b = ''] = message.split(' ')
+  if (what === 'open') state.openMs = Number(a)
+  if (what === 'begin') state.inCommit = true
+  if (what === 'end') state.inCommit = false
+  if (what === 'head') state.shown.push({ number: Number(a), hash: b })
+  if (what === 'done') state.done = { number: Number(a), hash: b }
+  if (what === 'serving') state.url = a
+}
+
+type RpcBlock = { number: string; hash: string } | null
+
+/** Asks for the newest block again and again, and first for those that earlier processes have shown. */
+async function watch(state: State, before: readonly Block[], isOver: () => boolean): Promise<void> {
+  const { url } = state
+  if (url === undefined) return
+  try {
+    for (const block of before) {
+      const found = (await rpcCall(url, 'eth_getBlockByNumber', [`0x${block.number.toString(16)}`, false])) as RpcBlock
+      if (found?.hash !== block.hash) state.missing.push(block)
+    }
+    while (!isOver()) {
+      const head = (await rpcCall(url, 'eth_getBlockByNumber', ['latest', false])) as RpcBlock
+      if (head) state.shown.push({ number: Number(head.number), hash: head.hash })
+    }
+  } catch (error) {
+    if (!isOver()) throw error
+  }
+}
+
+/**
+ * Runs the child until it is done, or kills it (SIGKILL) where the aim says.
+ * @param before blocks that earlier runs have shown, to ask for
+ */
+export async function killedRun(args: readonly string[], aim: Aim | undefined, before: readonly Block[]): Promise<Run> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), ...args], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  const state: State = { shown: [], inCommit: false, missing: [] }
+  let [stderr, pending, isOver, isArmed] = ['', '', false, false]
+  let watching: Promise<void> = Promise.resolve()
+  const kill = (): void => {
+    isOver = true
+    child.kill('SIGKILL')
+  }
+  const arm = (): void => {
+    isArmed = true
+  }
+  const onMessage = (message: string): void => {
+    take(state, message)
+    if (message.startsWith('open') && aim) setTimeout(aim.inCommit ? arm : kill, aim.afterMs)
+    if (message.startsWith('serving')) watching = watch(state, before, () => isOver)
+    if (message === 'begin' && isArmed && !isOver) kill()
+    if (message.startsWith('done') && args[0] === 'derive') setTimeout(kill, aim ? 0 : 300)
+  }
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const pipe = child.stdio[3] as Readable
+  pipe.on('data', (chunk: Buffer) => {
+    const lines = (pending + chunk.toString()).split('\n')
+    pending = lines.pop() ?? ''
+    lines.forEach(onMessage)
+  })
+  await once(child, 'close')
+  isOver = true
+  await watching
+  const { openMs, shown, done, inCommit, missing } = state
+  return { openMs, shown, done, wasInCommit: inCommit, stderr, missing }
+}

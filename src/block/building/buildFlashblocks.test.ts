@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest'
+import { createExecution } from '#blockchain/execution'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { createListedPool } from '#test/harness/chain/buildPool'
+import { createManualClock, settle } from '#test/harness/clock'
+import { zeroHash } from '#types/ids'
+import type { BuiltIncrement } from '#types/increment'
+
+const schedule = scheduleTo('jovian')
+const { genesis, config } = smallChain(schedule)
+
+const everyMs = 200
+
+/** A chain whose builds are told. */
+function start() {
+  const pool = createListedPool()
+  const clock = createManualClock()
+  const told: BuiltIncrement[] = []
+  const onIncrement = (increment: BuiltIncrement) => void told.push(increment)
+  const execution = createExecution({
+    ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool },
+    increments: { everyMs, onIncrement },
+  })
+  const seal = new AbortController()
+  const build = (forced: readonly Uint8Array[] = []) =>
+    execution.build(execution.published.heads.unsafe, { ...attributesAt(schedule, 1, forced), noTxPool: false }, seal.signal)
+  return { pool, clock, told, execution, build, seal }
+}
+
+const tip = (name: string, nonce = 0n) => signedBy(name, { nonce, maxPriorityFeePerGas: 1n })
+
+it('block/building/buildFlashblocks: the forced ones, the first of the pool, then what came each interval, also nothing', async () => {
+  const { pool, clock, told, build, seal } = start()
+  const [early, later] = [tip('alice'), tip('bob')]
+  pool.add(early)
+  const building = build()
+  await settle()
+  expect(told.map(({ index, transactions }) => [index, transactions.length])).toEqual([
+    [0, 1],
+    [1, 1],
+  ])
+  pool.add(later)
+  await settle()
+  expect(told).toHaveLength(2)
+  await clock.advanceMs(everyMs)
+  await clock.advanceMs(everyMs)
+  expect(told.slice(2).map(({ index, transactions }) => [index, transactions])).toEqual([
+    [2, [later]],
+    [3, []],
+  ])
+  seal.abort()
+  await building
+  expect(told).toHaveLength(4)
+})
+
+it('block/building/buildFlashblocks: what is left comes before the seal, and all of them together are the block', async () => {
+  const { pool, clock, told, build, seal } = start()
+  const building = build([tip('alice')])
+  await settle()
+  await clock.advanceMs(everyMs / 2)
+  pool.add(tip('bob'), tip('bob', 1n))
+  await settle()
+  seal.abort()
+  const built = await building
+  if (built.kind === 'invalid') expect.fail(built.reason)
+  const { payload } = built
+  expect(told.flatMap(({ transactions }) => transactions)).toEqual(payload.transactions)
+  expect(told.map(({ index }) => index)).toEqual(told.map((_, at) => at))
+  expect(new Set(told.map(({ payloadId }) => payloadId)).size).toBe(1)
+  const { outcome } = told.at(-1) ?? expect.fail('none was told')
+  const { receiptsRoot, logsBloom, gasUsed, withdrawalsRoot, blobGasUsed } = payload
+  expect(outcome).toEqual({ stateRoot: zeroHash, receiptsRoot, logsBloom, gasUsed, withdrawalsRoot, blobGasUsed })
+})
+
+it('block/building/buildFlashblocks: the first one has what the block decides for itself, each has receipts and balances', async () => {
+  const { pool, told, execution, build, seal } = start()
+  const { hash } = execution.published.heads.unsafe
+  pool.add(tip('alice'))
+  const building = build()
+  await settle()
+  seal.abort()
+  const built = await building
+  if (built.kind === 'invalid') expect.fail(built.reason)
+  const { payload } = built
+  const [first, second] = told
+  expect(first?.base).toEqual({
+    parentHash: hash,
+    parentBeaconBlockRoot: payload.parentBeaconBlockRoot,
+    feeRecipient: payload.feeRecipient,
+    prevRandao: payload.prevRandao,
+    gasLimit: payload.gasLimit,
+    timestamp: payload.timestamp,
+    extraData: payload.extraData,
+    baseFee: payload.baseFeePerGas,
+  })
+  expect([second?.base, second?.receipts.length, second?.receipts[0]?.receipt.cumulativeGasUsed]).toEqual([undefined, 1, payload.gasUsed])
+  await execution.setHeads({
+    ...execution.published.heads,
+    unsafe: { ...execution.published.heads.unsafe, number: 1, hash: payload.blockHash },
+  })
+  using view = execution.view()
+  const state = view.state({ number: 1, hash: payload.blockHash })
+  expect(second?.balances.map(({ balanceWei }) => balanceWei)).toEqual(
+    second?.balances.map(({ address }) => state?.account(address)?.balance ?? 0n),
+  )
+  expect(second?.balances.length).toBeGreaterThan(3)
+})
+
+it('block/building/buildFlashblocks: a build that is held up says less often what came, and never twice', async () => {
+  const { pool, clock, told, build, seal } = start()
+  const building = build()
+  await settle()
+  clock.jumpMs(0)
+  await clock.advanceMs(everyMs * 5.5)
+  pool.add(tip('alice'))
+  await settle()
+  expect(told.length).toBeLessThanOrEqual(7)
+  seal.abort()
+  await building
+  expect(told.flatMap(({ transactions }) => transactions)).toHaveLength(2)
+})
+
+it('block/building/buildFlashblocks: a block without the pool is told to nobody', async () => {
+  const { told, execution } = start()
+  await execution.build(execution.published.heads.unsafe, attributesAt(schedule, 1))
+  expect(told).toEqual([])
+})

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { IncrementRhythm } from './flashblockInterval.ts'
+
+const rhythmOf = (...moments: number[]): IncrementRhythm => {
+  const rhythm = new IncrementRhythm()
+  for (const ms of moments) rhythm.came(ms)
+  return rhythm
+}
+
+it.each<[string, readonly number[], number, number]>([
+  ['none has come', [], 500, 0],
+  ['one has come', [100], 250, 0],
+  ['the next one is far', [100, 300], 400, 0],
+  ['the next one is near', [100, 300], 460, 60],
+  ['the next one is due', [100, 300], 500, 20],
+  ['the next one is a little late', [100, 300], 515, 5],
+  ['it does not come', [100, 300], 521, 0],
+  ['two came together', [100, 300, 301], 480, 41],
+  ['there was a pause', [100, 300, 5_000], 5_190, 0],
+  ['they come too fast for anything between', [100, 150, 200], 240, 0],
+])('block/building/flashblockInterval: how long to wait when %s', (_what, moments, nowMs, waitMs) => {
+  expect(rhythmOf(...moments).waitMs(nowMs)).toBe(waitMs)
+})

@@ -1,0 +1,68 @@
+import type { EvmRules } from '#chainspec/evmRules'
+import type { EvmSession, Outcome } from '#evm/ports'
+import type { Deposit } from '#types/deposit'
+import type { Log } from '#types/log'
+import { floorGas, gasAfterRefund, intrinsicGas } from '../validation/intrinsicGas.ts'
+
+/** How deposits count gas: from Regolith on as used; before, all of the limit, and nothing for a system transaction. */
+export type DepositMetering = 'used' | 'limit'
+
+export type DepositResult = {
+  readonly succeeded: boolean
+  /** gas */
+  readonly gasUsed: bigint
+  readonly logs: readonly Log[]
+  /** of the sender, before execution */
+  readonly nonce: bigint
+}
+
+/** Why the deposit fails without running, or undefined. */
+function refusal(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): string | undefined {
+  if (deposit.isSystemTransaction && metering === 'used') return 'system transaction'
+  if (deposit.gasLimit < intrinsicGas(rules, deposit) || deposit.gasLimit < floorGas(rules, deposit)) return 'intrinsic gas'
+  return (session.account(deposit.from)?.balance ?? 0n) < deposit.value ? 'insufficient balance' : undefined
+}
+
+/** The call or creation itself. For a call the nonce is raised first; a creation raises it itself. */
+function runDeposit(session: EvmSession, rules: EvmRules, deposit: Deposit, nonce: bigint): Outcome {
+  if (deposit.to !== null) session.setNonce(deposit.from, nonce + 1n)
+  return session.run({
+    caller: deposit.from,
+    to: deposit.to,
+    value: deposit.value,
+    data: deposit.data,
+    gas: deposit.gasLimit - intrinsicGas(rules, deposit),
+  })
+}
+
+/**
+ * Executes a deposit: nobody pays for its gas, and it cannot make the block invalid. What it mints stays and the sender's nonce rises
+ * whatever becomes of it; a halt, or a failure before it runs, undoes everything else and uses all of its gas.
+ *
+ * The initcode of a deposit that creates a contract has no size limit: EIP-3860's limit is a check on signed transactions. This is what Base's
+ * client (revm) does. op-geth differs: from Canyon on it fails such a deposit when its initcode is longer than 49,152 bytes. Initcode of CREATE
+ * and CREATE2 inside a deposit has the limit in both.
+ * @see specs protocol/deposits.md, "Execution"; protocol/regolith/overview.md
+ */
+export function applyDeposit(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): DepositResult {
+  const nonce = session.account(deposit.from)?.nonce ?? 0n
+  session.beginTransaction({ origin: deposit.from, gasPrice: 0n, blobHashes: [], warm: [] })
+  if (deposit.mint > 0n) session.addBalance(deposit.from, deposit.mint)
+  const minted = session.checkpoint()
+  const outcome = refusal(session, rules, metering, deposit) === undefined ? runDeposit(session, rules, deposit, nonce) : undefined
+  if (outcome === undefined || outcome.kind === 'halt') session.revertTo(minted)
+  if (outcome?.kind !== 'success') session.setNonce(deposit.from, nonce + 1n)
+  session.endTransaction()
+  return {
+    succeeded: outcome?.kind === 'success',
+    gasUsed: gasUsedBy(rules, metering, deposit, outcome),
+    logs: outcome?.kind === 'success' ? outcome.logs : [],
+    nonce,
+  }
+}
+
+function gasUsedBy(rules: EvmRules, metering: DepositMetering, deposit: Deposit, outcome: Outcome | undefined): bigint {
+  if (metering === 'limit') return deposit.isSystemTransaction ? 0n : deposit.gasLimit
+  if (outcome === undefined || outcome.kind === 'halt') return deposit.gasLimit
+  return gasAfterRefund(deposit.gasLimit, floorGas(rules, deposit), outcome)
+}

@@ -1,0 +1,84 @@
+import { consolidationRequestsContract, withdrawalRequestsContract } from '#chainspec/addresses'
+import type { EvmSession } from '#evm/ports'
+import { concatBytes } from '#lib/bytes'
+import { sha256 } from '#lib/sha256'
+import { type Address, type Hash, hashFromBytes, parseHash } from '#types/ids'
+import type { Log } from '#types/log'
+import type { Receipt } from '#types/receipt'
+import { systemCall } from './systemCalls.ts'
+
+/** keccak of DepositEvent(bytes,bytes,bytes,bytes,bytes) */
+const depositTopic = parseHash('0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5')
+/** Bytes of a deposit event, and where in it public key, credentials, amount, signature and index are. @see EIP-6110 */
+const depositEventBytes = 576
+const depositFields = [
+  [192, 48],
+  [288, 32],
+  [352, 8],
+  [416, 96],
+  [544, 8],
+] as const
+/** What the ABI says of the fields: five offsets, then each with its length. */
+const depositWords = [
+  [0, 160],
+  [32, 256],
+  [64, 320],
+  [96, 384],
+  [128, 512],
+  [160, 48],
+  [256, 32],
+  [320, 8],
+  [384, 96],
+  [512, 8],
+] as const
+
+/** The request that a deposit's event makes; undefined when the event is not laid out as it must be. */
+function depositRequest({ data }: Log): Uint8Array | undefined {
+  if (data.length !== depositEventBytes) return undefined
+  const view = new DataView(data.buffer, data.byteOffset, data.length)
+  const isLaidOut = depositWords.every(
+    ([at, value]) => data.subarray(at, at + 28).every((byte) => byte === 0) && view.getUint32(at + 28) === value,
+  )
+  return isLaidOut ? concatBytes(...depositFields.map(([at, size]) => data.subarray(at, at + size))) : undefined
+}
+
+function depositRequests(contract: Address, receipts: readonly Receipt[]): Uint8Array | undefined {
+  const events = receipts.flatMap(({ logs }) => logs).filter(({ address, topics }) => address === contract && topics[0] === depositTopic)
+  const requests: Uint8Array[] = []
+  for (const event of events) {
+    const request = depositRequest(event)
+    if (request === undefined) return undefined
+    requests.push(request)
+  }
+  return concatBytes(...requests)
+}
+
+/** What a contract of the protocol gives out at the end of a block; undefined when it is not there or fails. */
+function dequeued(session: EvmSession, contract: Address): Uint8Array | undefined {
+  const outcome = systemCall(session, contract, new Uint8Array(0))
+  return outcome?.kind === 'success' ? outcome.output : undefined
+}
+
+/**
+ * What a block of Ethereum asks of the beacon chain, as its header shows it: deposits out of events, then withdrawals and consolidations out of
+ * their contracts, which this empties.
+ * @returns 'invalid' when an event or a contract is not as it must be: then the block is
+ * @see EIP-7685, "Block Header"; EIP-6110; EIP-7002; EIP-7251
+ */
+export function collectRequests(
+  session: EvmSession,
+  depositContract: Address,
+  receipts: readonly Receipt[],
+): { readonly kind: 'requests'; readonly hash: Hash } | { readonly kind: 'invalid'; readonly reason: string } {
+  const lists = [
+    ['deposit', depositRequests(depositContract, receipts)],
+    ['withdrawal', dequeued(session, withdrawalRequestsContract)],
+    ['consolidation', dequeued(session, consolidationRequestsContract)],
+  ] as const
+  const digests: Uint8Array[] = []
+  for (const [type, [name, list]] of lists.entries()) {
+    if (list === undefined) return { kind: 'invalid', reason: `the ${name} requests cannot be collected` }
+    if (list.length > 0) digests.push(sha256(concatBytes(Uint8Array.of(type), list)))
+  }
+  return { kind: 'requests', hash: hashFromBytes(sha256(concatBytes(...digests))) }
+}

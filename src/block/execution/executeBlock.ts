@@ -1,0 +1,265 @@
+import { messagePasser } from '#chainspec/addresses'
+import { type EthereumSchedule, ethereumRulesAt } from '#chainspec/ethereumSchedule'
+import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
+import { type Fork, isActive } from '#chainspec/forks'
+import { evmRulesAt } from '#chainspec/opRules'
+import { constantFields } from '#engine/payloadHeader'
+import type { BlockEnv, Evm, EvmSession } from '#evm/ports'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { computeStateRoot } from '#state/stateRoot'
+import type { WorldState } from '#state/worldState'
+import { orderedRoot } from '#trie/orderedRoot'
+import { type Header, hashHeader } from '#types/header'
+import { type Address, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import type { ExecutionConfig } from '../executionConfig.ts'
+import { childBaseFee } from '../fees/baseFee.ts'
+import { inputRefusal } from '../validation/blockRules.ts'
+import { ethereumBaseFee, ethereumRefusal } from '../validation/ethereumRules.ts'
+import { blockEnvOf } from './blockEnv.ts'
+import { beginEthereumBlock, type EthereumEnd, endEthereumBlock } from './ethereumBlock.ts'
+import type { BlockInput, ExecutedBlock, InvalidBlock } from './executedBlock.ts'
+import { receiptsRoot, unionOfBlooms } from './receipts.ts'
+import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransactions.ts'
+import { recoverFrontierSender, type Senders } from './senders.ts'
+import { applySystemCalls } from './systemCalls.ts'
+
+/** What executing the blocks of a chain takes. */
+export type BlockDeps = { readonly evm: Evm; readonly config: ExecutionConfig; readonly senders: Senders }
+
+/** The block to build on and the state after it. */
+export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
+
+export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedBlock } | InvalidBlock
+
+const messagePasserKey = keccak256(fromHex(messagePasser))
+
+/** A block that takes transactions until it is sealed; then, or when it is given up, it is disposed of. */
+export class OpenBlock implements Disposable {
+  readonly run: TransactionRun
+  readonly env: BlockEnv
+  readonly rules: EvmRules
+  /** What the block decides for itself. */
+  readonly input: BlockInput
+  readonly #run: BlockRun
+  readonly #parent: ParentBlock
+  readonly #transactions: Uint8Array[] = []
+  #end: EthereumEnd | undefined
+
+  constructor(run: BlockRun, parent: ParentBlock, input: BlockInput) {
+    this.run = new TransactionRun(run)
+    this.env = run.env
+    this.rules = run.rules
+    this.#run = run
+    this.#parent = parent
+    this.input = input
+  }
+
+  /** Those that are in it, EIP-2718 bytes. */
+  get transactions(): readonly Uint8Array[] {
+    return this.#transactions
+  }
+
+  /** Its state as it is now. */
+  get session(): EvmSession {
+    return this.#run.session
+  }
+
+  get parentHash(): Hash {
+    return this.#parent.hash
+  }
+
+  /** Whether the rules of the fork hold in it. */
+  has(fork: Fork): boolean {
+    return isActive(this.#run.config.schedule, fork, this.input.timestamp)
+  }
+
+  /** @param signer where it is known @returns why the transaction cannot be the next one; then it has changed nothing */
+  take(raw: Uint8Array, signer?: Address): string | undefined {
+    const refusal = this.run.take(raw, signer)
+    if (refusal === undefined) this.#transactions.push(raw)
+    return refusal
+  }
+
+  /** `take` of a transaction that was read before. */
+  takeSigned(transaction: ReadTransaction): string | undefined {
+    const refusal = this.run.takeSigned(transaction)
+    if (refusal === undefined) this.#transactions.push(transaction.raw)
+    return refusal
+  }
+
+  /** The transactions of the input, which must all be able to be in the block. @returns the first that cannot, and why */
+  takeAll(): InvalidBlock | undefined {
+    for (const [index, raw] of this.input.transactions.entries()) {
+      const refusal = this.take(raw)
+      if (refusal !== undefined) return { kind: 'invalid', reason: `transaction ${index}: ${refusal}` }
+    }
+    return undefined
+  }
+
+  /** What comes after the last transaction, which only Ethereum's own blocks have. @returns why there can be no such block */
+  finish(): InvalidBlock | undefined {
+    const { ethereum: block } = this.input
+    const { ethereum: schedule } = this.#run.config.schedule
+    if (schedule === undefined || block === undefined) return undefined
+    const receipts = this.run.executed.map(({ receipt }) => receipt)
+    const ended = endEthereumBlock(this.#run.session, schedule, this.#parent.header, block, receipts)
+    if (ended.kind === 'invalid') return ended
+    this.#end = ended.end
+    return undefined
+  }
+
+  /**
+   * State root, header, hash. Nothing can be taken any more.
+   * @param parent as it is known now; its state has the values of the one that the block was begun on
+   * @param diff of all transactions, where it is known
+   */
+  seal({ state, header: parent }: ParentBlock = this.#parent, diff: StateDiff = this.session.diff()): ExecutedBlock {
+    const { config, env } = this.#run
+    const { schedule } = config
+    const { timestamp, parentBeaconBlockRoot } = this.input
+    const { executed, gasUsed, footprint } = this.run
+    const { ethereum } = this.input
+    const transactions = this.#transactions
+    const receipts = executed.map(({ receipt }) => receipt)
+    const trie = computeStateRoot(state.nodes, parent.stateRoot, state.view, diff)
+    const withdrawalsRoot = isActive(schedule, 'isthmus', timestamp) ? messagePasserRoot(state, trie.storageRoots) : emptyRoot
+    const outcome = {
+      parentHash: this.#parent.hash,
+      stateRoot: trie.root,
+      transactionsRoot: orderedRoot(transactions),
+      receiptsRoot: receiptsRoot(schedule, timestamp, receipts),
+      logsBloom: unionOfBlooms(receipts),
+      gasUsed,
+    }
+    if (ethereum) {
+      const { header: claimed, ommers, withdrawals } = ethereum
+      const header: Header = {
+        ...claimed,
+        ...outcome,
+        ...(claimed.baseFeePerGas !== undefined && { baseFeePerGas: env.baseFee }),
+        ...this.#end,
+      }
+      return {
+        header,
+        hash: hashHeader(header),
+        transactions,
+        executed,
+        diff,
+        trie,
+        ...(ommers && { ommers }),
+        ...(withdrawals && { withdrawals }),
+      }
+    }
+    const header: Header = {
+      ...constantFields,
+      ...outcome,
+      beneficiary: env.beneficiary,
+      number: env.number,
+      gasLimit: env.gasLimit,
+      timestamp,
+      extraData: this.input.extraData,
+      mixHash: env.prevRandao,
+      baseFeePerGas: env.baseFee,
+      ...(isActive(schedule, 'canyon', timestamp) && { withdrawalsRoot }),
+      ...(parentBeaconBlockRoot !== undefined && { blobGasUsed: footprint, excessBlobGas: 0n, parentBeaconBlockRoot }),
+      ...(isActive(schedule, 'isthmus', timestamp) && { requestsHash: emptyRequestsHash }),
+    }
+    return { header, hash: hashHeader(header), transactions, executed, diff, trie }
+  }
+
+  [Symbol.dispose](): void {
+    this.#run.session[Symbol.dispose]()
+  }
+}
+
+/** Storage root of the message passer after the block. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
+function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash>): Hash {
+  return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
+}
+
+type Opened = { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock
+
+/** A block before its system calls, and what makes them. */
+type Begun = { readonly kind: 'begun'; readonly block: OpenBlock; readonly callSystem: () => void } | InvalidBlock
+
+/**
+ * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
+ * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
+ * @see specs protocol/exec-engine.md
+ */
+export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+  const begun = beginBlock(deps, parent, input)
+  if (begun.kind === 'invalid') return begun
+  const { block } = begun
+  try {
+    begun.callSystem()
+  } catch (error) {
+    block[Symbol.dispose]()
+    throw error
+  }
+  return { kind: 'open', block }
+}
+
+/** As `openBlock`, where the parent's state is not its own but the one in which the block's system calls are made. */
+export function reopenBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+  const begun = beginBlock(deps, parent, input)
+  return begun.kind === 'invalid' ? begun : { kind: 'open', block: begun.block }
+}
+
+function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
+  const { config, senders } = deps
+  const { schedule } = config
+  if (schedule.ethereum) return beginBlockOfEthereum(deps, schedule.ethereum, parent, input)
+  const rules = evmRulesAt(schedule, input.timestamp)
+  const refusal = inputRefusal(config, parent.header, input)
+  if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
+  const baseFee = childBaseFee(config, parent.header, input.timestamp)
+  if (baseFee === undefined) return { kind: 'invalid', reason: 'the parent has no readable base-fee parameters' }
+
+  const env: BlockEnv = {
+    chainId: BigInt(config.l2ChainId),
+    number: parent.header.number + 1,
+    timestamp: input.timestamp,
+    beneficiary: input.beneficiary,
+    prevRandao: input.prevRandao,
+    gasLimit: input.gasLimit,
+    baseFee,
+    blobBaseFee: 1n,
+  }
+  const session = deps.evm.open(parent.state.view, env, rules)
+  const block = new OpenBlock({ session, env, rules, config, senders }, parent, input)
+  const at = { hash: parent.hash, timestamp: parent.header.timestamp }
+  return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
+}
+
+/** As `beginBlock`, of Ethereum's own chain. */
+function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Begun {
+  const { config, senders } = deps
+  const { ethereum: whole } = input
+  const refusal = whole ? ethereumRefusal(schedule, parent.header, whole) : 'not a whole block'
+  if (whole === undefined || refusal !== undefined) return { kind: 'invalid', reason: refusal ?? '' }
+  const { header } = whole
+  const env = { ...blockEnvOf(config, header), baseFee: ethereumBaseFee(schedule, parent.header, header.timestamp) ?? 0n }
+  const rules = ethereumRulesAt(schedule, header)
+  const { state } = parent
+  const session = deps.evm.open(state.view, env, rules)
+  const postState = (): Uint8Array => fromHex(computeStateRoot(state.nodes, parent.header.stateRoot, state.view, session.diff()).root)
+  const hasStatus = hasOldFork(rules, 'byzantium')
+  const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
+  const block = new OpenBlock({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
+  return { kind: 'begun', block, callSystem: () => beginEthereumBlock(session, schedule, whole) }
+}
+
+/**
+ * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
+ * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
+ * @see specs protocol/exec-engine.md
+ */
+export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
+  const opened = openBlock(deps, parent, input)
+  if (opened.kind === 'invalid') return opened
+  using block = opened.block
+  return block.takeAll() ?? block.finish() ?? { kind: 'executed', block: block.seal() }
+}

@@ -1,0 +1,154 @@
+import type { EvmRules } from '#chainspec/evmRules'
+import { isActive } from '#chainspec/forks'
+import type { BlockEnv, EvmSession } from '#evm/ports'
+import { RlpError } from '#lib/rlp'
+import type { Deposit } from '#types/deposit'
+import type { Address, Hash } from '#types/ids'
+import { createReceipt } from '#types/receipt'
+import { decodeTransaction, depositType, hashTransaction, type SignedTransaction, type Transaction } from '#types/transaction'
+import type { ExecutionConfig } from '../executionConfig.ts'
+import { createEthereumFees } from '../fees/ethereumFees.ts'
+import { createOpFees, type OpFees } from '../fees/opFees.ts'
+import { applyTransaction } from './applyTransaction.ts'
+import { applyDeposit } from './deposits.ts'
+import type { ExecutedTransaction } from './executedBlock.ts'
+import type { Senders } from './senders.ts'
+
+/** A block being executed: where it runs and under which rules. */
+export type BlockRun = {
+  readonly session: EvmSession
+  readonly env: BlockEnv
+  readonly rules: EvmRules
+  readonly config: ExecutionConfig
+  readonly senders: Senders
+  /** on Ethereum's own chain before Byzantium: the state root now, which receipts show */
+  readonly postState?: () => Uint8Array
+}
+
+/** A signed transaction of which all is known that its bytes say. */
+export type ReadTransaction = {
+  readonly tx: SignedTransaction
+  /** EIP-2718 bytes */
+  readonly raw: Uint8Array
+  readonly hash: Hash
+  /** whose signature it bears */
+  readonly sender: Address
+}
+
+/** The transactions of one block, run one after another: the one rule for those of payloads, of attributes and of the pool. */
+export class TransactionRun {
+  readonly #run: BlockRun
+  readonly #isRegolith: boolean
+  readonly #isCanyon: boolean
+  readonly #executed: ExecutedTransaction[] = []
+  #gasUsed = 0n
+  #footprint = 0n
+  #fees: OpFees | undefined
+
+  constructor(run: BlockRun) {
+    const { schedule } = run.config
+    this.#run = run
+    this.#isRegolith = isActive(schedule, 'regolith', run.env.timestamp)
+    this.#isCanyon = isActive(schedule, 'canyon', run.env.timestamp)
+  }
+
+  /** Those that ran, in order. */
+  get executed(): readonly ExecutedTransaction[] {
+    return this.#executed
+  }
+
+  /** Gas used so far. */
+  get gasUsed(): bigint {
+    return this.#gasUsed
+  }
+
+  /** Gas that the block has left. */
+  get gasLeft(): bigint {
+    return this.#run.env.gasLimit - this.#gasUsed
+  }
+
+  /** The block's DA footprint so far, in gas; zero before Jovian. */
+  get footprint(): bigint {
+    return this.#footprint
+  }
+
+  /** What the DA footprint may grow by, in gas. */
+  get footprintLeft(): bigint {
+    return this.#run.env.gasLimit - this.#footprint
+  }
+
+  /** What a transaction adds to the DA footprint, in gas. */
+  footprintOf(raw: Uint8Array): bigint {
+    return this.#feesNow().footprint(raw)
+  }
+
+  /**
+   * Runs the next transaction.
+   * @param signer of it, where somebody has recovered it
+   * @returns why it cannot be in this block at this place; then it has changed nothing
+   */
+  take(raw: Uint8Array, signer?: Address): string | undefined {
+    const tx = decoded(raw)
+    if (typeof tx === 'string') return tx
+    if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'deposit' : this.#takeDeposit(tx, raw)
+    const hash = hashTransaction(raw)
+    const sender = signer ?? this.#run.senders.of(tx, hash)
+    return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
+  }
+
+  /** `take` of one whose bytes were read before. */
+  takeSigned({ tx, raw, hash, sender }: ReadTransaction): string | undefined {
+    const { session, env, rules, postState } = this.#run
+    const fees = this.#feesNow()
+    const footprint = fees.footprint(raw)
+    if (footprint > this.footprintLeft) return 'the DA footprint exceeds the gas limit of the block'
+    const result = applyTransaction(session, env, rules, fees.rules, tx, raw, sender, this.gasLeft)
+    if (result.kind === 'refused') return result.reason
+    const { gasUsed, outcome } = result
+    const succeeded = outcome.kind === 'success'
+    const logs = succeeded ? outcome.logs : []
+    this.#gasUsed += gasUsed
+    this.#footprint += footprint
+    const fields = { type: tx.type, succeeded, cumulativeGasUsed: this.#gasUsed, logs }
+    const receipt = createReceipt(postState ? { ...fields, postState: postState() } : fields)
+    this.#executed.push({ hash, sender, receipt, gasUsed })
+    return undefined
+  }
+
+  #takeDeposit(deposit: Deposit, raw: Uint8Array): string | undefined {
+    const countsAgainstLimit = this.#isRegolith || !deposit.isSystemTransaction
+    if (countsAgainstLimit && deposit.gasLimit > this.gasLeft) return 'exceeds the gas limit of the block'
+    const { session, rules } = this.#run
+    const { succeeded, gasUsed, logs, nonce } = applyDeposit(session, rules, this.#isRegolith ? 'used' : 'limit', deposit)
+    this.#gasUsed += gasUsed
+    const receipt = createReceipt({
+      type: depositType,
+      succeeded,
+      cumulativeGasUsed: this.#gasUsed,
+      logs,
+      ...(this.#isRegolith && { depositNonce: nonce }),
+      ...(this.#isCanyon && { depositReceiptVersion: 1n }),
+    })
+    this.#executed.push({ hash: hashTransaction(raw), sender: deposit.from, receipt, gasUsed })
+    return undefined
+  }
+
+  /** At the prices that the block's first transaction has set. */
+  #feesNow(): OpFees {
+    const { config, env, session } = this.#run
+    this.#fees ??= config.schedule.ethereum
+      ? createEthereumFees(config.schedule.ethereum, env.timestamp)
+      : createOpFees(config.schedule, env.timestamp, session)
+    return this.#fees
+  }
+}
+
+/** The transaction, or why its bytes are none. */
+function decoded(raw: Uint8Array): Transaction | string {
+  try {
+    return decodeTransaction(raw)
+  } catch (error) {
+    if (error instanceof RlpError) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { secp256k1Order } from '#lib/secp256k1'
+import { accountOf, hashOf, signedBy } from '#test/harness/chain/blocks'
+import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
+import { createSenders, recoverFrontierSender, recoverSender } from './senders.ts'
+
+function transaction(): SignedTransaction {
+  const tx = decodeTransaction(signedBy('alice', {}))
+  if (tx.type === depositType) throw new Error('a deposit')
+  return tx
+}
+
+it('block/execution/senders: the sender is whose key signed', () => {
+  expect(recoverSender(transaction())).toBe(accountOf('alice'))
+})
+
+it('block/execution/senders: the other signature of the same key, with high s, is refused (EIP-2); it counted before', () => {
+  const tx = transaction()
+  const other: SignedTransaction = { ...tx, s: secp256k1Order - tx.s, yParity: tx.yParity === 0 ? 1 : 0 }
+  expect(recoverSender(other)).toBeUndefined()
+  expect(recoverFrontierSender(other)).toBe(accountOf('alice'))
+})
+
+it.each([
+  ['r is zero', { r: 0n }],
+  ['s is zero', { s: 0n }],
+  ['r is the order', { r: secp256k1Order }],
+  ['r has more than 32 bytes', { r: 1n << 256n }],
+])('block/execution/senders: no key fits when %s', (_what, fields) => {
+  expect(recoverSender({ ...transaction(), ...fields })).toBeUndefined()
+})
+
+it('block/execution/senders: a transaction is recovered once, one without sender each time', () => {
+  const senders = createSenders({ maxBytes: 1_000 })
+  expect(senders.of(transaction(), hashOf('a'))).toBe(accountOf('alice'))
+  expect(senders.of({ ...transaction(), r: 0n }, hashOf('a'))).toBe(accountOf('alice'))
+  expect(senders.of({ ...transaction(), r: 0n }, hashOf('b'))).toBeUndefined()
+})

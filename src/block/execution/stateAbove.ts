@@ -1,0 +1,36 @@
+import { emptyStack, firstOf, pushBlock, type StateStack, stackedState, trimStack } from '#state/stateStack'
+import type { WorldState } from '#state/worldState'
+import type { BlockId } from '#types/blockRef'
+import type { ExecutedBlock } from './executedBlock.ts'
+
+/** Stacks by their youngest block: what a branch's state costs once is not paid again by who reads it or builds on it. */
+const stacks = new WeakMap<ExecutedBlock, StateStack>()
+
+/** The outcomes of blocks that follow each other on an ancestor; may hold some of the blocks at and below the ancestor too. */
+function stackOf(ancestor: BlockId, blocks: readonly ExecutedBlock[]): StateStack {
+  let next = blocks.length
+  let stack = emptyStack
+  while (next > 0) {
+    const known = stacks.get(blocks[next - 1] as ExecutedBlock)
+    if (known && (firstOf(known) ?? 0) <= ancestor.number + 1) {
+      stack = trimStack(known, ancestor.number)
+      break
+    }
+    next--
+  }
+  for (const block of blocks.slice(next)) {
+    const { diff, trie: result, hash, header } = block
+    stack = pushBlock(stack, { diff, result, block: { number: header.number, hash } })
+    stacks.set(block, stack)
+  }
+  return stack
+}
+
+/**
+ * The state after blocks in memory.
+ * @param below the state after `ancestor`
+ * @param blocks oldest first, the first one a child of the ancestor
+ */
+export function stateAbove(below: WorldState, ancestor: BlockId, blocks: readonly ExecutedBlock[]): WorldState {
+  return stackedState(below, stackOf(ancestor, blocks))
+}

@@ -1,0 +1,20 @@
+import { blobParamsAt, type EthereumSchedule } from '#chainspec/ethereumSchedule'
+import type { OpFees } from './opFees.ts'
+
+/** Blobs of one transaction, from Osaka on. @see EIP-7594 */
+const maxTransactionBlobs = 6
+
+/** Ethereum's own fees in a block of this time (seconds): the base fee is burnt, blobs are paid for, and nothing else. */
+export function createEthereumFees(schedule: EthereumSchedule, timestamp: number): OpFees {
+  const params = blobParamsAt(schedule, timestamp)
+  const { osaka } = schedule.times
+  const isOsaka = osaka !== undefined && timestamp >= osaka
+  return {
+    rules: {
+      ...(params && { maxBlobs: isOsaka ? Math.min(maxTransactionBlobs, params.max) : params.max }),
+      upfront: () => 0n,
+      settle: (session, { beneficiary, tipPerGas, gasUsed }) => session.addBalance(beneficiary, tipPerGas * gasUsed),
+    },
+    footprint: () => 0n,
+  }
+}

@@ -1,0 +1,73 @@
+import { type ForkSchedule, isActive } from '#chainspec/forks'
+import type { L1Attributes } from '#chainspec/l1Info'
+import { depositType } from '#types/transaction'
+import { daFootprint } from './daFootprint.ts'
+import { type L1FeeParams, l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
+
+/** What a transaction's bytes cost on L1, as receipts show it. Prices in wei, scalars in millionths; absent where the block does not know. */
+export type L1FeeFacts = {
+  readonly l1GasPrice: bigint
+  readonly l1GasUsed: bigint
+  /** zero for deposits */
+  readonly l1Fee: bigint
+  /** before Ecotone */
+  readonly l1FeeScalar?: bigint
+  /** from Ecotone; its first block still has Bedrock's scalar here */
+  readonly l1BaseFeeScalar?: bigint
+  readonly l1BlobBaseFee?: bigint
+  readonly l1BlobBaseFeeScalar?: bigint
+  /** from Isthmus, unless this and the constant are zero */
+  readonly operatorFeeScalar?: bigint
+  readonly operatorFeeConstant?: bigint
+  /** from Jovian */
+  readonly daFootprintGasScalar?: bigint
+  /** from Jovian: what the transaction adds to the DA footprint, or would if it were no deposit */
+  readonly blobGasUsed?: bigint
+}
+
+function paramsOf(info: L1Attributes): L1FeeParams {
+  const { baseFee, blobBaseFee, overhead, scalar } = info
+  const scalars = { baseFeeScalar: BigInt(info.baseFeeScalar), blobBaseFeeScalar: BigInt(info.blobBaseFeeScalar) }
+  return { baseFee, blobBaseFee, overhead, scalar, ...scalars }
+}
+
+function scalarFacts(isEcotone: boolean, info: L1Attributes): Partial<L1FeeFacts> {
+  if (!isEcotone) return { l1FeeScalar: info.scalar }
+  if (info.format === 'bedrock') return { l1BaseFeeScalar: info.scalar }
+  return {
+    l1BaseFeeScalar: BigInt(info.baseFeeScalar),
+    l1BlobBaseFee: info.blobBaseFee,
+    l1BlobBaseFeeScalar: BigInt(info.blobBaseFeeScalar),
+  }
+}
+
+function operatorFacts(info: L1Attributes): Partial<L1FeeFacts> {
+  const { operatorFeeScalar, operatorFeeConstant } = info
+  if (operatorFeeScalar === 0 && operatorFeeConstant === 0n) return {}
+  return { operatorFeeScalar: BigInt(operatorFeeScalar), operatorFeeConstant }
+}
+
+function footprintFacts(isJovian: boolean, info: L1Attributes, raw: Uint8Array): Partial<L1FeeFacts> {
+  if (!isJovian) return {}
+  const gasScalar = BigInt(info.daFootprintGasScalar)
+  const blobGasUsed = gasScalar === 0n ? 0n : daFootprint(raw, gasScalar)
+  return { ...(info.format === 'jovian' && { daFootprintGasScalar: gasScalar }), blobGasUsed }
+}
+
+/**
+ * @param timestamp of the block, seconds
+ * @param info its L1 attributes
+ * @param raw EIP-2718 bytes
+ */
+export function l1FeeFacts(schedule: ForkSchedule, timestamp: number, info: L1Attributes, raw: Uint8Array): L1FeeFacts {
+  const params = paramsOf(info)
+  const { fee, gasUsed } = l1DataFee(l1FeeRuleAt(schedule, timestamp, params), params, raw)
+  return {
+    l1GasPrice: info.baseFee,
+    l1GasUsed: gasUsed,
+    l1Fee: raw[0] === depositType ? 0n : fee,
+    ...scalarFacts(isActive(schedule, 'ecotone', timestamp), info),
+    ...operatorFacts(info),
+    ...footprintFacts(isActive(schedule, 'jovian', timestamp), info, raw),
+  }
+}

@@ -1,0 +1,88 @@
+import type { ForkSchedule } from '#chainspec/forks'
+import { headerOfPayload } from '#engine/payloadHeader'
+import { toHex } from '#lib/hex'
+import { type Header, hashHeader } from '#types/header'
+import type { Payload } from '#types/payload'
+import { type BlockDeps, type BlockResult, executeBlock, type ParentBlock } from '../execution/executeBlock.ts'
+import type { BlockInput, InvalidBlock } from '../execution/executedBlock.ts'
+import { payloadShapeRefusal } from '../execution/payloadBlock.ts'
+
+const invalid = (reason: string): InvalidBlock => ({ kind: 'invalid', reason })
+
+/** What a payload's block decides for itself. */
+function inputOfPayload(payload: Payload): BlockInput {
+  const { parentBeaconBlockRoot } = payload
+  return {
+    timestamp: payload.timestamp,
+    beneficiary: payload.feeRecipient,
+    prevRandao: payload.prevRandao,
+    gasLimit: payload.gasLimit,
+    extraData: payload.extraData,
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
+    transactions: payload.transactions,
+  }
+}
+
+/** In the order in which a difference explains most. */
+const comparedFields = [
+  'parentHash',
+  'number',
+  'baseFeePerGas',
+  'transactionsRoot',
+  'gasUsed',
+  'blobGasUsed',
+  'excessBlobGas',
+  'logsBloom',
+  'receiptsRoot',
+  'withdrawalsRoot',
+  'stateRoot',
+] as const
+
+const shown = (value: unknown): string => (value instanceof Uint8Array ? toHex(value) : String(value))
+
+/** The first field in which two headers differ, with both values; undefined when they agree in all that execution decides. */
+export function headerDifference(claimed: Header, computed: Header): string | undefined {
+  for (const field of comparedFields) {
+    const [a, b] = [shown(claimed[field]), shown(computed[field])]
+    if (a !== b) return `${field} is ${a}, ${b} expected`
+  }
+  return undefined
+}
+
+/**
+ * The header that a payload claims to have: the fields of its fork and no others, and hashing to the payload's block hash.
+ * @returns 'invalid' when that does not hold
+ */
+export function claimedHeader(
+  schedule: ForkSchedule,
+  payload: Payload,
+): { readonly kind: 'claimed'; readonly header: Header } | InvalidBlock {
+  const shape = payloadShapeRefusal(schedule, payload)
+  if (shape !== undefined) return invalid(shape)
+  const header = headerOfPayload(schedule, payload)
+  const hash = hashHeader(header)
+  return hash === payload.blockHash ? { kind: 'claimed', header } : invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+}
+
+/**
+ * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
+ * @param claimed the payload's header
+ * @returns 'invalid' with the first rule or field that does not hold
+ * @throws Fault UNSUPPORTED_FORK (fatal)
+ */
+export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
+  if (claimed.parentHash !== parent.hash) return invalid(`parentHash is ${claimed.parentHash}, ${parent.hash} expected`)
+  if (claimed.number !== parent.header.number + 1) return invalid(`number is ${claimed.number}, ${parent.header.number + 1} expected`)
+  const result = executeBlock(deps, parent, inputOfPayload(payload))
+  if (result.kind === 'invalid') return result
+  const difference = headerDifference(claimed, result.block.header)
+  if (difference !== undefined) return invalid(difference)
+  const { hash } = result.block
+  return hash === payload.blockHash ? result : invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
+}
+
+/** `claimedHeader` and `verifyClaimed` in one. */
+export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
+  const claim = claimedHeader(deps.config.schedule, payload)
+  return claim.kind === 'invalid' ? claim : verifyClaimed(deps, parent, payload, claim.header)
+}

@@ -1,0 +1,114 @@
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { Hash } from '#types/ids'
+
+/** Bytes of the small parts of an executed transaction: header, hashes, objects; an estimate. */
+const transactionOverheadBytes = 1_500
+const blockOverheadBytes = 4_000
+
+/** What a block holds in memory, roughly. */
+export function sizeOfBlock(block: ExecutedBlock): number {
+  let bytes = blockOverheadBytes + block.diff.bytes.byteLength
+  for (const { node, path } of block.trie.nodes) bytes += 150 + path.length + (node?.length ?? 0)
+  for (const raw of block.transactions) bytes += raw.length + transactionOverheadBytes
+  for (const { receipt } of block.executed) for (const log of receipt.logs) bytes += log.data.length + 400
+  return bytes
+}
+
+/** What a block costs: a start that has to bring it back in time, the journal and the memory in bytes. */
+export type BlockLoad = { readonly ms: number; readonly journalBytes: number; readonly sizeBytes: number }
+
+export const noLoad: BlockLoad = { ms: 0, journalBytes: 0, sizeBytes: 0 }
+
+type Entry = BlockLoad & { readonly block: ExecutedBlock }
+
+const headerBytes = 700
+
+function loadOf(block: ExecutedBlock, ms: number): BlockLoad {
+  let journalBytes = headerBytes
+  for (const raw of block.transactions) journalBytes += raw.length
+  return { ms, journalBytes, sizeBytes: sizeOfBlock(block) }
+}
+
+/**
+ * Executed blocks by hash, whatever their branch: those that no commit has reached, and those lately committed, so that a reorg back to
+ * them needs no execution. Bounded in bytes; the blocks added longest ago go first. A block that was dropped is simply not known any more. Those
+ * that the caller keeps are never dropped: it commits before they fill the tree.
+ */
+export class BlockTree {
+  readonly #entries = new Map<Hash, Entry>()
+  readonly #maxBytes: number
+  readonly #isKept: (block: ExecutedBlock) => boolean
+  #sizeBytes = 0
+
+  constructor(maxBytes: number, isKept: (block: ExecutedBlock) => boolean = () => false) {
+    this.#maxBytes = maxBytes
+    this.#isKept = isKept
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  get(hash: Hash): ExecutedBlock | undefined {
+    return this.#entries.get(hash)?.block
+  }
+
+  /** Undefined when the block is not in the tree. */
+  loadOf(hash: Hash): BlockLoad | undefined {
+    return this.#entries.get(hash)
+  }
+
+  /** The load of a chain of blocks; one that continues the chain before is not counted anew. @param load of the chain before */
+  loadOfChain(blocks: readonly ExecutedBlock[], before: readonly ExecutedBlock[], load: BlockLoad): BlockLoad {
+    const isLonger = before.length > 0 && blocks[before.length - 1] === before.at(-1)
+    return isLonger ? this.#sum(load, blocks.slice(before.length), 1) : this.#sum(noLoad, blocks, 1)
+  }
+
+  /** A load without what these blocks of the tree are of it. */
+  loadWithout(load: BlockLoad, blocks: readonly ExecutedBlock[]): BlockLoad {
+    return this.#sum(load, blocks, -1)
+  }
+
+  #sum(load: BlockLoad, blocks: readonly ExecutedBlock[], sign: 1 | -1): BlockLoad {
+    let { ms, journalBytes, sizeBytes } = load
+    for (const { hash } of blocks) {
+      const entry = this.#entries.get(hash) ?? noLoad
+      ms += sign * entry.ms
+      journalBytes += sign * entry.journalBytes
+      sizeBytes += sign * entry.sizeBytes
+    }
+    return { ms, journalBytes, sizeBytes }
+  }
+
+  *blocks(): Iterable<ExecutedBlock> {
+    for (const { block } of this.#entries.values()) yield block
+  }
+
+  /**
+   * Adds a block, or makes it the newest. It stays at least until the next one comes.
+   * @param ms that its execution took
+   */
+  add(block: ExecutedBlock, ms = 0): void {
+    this.#delete(block.hash)
+    const load = loadOf(block, ms)
+    this.#entries.set(block.hash, { block, ...load })
+    this.#sizeBytes += load.sizeBytes
+    if (this.#sizeBytes <= this.#maxBytes) return
+    for (const { block: old } of this.#entries.values()) {
+      if (this.#sizeBytes <= this.#maxBytes || old.hash === block.hash) return
+      if (!this.#isKept(old)) this.#delete(old.hash)
+    }
+  }
+
+  /** Forgets the blocks at and below a number: nothing will be built beside them any more. */
+  dropUpTo(number: number): void {
+    for (const [hash, { block }] of this.#entries) if (block.header.number <= number) this.#delete(hash)
+  }
+
+  #delete(hash: Hash): void {
+    const entry = this.#entries.get(hash)
+    if (entry === undefined) return
+    this.#entries.delete(hash)
+    this.#sizeBytes -= entry.sizeBytes
+  }
+}

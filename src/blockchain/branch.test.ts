@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
+import type { BlockId } from '#types/blockRef'
+import { BlockTree, sizeOfBlock } from './blockTree.ts'
+import { branchTo, headsRefusal, isOnBranch, type KnownBlocks, tipOf } from './branch.ts'
+
+const chain = smallChain(scheduleTo('ecotone'))
+const genesis = builtGenesis(chain)
+const main = buildChain(chain.config, genesis, [[], [], [], []]).map(({ block }) => block)
+const [first, second, third, fourth] = main as [ExecutedBlock, ExecutedBlock, ExecutedBlock, ExecutedBlock]
+const side = buildChain(chain.config, genesis, [[], []], 1).map(({ block }) => block) as [ExecutedBlock, ExecutedBlock]
+const idOf = ({ hash, header }: ExecutedBlock): BlockId => ({ hash, number: header.number })
+
+/** Genesis and the first two blocks are committed, the others only known. */
+const committed = [genesis.block, first, second].map(idOf)
+const known: KnownBlocks = {
+  committed: (hash) => committed.find((id) => id.hash === hash),
+  executed: (hash) => [...main, ...side].find((block) => block.hash === hash),
+}
+const branch = (tip: ExecutedBlock) => branchTo(known, tip.hash) ?? { ancestor: idOf(genesis.block), blocks: [] }
+
+describe('blockchain/branch', () => {
+  it('a branch goes down to its youngest committed ancestor', () => {
+    expect(branchTo(known, fourth.hash)).toEqual({ ancestor: idOf(second), blocks: [third, fourth] })
+    expect(branchTo(known, side[1].hash)).toEqual({ ancestor: idOf(genesis.block), blocks: side })
+    expect(branchTo(known, second.hash)).toEqual({ ancestor: idOf(second), blocks: [] })
+    expect(tipOf(branch(fourth))).toEqual(idOf(fourth))
+    expect(tipOf(branch(second))).toEqual(idOf(second))
+  })
+
+  it('a block that is not known, or hangs on none that is, has no branch', () => {
+    expect(branchTo({ ...known, executed: () => undefined }, fourth.hash)).toBeUndefined()
+    expect(branchTo({ ...known, executed: (hash) => (hash === fourth.hash ? fourth : undefined) }, fourth.hash)).toBeUndefined()
+  })
+
+  it.each([
+    ['its own block', third, true],
+    ['a committed ancestor', first, true],
+    ['a block above its tip', fourth, false],
+    ['a sibling', side[0], false],
+  ])('%s is on the branch: %s', (_what, block, expected) => {
+    expect(isOnBranch(known, branch(third), idOf(block))).toBe(expected)
+  })
+
+  it('a committed block above the ancestor is not on a side branch', () => {
+    expect(isOnBranch(known, branch(side[1]), idOf(first))).toBe(false)
+  })
+
+  const heads = (unsafe: ExecutedBlock, safe: ExecutedBlock, finalized: ExecutedBlock) => ({
+    unsafe: idOf(unsafe),
+    safe: idOf(safe),
+    finalized: idOf(finalized),
+  })
+  it.each([
+    ['in order', heads(fourth, third, first), undefined],
+    ['all the same', heads(fourth, fourth, fourth), undefined],
+    ['back to a committed block', heads(first, first, genesis.block), undefined],
+    ['safe above unsafe', heads(third, fourth, first), 'safe'],
+    ['safe on another branch', heads(fourth, side[0], genesis.block), 'safe'],
+    ['finalized on another branch', heads(fourth, third, side[0]), 'finalized'],
+    ['finalized above safe', heads(fourth, first, third), 'finalized'],
+    ['a number that is not the block’s', { ...heads(fourth, first, first), unsafe: { hash: fourth.hash, number: 9 } }, 'unsafe'],
+  ])('heads %s: refused because of %s', (_what, asked, label) => {
+    expect(headsRefusal(known, branch(known.executed(asked.unsafe.hash) ?? fourth), asked)?.label).toBe(label)
+  })
+})
+
+describe('blockchain/blockTree', () => {
+  it('the blocks added longest ago go first, the newest stays whatever its size', () => {
+    const tree = new BlockTree(sizeOfBlock(first) + sizeOfBlock(second))
+    for (const block of [first, second]) tree.add(block)
+    expect(tree.get(first.hash)).toBe(first)
+    tree.add(third)
+    expect([first, second, third].map(({ hash }) => tree.get(hash))).toEqual([undefined, second, third])
+    const tiny = new BlockTree(1)
+    tiny.add(first)
+    expect(tiny.get(first.hash)).toBe(first)
+    tiny.add(second)
+    expect([tiny.get(first.hash), tiny.get(second.hash)]).toEqual([undefined, second])
+  })
+
+  it('its size is that of the blocks in it, also when one is added again or dropped', () => {
+    const tree = new BlockTree(10 ** 9)
+    for (const block of [first, second, first, side[0]]) tree.add(block)
+    expect(tree.sizeBytes).toBe(sizeOfBlock(first) + sizeOfBlock(second) + sizeOfBlock(side[0]))
+    tree.dropUpTo(1)
+    expect(tree.sizeBytes).toBe(sizeOfBlock(second))
+  })
+
+  it('the size of a block counts what it holds', () => {
+    const [small, large] = buildChain(chain.config, genesis, [
+      [],
+      [signedBy('alice', { data: new Uint8Array(10_000), gasLimit: 100_000n })],
+    ])
+    expect(sizeOfBlock((large ?? genesis).block) - sizeOfBlock((small ?? genesis).block)).toBeGreaterThan(10_000)
+  })
+})

@@ -1,0 +1,93 @@
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { engineFault } from '#engine/faults'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+
+/** How a known block hangs on the committed chain: the youngest committed ancestor (or itself), then the blocks above it, oldest first. */
+export type Branch = { readonly ancestor: BlockId; readonly blocks: readonly ExecutedBlock[] }
+
+/** What a search for a branch asks. */
+export type KnownBlocks = {
+  /** blocks in memory, of any branch */
+  executed(hash: Hash): ExecutedBlock | undefined
+  /** committed and canonical blocks */
+  committed(hash: Hash): BlockId | undefined
+}
+
+type BranchHeads = { readonly unsafe: BlockId; readonly safe: BlockId; readonly finalized: BlockId }
+
+/** What of a view is asked for the branch of new heads. */
+type ViewedBranches = { readonly known: KnownBlocks; branch(tip: Hash): Branch | undefined }
+
+/**
+ * The branch that ends with a block; undefined when the block, or one on the way down, is not known.
+ * @param trunk a branch that is known already: the walk down ends where it meets it
+ */
+export function branchTo(known: KnownBlocks, tip: Hash, trunk?: Branch): Branch | undefined {
+  const blocks: ExecutedBlock[] = []
+  let hash = tip
+  for (;;) {
+    const block = known.executed(hash)
+    const index = trunk && block ? indexOn(trunk, block) : undefined
+    if (trunk && index !== undefined)
+      return { ancestor: trunk.ancestor, blocks: [...trunk.blocks.slice(0, index + 1), ...blocks.reverse()] }
+    const ancestor = known.committed(hash)
+    if (ancestor !== undefined) return { ancestor, blocks: blocks.reverse() }
+    if (block === undefined) return undefined
+    blocks.push(block)
+    hash = block.header.parentHash
+  }
+}
+
+function indexOn({ ancestor, blocks }: Branch, { header, hash }: ExecutedBlock): number | undefined {
+  const index = header.number - ancestor.number - 1
+  return blocks[index]?.hash === hash ? index : undefined
+}
+
+/**
+ * The branch that makes heads true.
+ * @param view knows the blocks
+ * @param finalized the label as it is: no branch may leave it out
+ * @throws Fault INVALID_FORKCHOICE (reset)
+ */
+export function branchOfHeads(view: ViewedBranches, heads: BranchHeads, finalized: BlockId): Branch {
+  const refused = (label: keyof BranchHeads, reason: string): Error =>
+    engineFault('INVALID_FORKCHOICE', { label, hash: heads[label].hash, reason })
+  const branch = view.branch(heads.unsafe.hash)
+  if (branch === undefined) throw refused('unsafe', 'the block is not known')
+  const refusal = headsRefusal(view.known, branch, heads)
+  if (refusal) throw refused(refusal.label, refusal.reason)
+  if (!isOnBranch(view.known, branch, finalized)) throw refused('unsafe', 'it leaves out the finalized head')
+  return branch
+}
+
+/** Number and hash of the branch's last block. */
+export function tipOf(branch: Branch): BlockId {
+  const last = branch.blocks.at(-1)
+  return last ? { number: last.header.number, hash: last.hash } : branch.ancestor
+}
+
+/** Whether a block is on the branch: one of its blocks, or committed at or below its ancestor. */
+export function isOnBranch(known: KnownBlocks, branch: Branch, block: BlockId): boolean {
+  if (block.number > branch.ancestor.number) {
+    return branch.blocks[block.number - branch.ancestor.number - 1]?.hash === block.hash
+  }
+  return known.committed(block.hash)?.number === block.number
+}
+
+/**
+ * Why these heads are refused, or undefined: each must be known, on the branch of the unsafe head, and none above the one before it.
+ * @param branch of the unsafe head
+ */
+export function headsRefusal(
+  known: KnownBlocks,
+  branch: Branch,
+  heads: BranchHeads,
+): { readonly label: keyof BranchHeads; readonly reason: string } | undefined {
+  const tip = tipOf(branch)
+  if (tip.number !== heads.unsafe.number) return { label: 'unsafe', reason: `its number is ${tip.number}, not ${heads.unsafe.number}` }
+  if (!isOnBranch(known, branch, heads.safe)) return { label: 'safe', reason: 'not an ancestor of the unsafe head' }
+  if (!isOnBranch(known, branch, heads.finalized)) return { label: 'finalized', reason: 'not an ancestor of the unsafe head' }
+  if (heads.finalized.number > heads.safe.number) return { label: 'finalized', reason: `above the safe head ${heads.safe.number}` }
+  return undefined
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { CommitPace } from './commitPace.ts'
+
+const megabyte = 2 ** 20
+const blocks = (count: number): ExecutedBlock[] => Array.from({ length: count }, () => ({}) as ExecutedBlock)
+const take = (pace: CommitPace, sizeBytes: number): number => pace.blocksIn(blocks(1_000), () => sizeBytes)
+
+it('blockchain/commit/commitPace: a transaction has as many blocks as those before let expect, one in any case', () => {
+  const pace = new CommitPace(25)
+  expect([take(pace, 10 * megabyte), take(pace, megabyte / 4), pace.blocksIn([], () => 1)]).toEqual([1, 5, 0])
+  for (let round = 0; round < 10; round++) pace.took(50, [megabyte / 4, megabyte / 4])
+  expect([take(pace, megabyte), take(pace, megabyte / 10)]).toEqual([1, 2])
+  for (let round = 0; round < 20; round++) pace.took(4, [megabyte])
+  expect([take(pace, megabyte), take(pace, megabyte / 10)]).toEqual([6, 62])
+})
+
+it('blockchain/commit/commitPace: small transactions say little about large ones, and none makes the next boundless', () => {
+  const pace = new CommitPace(25)
+  pace.took(50, [100])
+  pace.took(1, [megabyte])
+  expect(take(pace, megabyte / 10)).toBeGreaterThan(4)
+  for (let round = 0; round < 50; round++) pace.took(0, [megabyte])
+  expect(take(pace, megabyte)).toBe(12)
+  for (let round = 0; round < 50; round++) pace.took(-1_000, [megabyte])
+  expect(take(pace, megabyte)).toBe(12)
+})
+
+it('blockchain/commit/commitPace: without time for any each block is alone', () => {
+  const pace = new CommitPace(0)
+  pace.took(0, [1])
+  expect(take(pace, 1)).toBe(1)
+})

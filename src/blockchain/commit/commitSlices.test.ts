@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { storeFault } from '#store/faults'
+import { Disk, genesisId, startCommitting } from '#test/harness/chain/committing'
+import type { L2Ref } from '#types/blockRef'
+import type { HeadRecord } from '../heads/headRecord.ts'
+
+describe('blockchain/commit/commitBehind: a few blocks at a time', () => {
+  const sliced = { commitSliceMs: 0 }
+  const three = (refs: readonly L2Ref[], unsafe: number, safe: number, finalized: number) => {
+    const [a, b, c] = [refs[unsafe - 1], refs[safe - 1], refs[finalized - 1]]
+    return a && b && c ? { unsafe: a, safe: b, finalized: c } : expect.fail()
+  }
+
+  it('each transaction has its turn; the store has labels of its own blocks, and the sequence of the heads with the last one only', async () => {
+    const { execution, grow, clock, events, records, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 4)
+    await execution.setHeads(three(refs, 4, 3, 2))
+    await clock.advanceMs(1_999)
+    events.length = 0
+    const labels: number[][] = []
+    while (await clock.advanceToNext()) labels.push(stored())
+    expect(labels).toEqual([
+      [1, 1, 1, 0],
+      [2, 2, 2, 0],
+      [3, 3, 2, 0],
+      [4, 3, 2, 1],
+    ])
+    expect(events).toEqual([1, 2, 3, 4].flatMap((at) => ['begin', 'end', `published 4 above ${at}`]))
+    const above = (record: HeadRecord): number[] => record.overlays.map(({ header }) => header.number)
+    expect(records.slice(-4).map(above)).toEqual([[2, 3, 4], [3, 4], [4], []])
+    expect(records.slice(-4).map(({ committed, base }) => [committed, base])).toEqual(
+      refs.map(({ number, hash }) => [
+        { number, hash },
+        { number, hash },
+      ]),
+    )
+  })
+
+  it('what is asked in between is answered; heads set in between wait for the next round, and the journal keeps them', async () => {
+    const { execution, grow, setUnsafe, clock, segments, disk, committed, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 3)
+    await execution.setHeads(three(refs, 3, 1, 1))
+    await clock.advanceMs(1_999)
+    await clock.advanceToNext()
+    const more = await grow(refs[2] as L2Ref, 2)
+    await setUnsafe(more[1])
+    await execution.setHeads({ ...three(refs, 1, 3, 2), unsafe: more[1] as L2Ref })
+    expect(committed()).toBe(1)
+    await clock.advanceToNext()
+    await clock.advanceToNext()
+    expect(stored()).toEqual([3, 1, 1, 1])
+    const records = [...segments.values()].flat()
+    expect(records.filter(({ kind }) => kind === 'heads').length).toBe(4)
+    const again = startCommitting(disk, sliced, new Map(structuredClone([...segments])))
+    expect(again.execution.published).toMatchObject({ heads: { unsafe: more[1], safe: refs[2], finalized: refs[1] }, base: { number: 3 } })
+    await clock.advanceMs(1_999)
+    expect(committed()).toBe(3)
+    await clock.advanceMs(1)
+    expect(stored()).toEqual([5, 3, 2, 3])
+    expect([...segments.values()].flat()).toEqual([])
+  })
+
+  it('labels that move while blocks are written outlive the segment they were journalled in', async () => {
+    const { execution, grow, clock, segments, disk, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 2)
+    await execution.setHeads(three(refs, 2, 1, 1))
+    await clock.advanceMs(1_999)
+    await clock.advanceToNext()
+    await execution.setHeads(three(refs, 2, 2, 1))
+    await clock.advanceToNext()
+    expect(stored()).toEqual([2, 1, 1, 1])
+    expect([...segments.values()].flat().map(({ kind }) => kind)).toEqual(['heads'])
+    expect((await startCommitting(disk, sliced, segments).execution.heads()).safe).toEqual(refs[1])
+  })
+
+  it('a branch that is left half way is unwound, and the new one written, in one transaction', async () => {
+    const { execution, grow, setUnsafe, clock, events, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 4)
+    await execution.setHeads(three(refs, 4, 1, 1))
+    await clock.advanceMs(1_999)
+    for (let slice = 0; slice < 3; slice++) await clock.advanceToNext()
+    expect(stored()).toEqual([3, 1, 1, 0])
+    const side = await grow(refs[0] as L2Ref, 3, 1)
+    await setUnsafe(side[2])
+    events.length = 0
+    await clock.advanceToNext()
+    expect(events).toEqual(['begin', 'end', 'published 4 above 4'])
+    expect(stored()).toEqual([4, 1, 1, 2])
+    expect((await execution.payload(4))?.blockHash).toBe(side[2]?.hash)
+    expect((await execution.payload(refs[3]?.hash ?? genesisId.hash))?.blockNumber).toBe(4)
+    expect(await clock.advanceToNext()).toBe(false)
+  })
+
+  it('heads that fall back to what is written already need no block more', async () => {
+    const { grow, setUnsafe, clock, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 4)
+    await setUnsafe(refs[3])
+    await clock.advanceMs(1_999)
+    for (let slice = 0; slice < 2; slice++) await clock.advanceToNext()
+    await setUnsafe(refs[1])
+    while (await clock.advanceToNext());
+    expect(stored()).toEqual([2, 0, 0, 2])
+  })
+
+  it('before a block at the bound only as much is written as makes room for it', async () => {
+    const { grow, setUnsafe, clock, pace, committed } = startCommitting(new Disk(), sliced)
+    pace.executionMs = 80
+    const refs = await grow(genesisId, 5)
+    await setUnsafe(refs[4])
+    const [next] = await grow(refs[4] as L2Ref, 1)
+    expect(committed()).toBe(3)
+    await setUnsafe(next)
+    await grow(next as L2Ref, 1)
+    expect(committed()).toBe(4)
+    await clock.advanceMs(2_000)
+    expect(committed()).toBe(6)
+  })
+
+  it('a disk that is full half way leaves what is written, and goes on from there (DISK_FULL)', async () => {
+    const { grow, setUnsafe, disk, clock, execution, stored } = startCommitting(new Disk(), sliced)
+    const refs = await grow(genesisId, 3)
+    await setUnsafe(refs[2])
+    await clock.advanceMs(1_999)
+    await clock.advanceToNext()
+    disk.fails = storeFault('DISK_FULL', { dir: 'dir', reason: 'No space left on device' })
+    await clock.advanceMs(10_000)
+    expect(stored()).toEqual([1, 0, 0, 0])
+    expect(() => execution.commit()).toThrow('No space left')
+    disk.fails = undefined
+    await clock.advanceMs(2_000)
+    expect(stored()).toEqual([3, 0, 0, 1])
+  })
+})

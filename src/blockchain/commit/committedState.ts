@@ -1,0 +1,17 @@
+import { latestState, oldestState, stateAt } from '#state/chainState'
+import type { WorldState } from '#state/worldState'
+import type { KvReader } from '#store/ports'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import { readCanonicalHash } from '../chainStore.ts'
+
+/**
+ * The state after a committed block: the latest one, or one put together from what later blocks changed.
+ * @param committed the committed head
+ * @returns undefined when it is not retained
+ */
+export function committedState(reader: KvReader, committed: BlockId, block: BlockId): WorldState | undefined {
+  if (block.number < oldestState(reader)) return undefined
+  const blockHash = (number: number): Hash | undefined => (number <= block.number ? readCanonicalHash(reader, number) : undefined)
+  return block.number === committed.number ? latestState(reader, blockHash) : stateAt(reader, block.number, blockHash)
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { configOfGenesis } from '#block/executionConfig'
+import { encodePayload } from '#engine/payloadJson'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { scheduleTo, signedBy, smallChain, smallGenesis } from '#test/harness/chain/blocks'
+import { buildChain, builtGenesis } from '#test/harness/chain/executedBlocks'
+import { createManualClock } from '#test/harness/clock'
+import type { Payload } from '#types/payload'
+import { createExecution } from './execution.ts'
+import { importPayloads } from './importPayloads.ts'
+
+const chain = smallChain(scheduleTo('granite'))
+const { config, genesis } = chain
+const blocks = buildChain(config, builtGenesis(chain), [[signedBy('alice', {})], [signedBy('alice', { nonce: 1n })], []])
+const payloads = blocks.map(({ block }) => payloadOfBlock(block, block.hash))
+const lineOf = (payload: Payload) => JSON.stringify({ p: encodePayload(payload), root: payload.parentBeaconBlockRoot })
+const lines = payloads.map(lineOf)
+
+const open = () =>
+  createExecution({
+    kv: createMemoryKv(),
+    evm: createWasmEvm(),
+    config,
+    genesis: () => genesis,
+    clock: createManualClock(),
+    log: silentLog,
+  })
+
+describe('blockchain/importPayloads', () => {
+  it('each payload becomes the head; what is there already is skipped', async () => {
+    const execution = open()
+    const seen: number[] = []
+    const gas = payloads.reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
+    const first = await importPayloads(execution, config, ['', ...lines, ''], ({ blockNumber }) => seen.push(blockNumber))
+    expect(first).toEqual({ imported: 3, skipped: 0, gas })
+    expect(seen).toEqual([1, 2, 3])
+    expect((await execution.heads()).unsafe.hash).toBe(payloads[2]?.blockHash)
+    expect((await execution.heads()).safe.number).toBe(0)
+    expect(await importPayloads(execution, config, lines)).toEqual({ imported: 0, skipped: 3, gas: 0n })
+  })
+
+  it.each([
+    ['is cut off', (lines[1] ?? '').slice(0, 99), 'BAD_LINE'],
+    ['is no object', '7', 'BAD_LINE'],
+    ['has no payload', '{"root":"0x"}', 'BAD_LINE'],
+    ['has a field that is none', (lines[1] ?? '').replace('"gasUsed":"0x', '"gasUsed":"x'), 'BAD_LINE'],
+    ['has a root that is none', (lines[1] ?? '').replace('"root":"0x', '"root":"'), 'BAD_LINE'],
+    ['has another gas used', (lines[1] ?? '').replace('"gasUsed":"0x', '"gasUsed":"0x1'), 'INVALID_BLOCK'],
+    ['leaves a block out', lines[2] ?? '', 'UNKNOWN_PARENT'],
+  ])('a line that %s stops the import after the blocks before it (%3$s)', async (_what, line, code) => {
+    const execution = open()
+    await expect(importPayloads(execution, config, [lines[0] ?? '', line])).rejects.toMatchObject({ code })
+    expect((await execution.heads()).unsafe.number).toBe(1)
+  })
+
+  it('a genesis that does not say its rules has no config (INVALID_CONFIG)', () => {
+    const { chain: _rules, ...bare } = smallGenesis(scheduleTo('granite'))
+    expect(() => configOfGenesis(bare)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }))
+  })
+})

@@ -1,0 +1,176 @@
+import type { Log } from '#lib/log'
+import type { Journal, JournalPlace } from '#store/ports'
+import type { Block } from '#types/block'
+import type { Hash } from '#types/ids'
+import type { BlockTree } from '../blockTree.ts'
+import {
+  type BlockLink,
+  decodeBlockLink,
+  decodeBlockRecord,
+  decodeHeadsRecord,
+  encodeBlockRecord,
+  encodeHeadsRecord,
+  type JournalledHeads,
+} from './journalRecords.ts'
+
+/**
+ * Which blocks and heads the journal holds. Blocks from before the start *sleep*: they were found valid once, and are executed again when
+ * somebody asks for them. Their bodies stay in the journal until then.
+ */
+export class BlockJournal {
+  readonly #journal: Journal
+  readonly #log: Log
+  /** blocks of each segment */
+  readonly #segments = new Map<number, Hash[]>()
+  readonly #held = new Map<Hash, JournalPlace>()
+  readonly #sleeping = new Map<Hash, BlockLink>()
+  /** present segment of the last `prune` */
+  #prunedIn: number
+
+  constructor(journal: Journal, log: Log) {
+    this.#journal = journal
+    this.#log = log
+    this.#prunedIn = journal.segment
+  }
+
+  get sizeBytes(): number {
+    return this.#journal.sizeBytes
+  }
+
+  /** Whether a segment was filled since the last `prune`. */
+  get isLong(): boolean {
+    return this.#journal.segment > this.#prunedIn
+  }
+
+  /**
+   * Reads what is there. A record that makes no sense is passed over, and the log says so.
+   * @returns heads in the order in which they were set
+   */
+  load(isCommitted: (hash: Hash) => boolean): JournalledHeads[] {
+    const heads: JournalledHeads[] = []
+    for (const { kind, bytes, segment, offset } of this.#journal.records()) {
+      this.#blocksIn(segment)
+      try {
+        if (kind === 'heads') heads.push(decodeHeadsRecord(bytes))
+        else {
+          const block = decodeBlockLink(bytes)
+          this.#note(block.hash, { segment, offset })
+          if (!isCommitted(block.hash)) this.#sleeping.set(block.hash, block)
+        }
+      } catch (error) {
+        this.#log.warn('journal record passed over', { kind, sizeBytes: bytes.length, error })
+      }
+    }
+    return heads
+  }
+
+  sleeps(hash: Hash): boolean {
+    return this.#sleeping.has(hash)
+  }
+
+  /**
+   * The sleeping blocks from one down, oldest first.
+   * @param parentOf an awake block's parent; undefined for any other
+   */
+  sleepingTo(tip: Hash, parentOf: (hash: Hash) => Hash | undefined): BlockLink[] {
+    if (this.#sleeping.size === 0) return []
+    const branch: BlockLink[] = []
+    for (let hash: Hash | undefined = tip; hash !== undefined; ) {
+      const block = this.#sleeping.get(hash)
+      if (block) branch.push(block)
+      hash = block ? block.parentHash : parentOf(hash)
+    }
+    return branch.reverse()
+  }
+
+  /** Reads a sleeping block. RangeError, RlpError when the record is not one. @throws as `Journal.read` */
+  read(hash: Hash): Block {
+    const place = this.#held.get(hash)
+    if (place === undefined) throw new RangeError(`journal: no block ${hash}`)
+    return decodeBlockRecord(this.#journal.read(place))
+  }
+
+  /** The block is awake, or was found to be none. */
+  rouse(hash: Hash): void {
+    this.#sleeping.delete(hash)
+  }
+
+  /** Appends the block unless it is there already. @throws as `Journal.append` */
+  appendBlock(block: Block & { readonly hash: Hash }): void {
+    if (this.#held.has(block.hash)) return
+    this.#note(block.hash, this.#journal.append({ kind: 'block', bytes: encodeBlockRecord(block) }))
+  }
+
+  /** Appends a block that is about to leave the store, and that nobody has in memory: it sleeps from now on. @throws as `Journal.append` */
+  appendSleeping(block: Block & { readonly hash: Hash }): void {
+    this.appendBlock(block)
+    const { number, parentHash } = block.header
+    this.#sleeping.set(block.hash, { number, hash: block.hash, parentHash })
+  }
+
+  /** @throws as `Journal.append` */
+  appendHeads(heads: JournalledHeads): void {
+    this.#journal.append({ kind: 'heads', bytes: encodeHeadsRecord(heads) })
+    this.#blocksIn(this.#journal.segment)
+  }
+
+  /** What is appended from now on stays when the segments so far are removed. @throws as `Journal.append` */
+  beginSegment(): void {
+    this.#journal.rotate()
+  }
+
+  /**
+   * Removes the segments before the present one in which there is no block that only the journal would bring back after a kill. The caller has their
+   * heads elsewhere: in the store, or in the present segment.
+   * @param above blocks at and below this number are not needed, unless a block above stands on them
+   * @param isCommitted whether the store has the block
+   */
+  prune(tree: BlockTree, above: number, isCommitted: (hash: Hash) => boolean): void {
+    const linkOf = (hash: Hash): BlockLink | undefined => {
+      const header = tree.get(hash)?.header
+      return header && { number: header.number, hash, parentHash: header.parentHash }
+    }
+    const awake = [...tree.blocks()].flatMap(({ hash }) => linkOf(hash) ?? [])
+    const of = (hash: Hash): BlockLink | undefined => linkOf(hash) ?? this.#sleeping.get(hash)
+    const needed = neededBlocks([...awake, ...this.#sleeping.values()], of, above, isCommitted)
+    this.#prunedIn = this.#journal.segment
+    for (const [segment, hashes] of this.#segments) {
+      if (segment === this.#journal.segment || hashes.some((hash) => needed.has(hash))) continue
+      this.#journal.drop(segment)
+      this.#segments.delete(segment)
+      for (const hash of hashes) {
+        this.#held.delete(hash)
+        this.#sleeping.delete(hash)
+      }
+    }
+  }
+
+  #note(hash: Hash, place: JournalPlace): void {
+    this.#blocksIn(place.segment).push(hash)
+    this.#held.set(hash, place)
+  }
+
+  #blocksIn(segment: number): Hash[] {
+    const hashes = this.#segments.get(segment) ?? []
+    this.#segments.set(segment, hashes)
+    return hashes
+  }
+}
+
+/** The blocks above a number whose loss would lose something that was acknowledged, and those between them and the committed chain. */
+function neededBlocks(
+  blocks: Iterable<BlockLink>,
+  of: (hash: Hash) => BlockLink | undefined,
+  above: number,
+  isCommitted: (hash: Hash) => boolean,
+): Set<Hash> {
+  const needed = new Set<Hash>()
+  for (const block of blocks) {
+    if (block.number <= above) continue
+    for (let next: BlockLink | undefined = block; next && !needed.has(next.hash); next = of(next.parentHash)) {
+      if (isCommitted(next.hash)) break
+      needed.add(next.hash)
+    }
+  }
+  return needed
+}

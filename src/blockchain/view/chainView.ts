@@ -1,0 +1,320 @@
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { stateAbove } from '#block/execution/stateAbove'
+import { placesIn } from '#block/execution/transactionPlaces'
+import type { ExecutionConfig } from '#block/executionConfig'
+import { oldestState } from '#state/chainState'
+import { createWorldReads, type WorldReads } from '#state/worldReads'
+import type { KvReader } from '#store/ports'
+import type { Block } from '#types/block'
+import type { BlockId } from '#types/blockRef'
+import type { Header } from '#types/header'
+import type { Address, Hash } from '#types/ids'
+import type { LogMatcher, WantedLogs } from '#types/logMatcher'
+import { hashTransaction } from '#types/transaction'
+import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
+import * as store from '../chainStore.ts'
+import { committedState } from '../commit/committedState.ts'
+import { chainAbove, type HeadRecord, type RecordedChain } from '../heads/headRecord.ts'
+import { type LogSearch, searchLogIndex } from '../logIndex/logSearch.ts'
+import type { StoredLog } from '../receiptRows.ts'
+import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
+import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
+
+/** A block with its hash and who sent each transaction (of a deposit: its `from`). */
+export type ViewedBlock = {
+  readonly hash: Hash
+  readonly block: Block
+  readonly senders: readonly Address[]
+  /** then the hash is an id */
+  readonly isUnsealed?: true
+}
+
+export type ViewedHeads = {
+  readonly latest: BlockId
+  readonly safe: BlockId
+  readonly finalized: BlockId
+  /** The newest block that is not sealed; the view answers by this id. Absent: none. */
+  readonly pending?: BlockId
+  /** All that are not sealed, oldest first. */
+  readonly unsealed?: readonly BlockId[]
+}
+
+/** A log with its place in the chain. */
+export type ViewedLog = StoredLog & { readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number } }
+
+/** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
+export type ChainView = Disposable & {
+  readonly heads: ViewedHeads
+  canonicalHash(number: number): Hash | undefined
+  /** By hash, any known block, canonical or not. */
+  header(hash: Hash): Header | undefined
+  block(hash: Hash): ViewedBlock | undefined
+  /** One per transaction of the block, in order. */
+  receipts(hash: Hash): readonly ViewedReceipt[] | undefined
+  /** In canonical blocks, then in those that are not sealed. */
+  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined
+  /** undefined: the block is not known or its state not retained */
+  state(block: BlockId): WorldReads | undefined
+  /** Number of the oldest block whose state is retained. */
+  readonly oldestState: number
+  /**
+   * Looks for logs in canonical blocks, by an index as far as there is one; asked again from `next` on.
+   * @param wanted at least one list of it is not empty
+   */
+  findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
+  /**
+   * The logs that match of some transactions of a canonical block, in order, without reading the others; undefined when the block is not known.
+   * @param indexes RangeError beyond the end of the block
+   */
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined
+  /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
+  parent(hash: Hash): ParentBlock | undefined
+  /** How a known block hangs on the committed chain. */
+  branch(tip: Hash): Branch | undefined
+  readonly known: KnownBlocks
+}
+
+const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
+const pick = ({ number, hash }: BlockId): BlockId => ({ number, hash })
+
+function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed: UnsealedBlocks | undefined): ViewedHeads {
+  const pending = unsealed?.ids.at(-1)
+  return {
+    latest: pick(unsafe),
+    safe: pick(safe),
+    finalized: pick(finalized),
+    ...(unsealed && pending && { pending, unsealed: unsealed.ids }),
+  }
+}
+
+/** The same blocks are asked for again and again, and an interpreter keeps what it has read of a state that it meets again. */
+const maxParents = 8
+
+class SnapshotView implements ChainView {
+  readonly #parents = new Map<Hash, ParentBlock>()
+  readonly #reader: KvReader & Disposable
+  readonly #config: ExecutionConfig
+  readonly #committed: BlockId
+  readonly #base: BlockId
+  readonly #overlays: readonly ExecutedBlock[]
+  readonly #unsealed: UnsealedBlocks | undefined
+  readonly #recent: HeadRecord['recent']
+  #byHash: ReadonlyMap<Hash, ExecutedBlock> | undefined
+  /** the block that was looked up by its number last */
+  #lastId: BlockId | undefined
+  /** the block that was read last */
+  #last: ViewedBlock | undefined
+  readonly heads: ViewedHeads
+  readonly known: KnownBlocks
+
+  constructor(
+    reader: KvReader & Disposable,
+    config: ExecutionConfig,
+    record: HeadRecord,
+    committed: BlockId,
+    { base, overlays }: RecordedChain,
+    executed: KnownBlocks['executed'],
+  ) {
+    this.#reader = reader
+    this.#config = config
+    this.#committed = committed
+    this.#base = base
+    this.#overlays = overlays
+    this.#unsealed = record.pending && new UnsealedBlocks(record.pending.blocks)
+    this.#recent = record.recent
+    this.heads = viewedHeads(record.heads, this.#unsealed)
+    const inMemory = (hash: Hash): ExecutedBlock | undefined => executed(hash) ?? this.#overlay(hash)
+    this.known = {
+      executed: inMemory,
+      committed: (hash): BlockId | undefined => {
+        const isAbove = (inMemory(hash)?.header.number ?? 0) > committed.number
+        return isAbove ? undefined : store.readBlockId(reader, hash)
+      },
+    }
+  }
+
+  canonicalHash(number: number): Hash | undefined {
+    if (number > this.#base.number) return this.#overlays[number - this.#base.number - 1]?.hash
+    const hash = store.readCanonicalHash(this.#reader, number)
+    if (hash !== undefined) this.#lastId = { number, hash }
+    return hash
+  }
+
+  #overlay(hash: Hash): ExecutedBlock | undefined {
+    this.#byHash ??= new Map(this.#overlays.map((block) => [block.hash, block]))
+    return this.#byHash.get(hash)
+  }
+
+  #stored(hash: Hash): BlockId | undefined {
+    return this.#lastId?.hash === hash ? this.#lastId : store.readBlockId(this.#reader, hash)
+  }
+
+  header(hash: Hash): Header | undefined {
+    const parent = this.#parents.get(hash)
+    if (parent) return parent.header
+    const id = this.#stored(hash)
+    if (id) return store.readHeader(this.#reader, id)
+    return (this.known.executed(hash) ?? this.#unsealedWith(hash)?.find(hash))?.header
+  }
+
+  /** Receipts are read with their block: it is read once. */
+  block(hash: Hash): ViewedBlock | undefined {
+    if (this.#last?.hash !== hash) this.#last = this.#readBlock(hash)
+    return this.#last
+  }
+
+  #readBlock(hash: Hash): ViewedBlock | undefined {
+    const id = this.#stored(hash)
+    if (id === undefined) {
+      const executed = this.known.executed(hash)
+      if (executed === undefined) return this.#pendingBlock(hash)
+      // who keeps the block must not keep what its execution left
+      const { header, transactions, ommers, withdrawals } = executed
+      const block = { header, transactions, ...(ommers && { ommers }), ...(withdrawals && { withdrawals }) }
+      return { hash, block, senders: executed.executed.map(({ sender }) => sender) }
+    }
+    const header = store.readHeader(this.#reader, id)
+    const transactions = store.readTransactions(this.#reader, id)
+    if (header === undefined || transactions === undefined) return undefined
+    const block = { header, transactions: transactions.map(({ raw }) => raw) }
+    return { hash, block, senders: transactions.map(({ sender }) => sender) }
+  }
+
+  /** The unsealed blocks of which one has this hash or id: those that are shown, or were lately. */
+  #unsealedWith(hash: Hash): UnsealedBlocks | undefined {
+    if (this.#unsealed?.find(hash)) return this.#unsealed
+    const blocks = this.#recent?.findLast((each) => each.some(({ id }) => id === hash))
+    return blocks && new UnsealedBlocks(blocks)
+  }
+
+  #pendingBlock(hash: Hash): ViewedBlock | undefined {
+    const pending = this.#unsealedWith(hash)?.find(hash)
+    return pending && viewedPending(pending)
+  }
+
+  #pendingReceipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+    const pending = this.#unsealedWith(hash)?.find(hash)
+    return pending && pendingReceipts(pending, this.#config)
+  }
+
+  receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+    const viewed = this.block(hash)
+    const stored = viewed && store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
+    const executed = stored ? undefined : this.known.executed(hash)
+    const entries = (stored && entriesIn(stored)) ?? (executed && store.storedReceipts(executed).map(decodedEntry))
+    if (entries === undefined || viewed === undefined) return this.#pendingReceipts(hash)
+    const feesOf = feesIn(viewed.block, this.#config)
+    return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
+  }
+
+  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined {
+    for (const overlay of this.#overlays) {
+      const index = placesIn(overlay).get(hash)
+      if (index !== undefined) return { block: idOf(overlay), index }
+    }
+    const place = store.readPlace(this.#reader, hash)
+    if (place === undefined || place.number > this.#base.number) return this.#unsealed?.place(hash)
+    const blockHash = store.readCanonicalHash(this.#reader, place.number)
+    return blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }
+  }
+
+  state({ hash }: BlockId): WorldReads | undefined {
+    const block = this.parent(hash)
+    const unsealed = block && !this.known.executed(hash) ? this.#unsealedWith(hash) : undefined
+    if (unsealed?.below) {
+      const below = this.parent(unsealed.below)
+      return below && unsealed.state(hash, below)
+    }
+    return block && createWorldReads(block.state, block.header.stateRoot)
+  }
+
+  findLogs(wanted: WantedLogs, from: number, to: number): LogSearch {
+    if (from > this.#base.number) return { kind: 'unindexed', next: to + 1 }
+    return searchLogIndex(this.#reader, wanted, from, Math.min(to, this.#base.number))
+  }
+
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+    const stored = number > this.#base.number ? undefined : store.readLogs(this.#reader, number, indexes, matcher)
+    if (stored === undefined) return this.#decodedLogs(number, indexes, matcher)
+    const block = { hash: stored.hash, number, timestamp: stored.timestamp }
+    return stored.logs.map(({ log, transactionHash, transactionIndex, logIndex }) => ({
+      log,
+      block,
+      transactionHash,
+      transactionIndex,
+      logIndex,
+    }))
+  }
+
+  /** As `logsAt`, of a block in memory or of one that schema 2 wrote. */
+  #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+    const hash = this.canonicalHash(number)
+    const viewed = hash && this.block(hash)
+    const receipts = hash && this.receipts(hash)
+    if (!viewed || !receipts) return undefined
+    const { transactions, header } = viewed.block
+    const block = { hash: viewed.hash, number, timestamp: header.timestamp }
+    return indexes.flatMap((transactionIndex) => {
+      const [raw, stored] = [transactions[transactionIndex], receipts[transactionIndex]]
+      if (raw === undefined || stored === undefined) throw new RangeError(`transaction ${transactionIndex} of ${transactions.length}`)
+      const transactionHash = hashTransaction(raw)
+      return stored.receipt.logs.flatMap((log, at) =>
+        matcher.matches(log) ? [{ log, block, transactionHash, transactionIndex, logIndex: stored.firstLogIndex + at }] : [],
+      )
+    })
+  }
+
+  get oldestState(): number {
+    return oldestState(this.#reader)
+  }
+
+  parent(hash: Hash): ParentBlock | undefined {
+    const known = this.#parents.get(hash)
+    if (known) return known
+    const parent = this.#parentOnce(hash)
+    if (this.#parents.size >= maxParents) this.#parents.clear()
+    if (parent) this.#parents.set(hash, parent)
+    return parent
+  }
+
+  #parentOnce(hash: Hash): ParentBlock | undefined {
+    const branch = this.branch(hash)
+    const header = branch && this.header(hash)
+    if (branch === undefined) return this.#parentNotSealed(hash)
+    if (header === undefined) return undefined
+    const below = committedState(this.#reader, this.#committed, branch.ancestor)
+    return below && { header, hash, state: stateAbove(below, branch.ancestor, branch.blocks) }
+  }
+
+  #parentNotSealed(hash: Hash): ParentBlock | undefined {
+    const unsealed = this.#unsealedWith(hash)
+    const below = unsealed?.below && this.parent(unsealed.below)
+    return below && unsealed.parent(hash, below)
+  }
+
+  branch(tip: Hash): Branch | undefined {
+    return branchTo(this.known, tip, { ancestor: this.#base, blocks: this.#overlays })
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]()
+  }
+}
+
+/**
+ * The chain as a record and a snapshot taken after it show it.
+ * @param executed blocks in memory, of any branch
+ * @returns undefined when the record does not know what the snapshot has committed: take both again
+ */
+export function createChainView(
+  reader: KvReader & Disposable,
+  config: ExecutionConfig,
+  record: HeadRecord,
+  executed: KnownBlocks['executed'],
+): ChainView | undefined {
+  const committed = store.readHead(reader)
+  const chain = committed && chainAbove(record, committed)
+  if (committed === undefined || chain === undefined) return undefined
+  return new SnapshotView(reader, config, record, committed, chain, executed)
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import type { KvReader } from '#store/ports'
+import { SharedSnapshot } from './sharedSnapshot.ts'
+
+function counted(): { readonly snapshot: KvReader & Disposable; ended(): number } {
+  let ended = 0
+  const snapshot = {
+    get: () => new Uint8Array(1),
+    look: () => undefined,
+    range: () => [],
+    keys: () => [],
+    [Symbol.dispose]: () => void ended++,
+  }
+  return { snapshot, ended: () => ended }
+}
+
+it('blockchain/view/sharedSnapshot: stays open between two who look at it, and ends once: retired and left by all', () => {
+  const { snapshot, ended } = counted()
+  const shared = new SharedSnapshot(snapshot)
+  shared[Symbol.dispose]()
+  shared.enter()
+  shared.enter()
+  expect(shared.get(1, new Uint8Array(1))).toEqual(new Uint8Array(1))
+  shared[Symbol.dispose]()
+  shared.retire()
+  expect(ended()).toBe(0)
+  shared[Symbol.dispose]()
+  expect(ended()).toBe(1)
+})
+
+it('blockchain/view/sharedSnapshot: one that nobody looks at ends when it is retired', () => {
+  const { snapshot, ended } = counted()
+  const shared = new SharedSnapshot(snapshot)
+  shared[Symbol.dispose]()
+  expect(ended()).toBe(0)
+  shared.retire()
+  expect(ended()).toBe(1)
+})

@@ -1,0 +1,70 @@
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { PendingBlock } from '#block/execution/pendingBlock'
+import { placesIn } from '#block/execution/transactionPlaces'
+import type { ExecutionConfig } from '#block/executionConfig'
+import { parentAbove, readsAbove } from '#pending/pendingState'
+import type { WorldReads } from '#state/worldReads'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import { storedReceipts } from '../chainStore.ts'
+import type { ViewedBlock } from './chainView.ts'
+import { decodedEntry, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
+
+/** A block that is not sealed as views show it: its id stands for its hash. */
+export function viewedPending({ id, header, transactions, executed }: PendingBlock): ViewedBlock {
+  return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender), isUnsealed: true }
+}
+
+/** One per transaction. */
+export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ViewedReceipt[] {
+  const feesOf = feesIn({ header, transactions }, config)
+  return storedReceipts({ executed }).map((stored, index) => viewedReceipt(decodedEntry(stored), () => feesOf(index)))
+}
+
+/**
+ * The blocks above the unsafe head as a view finds them: by their ids, and by the hashes that the blocks above them name. Beside the id of the
+ * newest one, whose hash nobody knows, these are never asked for by callers of ours.
+ */
+export class UnsealedBlocks {
+  readonly #blocks: readonly PendingBlock[]
+  /** oldest first */
+  readonly ids: readonly BlockId[]
+
+  constructor(blocks: readonly PendingBlock[]) {
+    this.#blocks = blocks
+    this.ids = blocks.map(({ id: hash, header: { number } }) => ({ number, hash }))
+  }
+
+  /** The sealed block below them. */
+  get below(): Hash | undefined {
+    return this.#blocks[0]?.header.parentHash
+  }
+
+  find(hash: Hash): PendingBlock | undefined {
+    return this.#blocks[this.#indexOf(hash)]
+  }
+
+  /** To run messages on. @param on the block below the first */
+  parent(hash: Hash, on: ParentBlock): ParentBlock {
+    const index = this.#indexOf(hash)
+    return parentAbove(on, this.#blocks.slice(0, index + 1), this.#blocks[index + 1]?.header.parentHash)
+  }
+
+  /** @param on the block below the first */
+  state(hash: Hash, on: ParentBlock): WorldReads {
+    return readsAbove(on, this.#blocks.slice(0, this.#indexOf(hash) + 1))
+  }
+
+  /** Where a transaction stands among them. */
+  place(transaction: Hash): { readonly block: BlockId; readonly index: number } | undefined {
+    for (const [i, block] of this.#blocks.entries()) {
+      const index = placesIn(block).get(transaction)
+      if (index !== undefined) return { block: this.ids[i] as BlockId, index }
+    }
+    return undefined
+  }
+
+  #indexOf(hash: Hash): number {
+    return this.#blocks.findIndex(({ id }, i) => id === hash || this.#blocks[i + 1]?.header.parentHash === hash)
+  }
+}

@@ -1,0 +1,78 @@
+import type { ExecutionConfig } from '#block/executionConfig'
+import { type L1FeeFacts, l1FeeFacts } from '#block/fees/l1FeeFacts'
+import type { L1Attributes } from '#chainspec/l1Info'
+import { l1AttributesIn } from '#chainspec/l2Ref'
+import { isFault } from '#lib/fault'
+import type { Block } from '#types/block'
+import { decodeReceipt, type Receipt } from '#types/receipt'
+import type { ReceiptRow, StoredReceipt } from '../receiptRows.ts'
+
+/**
+ * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed each
+ * time it is asked for: who needs it again keeps it, or what he made of it. It does not hang on the view it came from.
+ */
+export type ViewedReceipt = StoredReceipt & {
+  readonly fees?: L1FeeFacts | undefined
+  /** bytes in memory, roughly */
+  readonly sizeBytes: number
+}
+
+/** A receipt before it is decoded. */
+export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
+
+/** Of a decoded receipt beside its logs, of a log beside its data; of one that is encoded beside its bytes. */
+const receiptBytes = 800
+const logBytes = 500
+const encodedBytes = 400
+
+export function entriesIn(row: ReceiptRow): ReceiptEntry[] {
+  return Array.from({ length: row.count }, (_, index) => {
+    const encoding = row.encoding(index)
+    return {
+      gasUsed: row.gasUsed(index),
+      firstLogIndex: row.firstLogIndex(index),
+      decode: () => decodeReceipt(encoding),
+      sizeBytes: encodedBytes + encoding.length,
+    }
+  })
+}
+
+export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt): ReceiptEntry {
+  const sizeBytes = receipt.logs.reduce((sum, { data }) => sum + logBytes + data.length, receiptBytes)
+  return { gasUsed, firstLogIndex, decode: () => receipt, sizeBytes }
+}
+
+export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ViewedReceipt {
+  return {
+    gasUsed: entry.gasUsed,
+    firstLogIndex: entry.firstLogIndex,
+    sizeBytes: entry.sizeBytes,
+    get receipt(): Receipt {
+      return entry.decode()
+    },
+    get fees(): L1FeeFacts | undefined {
+      return feesOf()
+    },
+  }
+}
+
+/** What the transactions of a block cost on L1, by their index. */
+export function feesIn(block: Block, { schedule }: ExecutionConfig): (index: number) => L1FeeFacts | undefined {
+  let info: { readonly attributes: L1Attributes | undefined } | undefined
+  return (index) => {
+    info ??= { attributes: l1AttributesOrNone(block) }
+    const raw = block.transactions[index]
+    if (raw === undefined || info.attributes === undefined) return undefined
+    return l1FeeFacts(schedule, block.header.timestamp, info.attributes, raw)
+  }
+}
+
+/** A block need not begin with L1 attributes (a genesis, another chain's): then there is nothing to say about its fees. */
+function l1AttributesOrNone(block: Block): L1Attributes | undefined {
+  try {
+    return l1AttributesIn(block)
+  } catch (error) {
+    if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return undefined
+    throw error
+  }
+}

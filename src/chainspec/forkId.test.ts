@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { type Hash, parseHash } from '#types/ids'
+import { forkActivations, forkHash, forkIdAt } from './forkId.ts'
+import { type Fork, forks } from './forks.ts'
+import { type NetworkName, networkOf } from './networks.ts'
+
+/** Published fork ids of Base (shared reference, execution layer, 2.2): those to Isthmus are the reference client's own, Cobalt's was seen live. */
+const published: readonly (readonly [NetworkName, Fork, string])[] = [
+  ['base', 'bedrock', '67da0260'],
+  ['base', 'canyon', '3c283cb3'],
+  ['base', 'ecotone', '51cc98b3'],
+  ['base', 'fjord', 'e4010eb9'],
+  ['base', 'granite', 'bc38f9ca'],
+  ['base', 'holocene', '3a2af183'],
+  ['base', 'isthmus', '86728b4e'],
+  ['base', 'jovian', '1cfeafc9'],
+  ['base', 'azul', 'a26d9e96'],
+  ['base', 'beryl', 'ea0159eb'],
+  ['base', 'cobalt', '68647e86'],
+  ['base', 'denim', '169d85a3'],
+  ['base-sepolia', 'bedrock', 'b959b9f7'],
+  ['base-sepolia', 'canyon', '607cd5a1'],
+  ['base-sepolia', 'ecotone', 'be969b17'],
+  ['base-sepolia', 'fjord', '4e457a49'],
+  ['base-sepolia', 'granite', '5edfa3b6'],
+  ['base-sepolia', 'holocene', '8b5e7629'],
+  ['base-sepolia', 'isthmus', '060a4d1d'],
+  ['base-sepolia', 'jovian', 'ce484a55'],
+  ['base-sepolia', 'azul', 'a419b1da'],
+  ['base-sepolia', 'beryl', '7464b53e'],
+  ['base-sepolia', 'cobalt', '39ea56b3'],
+  ['base-sepolia', 'denim', 'c6757f44'],
+]
+
+describe('chainspec/forkId', () => {
+  it.each(published)('%s: %s gives %s at its first second and not a second before, and names the next fork', (network, fork, hash) => {
+    const { config } = networkOf(network)
+    const { schedule, genesis } = config
+    const start = Math.max(schedule[fork] ?? expect.fail(fork), genesis.l2TimeSec)
+    const following = forks.slice(forks.indexOf(fork) + 1).find((each) => each !== 'delta' && (schedule[each] ?? 0) > start)
+    const next = following === undefined ? 0 : schedule[following]
+    expect(forkIdAt(config, start)).toEqual({ hash: `0x${hash}`, next })
+    expect(forkIdAt(config, start - 1).hash === `0x${hash}`).toBe(fork === 'bedrock')
+  })
+
+  it('the last planned fork has none after it', () => {
+    expect(forkIdAt(networkOf('base').config, 2 ** 40)).toEqual({ hash: '0x169d85a3', next: 0 })
+  })
+
+  it('forks at genesis or of one time count once or not at all', () => {
+    const genesis = { l2: { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }, l2TimeSec: 1_000 }
+    const chain = { genesis, schedule: { bedrock: 0, regolith: 0, canyon: 1_000, delta: 1_500, ecotone: 2_000, fjord: 2_000, azul: 3_000 } }
+    expect(forkActivations(chain)).toEqual([2_000, 3_000])
+    expect(forkIdAt(chain, 1_999)).toEqual({ hash: forkHash(genesis.l2.hash as Hash, []), next: 2_000 })
+    expect(forkIdAt(chain, 2_000).next).toBe(3_000)
+  })
+})

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import type { ForkSchedule } from './forks.ts'
+import { networkOf } from './networks.ts'
+import { evmRulesAt, latestFork, plannedEvmRules } from './opRules.ts'
+import { approachingUnsupportedFork, nextUnsupportedFork, unsupportedForkAt, warningAheadSec } from './unsupportedFork.ts'
+
+const schedule: ForkSchedule = {
+  bedrock: 0,
+  regolith: 10,
+  canyon: 20,
+  delta: 30,
+  ecotone: 40,
+  fjord: 50,
+  granite: 60,
+  holocene: 70,
+  isthmus: 80,
+  jovian: 90,
+  azul: 100,
+}
+
+it.each([
+  [0, 'bedrock', 'paris', undefined, undefined],
+  [19, 'regolith', 'paris', undefined, undefined],
+  [20, 'canyon', 'shanghai', undefined, undefined],
+  [39, 'delta', 'shanghai', undefined, undefined],
+  [40, 'ecotone', 'cancun', undefined, undefined],
+  [50, 'fjord', 'cancun', 3_450, undefined],
+  [60, 'granite', 'cancun', 3_450, 112_687],
+  [79, 'holocene', 'cancun', 3_450, 112_687],
+  [80, 'isthmus', 'prague', 3_450, 112_687],
+  [90, 'jovian', 'prague', 3_450, 81_984],
+  [99, 'jovian', 'prague', 3_450, 81_984],
+  [100, 'azul', 'osaka', 6_900, 81_984],
+  [101, 'azul', 'osaka', 6_900, 81_984],
+])('chainspec/opRules: a block of time %i follows %s (%s)', (time, fork, evm, p256, pairing) => {
+  const rules = evmRulesAt(schedule, time)
+  expect(latestFork(schedule, time)).toBe(fork)
+  expect(rules.fork).toBe(evm)
+  expect(rules.p256VerifyGas).toBe(p256)
+  expect(rules.precompileLimits.bn254PairingBytes).toBe(pairing)
+})
+
+it('chainspec/opRules: the rules are one object from one change to the next', () => {
+  expect(evmRulesAt(schedule, 60)).toBe(evmRulesAt(schedule, 79))
+  expect(evmRulesAt(schedule, 80)).not.toBe(evmRulesAt(schedule, 79))
+})
+
+it('chainspec/opRules: Azul keeps the limits of Jovian, all of them', () => {
+  expect(evmRulesAt(schedule, 100).precompileLimits).toEqual({
+    bn254PairingBytes: 81_984,
+    blsG1MsmBytes: 288_960,
+    blsG2MsmBytes: 278_784,
+    blsPairingBytes: 156_672,
+  })
+})
+
+it.each([
+  ['base', 1_779_991_200, 1_782_410_400],
+  ['base-sepolia', 1_776_708_000, 1_781_805_600],
+] as const)('chainspec/opRules: %s follows Azul from %i on, and there are no rules at Beryl (UNSUPPORTED_FORK)', (network, azul, beryl) => {
+  const { config } = networkOf(network)
+  expect(evmRulesAt(config.schedule, azul - 1).fork).toBe('prague')
+  expect(evmRulesAt(config.schedule, azul).fork).toBe('osaka')
+  expect(evmRulesAt(config.schedule, beryl - 1).fork).toBe('osaka')
+  expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
+    expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
+  )
+  expect(plannedEvmRules(config.schedule, beryl)).toBe(evmRulesAt(config.schedule, azul))
+})
+
+it('chainspec/unsupportedFork: is seen exactly at its activation, and so is a later one alone', () => {
+  const { schedule: base } = networkOf('base').config
+  expect(nextUnsupportedFork(base)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
+  expect(unsupportedForkAt(base, 1_782_410_399)).toBeUndefined()
+  expect(unsupportedForkAt(base, 1_782_410_400)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
+  expect(unsupportedForkAt({ ...schedule, denim: 110 }, 110)).toEqual({ fork: 'denim', activationSec: 110 })
+  expect(unsupportedForkAt(schedule, Number.MAX_SAFE_INTEGER)).toBeUndefined()
+})
+
+it('chainspec/unsupportedFork: is reported days ahead with the time left, not earlier', () => {
+  const planned = { ...schedule, beryl: 10_000_000 }
+  expect(approachingUnsupportedFork(planned, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
+  expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'beryl', activationSec: 10_000_000, leftSec: 3_600 })
+  expect(approachingUnsupportedFork(planned, 20_000_000)?.leftSec).toBe(0)
+  expect(approachingUnsupportedFork(schedule, 0)).toBeUndefined()
+})

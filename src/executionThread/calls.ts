@@ -1,0 +1,60 @@
+import { receiveError } from '#lib/sentError'
+import type { CallNews, ToWorker, WorkerAnswers, WorkerCall } from './wire/protocol.ts'
+
+type Pending = {
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly onSound: (() => void) | undefined
+}
+
+/** Calls of another thread that are under way. */
+export class WorkerCalls {
+  readonly #post: (message: ToWorker) => void
+  readonly #pending = new Map<number, Pending>()
+  #last = 0
+  #failure: Error | undefined
+
+  constructor(post: (message: ToWorker) => void) {
+    this.#post = post
+  }
+
+  /** The next call's. */
+  newId(): number {
+    return ++this.#last
+  }
+
+  call<C extends WorkerCall>(call: C, id = this.newId(), onSound?: () => void): Promise<WorkerAnswers[C['method']]> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure)
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, onSound })
+      this.#post({ kind: 'call', id, call })
+    })
+  }
+
+  take(news: CallNews): void {
+    switch (news.kind) {
+      case 'answer':
+        this.#settled(news.id)?.resolve(news.answer)
+        break
+      case 'refusal':
+        this.#settled(news.id)?.reject(receiveError(news.error))
+        break
+      case 'sound':
+        this.#pending.get(news.id)?.onSound?.()
+        break
+    }
+  }
+
+  /** All of them, those under way and later ones, end with the error. */
+  fail(error: Error): void {
+    this.#failure = error
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
+  }
+
+  #settled(id: number): Pending | undefined {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    return pending
+  }
+}

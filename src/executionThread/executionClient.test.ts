@@ -1,0 +1,317 @@
+import { MessageChannel } from 'node:worker_threads'
+import { afterEach, expect, it } from 'vitest'
+import { executionFault } from '#block/faults'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { Engine } from '#engine/port'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { silentLog } from '#lib/log'
+import { createSentLog } from '#lib/sentLog'
+import { createMemoryKv } from '#store/memoryKv'
+import type { SnapshotSource } from '#store/ports'
+import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { createManualClock } from '#test/harness/clock'
+import { testAddress } from '#test/harness/evm/sessions'
+import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { type Hash, parseHash, zeroHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { ExecutionClient } from './executionClient.ts'
+import { serveEngine } from './executionServer.ts'
+import { RecordPublisher, WorkerOutbox } from './outbox.ts'
+import { ShownRecords } from './publishedSequence.ts'
+import type { ServedPool } from './wire/txPoolCalls.ts'
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+const opened: { close(): void }[] = []
+afterEach(() => {
+  for (const port of opened.splice(0)) port.close()
+})
+
+/** Keeps nothing. */
+const emptyPool = (): ServedPool['pool'] => ({
+  add: (raws) => raws.map(() => ({ kind: 'refused', refusal: { kind: 'pool-full' } })),
+  get: () => undefined,
+  nextNonce: () => undefined,
+  size: () => ({ pending: 0, queued: 0 }),
+  content: () => [],
+  remove: () => [],
+})
+
+/** Both ends in one thread: what is sent arrives when the thread is idle, or when a view asks. */
+function connect(
+  change: (engine: Engine) => Engine = (engine) => engine,
+  pool: ServedPool['pool'] = emptyPool(),
+  limitBlocks: ServedPool['limitBlocks'] = () => {},
+) {
+  const { port1, port2 } = new MessageChannel()
+  opened.push(port1, port2)
+  const kv = createMemoryKv()
+  const outbox = new WorkerOutbox(port2)
+  const shown = new ShownRecords(ShownRecords.create())
+  const publisher = new RecordPublisher(shown)
+  publisher.join(outbox)
+  const log = createSentLog((line) => outbox.add({ kind: 'log', line }), 'execution')
+  const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
+  let isQuiet = false
+  const execution = createExecution({
+    ...{ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock: createManualClock(), log },
+    onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
+  })
+  const clock = createManualClock()
+  const client = new ExecutionClient(port1, { config, shown, clock, genesis: () => genesis, log: silentLog })
+  client.readFrom(kv)
+  const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
+  /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */
+  function commitTo(payload: Payload, how?: 'quietly'): void {
+    isQuiet = how === 'quietly'
+    void execution.setHeads({ ...execution.published.heads, unsafe: l2RefOf(config, payload) })
+    execution.commit()
+    isQuiet = false
+  }
+  return { kv, execution, client, clock, served, commitTo, publish: () => publisher.publish(execution.published, noSizes) }
+}
+
+async function buildOn(engine: Engine, transactions: readonly Uint8Array[] = [], branch = 0) {
+  const { unsafe } = await engine.heads()
+  const result = await engine.build(unsafe, attributesAt(schedule, unsafe.number + 1, transactions, branch))
+  return result.kind === 'built' ? result.payload : expect.fail()
+}
+
+it('executionThread/executionClient: every call of the engine is answered as the engine itself answers it', async () => {
+  const { client, execution } = connect()
+  const payload = await buildOn(client, [signedBy('alice', {})])
+  expect(payload.transactions).toHaveLength(2)
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  expect(await client.insert({ ...payload, gasUsed: 5n })).toMatchObject({ kind: 'invalid', reason: expect.any(String) })
+  const heads = { ...(await client.heads()), unsafe: l2RefOf(config, payload) }
+  await client.setHeads(heads)
+  expect(await client.heads()).toEqual(heads)
+  for (const at of [0, 1, 9, payload.blockHash, zeroHash as Hash]) expect(await client.payload(at)).toEqual(await execution.payload(at))
+  const block = { number: 1, hash: payload.blockHash }
+  expect(await client.storageRoot(testAddress(0x42), block)).toBe(await execution.storageRoot(testAddress(0x42), block))
+  expect(await client.build(heads.unsafe, attributesAt(schedule, 2, [Uint8Array.of(2, 1)]))).toMatchObject({ kind: 'invalid' })
+  using view = client.view()
+  expect([view.heads.latest.hash, client.published.heads]).toEqual([payload.blockHash, heads])
+})
+
+it('executionThread/executionClient: what the engine throws is thrown here, as the fault that it was (UNKNOWN_PARENT)', async () => {
+  const { client } = connect()
+  const unknown = { number: 4, hash: parseHash(`0x${'04'.repeat(32)}`) }
+  await expect(client.build(unknown, attributesAt(schedule, 5))).rejects.toMatchObject({
+    ...{ name: 'Fault', code: 'UNKNOWN_PARENT', severity: 'reset' },
+    data: unknown,
+  })
+  const { client: broken } = connect((engine) => ({ ...engine, heads: () => Promise.reject(new TypeError('no such thing')) }))
+  await expect(broken.heads()).rejects.toMatchObject({ name: 'TypeError', message: 'no such thing' })
+})
+
+it('executionThread/executionClient: a view takes in what was published but not yet delivered', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  world.commitTo(payload)
+  using view = world.client.view()
+  expect(view.heads.latest.hash).toBe(payload.blockHash)
+  expect(view.header(payload.blockHash)?.number).toBe(1)
+})
+
+it('executionThread/executionClient: what is pending is read here as there, and no longer than it is fresh by the clock of this thread', async () => {
+  const { client, execution, clock } = connect()
+  const { execution: maker } = connect()
+  const payload = await buildOn(maker, [signedBy('alice', {}), signedBy('alice', { nonce: 1n })])
+  await maker.insert(payload)
+  const freshUntilMs = clock.nowMs() + 1_000
+  const seen = (from: Pick<Execution, 'view'>): unknown => {
+    using view = from.view()
+    const { pending } = view.heads
+    const receipts = pending && view.receipts(pending.hash)?.map(({ receipt }) => receipt)
+    return (
+      pending && [
+        pending,
+        { ...view.header(pending.hash) },
+        view.block(pending.hash),
+        receipts,
+        view.state(pending)?.account(testAddress(0x77))?.balance,
+      ]
+    )
+  }
+  for (const increment of incrementsOf(maker, payload, [1, 2])) {
+    expect(await client.pending.take(increment, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: increment.outcome.gasUsed })
+    expect(seen(client)).toEqual(seen(execution))
+  }
+  await clock.advanceMs(1_001)
+  expect([seen(client), seen(execution)]).toEqual([undefined, expect.anything()])
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  expect(execution.sizes().reused).toBe(1)
+  await client.pending.drop('test')
+  expect(seen(execution)).toBeUndefined()
+})
+
+it('executionThread/executionClient: views of one record share a snapshot, and the state of a block; the next record has its own', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  let [opened, ended] = [0, 0]
+  world.client.readFrom({
+    snapshot() {
+      opened++
+      const snapshot = world.kv.snapshot()
+      const end = snapshot[Symbol.dispose].bind(snapshot)
+      return Object.assign(snapshot, {
+        [Symbol.dispose]() {
+          ended++
+          end()
+        },
+      })
+    },
+    [Symbol.asyncDispose]: async () => {},
+  })
+  {
+    using first = world.client.view()
+    using second = world.client.view()
+    const { hash } = first.heads.latest
+    expect(second.parent(hash)?.state.view).toBe(first.parent(hash)?.state.view)
+  }
+  expect([opened, ended]).toEqual([1, 0])
+  world.commitTo(payload)
+  using later = world.client.view()
+  expect([later.heads.latest.hash, opened, ended]).toEqual([payload.blockHash, 2, 1])
+})
+
+it('executionThread/executionClient: a commit between the record and the snapshot makes the view begin again', async () => {
+  const world = connect()
+  const payload = await buildOn(world.execution)
+  using before = world.client.view()
+  let snapshots = 0
+  const source: SnapshotSource = {
+    snapshot() {
+      // the commit is visible here, its record not published yet
+      if (++snapshots === 1) world.commitTo(payload, 'quietly')
+      if (snapshots === 3) world.publish()
+      return world.kv.snapshot()
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+  world.client.readFrom(source)
+  using view = world.client.view()
+  expect([before.heads.latest.number, view.heads.latest.hash]).toEqual([0, payload.blockHash])
+  expect(view.canonicalHash(1)).toBe(payload.blockHash)
+})
+
+it('executionThread/executionClient: when the other end is gone, calls under way and later ones end, and so does reading (EXECUTION_STOPPED)', async () => {
+  const { client } = connect((engine) => ({ ...engine, heads: () => new Promise(() => {}) }))
+  const waiting = client.heads()
+  client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
+  client.fail(new Error('a later reason'))
+  const stopped = { code: 'EXECUTION_STOPPED', severity: 'fatal', message: expect.stringContaining('out of memory') }
+  await expect(waiting).rejects.toMatchObject(stopped)
+  await expect(client.payload(0)).rejects.toMatchObject(stopped)
+  await expect(client.ended).rejects.toMatchObject(stopped)
+  expect(() => client.view()).toThrow(expect.objectContaining(stopped))
+})
+
+it('executionThread/executionClient: closing waits for the calls before it', async () => {
+  let letGo = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const { client, served, execution } = connect((engine) => ({ ...engine, heads: () => held.then(() => engine.heads()) }))
+  const waiting = client.heads()
+  client.requestClose()
+  letGo()
+  expect(await waiting).toEqual(await execution.heads())
+  await served
+})
+
+it('executionThread/executionClient: what is added to the pool in one turn crosses together and is answered in order; every call gets there', async () => {
+  const added: number[] = []
+  const listed = [0, 1].map((i) => ({ hash: hashOf(`${i}`), sender: testAddress(i + 1), raw: Uint8Array.of(i, i), isPending: i === 0 }))
+  const limits: unknown[] = []
+  const served: ServedPool['pool'] = {
+    add(raws) {
+      added.push(raws.length)
+      return raws.map((raw) => ({ kind: raw[0] === 9 ? 'known' : 'added', hash: hashOf(String(raw[0])) }))
+    },
+    get: (hash) => listed.find((one) => one.hash === hash),
+    nextNonce: (sender) => (sender === testAddress(1) ? 7n : undefined),
+    size: () => ({ pending: 1, queued: 1 }),
+    content: (sender) => listed.filter((one) => sender === undefined || one.sender === sender),
+    remove: (what) => (what.kind === 'all' ? listed.map(({ hash }) => hash) : []),
+  }
+  const { client } = connect(undefined, served, (given) => void limits.push(given))
+  const { pool } = client
+  const outcomes = await Promise.all(Array.from({ length: 300 }, (_, i) => pool.add(Uint8Array.of(i % 10, 1, 2))))
+  expect(outcomes.slice(8, 10)).toEqual([
+    { kind: 'added', hash: hashOf('8') },
+    { kind: 'known', hash: hashOf('9') },
+  ])
+  expect(added).toEqual([128, 128, 44])
+  expect(await pool.get(hashOf('1'))).toEqual(listed[1])
+  expect(await pool.get(hashOf('2'))).toBeUndefined()
+  expect([await pool.nextNonce(testAddress(1)), await pool.nextNonce(testAddress(2))]).toEqual([7n, undefined])
+  expect(await pool.size()).toEqual({ pending: 1, queued: 1 })
+  expect([await pool.content(), await pool.content(testAddress(2))]).toEqual([listed, [listed[1]]])
+  expect(await pool.remove({ kind: 'all' })).toEqual(listed.map(({ hash }) => hash))
+  await pool.limitBlocks({ maxBlockBytes: 5 })
+  expect(limits).toEqual([{ maxBlockBytes: 5 }])
+})
+
+it('executionThread/executionClient: what the pool throws reaches each that was added; none is answered when the other end is gone (EXECUTION_STOPPED)', async () => {
+  const broken = connect(undefined, {
+    ...emptyPool(),
+    add: () => {
+      throw new TypeError('no journal')
+    },
+  })
+  const both = await Promise.allSettled([broken.client.pool.add(Uint8Array.of(1)), broken.client.pool.add(Uint8Array.of(2))])
+  for (const one of both) expect(one).toMatchObject({ status: 'rejected', reason: { name: 'TypeError', message: 'no journal' } })
+  const waiting = broken.client.pool.add(Uint8Array.of(3))
+  broken.client.fail(executionFault('EXECUTION_STOPPED', { reason: 'out of memory' }))
+  await expect(waiting).rejects.toMatchObject({ code: 'EXECUTION_STOPPED' })
+})
+
+/** An engine whose builds last until they are sealed; what they are told is kept. */
+function slowBuilds() {
+  const seals: (AbortSignal | undefined)[] = []
+  const change = (engine: Engine): Engine => ({
+    ...engine,
+    heads: () => engine.heads(),
+    async build(parent, attributes, seal, onSound) {
+      seals.push(seal)
+      onSound?.()
+      if (seal) await new Promise((resolve) => seal.addEventListener('abort', resolve))
+      return engine.build(parent, { ...attributes, noTxPool: true })
+    },
+  })
+  return { seals, change }
+}
+
+it('executionThread/executionClient: a seal reaches its own build, and the word that it is sound comes back', async () => {
+  const { seals, change } = slowBuilds()
+  const { client } = connect((engine) => change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }))
+  const { unsafe } = await client.heads()
+  const attributes = { ...attributesAt(schedule, 1), noTxPool: false }
+  const [one, other] = [new AbortController(), new AbortController()]
+  const sound = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const building = [one, other].map(({ signal }, i) => client.build(unsafe, attributes, signal, sound[i]?.resolve))
+  await Promise.all(sound.map(({ promise }) => promise))
+  one.abort()
+  expect(await building[0]).toMatchObject({ kind: 'built' })
+  expect(seals.map((seal) => seal?.aborted)).toEqual([true, false])
+  other.abort()
+  expect(await building[1]).toMatchObject({ kind: 'built' })
+  expect(await client.build(unsafe, attributes)).toMatchObject({ kind: 'built' })
+  expect(seals[2]).toBeUndefined()
+})
+
+it('executionThread/executionClient: what is being built when the other end is closed is sealed and answered', async () => {
+  const { seals, change } = slowBuilds()
+  const { client, served } = connect((engine) =>
+    change({ ...engine, heads: () => engine.heads(), build: (...args) => engine.build(...args) }),
+  )
+  const { unsafe } = await client.heads()
+  const building = client.build(unsafe, { ...attributesAt(schedule, 1), noTxPool: false }, new AbortController().signal)
+  client.requestClose()
+  await served
+  expect(await building).toMatchObject({ kind: 'built' })
+  expect(seals[0]?.aborted).toBe(true)
+})

@@ -1,0 +1,221 @@
+import { deserialize } from 'node:v8'
+import type { MessagePort } from 'node:worker_threads'
+import type { TransactionPool } from '#block/building/poolPort'
+import type { ExecutionConfig } from '#block/executionConfig'
+import { executionFault } from '#block/faults'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { ChainView } from '#blockchain/view/chainView'
+import type { Genesis } from '#chainspec/genesis'
+import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { receiveError } from '#lib/sentError'
+import { writeLine } from '#lib/sentLog'
+import type { PendingPort } from '#pending/pendingPort'
+import type { SnapshotSource } from '#store/ports'
+import type { BlockId } from '#types/blockRef'
+import type { Address, Hash } from '#types/ids'
+import type { BuiltIncrement } from '#types/increment'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { WorkerCalls } from './calls.ts'
+import { drainOf, PublishedChain } from './publishedChain.ts'
+import type { ShownRecords } from './publishedSequence.ts'
+import { packAttributes, packPayload, unpack } from './wire/packedBlocks.ts'
+import { createPendingClient } from './wire/pendingCalls.ts'
+import type { ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
+import { createPoolClient } from './wire/txPoolCalls.ts'
+
+export type ExecutionClientDeps = {
+  readonly config: ExecutionConfig
+  readonly shown: ShownRecords
+  readonly clock: Pick<Clock, 'nowMs'>
+  /** Read only when the store is empty. */
+  readonly genesis: () => Genesis
+  readonly log: Log
+  /** Told of each transaction that moves the chain; the worker does not wait for it. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each slice of a block that is built with the pool. */
+  readonly onIncrement?: (increment: BuiltIncrement) => void
+  /** Told of each record right after it is the published one. */
+  readonly onPublish?: (record: HeadRecord) => void
+  /** Told of each block that was executed, whatever becomes of it. */
+  readonly onExecuted?: (facts: ExecutedFacts) => void
+}
+
+/**
+ * Execution that runs in another thread: calls go over a port; the chain is read here, out of the published record and snapshots of the store.
+ * Messages are taken in the order in which they were sent, so whatever a call did is published before its answer is here.
+ */
+export class ExecutionClient implements Engine {
+  /** Transactions that wait for a block, kept in the other thread. */
+  readonly pool: TransactionPool
+  /** Blocks that are not sealed, executed in the other thread. */
+  readonly pending: PendingPort
+  readonly #port: MessagePort
+  readonly #deps: ExecutionClientDeps
+  /** Takes what has arrived and was not handed to the event loop yet. */
+  readonly #drain: () => void
+  readonly #calls: WorkerCalls
+  readonly #chain: PublishedChain
+  readonly #opened = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<never>()
+  #failure: Error | undefined
+
+  constructor(port: MessagePort, deps: ExecutionClientDeps) {
+    this.#port = port
+    this.#deps = deps
+    this.#drain = drainOf<readonly FromWorker[]>(port, (messages) => this.#take(messages))
+    this.#calls = new WorkerCalls((message) => this.#post(message))
+    this.#chain = new PublishedChain({ ...deps, drain: this.#drain })
+    this.pool = createPoolClient((call) => this.#calls.call(call))
+    this.pending = createPendingClient(this.#calls)
+    for (const { promise } of [this.#opened, this.#ended]) promise.catch(() => {})
+    port.on('message', (messages: readonly FromWorker[]) => this.#take(messages))
+    port.on('messageerror', (error) => this.fail(executionFault('EXECUTION_STOPPED', { reason: 'a message cannot be read' }, error)))
+  }
+
+  /** When the stores are open, for readers too. @throws the fault that the worker could not start with */
+  get opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  /** Rejects when nothing more will come: with the fault that ended the worker. */
+  get ended(): Promise<never> {
+    return this.#ended.promise
+  }
+
+  /** From now on the chain is read out of this. */
+  readFrom(source: SnapshotSource): void {
+    this.#chain.readFrom(source)
+  }
+
+  /** Keeps no snapshot open that nobody looks at. */
+  forgetSnapshot(): void {
+    this.#chain.forget()
+  }
+
+  /** Whoever has the other end of this port is told of the chain too, and may ask the pool. */
+  addReader({ port, taken }: Pick<ReaderSettings, 'port' | 'taken'>): void {
+    this.#port.postMessage({ kind: 'reader', port, taken } satisfies ToWorker, [port])
+  }
+
+  get published(): HeadRecord {
+    return this.#chain.published
+  }
+
+  /** What execution held when it published last. */
+  sizes(): ExecutionSizes {
+    return this.#chain.sizes()
+  }
+
+  /**
+   * The chain as it is now.
+   * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
+   */
+  view(): ChainView {
+    return this.#chain.view()
+  }
+
+  async insert(payload: Payload): Promise<InsertResult> {
+    return this.#calls.call({ method: 'insert', payload: packPayload(payload) })
+  }
+
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
+    // sealed from the start: no time for the pool
+    const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
+    const id = this.#calls.newId()
+    const answer = this.#calls.call({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onSound)
+    const onSeal = (): void => this.#post({ kind: 'seal', id })
+    seal?.addEventListener('abort', onSeal, { once: true })
+    try {
+      const result = await answer
+      return result.kind === 'built' ? { kind: 'built', payload: unpack(result.payload) } : result
+    } finally {
+      seal?.removeEventListener('abort', onSeal)
+    }
+  }
+
+  async setHeads(heads: Heads): Promise<void> {
+    await this.#calls.call({ method: 'setHeads', heads })
+  }
+
+  async heads(): Promise<Heads> {
+    return this.#calls.call({ method: 'heads' })
+  }
+
+  async payload(at: number | Hash): Promise<Payload | undefined> {
+    const payload = await this.#calls.call({ method: 'payload', at })
+    return payload && unpack(payload)
+  }
+
+  async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
+    return this.#calls.call({ method: 'storageRoot', account, block })
+  }
+
+  /** Asks the other end to bring its work to an end; it closes its port then. */
+  requestClose(): void {
+    this.#post({ kind: 'close' })
+  }
+
+  /** Nothing more will come: all calls, those under way and later ones, end with the error. What it said before counts, then the first reason. */
+  fail(error: Error): void {
+    this.#drain()
+    if (this.#failure) return
+    this.#failure = error
+    this.#chain.fail(error)
+    this.#opened.reject(error)
+    this.#ended.reject(error)
+    this.#calls.fail(error)
+  }
+
+  #post(message: ToWorker): void {
+    this.#port.postMessage(message)
+  }
+
+  #take(messages: readonly FromWorker[]): void {
+    for (const message of messages) this.#receive(message)
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.kind) {
+      case 'answer':
+      case 'refusal':
+      case 'sound':
+        this.#calls.take(message)
+        break
+      case 'published':
+        this.#chain.take(message)
+        this.#deps.onPublish?.(this.published)
+        break
+      case 'executed':
+        this.#deps.onExecuted?.(message.facts)
+        break
+      case 'commit':
+        this.#deps.onCommit?.(message.phase)
+        break
+      case 'increment':
+        this.#deps.onIncrement?.(deserialize(message.increment) as BuiltIncrement)
+        break
+      case 'log':
+        writeLine(this.#deps.log, message.line)
+        break
+      case 'genesis-wanted':
+        this.#giveGenesis()
+        break
+      case 'opened':
+        this.#opened.resolve()
+        break
+      case 'failed':
+        this.fail(receiveError(message.error))
+        break
+    }
+  }
+
+  #giveGenesis(): void {
+    try {
+      this.#post({ kind: 'genesis', genesis: this.#deps.genesis() })
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error), { cause: error }))
+    }
+  }
+}

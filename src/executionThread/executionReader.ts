@@ -1,0 +1,98 @@
+import type { TransactionPool } from '#block/building/poolPort'
+import { executionFault } from '#block/faults'
+import type { Execution } from '#blockchain/execution'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { Clock } from '#lib/clock'
+import { openLmdbReader } from '#store/lmdbReader'
+import { tables } from '#store/tables'
+import { WorkerCalls } from './calls.ts'
+import { drainOf, PublishedChain } from './publishedChain.ts'
+import { ShownRecords } from './publishedSequence.ts'
+import type { ReaderSettings, ToReader, ToWorker } from './wire/protocol.ts'
+import { createPoolClient } from './wire/txPoolCalls.ts'
+
+export type ExecutionReaderDeps = {
+  readonly clock: Pick<Clock, 'nowMs'>
+  /** Told of each record right after it is the published one. */
+  readonly onPublish?: (record: HeadRecord) => void
+}
+
+/** The chain and the pool of an execution worker as a thread beside it sees them. Disposing of it closes its port and its tables. */
+export type ExecutionReader = Pick<Execution, 'published' | 'view'> &
+  AsyncDisposable & {
+    readonly pool: TransactionPool
+    /** Rejects when the worker is gone (EXECUTION_STOPPED); never resolves. */
+    readonly ended: Promise<never>
+  }
+
+class ReaderClient {
+  readonly pool: TransactionPool
+  readonly opened = Promise.withResolvers<void>()
+  readonly ended = Promise.withResolvers<never>()
+  readonly chain: PublishedChain
+  readonly #drain: () => void
+  readonly #deps: ExecutionReaderDeps
+  readonly #calls: WorkerCalls
+  readonly #taken: Int32Array
+  #isOver = false
+
+  constructor({ port, config, shown, taken }: ReaderSettings, deps: ExecutionReaderDeps) {
+    this.#deps = deps
+    this.#taken = new Int32Array(taken)
+    this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
+    this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
+    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), clock: deps.clock, drain: this.#drain })
+    this.pool = createPoolClient((call) => this.#calls.call(call))
+    for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
+    port.on('message', (messages: readonly ToReader[]) => this.#take(messages))
+    port.once('close', () => this.fail('its port is closed'))
+    port.once('messageerror', () => this.fail('a message cannot be read'))
+  }
+
+  fail(reason: string): void {
+    this.#drain()
+    if (this.#isOver) return
+    this.#isOver = true
+    const error = executionFault('EXECUTION_STOPPED', { reason })
+    this.chain.fail(error)
+    this.#calls.fail(error)
+    this.opened.reject(error)
+    this.ended.reject(error)
+  }
+
+  #take(messages: readonly ToReader[]): void {
+    for (const message of messages) {
+      if (message.kind === 'published') {
+        this.chain.take(message)
+        Atomics.store(this.#taken, 0, message.number)
+        this.#deps.onPublish?.(this.chain.published)
+        this.opened.resolve()
+      } else this.#calls.take(message)
+    }
+  }
+}
+
+/**
+ * Reads the chain of an execution worker in this thread.
+ * @param settings from `ExecutionWorker.reader`, its port moved to this thread
+ * @returns when there is a record to read by
+ * @throws Fault EXECUTION_STOPPED (fatal), DATADIR_DAMAGED
+ */
+export async function openExecutionReader(settings: ReaderSettings, deps: ExecutionReaderDeps): Promise<ExecutionReader> {
+  const client = new ReaderClient(settings, deps)
+  await using parts = new AsyncDisposableStack()
+  parts.defer(() => settings.port.close())
+  await client.opened.promise
+  client.chain.readFrom(parts.use(openLmdbReader(settings.dir, Object.values(tables))))
+  parts.defer(() => client.chain.forget())
+  const kept = parts.move()
+  return {
+    get published(): HeadRecord {
+      return client.chain.published
+    },
+    view: () => client.chain.view(),
+    pool: client.pool,
+    ended: client.ended.promise,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}

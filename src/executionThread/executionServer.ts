@@ -1,0 +1,120 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
+import type { Engine } from '#engine/port'
+import { sendError } from '#lib/sentError'
+import type { WorkerOutbox } from './outbox.ts'
+import { packPayload, unpack } from './wire/packedBlocks.ts'
+import { answerPending, type ServedPending } from './wire/pendingCalls.ts'
+import type {
+  EngineAnswers,
+  EngineCall,
+  FromReader,
+  PendingCall,
+  PoolCall,
+  ReaderSettings,
+  ToWorker,
+  WorkerAnswers,
+  WorkerCall,
+} from './wire/protocol.ts'
+import { answerPool, type ServedPool } from './wire/txPoolCalls.ts'
+
+/** What a worker answers out of. */
+export type Served = ServedPool & {
+  readonly engine: Engine
+  readonly pending: ServedPending
+  /** Told of each reader: its port, and how far it is. */
+  readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
+}
+
+type Answer = WorkerAnswers[keyof WorkerAnswers]
+
+async function answerEngine(
+  engine: Engine,
+  call: EngineCall,
+  seal: AbortSignal | undefined,
+  onSound: () => void,
+): Promise<EngineAnswers[keyof EngineAnswers]> {
+  switch (call.method) {
+    case 'insert':
+      return engine.insert(unpack(call.payload))
+    case 'build': {
+      const result = await engine.build(call.parent, unpack(call.attributes), seal, onSound)
+      return result.kind === 'built' ? { kind: 'built', payload: packPayload(result.payload) } : result
+    }
+    case 'setHeads':
+      await engine.setHeads(call.heads)
+      return undefined
+    case 'heads':
+      return engine.heads()
+    case 'payload': {
+      const payload = await engine.payload(call.at)
+      return payload && packPayload(payload)
+    }
+    case 'storageRoot':
+      return engine.storageRoot(call.account, call.block)
+  }
+}
+
+const isOfPool = (call: WorkerCall): call is PoolCall => call.method.startsWith('pool')
+const isOfPending = (call: WorkerCall): call is PendingCall => call.method.startsWith('pending')
+
+async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>): Promise<void> {
+  try {
+    outbox.send({ kind: 'answer', id, answer: await answer })
+  } catch (error) {
+    outbox.send({ kind: 'refusal', id, error: sendError(error) })
+  }
+}
+
+/** Many messages in a row would leave a block that is being built no time. */
+const inTurn = (pool: ServedPool, call: PoolCall): Promise<Answer> => nextTurn().then(() => answerPool(pool, call))
+
+/** Answers what a reader asks of the pool. Its port ends with the reader's thread. */
+export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerOutbox): void {
+  port.on('message', ({ id, call }: FromReader) => void reply(outbox, id, inTurn(pool, call)))
+}
+
+/**
+ * Answers the calls of an `ExecutionClient` out of an engine and a pool, in any order; what they throw is the answer too. Calls of the pool take
+ * turns with blocks that are being built.
+ * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
+ */
+export async function serveEngine(port: MessagePort, { engine, pending, onReader, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
+  const running = new Set<Promise<void>>()
+  const seals = new Map<number, AbortController>()
+  async function answerTo(id: number, call: WorkerCall): Promise<Answer> {
+    if (isOfPool(call)) return inTurn(pool, call)
+    if (isOfPending(call)) return answerPending(pending, call)
+    if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
+    return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
+  }
+  async function answer(id: number, call: WorkerCall): Promise<void> {
+    await reply(outbox, id, answerTo(id, call))
+    seals.delete(id)
+  }
+  await new Promise<void>((resolve) => {
+    const onMessage = (message: ToWorker): void => {
+      switch (message.kind) {
+        case 'call': {
+          const one = answer(message.id, message.call).finally(() => running.delete(one))
+          running.add(one)
+          return
+        }
+        case 'seal':
+          seals.get(message.id)?.abort()
+          return
+        case 'reader':
+          onReader?.(message)
+          return
+        case 'genesis':
+          return
+        case 'close':
+          port.off('message', onMessage)
+          resolve()
+      }
+    }
+    port.on('message', onMessage)
+  })
+  for (const seal of seals.values()) seal.abort()
+  await Promise.all(running)
+}

@@ -1,0 +1,139 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { ShownRecords } from './publishedSequence.ts'
+import { type PackedBlock, packBlock, packedBytes } from './wire/packedBlocks.ts'
+import { type PackedPending, packedPendingBytes, packPending } from './wire/packedPending.ts'
+import type { ExecutionSizes, FromWorker } from './wire/protocol.ts'
+
+/** A record, its number in `ShownRecords`, and what execution held then. */
+type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
+
+/** How the parts of a record go out: each is packed once for all readers. */
+type Packing = { readonly block: (block: ExecutedBlock) => PackedBlock; readonly pending: PackedPending | undefined }
+
+/** A reader that is held up may leave so much unread; with more it is a reader no longer. */
+export type UnreadLimits = { readonly maxBytes: number; readonly maxRecords: number }
+
+const usualUnread: UnreadLimits = { maxBytes: 512 * 2 ** 20, maxRecords: 20_000 }
+
+/** Records that one reader has not taken yet. */
+class UnreadRecords {
+  readonly #taken: Int32Array
+  readonly #limits: UnreadLimits
+  readonly #records: { readonly number: number; readonly bytes: number }[] = []
+  #bytes = 0
+
+  constructor(taken: SharedArrayBuffer, limits: UnreadLimits) {
+    this.#taken = new Int32Array(taken)
+    this.#limits = limits
+  }
+
+  /** @returns whether there is room for them all */
+  add(number: number, bytes: number): boolean {
+    const taken = Atomics.load(this.#taken, 0)
+    let read = 0
+    for (const record of this.#records) {
+      if (record.number > taken) break
+      this.#bytes -= record.bytes
+      read++
+    }
+    this.#records.splice(0, read)
+    this.#records.push({ number, bytes })
+    this.#bytes += bytes
+    return this.#bytes <= this.#limits.maxBytes && this.#records.length <= this.#limits.maxRecords
+  }
+}
+
+/**
+ * What the worker has to say to one thread, in order. Small things wait for the next message that somebody waits for, or for the end of the
+ * present task: one message of the platform then carries them all.
+ */
+export class WorkerOutbox {
+  readonly #port: MessagePort
+  readonly #unread: UnreadRecords | undefined
+  #waiting: FromWorker[] = []
+  #published: HeadRecord['overlays'] = []
+
+  /** @param taken the number of the last record that the reader took; absent: it is trusted to take them */
+  constructor(port: MessagePort, taken?: SharedArrayBuffer, limits = usualUnread) {
+    this.#port = port
+    this.#unread = taken && new UnreadRecords(taken, limits)
+  }
+
+  /** Goes out with the next message, at the end of this task at the latest. */
+  add(message: FromWorker): void {
+    this.#waiting.push(message)
+    if (this.#waiting.length === 1) queueMicrotask(() => this.#flush())
+  }
+
+  /** Goes out at once, after all that waits. */
+  send(message: FromWorker): void {
+    this.#waiting.push(message)
+    this.#flush()
+  }
+
+  /** Sends a record at once; of its overlays those that do not follow from the record before. To one that is too far behind: the end. */
+  publish({ record, number, sizes }: Numbered, { block: pack, pending }: Packing): void {
+    const { overlays, pending: _packed, ...heads } = record
+    const kept = keptOverlays(this.#published, overlays)
+    this.#published = overlays
+    const added = overlays.slice(kept.to - kept.from).map(pack)
+    const pendingBytes = pending ? packedPendingBytes(pending) : 0
+    const bytes = this.#unread ? added.reduce((sum, block) => sum + packedBytes(block), pendingBytes) : 0
+    if (this.#unread?.add(number, bytes) === false) this.#port.close()
+    else this.send({ kind: 'published', number, heads, kept, added, pending, sizes })
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0) return
+    const messages = this.#waiting
+    this.#waiting = []
+    this.#port.postMessage(messages)
+  }
+}
+
+/** Which of the overlays before, from index to index, begin the new ones. Pure. */
+export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['overlays']): { readonly from: number; readonly to: number } {
+  const [first] = now
+  const from = first === undefined ? -1 : before.indexOf(first)
+  if (from < 0) return { from: 0, to: 0 }
+  let to = from
+  while (to < before.length && before[to] === now[to - from]) to++
+  return { from, to }
+}
+
+/** Gives each record to all who read the chain: a block is packed once for them all. */
+export class RecordPublisher {
+  readonly #shown: ShownRecords
+  readonly #outboxes = new Set<WorkerOutbox>()
+  #last: Numbered | undefined
+
+  constructor(shown: ShownRecords) {
+    this.#shown = shown
+  }
+
+  /** From now on this one is told too, first of the record that is published. */
+  join(outbox: WorkerOutbox): void {
+    this.#outboxes.add(outbox)
+    if (this.#last) outbox.publish(this.#last, { block: packBlock, pending: packPending(undefined, this.#last.record.pending) })
+  }
+
+  leave(outbox: WorkerOutbox): void {
+    this.#outboxes.delete(outbox)
+  }
+
+  publish(record: HeadRecord, sizes: ExecutionSizes): void {
+    const packed = new Map<ExecutedBlock, PackedBlock>()
+    const pack = (block: ExecutedBlock): PackedBlock => {
+      const known = packed.get(block) ?? packBlock(block)
+      packed.set(block, known)
+      return known
+    }
+    const numbered = { record, sizes, number: this.#shown.latest + 1 }
+    const pending = packPending(this.#last?.record.pending, record.pending)
+    this.#last = numbered
+    for (const outbox of this.#outboxes) outbox.publish(numbered, { block: pack, pending })
+    this.#shown.show(numbered.number)
+  }
+}

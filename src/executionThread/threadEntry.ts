@@ -1,0 +1,138 @@
+// Runs in a thread of its own: the only writer of the chain's tables.
+import { once } from 'node:events'
+import { serialize } from 'node:v8'
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { createSenders, senderCacheBytes } from '#block/execution/senders'
+import { readHeads } from '#blockchain/chainStore'
+import { createExecution, type Execution } from '#blockchain/execution'
+import type { ChainView } from '#blockchain/view/chainView'
+import type { Genesis } from '#chainspec/genesis'
+import { warmUp } from '#evm/warmUp'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { systemClock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { sendError } from '#lib/sentError'
+import { createSentLog } from '#lib/sentLog'
+import { openFileJournal } from '#store/fileJournal'
+import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
+import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
+import { createTxPool } from '#txpool/txPool'
+import type { BuiltIncrement } from '#types/increment'
+import { serveEngine, serveReader } from './executionServer.ts'
+import { RecordPublisher, WorkerOutbox } from './outbox.ts'
+import { ShownRecords } from './publishedSequence.ts'
+import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
+import type { ServedPool } from './wire/txPoolCalls.ts'
+
+/** What stays ready to run between blocks. */
+const codeArenaBytes = 32 * 2 ** 20
+
+/** Asked of the other end, and only when the store is empty: it may be large. */
+async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
+  {
+    using reader = kv.snapshot()
+    if (readHeads(reader)) return undefined
+  }
+  outbox.send({ kind: 'genesis-wanted' })
+  const [message] = (await once(port, 'message')) as [ToWorker]
+  return message.kind === 'genesis' ? message.genesis : undefined
+}
+
+/** Those who read the chain in other threads, until their ports close. Disposing of it closes them. */
+function createReaders(
+  publisher: RecordPublisher,
+  pool: ServedPool,
+): Disposable & { add(reader: Pick<ReaderSettings, 'port' | 'taken'>): void } {
+  const ports = new Set<MessagePort>()
+  return {
+    add({ port, taken }): void {
+      const outbox = new WorkerOutbox(port, taken)
+      ports.add(port)
+      port.once('close', () => {
+        ports.delete(port)
+        publisher.leave(outbox)
+      })
+      serveReader(port, pool, outbox)
+      publisher.join(outbox)
+    },
+    [Symbol.dispose](): void {
+      for (const port of ports) port.close()
+    },
+  }
+}
+
+async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
+  const { port, dir, config, minFreeBytes, incrementMs, pool: limits } = settings
+  const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
+  const log = logOf('execution')
+  await using kv = openLmdbKv(dir, Object.values(tables))
+  agreeOnSchema(kv, chainSchema)
+  const given = await genesisFor(kv, port, outbox)
+  const genesis = (): Genesis => {
+    if (given === undefined) throw new RangeError('closed before the chain could begin')
+    return given
+  }
+  using journal = openFileJournal(journalDir(dir), log)
+  using poolJournal = openFileJournal(poolJournalDir(dir), log)
+  const senders = createSenders({ maxBytes: senderCacheBytes })
+  // the first record is published before there is an execution to ask
+  let opened: Execution | undefined
+  const view = (): ChainView => {
+    if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
+    return opened.view()
+  }
+  const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: logOf('pool') }
+  const pool = createTxPool(poolDeps, limits)
+  const publisher = new RecordPublisher(new ShownRecords(settings.shown))
+  publisher.join(outbox)
+  const evm = createWasmEvm({ codeBytes: codeArenaBytes })
+  warmUp(evm)
+  await using execution = createExecution(
+    {
+      kv,
+      journal,
+      evm,
+      config,
+      genesis,
+      pool,
+      senders,
+      clock: systemClock,
+      log,
+      ...(incrementMs !== undefined && {
+        increments: {
+          everyMs: incrementMs,
+          onIncrement: (increment: BuiltIncrement) => outbox.send({ kind: 'increment', increment: serialize(increment) }),
+        },
+      }),
+      onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
+      onPublish(record): void {
+        const sizes = opened?.sizes() ?? { journalBytes: journal.sizeBytes, treeBytes: 0, overlayBlocks: 0, reused: 0 }
+        publisher.publish(record, { ...sizes, pool: pool.facts() })
+        if (opened) pool.onPublished(record)
+      },
+      onExecuted({ header: { number, gasUsed }, transactions }, ms): void {
+        outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
+      },
+    },
+    { minFreeBytes },
+  )
+  opened = execution
+  pool.onPublished(execution.published)
+  pool.restore()
+  outbox.send({ kind: 'opened' })
+  const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
+  using readers = createReaders(publisher, served)
+  await serveEngine(port, { ...served, engine: execution, pending: execution.pending, onReader: (reader) => readers.add(reader) }, outbox)
+}
+
+const settings = workerData as WorkerSettings
+const outbox = new WorkerOutbox(settings.port)
+try {
+  await run(settings, outbox)
+} catch (error) {
+  outbox.send({ kind: 'failed', error: sendError(error) })
+} finally {
+  settings.port.close()
+}

@@ -1,0 +1,188 @@
+import { deserialize, serialize } from 'node:v8'
+import type { ExecutedBlock, ExecutedTransaction } from '#block/execution/executedBlock'
+import { fromHex, hexAt } from '#lib/hex'
+import type { Block } from '#types/block'
+import type { Header } from '#types/header'
+import type { Hash } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import type { StateDiff } from '#types/stateDiff'
+import { StateDiffTable } from '#types/stateDiffTable'
+
+/** Byte strings one after the other, in buffers of their own: two objects to move between threads, however many strings. */
+export type PackedBytes<B extends ArrayBufferLike = ArrayBuffer> = { readonly bytes: Uint8Array<B>; readonly ends: Uint32Array<B> }
+
+/** A payload, or attributes, with packed transactions: a view of a large buffer would otherwise take all of that buffer along. */
+export type Packed<T extends { readonly transactions: readonly Uint8Array[] }> = Omit<T, 'transactions'> & {
+  readonly transactions: PackedBytes
+}
+
+type TrieChanges = ExecutedBlock['trie']
+
+/** An executed block as it goes from thread to thread: packed once, however many read it, for all but its header is shared, not copied. */
+export type PackedBlock = {
+  readonly hash: Hash
+  readonly header: Header
+  readonly transactions: PackedBytes<SharedArrayBuffer>
+  /** of the transactions, 32 bytes each */
+  readonly hashes: Uint8Array<SharedArrayBuffer>
+  /** the list of `ExecutedTransaction`s as `v8.serialize` writes it */
+  readonly executed: Uint8Array<SharedArrayBuffer>
+  readonly diff: SharedArrayBuffer
+  readonly root: Hash
+  /** three strings a node: owner (empty: the account trie), path, node (empty: removed) */
+  readonly nodes: PackedBytes<SharedArrayBuffer>
+  readonly storageRoots: TrieChanges['storageRoots']
+}
+
+const none = new Uint8Array(0)
+const hashBytes = 32
+
+const endsBytes = (list: readonly unknown[]): number => 4 * list.length
+const sizeOf = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0)
+
+function fill<B extends ArrayBufferLike>(packed: PackedBytes<B>, list: readonly Uint8Array[]): PackedBytes<B> {
+  let at = 0
+  for (const [i, item] of list.entries()) {
+    packed.bytes.set(item, at)
+    at += item.length
+    packed.ends[i] = at
+  }
+  return packed
+}
+
+export const packBytes = (list: readonly Uint8Array[]): PackedBytes =>
+  fill({ bytes: new Uint8Array(sizeOf(list)), ends: new Uint32Array(list.length) }, list)
+
+const sharedBytes = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size))
+
+export function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  const copy = sharedBytes(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
+export const shareBytes = (list: readonly Uint8Array[]): PackedBytes<SharedArrayBuffer> =>
+  fill({ bytes: sharedBytes(sizeOf(list)), ends: new Uint32Array(new SharedArrayBuffer(endsBytes(list))) }, list)
+
+/** The strings again, as views of one buffer that belongs to this thread: not everything that takes bytes takes shared ones. */
+export function unpackBytes({ bytes, ends }: PackedBytes<ArrayBufferLike>): Uint8Array[] {
+  const own = bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
+  return Array.from(ends, (end, i) => own.subarray(i === 0 ? 0 : ends[i - 1], end))
+}
+
+/** The same bytes with no others around them. */
+const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
+
+/** Every byte string of the object on its own; the object itself when all are. */
+export function aloneIn<T extends object>(object: T): T {
+  const views = Object.entries(object).filter(([, value]) => value instanceof Uint8Array && alone(value) !== value)
+  return views.length === 0 ? object : { ...object, ...Object.fromEntries(views.map(([key, value]) => [key, alone(value)])) }
+}
+
+export const packPayload = (payload: Payload): Packed<Payload> => ({
+  ...aloneIn(payload),
+  transactions: packBytes(payload.transactions),
+})
+export const packAttributes = (attributes: PayloadAttributes): Packed<PayloadAttributes> => ({
+  ...aloneIn(attributes),
+  transactions: packBytes(attributes.transactions),
+})
+export function unpack<T extends { readonly transactions: readonly Uint8Array[] }>(packed: Packed<T>): T {
+  return { ...packed, transactions: unpackBytes(packed.transactions) } as unknown as T
+}
+
+function shareHashes(executed: readonly ExecutedTransaction[]): Uint8Array<SharedArrayBuffer> {
+  const bytes = sharedBytes(hashBytes * executed.length)
+  for (const [i, { hash }] of executed.entries()) bytes.set(fromHex(hash), hashBytes * i)
+  return bytes
+}
+
+/** Cost: O(bytes of transactions, receipts and trie nodes). */
+export function packBlock({ hash, header, transactions, executed, diff, trie }: ExecutedBlock): PackedBlock {
+  return {
+    hash,
+    header: aloneIn(header),
+    transactions: shareBytes(transactions),
+    hashes: shareHashes(executed),
+    executed: shared(serialize(executed)),
+    diff: diff.bytes,
+    root: trie.root,
+    nodes: shareBytes(trie.nodes.flatMap(({ owner, path, node }) => [owner ?? none, path, node ?? none])),
+    storageRoots: trie.storageRoots,
+  }
+}
+
+/** Bytes that stay as long as a message with the block is not taken. */
+export const packedBytes = ({ transactions, hashes, executed, diff, nodes }: PackedBlock): number =>
+  transactions.bytes.length + hashes.length + executed.length + diff.byteLength + nodes.bytes.length
+
+/** What a block did to the tries; the nodes, which proofs alone want, are unpacked when they are asked for. */
+class MirroredTrie implements TrieChanges {
+  readonly root: Hash
+  readonly storageRoots: TrieChanges['storageRoots']
+  readonly #packed: PackedBlock['nodes']
+  #nodes: TrieChanges['nodes'] | undefined
+
+  constructor({ root, nodes, storageRoots }: PackedBlock) {
+    this.root = root
+    this.storageRoots = storageRoots
+    this.#packed = nodes
+  }
+
+  get nodes(): TrieChanges['nodes'] {
+    this.#nodes ??= unpackNodes(this.#packed)
+    return this.#nodes
+  }
+}
+
+function unpackNodes(packed: PackedBlock['nodes']): TrieChanges['nodes'] {
+  const parts = unpackBytes(packed)
+  const changes: TrieChanges['nodes'][number][] = []
+  for (let i = 0; i < parts.length; i += 3) {
+    const [owner = none, path = none, node = none] = parts.slice(i, i + 3)
+    changes.push({ owner: owner.length === 0 ? undefined : owner, path, node: node.length === 0 ? null : node })
+  }
+  return changes
+}
+
+/** A block that another thread executed; its parts are unpacked when they are asked for. */
+class MirroredBlock implements ExecutedBlock {
+  readonly hash: Hash
+  readonly header: Header
+  readonly trie: TrieChanges
+  readonly #packed: PackedBlock
+  #executed: readonly ExecutedTransaction[] | undefined
+  #transactions: Block['transactions'] | undefined
+  #diff: StateDiff | undefined
+
+  constructor(packed: PackedBlock) {
+    this.hash = packed.hash
+    this.header = packed.header
+    this.trie = new MirroredTrie(packed)
+    this.#packed = packed
+  }
+
+  get transactions(): Block['transactions'] {
+    this.#transactions ??= unpackBytes(this.#packed.transactions)
+    return this.#transactions
+  }
+
+  get transactionHashes(): readonly Hash[] {
+    const { hashes } = this.#packed
+    return Array.from({ length: hashes.length / hashBytes }, (_, i) => hexAt(hashes, hashBytes * i, hashBytes) as Hash)
+  }
+
+  get executed(): readonly ExecutedTransaction[] {
+    this.#executed ??= deserialize(this.#packed.executed.slice()) as readonly ExecutedTransaction[]
+    return this.#executed
+  }
+
+  get diff(): StateDiff {
+    this.#diff ??= new StateDiffTable(this.#packed.diff)
+    return this.#diff
+  }
+}
+
+export function unpackBlock(packed: PackedBlock): ExecutedBlock {
+  return new MirroredBlock(packed)
+}

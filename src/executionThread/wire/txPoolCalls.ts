@@ -1,0 +1,119 @@
+import type { BlockLimits, PoolRemoval, TransactionPool } from '#block/building/poolPort'
+import type { TxPool } from '#txpool/txPool'
+import type { Address, Hash } from '#types/ids'
+import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
+import { packBytes, unpackBytes } from './packedBlocks.ts'
+import type { PoolAnswers, PoolCall } from './protocol.ts'
+
+/** A pool in the thread that has it, and what builds with it. */
+export type ServedPool = {
+  /** of which `add` keeps no bytes but copies */
+  readonly pool: Pick<TxPool, 'add' | 'get' | 'nextNonce' | 'size' | 'content' | 'remove'>
+  readonly limitBlocks: (change: BlockLimits) => void
+}
+
+/** So many transactions are one message at most: to check them keeps the other thread busy for some 15 ms. */
+const maxAddedAtOnce = 128
+
+const alone = (bytes: Uint8Array): Uint8Array => (bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice())
+
+/** Answers one call of a pool's client. */
+export function answerPool({ pool, limitBlocks }: ServedPool, call: PoolCall): PoolAnswers[keyof PoolAnswers] {
+  switch (call.method) {
+    case 'poolAdd':
+      return pool.add(unpackBytes(call.raws))
+    case 'poolGet': {
+      const found = pool.get(call.hash)
+      return found && { hash: found.hash, sender: found.sender, isPending: found.isPending, raw: alone(found.raw) }
+    }
+    case 'poolNextNonce':
+      return pool.nextNonce(call.sender)
+    case 'poolSize':
+      return pool.size()
+    case 'poolContent': {
+      const content = pool.content(call.sender)
+      return {
+        listed: content.map(({ hash, sender, isPending }) => ({ hash, sender, isPending })),
+        raws: packBytes(content.map(({ raw }) => raw)),
+      }
+    }
+    case 'poolRemove':
+      return pool.remove(call.what)
+    case 'poolLimitBlocks':
+      limitBlocks(call.change)
+      return undefined
+  }
+}
+
+type Waiting = {
+  readonly raw: Uint8Array
+  readonly resolve: (outcome: PoolOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+class PoolClient implements TransactionPool {
+  readonly #call: PoolCaller
+  readonly #waiting: Waiting[] = []
+  #isAdding = false
+
+  constructor(call: PoolCaller) {
+    this.#call = call
+  }
+
+  add(raw: Uint8Array): Promise<PoolOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ raw, resolve, reject })
+      if (this.#isAdding) return
+      this.#isAdding = true
+      setImmediate(() => void this.#flush())
+    })
+  }
+
+  get(hash: Hash): Promise<PooledTransaction | undefined> {
+    return this.#call({ method: 'poolGet', hash })
+  }
+
+  nextNonce(sender: Address): Promise<bigint | undefined> {
+    return this.#call({ method: 'poolNextNonce', sender })
+  }
+
+  size(): Promise<{ readonly pending: number; readonly queued: number }> {
+    return this.#call({ method: 'poolSize' })
+  }
+
+  async content(sender?: Address): Promise<readonly PooledTransaction[]> {
+    const { listed, raws } = await this.#call({ method: 'poolContent', sender })
+    const bytes = unpackBytes(raws)
+    return listed.map((one, i) => ({ ...one, raw: bytes[i] as Uint8Array }))
+  }
+
+  remove(what: PoolRemoval): Promise<readonly Hash[]> {
+    return this.#call({ method: 'poolRemove', what })
+  }
+
+  async limitBlocks(change: BlockLimits): Promise<void> {
+    await this.#call({ method: 'poolLimitBlocks', change })
+  }
+
+  /** One message at a time is under way: whatever else the other thread is asked waits for no more than that. */
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#addAll(this.#waiting.splice(0, maxAddedAtOnce))
+    this.#isAdding = false
+  }
+
+  async #addAll(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#call({ method: 'poolAdd', raws: packBytes(batch.map(({ raw }) => raw)) })
+      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as PoolOutcome)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+}
+
+export type PoolCaller = <C extends PoolCall>(call: C) => Promise<PoolAnswers[C['method']]>
+
+/** The pool of another thread. What is added in one turn of the event loop, or while others are on their way, crosses and is answered together. */
+export function createPoolClient(call: PoolCaller): TransactionPool {
+  return new PoolClient(call)
+}

@@ -1,0 +1,70 @@
+import type { FollowStatus } from '#consensus/follow'
+import type { DriverStatus } from '#consensus/status'
+import type { Clock } from '#lib/clock'
+import type { SyncProgress } from '#rpc/ports'
+import { freeBytes } from '#store/freeSpace'
+import type { NodeOptions } from '../nodeOptions.ts'
+import { maxSilentMs } from '../parts/engineSilence.ts'
+import { readinessProblems } from './readiness.ts'
+
+/** What an execution half alone knows of the one that moves it. */
+export type EngineUse = {
+  /** since it called; undefined: it never did */
+  readonly silentMs: number | undefined
+  /** while it names blocks that are not known here */
+  readonly behind: SyncProgress | undefined
+}
+
+/** Why the answers of an execution half alone are not fresh, in words for an operator; none: they are. Pure. */
+export function engineProblems({ silentMs, behind }: EngineUse): readonly string[] {
+  if (silentMs === undefined) return ['no consensus half has called since the start']
+  const problems: string[] = []
+  if (silentMs > maxSilentMs) problems.push(`the consensus half has not called for ${Math.round(silentMs / 1000)} s`)
+  if (behind) problems.push(`block ${behind.current} is the head, and the consensus half names blocks that are not known here`)
+  return problems
+}
+
+/** Why nothing more is written; `free` undefined: the disk cannot be asked. Pure. */
+export function diskProblems(free: number | undefined, minFreeBytes: number): readonly string[] {
+  if (free === undefined) return ['the disk of the data directory does not answer']
+  return free < minFreeBytes
+    ? [`${free} bytes are free on the disk of the data directory, less than ${minFreeBytes}: no block is taken`]
+    : []
+}
+
+/** Why a followed chain is not taken over, or not any more. Pure. */
+export function followProblems(status: FollowStatus | undefined): readonly string[] {
+  if (status?.fault) return [`nothing is followed any more: ${status.fault.message} (${status.fault.code})`]
+  return status?.refusal ? [`the followed node is refused: ${status.refusal.message} (${status.refusal.code})`] : []
+}
+
+export type HealthSources = {
+  readonly clock: Clock
+  readonly status: () => DriverStatus | undefined
+  readonly follow: () => FollowStatus | undefined
+  /** absent: no other half moves this one */
+  readonly engineUse: (() => EngineUse) | undefined
+}
+
+/** Why the node's answers are not fresh, by mode; none: they are. */
+export function problemsOf(
+  { clock, status, follow, engineUse }: HealthSources,
+  { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
+): readonly string[] {
+  const now = status()
+  return [
+    ...(now ? readinessProblems(now, clock.nowMs(), source && readyMaxLagSec) : []),
+    ...followProblems(follow()),
+    ...(engineUse ? engineProblems(engineUse()) : []),
+    ...(mode === 'consensus' ? [] : diskProblems(freeIn(datadir), minFreeBytes)),
+  ]
+}
+
+/** Free bytes of the disk under a directory; undefined: it does not answer. */
+export function freeIn(datadir: string): number | undefined {
+  try {
+    return freeBytes(datadir)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { DriverStatus } from '#consensus/status'
+import type { Heads } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { countingFaults } from '#lib/faultCount'
+import type { Log } from '#lib/log'
+import { createLoopLagMeter } from '#lib/loopLag'
+import { freeIn } from '../health/health.ts'
+import { faultCodes, nodeMetrics } from '../metrics.ts'
+import type { NodeMode } from '../nodeOptions.ts'
+import { createCompatMetrics } from './compatMetrics.ts'
+
+export type NodeMetricsDeps = { readonly registry: Registry; readonly clock: Clock }
+export type NodeMetricsOptions = { readonly mode: NodeMode; readonly datadir: string }
+
+/** What the node knows of itself at a scrape; undefined: not in this mode, or not yet. */
+export type NodeFacts = { readonly status: DriverStatus | undefined; readonly heads: Heads | undefined }
+
+/** Metrics of the process as a whole. Disposing of it ends the watch over the event loop. */
+export interface NodeMetricsMeter extends Disposable {
+  /** The same log; the codes of faults in it are counted. */
+  counting(log: Log): Log
+  /** Measures what is measured when it is asked for: call it before each scrape. */
+  collect(facts: NodeFacts): void
+}
+
+/** Bytes that the files of a folder take on disk, those of its folders included; 0 when there is none. */
+function folderBytes(path: string): number {
+  try {
+    return readdirSync(path, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).blocks * 512, 0)
+  } catch {
+    return 0 // a file that went away meanwhile, or no folder yet: a gauge is no reason to fail
+  }
+}
+
+export function createNodeMetrics({ registry, clock }: NodeMetricsDeps, { mode, datadir }: NodeMetricsOptions): NodeMetricsMeter {
+  const metrics = nodeMetrics.register(registry)
+  const compat = mode === 'execution' ? undefined : createCompatMetrics(registry)
+  const lag = createLoopLagMeter()
+  const known = new Set(faultCodes)
+  metrics.info.set({ mode }, 1)
+
+  function collectAges({ status, heads = status?.heads }: NodeFacts, nowMs: number): void {
+    const refs = { l1: status?.l1.latest, l1_derived: status?.origin, ...heads }
+    for (const head of ['l1', 'l1_derived', 'unsafe', 'safe', 'finalized'] as const) {
+      const ref = refs[head]
+      if (ref) metrics.ages.set({ head }, nowMs / 1000 - ref.timestamp)
+    }
+  }
+
+  return {
+    counting: (log) => countingFaults(log, (code) => metrics.faults.inc({ code: known.has(code) ? code : 'other' })),
+    collect(facts): void {
+      const nowMs = clock.nowMs()
+      const { medianSec, p99Sec, maxSec } = lag.read()
+      metrics.loopLag.set({ quantile: '0.5' }, medianSec)
+      metrics.loopLag.set({ quantile: '0.99' }, p99Sec)
+      metrics.loopLag.set({ quantile: '1' }, maxSec)
+      for (const store of ['chain', 'consensus'] as const) metrics.stores.set({ store }, folderBytes(join(datadir, store)))
+      const free = freeIn(datadir)
+      if (free !== undefined) metrics.diskFree.set({}, free)
+      const { rss, heapUsed, external } = process.memoryUsage()
+      metrics.memory.set({ kind: 'resident' }, rss)
+      metrics.memory.set({ kind: 'heap' }, heapUsed)
+      metrics.memory.set({ kind: 'external' }, external)
+      collectAges(facts, nowMs)
+      if (facts.status) compat?.(facts.status, nowMs)
+    },
+    [Symbol.dispose]: () => lag[Symbol.dispose](),
+  }
+}

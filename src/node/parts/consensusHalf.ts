@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { type Consensus, type ConsensusDeps, createConsensus } from '#consensus/consensus'
+import { defaultDriverOptions } from '#consensus/driver'
+import { consensusMetrics } from '#consensus/metrics'
+import type { SafeHeadStore } from '#consensus/ports'
+import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import type { SequencerControl } from '#consensus/sequencer'
+import { createPipeline } from '#derive/pipeline'
+import type { Engine } from '#engine/port'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import type { KzgThread } from '#lib/kzgThread'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
+import { agreeOnSchema, consensusSchema } from '#store/schema'
+import { consensusTables } from '#store/tables'
+import type { EngineEndpoint, L1Options, SequencerNodeOptions, SourceOptions } from '../nodeOptions.ts'
+import { safeHeadTable } from '../storage/safeHeadTable.ts'
+import { type Follow, openFollow } from './followPart.ts'
+import { checkL1, openL1 } from './l1Part.ts'
+import { openSequencer } from './sequencerPart.ts'
+
+export type ConsensusHalfDeps = {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  readonly registry: Registry
+  readonly kzg?: KzgThread
+}
+
+/** L1, a source, or both, L1 and a sequencer; `endpoint`: where the execution half is, when it is elsewhere. */
+export type ConsensusHalfOptions = {
+  readonly config: RollupConfig
+  readonly datadir: string
+  readonly l1?: L1Options
+  readonly source?: SourceOptions
+  readonly sequencer?: SequencerNodeOptions
+  readonly endpoint?: EngineEndpoint
+}
+
+/** The consensus half of this process, before it runs. */
+export interface ConsensusHalf extends AsyncDisposable, Pick<Consensus, 'status' | 'inbox' | 'waits'> {
+  readonly store: SafeHeadStore
+  /** absent: no other node is followed */
+  readonly follow: Pick<Follow, 'status'> | undefined
+  /** absent: no block is made here */
+  readonly sequencer: SequencerControl | undefined
+  /**
+   * Runs until the signal is aborted; once. A fork without rules ends derivation, not the node.
+   * @throws Fault that a running node cannot report by itself (fatal)
+   */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Safe and finalized move once in minutes: they are asked for at every so many polls of the head. */
+const labelPolls = 4
+
+/** What a fork stopped leaves a node that serves what it has, not ready; any other fatal fault ends it. */
+async function runConsensus(consensus: Consensus, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    await consensus.run(signal)
+  } catch (error) {
+    if (!isFault(error, 'UNSUPPORTED_FORK')) throw error
+    log.error('derivation has ended', { code: error.code, reason: error.message, fix: error.fix })
+  }
+}
+
+/** Until all have ended; when one fails the others are stopped by the controller, and its failure is thrown then. */
+async function allEnded(parts: readonly Promise<void>[], stop: AbortController): Promise<void> {
+  for (const part of parts) part.catch(() => stop.abort())
+  await Promise.allSettled(parts)
+  await Promise.all(parts)
+}
+
+/** @throws Fault of the store, SOURCE_URL_INVALID (fatal) */
+export async function openConsensusHalf(deps: ConsensusHalfDeps, options: ConsensusHalfOptions): Promise<ConsensusHalf> {
+  const { log, registry } = deps
+  const { config, datadir, l1: l1Options, source, sequencer: sequencerOptions } = options
+  await using opening = new AsyncDisposableStack()
+  const kv: Kv = opening.use(openLmdbKv(join(datadir, 'consensus'), Object.values(consensusTables)))
+  agreeOnSchema(kv, consensusSchema)
+  const store = createSafeHeadStore(safeHeadTable(kv, consensusTables.safeHeads.id))
+  const l1 = l1Options && opening.use(openL1({ ...deps, kv }, { config, l1: l1Options }))
+  const follow = source && opening.use(openFollow(deps, { ...options, source }))
+  const sequencer = sequencerOptions && openSequencer(deps, { ...sequencerOptions, config })
+  const consensusDeps: ConsensusDeps = {
+    ...deps,
+    log: log.child('consensus'),
+    metrics: consensusMetrics.register(registry),
+    ...(l1 && { l1: { source: l1, store, createPipeline: (start) => createPipeline(config, start, log.child('derive')) } }),
+    ...(follow && { createFeed: (parts) => follow.createFeed(parts) }),
+    ...(sequencer && { createSequencer: (parts) => sequencer.create(parts) }),
+  }
+  const polls = l1Options && { headPollMs: l1Options.pollMs, labelPollMs: labelPolls * l1Options.pollMs }
+  const consensus = createConsensus(consensusDeps, { ...defaultDriverOptions, ...polls, config })
+  const open = opening.move()
+  return {
+    store,
+    follow,
+    sequencer: sequencer?.control(),
+    inbox: consensus.inbox,
+    waits: consensus.waits,
+    status: () => consensus.status(),
+    async run(signal): Promise<void> {
+      const failed = new AbortController()
+      const until = AbortSignal.any([signal, failed.signal])
+      await allEnded([runConsensus(consensus, log, until), ...(l1 ? [checkL1(l1, until)] : [])], failed)
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import type { EngineApi, PayloadStatus } from '#engine/engineApi'
+import type { ChainView } from '#rpc/ports'
+import { createManualClock } from '#test/harness/clock'
+import { type Hash, zeroHash } from '#types/ids'
+import { createEngineWatch } from './engineWatch.ts'
+
+const state = { head: zeroHash as Hash, safe: zeroHash as Hash, finalized: zeroHash as Hash }
+
+function watched(status: PayloadStatus['status']) {
+  const clock = createManualClock()
+  const answer = { status, latestValidHash: zeroHash, validationError: '' } as PayloadStatus
+  const scripted = { is: answer }
+  const api = {
+    newPayload: async () => scripted.is,
+    forkchoiceUpdated: async () => ({ payloadStatus: scripted.is, payloadId: undefined }),
+  } as unknown as EngineApi
+  let head = 5
+  const watch = createEngineWatch({ api, clock }, () => head)
+  const say = (next: PayloadStatus['status']): void => {
+    scripted.is = { ...answer, status: next } as PayloadStatus
+  }
+  return { clock, watch, say, grow: (to: number) => (head = to) }
+}
+const payloadOf = (blockNumber: number) => ({ payload: { blockNumber } }) as never
+
+it('node/parts/engineWatch: it is behind from a forkchoice with an unknown head to one that it can follow', async () => {
+  const { watch, say, grow } = watched('SYNCING')
+  expect(watch.behind()).toBeUndefined()
+  await watch.api.newPayload(3, payloadOf(40))
+  expect(watch.sync()).toBeUndefined()
+  await watch.api.forkchoiceUpdated(3, state, undefined)
+  expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 40 })
+  expect(watch.behind()).toEqual({ starting: 5, current: 5, highest: 40 })
+  grow(41)
+  expect(watch.sync()).toEqual({ starting: 5, current: 41, highest: 41 })
+  say('VALID')
+  await watch.api.forkchoiceUpdated(3, state, undefined)
+  expect(watch.sync()).toBeUndefined()
+})
+
+it('node/parts/engineWatch: every call and every view of the other half counts as a sign of life', async () => {
+  const { watch, clock } = watched('VALID')
+  expect(watch.silentMs()).toBeUndefined()
+  await watch.api.newPayload(3, payloadOf(6))
+  await clock.advanceMs(30_000)
+  expect(watch.silentMs()).toBe(30_000)
+  const chain = watch.heard({ view: () => ({}) as ChainView, sync: () => undefined })
+  chain.sync()
+  expect(watch.silentMs()).toBe(30_000)
+  chain.view()
+  expect(watch.silentMs()).toBe(0)
+})
+
+it('node/parts/engineWatch: an execution half that nobody moves is syncing, at the start and after half a minute; not behind', async () => {
+  const { watch, clock, grow } = watched('VALID')
+  expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 5 })
+  await watch.api.newPayload(3, payloadOf(6))
+  grow(6)
+  expect(watch.sync()).toBeUndefined()
+  await clock.advanceMs(30_000)
+  expect(watch.sync()).toBeUndefined()
+  await clock.advanceMs(1)
+  expect([watch.sync(), watch.behind()]).toEqual([{ starting: 5, current: 6, highest: 6 }, undefined])
+  await watch.api.forkchoiceUpdated(3, state, undefined)
+  expect(watch.sync()).toBeUndefined()
+})

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { Genesis } from '#chainspec/genesis'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
+import { executionMetrics, measurePool } from '#executionThread/metrics'
+import { publisherMetrics } from '#flashblocks/metrics'
+import { createPublisher, type Publisher } from '#flashblocks/publisher'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { TxPoolFacts } from '#txpool/txPool'
+import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
+
+export type ExecutionHalfDeps = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly registry: Registry
+  /** Told right before and right after each transaction that moves the chain. */
+  readonly onCommit?: (phase: 'begin' | 'end') => void
+  /** Told of each record right after it can be read. */
+  readonly onPublish?: (record: HeadRecord) => void
+}
+
+export type ExecutionHalfOptions = {
+  readonly config: RollupConfig
+  readonly genesis: () => Genesis
+  readonly datadir: string
+  readonly minFreeBytes: number
+  readonly listen: Pick<ListenOptions, 'flashblocks'>
+}
+
+/** The execution half of this process. */
+export interface ExecutionHalf extends AsyncDisposable {
+  readonly execution: ExecutionWorker
+  /** where blocks that are built here are published */
+  readonly urls: Pick<Urls, 'flashblocks'>
+  /** of all blocks executed since the start */
+  executedGas(): bigint
+  /** Measures what it holds: before metrics are read. */
+  collect(): void
+}
+
+/** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
+export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
+  const { registry } = deps
+  const { config, genesis, datadir, minFreeBytes, listen } = options
+  await using starting = new AsyncDisposableStack()
+  const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
+  const executed = executionMetrics.register(registry)
+  let executedGas = 0n
+  const worker = await startExecutionWorker(
+    {
+      ...deps,
+      genesis,
+      onIncrement: (increment) => publisher?.publish(increment),
+      onExecuted({ number, gasUsed, transactions, ms }): void {
+        executedGas += gasUsed
+        executed.blocks.inc({})
+        executed.gas.inc({}, Number(gasUsed))
+        executed.milliseconds.inc({}, ms)
+        executed.transactions.inc({}, transactions)
+        executed.lastBlock.set({}, number)
+      },
+    },
+    { dir: join(datadir, 'chain'), config, minFreeBytes, ...(listen.flashblocks && { incrementMs: listen.flashblocks.intervalMs }) },
+  )
+  const execution = starting.use(worker)
+  let poolBefore: TxPoolFacts | undefined
+  let reusedBefore = 0
+  function collect(): void {
+    const { journalBytes, treeBytes, overlayBlocks, reused, pool } = execution.sizes()
+    executed.reused.inc({}, reused - reusedBefore)
+    reusedBefore = reused
+    executed.journal.set({}, journalBytes)
+    executed.tree.set({}, treeBytes)
+    executed.overlays.set({}, overlayBlocks)
+    if (pool) measurePool(executed, pool, poolBefore)
+    poolBefore = pool
+  }
+  const urls = publisher ? { flashblocks: publisher.url } : {}
+  const kept = starting.move()
+  return { execution, urls, collect, executedGas: () => executedGas, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+const openPublisher = ({ clock, log, registry }: ExecutionHalfDeps, listen: FlashblocksListen): Promise<Publisher> =>
+  createPublisher({ clock, log: log.child('flashblocks'), metrics: publisherMetrics.register(registry) }, listen)

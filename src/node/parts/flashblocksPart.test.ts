@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Registry } from 'prom-client'
+import { expect, it, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
+import type { ExecutionWorker } from '#executionThread/executionThread'
+import { silentLog } from '#lib/log'
+import type { SyncProgress } from '#rpc/ports'
+import { createManualClock } from '#test/harness/clock'
+import { followConfig } from '#test/harness/consensus/follow'
+import { blockAt, messageOf, modelPending, sliceAt } from '#test/harness/flashblocks/messages'
+import { type FlashblocksPart, openFlashblocks } from './flashblocksPart.ts'
+
+const until = (check: () => unknown): Promise<void> => vi.waitFor(async () => void (await check()), { timeout: 5_000, interval: 2 })
+
+async function open() {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const clock = createManualClock()
+  const model = modelPending(blockAt(10))
+  const registry = new Registry()
+  let sync: SyncProgress | undefined = { starting: 0, current: 10, highest: 99 }
+  const execution = {
+    pending: model,
+    get published() {
+      const { number, ...place } = model.executed ?? {}
+      return { heads: { unsafe: model.head }, ...(number && { pending: { blocks: [{ ...place, header: { number } }] } }) }
+    },
+  } as unknown as Pick<ExecutionWorker, 'published' | 'pending'>
+  const part: FlashblocksPart = openFlashblocks(
+    { clock, registry, execution, random: () => 0, log: silentLog, sync: () => sync },
+    { config: followConfig, flashblocks: { urls: [`ws://127.0.0.1:${(server.address() as AddressInfo).port}`] } },
+  )
+  return {
+    ...{ server, clock, model, part },
+    synced: () => {
+      sync = undefined
+    },
+    async metric(name: string) {
+      part.collect()
+      return (await registry.getSingleMetric(name)?.get())?.values[0]?.value
+    },
+    send: (...at: Parameters<typeof sliceAt>) => {
+      for (const client of server.clients) client.send(messageOf(sliceAt(...at)))
+    },
+    async [Symbol.asyncDispose]() {
+      part[Symbol.dispose]()
+      for (const client of server.clients) client.terminate()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+it('node/parts/flashblocksPart: nothing is followed before the node has caught up', async () => {
+  await using at = await open()
+  await at.clock.advanceMs(10_000)
+  expect([at.server.clients.size, at.part.problems()]).toEqual([0, []])
+  at.synced()
+  await at.clock.advanceMs(500)
+  await until(() => expect(at.server.clients.size).toBe(1))
+})
+
+it('node/parts/flashblocksPart: a silent feed is a problem after two block times, until the next slice; metrics say both', async () => {
+  await using at = await open()
+  at.synced()
+  await at.clock.advanceMs(500)
+  await until(() => expect(at.server.clients.size).toBe(1))
+  at.send(11, 0)
+  await until(() => expect(at.model.blocks).toHaveLength(1))
+  await until(async () => expect(await at.metric('basalt_flashblocks_pending_state')).toBe(1))
+  expect(await at.metric('reth_flashblocks_pending_snapshot_height')).toBe(11)
+  await at.clock.advanceMs(2_000 * followConfig.blockTimeSec)
+  expect(at.part.problems()).toEqual([expect.stringContaining('pending is what is sealed')])
+  expect([at.model.blocks, await at.metric('basalt_flashblocks_pending_state')]).toEqual([[], 0])
+  await at.clock.advanceMs(5)
+  await until(() => expect(at.server.clients.size).toBe(1))
+  at.send(11, 1)
+  await until(() => expect(at.part.problems()).toEqual([]))
+  expect(await at.metric('reth_flashblocks_upstream_messages')).toBe(2)
+})

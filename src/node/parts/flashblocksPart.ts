@@ -1,0 +1,110 @@
+import type { Registry } from 'prom-client'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import type { ExecutionWorker } from '#executionThread/executionThread'
+import type { Shown } from '#flashblocks/consumer'
+import { createFeed, defaultFeedOptions, type Feed, type FeedOptions, parseFeedUrls } from '#flashblocks/feed'
+import { type FlashblocksMetrics, flashblocksMetrics } from '#flashblocks/metrics'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { SyncProgress } from '#rpc/ports'
+import { withPeersNames } from '../metrics/flashblocksCompat.ts'
+import type { NodeOptions } from '../nodeOptions.ts'
+import { pendingChanges } from '../serving/pendingFeed.ts'
+
+type Followed = Pick<ExecutionWorker, 'published' | 'pending'>
+
+export type FlashblocksPartDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly registry: Registry
+  /** absent: the node has no execution half */
+  readonly execution: Followed | undefined
+  /** undefined: not syncing */
+  readonly sync: () => SyncProgress | undefined
+}
+
+/** The feed of a node: followed from the moment on at which the node has caught up. */
+export interface FlashblocksPart extends Disposable {
+  /** Told of each record of heads after it can be read. */
+  publish(record: HeadRecord): void
+  /** Why pending is what is sealed, in words for an operator; none: it is not, or the node has still to catch up. */
+  problems(): readonly string[]
+  /** Before metrics are read. */
+  collect(): void
+}
+
+/** A node that has caught up is now and then a block behind: that changes nothing. */
+const syncedForMs = 60_000
+const lookAgainMs = 500
+
+/** Of a node that follows none. */
+export const noFlashblocks: FlashblocksPart = {
+  publish(): void {},
+  problems: () => [],
+  collect(): void {},
+  [Symbol.dispose](): void {},
+}
+
+/** @throws Fault FEED_URL_INVALID (fatal) */
+export function openFlashblocks(
+  deps: FlashblocksPartDeps,
+  { config, flashblocks }: Pick<NodeOptions, 'config' | 'flashblocks'>,
+): FlashblocksPart {
+  const { execution } = deps
+  if (execution === undefined || flashblocks === undefined) return noFlashblocks
+  const { urls, maxAgeMs = 2_000 * config.blockTimeSec } = flashblocks
+  return follow({ ...deps, execution }, { ...defaultFeedOptions, endpoints: parseFeedUrls(urls), maxAgeMs })
+}
+
+/** What became of what was pending. */
+function countChanges({ clears, reverted }: FlashblocksMetrics, before: HeadRecord, now: HeadRecord): void {
+  if (before.pending === undefined || before.pending.blocks === now.pending?.blocks) return
+  const dropped = pendingChanges(before, now).filter((change) => change.kind === 'dropped')
+  for (const { block, first } of dropped) reverted.inc({}, block.executed.length - first)
+  if (dropped.length > 0) clears.inc({ why: dropped.some(({ replacedBy }) => replacedBy !== undefined) ? 'reorg' : 'given-up' })
+  else if (now.pending === undefined) clears.inc({ why: 'catch-up' })
+}
+
+function follow(deps: FlashblocksPartDeps & { readonly execution: Followed }, options: FeedOptions): FlashblocksPart {
+  const { clock, registry, execution, sync } = deps
+  const metrics = withPeersNames(registry, flashblocksMetrics.register(registry))
+  const log = deps.log.child('flashblocks')
+  let syncedMs = Number.NEGATIVE_INFINITY
+  let feed: Feed | undefined
+  let timer: Disposable | undefined
+  let last = execution.published
+
+  function isSynced(): boolean {
+    if (sync() === undefined) syncedMs = clock.elapsedMs()
+    return clock.elapsedMs() - syncedMs < syncedForMs
+  }
+
+  function shown(): Shown {
+    const { heads, pending } = execution.published
+    const newest = pending?.blocks.at(-1)
+    const executed = newest && { number: newest.header.number, payloadId: newest.payloadId, index: newest.index }
+    return { head: heads.unsafe, executed }
+  }
+
+  function begin(): void {
+    if (isSynced()) feed = createFeed({ ...deps, log, metrics, pending: execution.pending, shown, isSynced }, options)
+    else timer = clock.after(lookAgainMs, begin)
+  }
+
+  begin()
+  return {
+    publish(record): void {
+      countChanges(metrics, last, record)
+      last = record
+      feed?.headsChanged()
+    },
+    problems: () => feed?.problems() ?? [],
+    collect: () => feed?.collect(),
+    [Symbol.dispose](): void {
+      timer?.[Symbol.dispose]()
+      feed?.[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Registry } from 'prom-client'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { ConsensusDeps, Feed } from '#consensus/consensus'
+import { createFollower, defaultFollowOptions, type Follower, type FollowStatus } from '#consensus/follow'
+import { followMetrics } from '#consensus/metrics'
+import { httpUrlOf } from '#engine/engineHttp'
+import { createL2Source, defaultL2SourceOptions } from '#l2/l2Source'
+import { l2Metrics } from '#l2/metrics'
+import { createProofsStatus } from '#l2/proofsStatus'
+import type { Clock } from '#lib/clock'
+import { signJwt } from '#lib/jwt'
+import type { Log } from '#lib/log'
+import type { Random } from '#lib/retry'
+import { nodeFault } from '../faults.ts'
+import type { EngineEndpoint, L1Options, SourceOptions } from '../nodeOptions.ts'
+
+export type FollowPartDeps = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly fetch: typeof fetch
+  readonly log: Log
+  readonly registry: Registry
+}
+
+export type FollowPartOptions = {
+  readonly config: RollupConfig
+  readonly source: SourceOptions
+  /** with L1, safe and finalized are what L1 says */
+  readonly l1?: L1Options
+  readonly endpoint?: EngineEndpoint
+}
+
+/** Follow mode, before consensus gives it an inbox. */
+export type Follow = Disposable & {
+  createFeed(parts: Parameters<NonNullable<ConsensusDeps['createFeed']>>[0]): Feed
+  /** undefined before the feed is made */
+  status(): FollowStatus | undefined
+}
+
+const proofsTimeoutMs = 10_000
+
+/** How far the execution half has recorded proofs. @throws Fault OPTION_UNSUPPORTED (fatal) */
+function proofsOf({ fetch, clock }: FollowPartDeps, endpoint: EngineEndpoint | undefined): ReturnType<typeof createProofsStatus> {
+  if (endpoint === undefined) throw nodeFault('OPTION_UNSUPPORTED', { option: '--source.proofs with our own execution half' })
+  const headers = (): Readonly<Record<string, string>> => ({
+    authorization: `Bearer ${signJwt(endpoint.jwtSecret(), Math.floor(clock.nowMs() / 1000))}`,
+  })
+  return createProofsStatus({ fetch, clock }, { url: httpUrlOf(endpoint.url), headers, timeoutMs: proofsTimeoutMs })
+}
+
+/** @throws Fault SOURCE_URL_INVALID, OPTION_UNSUPPORTED (fatal) */
+export function openFollow(deps: FollowPartDeps, options: FollowPartOptions): Follow {
+  const { registry } = deps
+  const { config, source, l1, endpoint } = options
+  const log = deps.log.child('follow')
+  const { url, hasProofs, maxAheadSec, pollMs } = source
+  const proofs = hasProofs ? proofsOf(deps, endpoint) : undefined
+  const l2Options = { ...defaultL2SourceOptions(config), url, config, ...(pollMs !== undefined && { pollMs }) }
+  const node = createL2Source({ ...deps, log: deps.log.child('l2'), metrics: l2Metrics.register(registry) }, l2Options)
+  const metrics = followMetrics.register(registry)
+  let follower: Follower | undefined
+  return {
+    createFeed({ inbox, waits }): Feed {
+      follower = createFollower(
+        { ...deps, inbox, waits, source: node, log, metrics, ...(proofs && { proofs }) },
+        { ...defaultFollowOptions, config, labels: l1 ? 'l1' : 'source', maxAheadSec },
+      )
+      return follower
+    },
+    status: () => follower?.status(),
+    [Symbol.dispose]: () => node[Symbol.dispose](),
+  }
+}

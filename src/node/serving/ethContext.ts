@@ -1,0 +1,106 @@
+import { childBaseFee } from '#block/fees/baseFee'
+import type { Execution } from '#blockchain/execution'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Evm } from '#evm/ports'
+import { createTracedWasmEvm } from '#evm/wasmEvm'
+import type { Clock } from '#lib/clock'
+import { createBlockCache } from '#rpc/blockCache'
+import type { EthContext } from '#rpc/context'
+import { defaultEthLimits } from '#rpc/context'
+import { createFilters } from '#rpc/filters'
+import type { PendingFeed } from '#rpc/pendingPorts'
+import { pendingRounds } from '#rpc/pendingRounds'
+import type { TransactionPool } from '#rpc/poolPorts'
+import type { CallOutcome, HeadFeed, MeasuredCall, SyncProgress } from '#rpc/ports'
+import type { SequencerLink } from '#rpc/submitPorts'
+import { measureCall, runCall } from '#simulation/call/callExecutor'
+import { createCallRuns } from '#simulation/call/callRuns'
+import { createCallTimer } from '#simulation/call/callTimer'
+import { createOverridableEvm } from '#simulation/call/overriddenPrecompiles'
+import { createMetering } from '#simulation/metering/meter'
+import { createTracing } from '#simulation/trace/tracing'
+
+export type EthContextDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly config: RollupConfig
+  readonly clock: Clock
+  /** tells of new blocks as they become canonical */
+  readonly heads: HeadFeed
+  /** absent: transactions are not kept here */
+  readonly pool?: TransactionPool | undefined
+  /** present: transactions go there */
+  readonly sequencer?: SequencerLink | undefined
+  readonly clientVersion: string
+  /** time that one eth_call or eth_estimateGas has for running code; 0: no bound; absent: five seconds */
+  readonly callTimeoutMs?: number | undefined
+  /** of filters; absent: any that nobody can guess */
+  readonly newFilterId?: (() => string) | undefined
+  /** undefined: not syncing */
+  readonly sync: () => SyncProgress | undefined
+  /** tells of blocks that are not sealed; absent: none is followed */
+  readonly preconfirmed?: PendingFeed | undefined
+  /** the sealed block that `pending` names while there is no newer one; absent: latest */
+  readonly pendingFallback?: 'latest' | 'finalized' | undefined
+  /** part of the caches that this thread has, the others have the rest; absent: all */
+  readonly cacheShare?: number | undefined
+}
+
+/** Of blocks that were asked for lately, decoded, all threads together; about sixty of 800 transactions each. */
+const blockCacheBytes = 128 * 2 ** 20
+
+/** As go-ethereum has it. */
+const defaultCallTimeoutMs = 5_000
+
+/** What the methods of the execution half get, but for the ticket of the call. */
+export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
+  const {
+    execution,
+    evm,
+    config,
+    clock,
+    heads,
+    pool,
+    sequencer,
+    clientVersion,
+    sync,
+    preconfirmed,
+    cacheShare = 1,
+    callTimeoutMs = defaultCallTimeoutMs,
+  } = deps
+  const blockTimeSec = Math.max(1, Math.round(config.blockTimeSec))
+  const traced = createTracedWasmEvm()
+  const overridable = createOverridableEvm(evm)
+  return {
+    chain: { view: () => execution.view(), sync },
+    executor: {
+      timer: () => createCallTimer(clock, callTimeoutMs),
+      call(at, message, timer, overrides): CallOutcome | undefined {
+        using view = execution.view()
+        const parent = view.parent(at.hash)
+        return parent && runCall({ evm: overridable, config, timer }, parent, message, overrides)
+      },
+      measure(at, message, timer, overrides): MeasuredCall | undefined {
+        using view = execution.view()
+        const parent = view.parent(at.hash)
+        return parent && measureCall({ evm: overridable, config, timer }, parent, message, overrides)
+      },
+    },
+    calls: createCallRuns({ execution, evm: overridable, traced, config }),
+    tracing: createTracing({ execution, evm, traced, config, clock }, cacheShare),
+    metering: createMetering({ execution, evm, config, clock }),
+    fees: { params: config.eip1559, nextBaseFee: (parent) => childBaseFee(config, parent, parent.timestamp + blockTimeSec) },
+    ...(pool && { pool }),
+    ...(sequencer && { sequencer }),
+    ...(preconfirmed && { preconfirmed: pendingRounds(preconfirmed) }),
+    pendingFallback: deps.pendingFallback ?? 'latest',
+    heads,
+    clock,
+    blocks: createBlockCache(blockCacheBytes * cacheShare),
+    filters: createFilters({ clock, newId: deps.newFilterId }),
+    chainId: config.l2ChainId,
+    forks: { schedule: config.schedule, genesis: config.genesis },
+    clientVersion,
+    limits: defaultEthLimits,
+  }
+}

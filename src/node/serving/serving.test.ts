@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import { silentLog } from '#lib/log'
+import { openExecution } from '#test/contract/engine'
+import { attributesAt, scheduleTo, smallChain } from '#test/harness/chain/blocks'
+import type { Payload } from '#types/payload'
+import type { NodeOptions } from '../nodeOptions.ts'
+import { rollupServing } from './serving.ts'
+
+const schedule = scheduleTo('jovian')
+const chain = smallChain(schedule)
+
+async function firstPayload(): Promise<Payload> {
+  const maker = openExecution(chain)
+  const built = await maker.build((await maker.heads()).unsafe, attributesAt(schedule, 1))
+  return built.kind === 'built' ? built.payload : expect.fail(built.reason)
+}
+
+/** What an operator can do, over an inbox that takes everything and keeps it. */
+function adminOf(config: object = chain.config) {
+  const taken: Payload[] = []
+  const inbox = {
+    insert: async ([payload]: readonly Payload[]) => {
+      if (payload) taken.push(payload)
+      return { kind: 'inserted' }
+    },
+  }
+  const deps = { consensus: { inbox }, log: silentLog, signal: new AbortController().signal }
+  const { admin = expect.fail() } = rollupServing(deps as never, { config, version: '1', isAdminOn: true } as NodeOptions)
+  return { admin, taken }
+}
+const without = (payload: Payload, field: keyof Payload): Payload => {
+  const { [field]: _left, ...rest } = payload
+  return rest as Payload
+}
+
+it('node/serving/serving: a payload posted by an operator gets to the inbox when it is what its hash says', async () => {
+  const { admin, taken } = adminOf()
+  const payload = await firstPayload()
+  expect(await admin.postUnsafePayload(payload)).toEqual({ kind: 'inserted' })
+  expect(taken).toEqual([payload])
+})
+
+it.each<[string, (payload: Payload) => Payload, RegExp]>([
+  ['another hash', (payload) => ({ ...payload, gasUsed: payload.gasUsed + 1n }), /does not hash to/],
+  ['a field of its fork missing', (payload) => without(payload, 'parentBeaconBlockRoot'), /parentBeaconBlockRoot is missing/],
+  ['a field missing that later ones need', (payload) => without(payload, 'blobGasUsed'), /blobGasUsed is missing/],
+])('node/serving/serving: one with %s is refused and goes no further', async (_what, change, reason) => {
+  const { admin, taken } = adminOf()
+  expect(await admin.postUnsafePayload(change(await firstPayload()))).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) })
+  expect(taken).toEqual([])
+})
+
+it('node/serving/serving: one past a fork without rules here is refused by name', async () => {
+  const { admin, taken } = adminOf({ ...chain.config, schedule: { ...schedule, beryl: 0 } })
+  expect(await admin.postUnsafePayload(await firstPayload())).toEqual({ kind: 'refused', reason: expect.stringMatching(/the fork beryl/) })
+  expect(taken).toEqual([])
+})

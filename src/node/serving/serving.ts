@@ -1,0 +1,157 @@
+import type { ForkSchedule } from '#chainspec/forks'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { unsupportedForkAt } from '#chainspec/unsupportedFork'
+import { progressOf } from '#consensus/status'
+import { createEngineApi } from '#engine/engineApi'
+import { headerOfPayload } from '#engine/payloadHeader'
+import type { Engine } from '#engine/port'
+import { methodVersionsAt, newPayloadRefusal } from '#engine/versions'
+import { createWasmEvm } from '#evm/wasmEvm'
+import type { ExecutionWorker } from '#executionThread/executionThread'
+import type { Clock } from '#lib/clock'
+import type { Log, RootLog } from '#lib/log'
+import type { Random } from '#lib/retry'
+import type { PendingFeed } from '#rpc/pendingPorts'
+import type { AdminNode, HeadFeed, SyncProgress } from '#rpc/ports'
+import type { ForwardState } from '#rpc/submitPorts'
+import { hashHeader } from '#types/header'
+import type { Payload } from '#types/payload'
+import type { ForwardMetrics } from '../metrics.ts'
+import { hasPendingBlocks, type NodeOptions } from '../nodeOptions.ts'
+import type { ConsensusHalf } from '../parts/consensusHalf.ts'
+import type { EngineSilence } from '../parts/engineSilence.ts'
+import { createEngineWatch, type EngineWatch } from '../parts/engineWatch.ts'
+import { createSequencerLink } from '../parts/sequencerLink.ts'
+import { adminSequencer } from '../parts/sequencerPart.ts'
+import { cacheShares } from '../threads/rpcThreadCount.ts'
+import { isThreaded } from '../threads/rpcThreads.ts'
+import { clientVersionOf } from './clientVersion.ts'
+import { createEthContext } from './ethContext.ts'
+import { createRollupNode } from './rollupNode.ts'
+import type { EthParts, RollupParts } from './servers.ts'
+import { followSyncOf, syncProgressOf } from './syncing.ts'
+
+/** A head that is at most so much block time behind the followed one is up with it. */
+const followLagSec = 10
+
+/** What `eth_syncing` tells, by who moves the chain. */
+function syncOf(
+  config: RollupConfig,
+  execution: ExecutionWorker,
+  consensus: ConsensusHalf | undefined,
+  watch: EngineWatch | undefined,
+): () => SyncProgress | undefined {
+  const head = (): number => execution.published.heads.unsafe.number
+  const starting = head()
+  return () => {
+    const followed = consensus?.follow?.status()
+    if (followed) return followSyncOf(followed, head(), starting, Math.ceil(followLagSec / config.blockTimeSec))
+    return consensus ? syncProgressOf(progressOf(config, consensus.status()), starting) : watch?.sync()
+  }
+}
+
+/** Disposing of it ends its link to the sequencer. */
+export type EthServing = Disposable & { readonly parts: EthParts; readonly watch: EngineWatch | undefined }
+
+/** What is served of the execution half: JSON-RPC, and the Engine API where another half moves it. */
+export function ethServing(
+  deps: {
+    readonly execution: ExecutionWorker
+    readonly consensus: ConsensusHalf | undefined
+    readonly clock: Clock
+    readonly fetch: typeof fetch
+    readonly random: Random
+    readonly forwarding: ForwardMetrics
+    readonly log: Log
+    readonly heads: HeadFeed
+    readonly preconfirmed: PendingFeed
+    /** absent: no other half moves this one */
+    readonly silence: EngineSilence | undefined
+  },
+  options: NodeOptions,
+): EthServing {
+  const { config, version, jwtSecret, listen, sequencerUrl, callTimeoutMs, pendingFallback } = options
+  const { execution, consensus, clock, heads, preconfirmed, silence, forwarding } = deps
+  const api = consensus === undefined ? createEngineApi({ engine: execution, config, clock }) : undefined
+  const watch = api && createEngineWatch({ api, clock, onCall: () => silence?.called() }, () => execution.published.heads.unsafe.number)
+  const clientVersion = clientVersionOf(version)
+  const sync = syncOf(config, execution, consensus, watch)
+  const { pool } = execution
+  const onCount = (state: ForwardState, transactions: number): void => forwarding.transactions.set({ state }, transactions)
+  const sequencer = sequencerUrl === undefined ? undefined : createSequencerLink({ ...deps, pool, onCount }, sequencerUrl)
+  const context = createEthContext({
+    ...{ execution, evm: createWasmEvm(), config, clock, heads, pool, sequencer, clientVersion, sync, callTimeoutMs, pendingFallback },
+    preconfirmed: hasPendingBlocks(options) ? preconfirmed : undefined,
+    cacheShare: cacheShares(isThreaded(options) ? (options.rpcThreads ?? 0) : 0).main,
+  })
+  const engine = watch &&
+    jwtSecret &&
+    listen.engine && {
+      api: watch.api,
+      jwtSecret,
+      onRefused: (reason: string): void => silence?.refused(reason),
+      context: { ...context, chain: watch.heard(context.chain) },
+    }
+  return { parts: { context, heads, ...(engine && { engine }) }, watch, [Symbol.dispose]: () => sequencer?.[Symbol.dispose]() }
+}
+
+/** What is served of the consensus half. */
+export function rollupServing(
+  deps: {
+    readonly engine: Engine
+    readonly consensus: ConsensusHalf
+    readonly problems: () => readonly string[]
+    readonly log: Log | RootLog
+    readonly signal: AbortSignal
+  },
+  { config, version, isAdminOn }: NodeOptions,
+): RollupParts {
+  const { engine, consensus, problems } = deps
+  const { store } = consensus
+  const rollup = createRollupNode({ config, status: () => consensus.status(), engine, store, problems })
+  return { rollup, version: `v${version}`, ...(isAdminOn && { admin: adminNode({ ...deps, config }) }) }
+}
+
+/**
+ * Why a payload out of nowhere goes no further, or undefined. What is refused by the inbox is remembered by its hash, so that must be its own;
+ * and only one with the fields of its fork can be hashed.
+ */
+function misfitOf(schedule: ForkSchedule, payload: Payload): string | undefined {
+  const { timestamp, blockHash } = payload
+  const later = unsupportedForkAt(schedule, timestamp)
+  if (later) return `a block of time ${timestamp} follows the fork ${later.fork}, which this version does not support`
+  const refusal = newPayloadRefusal(schedule, methodVersionsAt(schedule, timestamp).newPayload, payload)
+  if (refusal) return refusal.reason
+  return hashHeader(headerOfPayload(schedule, payload)) === blockHash ? undefined : `the payload does not hash to ${blockHash}`
+}
+
+function adminNode({
+  config,
+  consensus: { inbox, sequencer },
+  log,
+  signal,
+}: {
+  readonly config: RollupConfig
+  readonly consensus: Pick<ConsensusHalf, 'inbox' | 'sequencer'>
+  readonly log: Log | RootLog
+  readonly signal: AbortSignal
+}): AdminNode {
+  return {
+    async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
+      const misfit = misfitOf(config.schedule, payload)
+      if (misfit !== undefined) return { kind: 'refused', reason: misfit }
+      const outcome = await inbox.insert([payload], signal)
+      switch (outcome.kind) {
+        case 'inserted':
+          return { kind: 'inserted' }
+        case 'gap':
+          return { kind: 'refused', reason: `its parent, block ${outcome.missing.number} ${outcome.missing.hash}, is not known` }
+        case 'invalid':
+        case 'refused':
+          return { kind: 'refused', reason: outcome.reason }
+      }
+    },
+    sequencer: sequencer && adminSequencer(sequencer),
+    setLogLevel: 'setLevel' in log ? (level): void => log.setLevel(level) : undefined,
+  }
+}

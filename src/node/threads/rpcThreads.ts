@@ -1,0 +1,298 @@
+import { createServer } from 'node:net'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { ExecutionWorker } from '#executionThread/executionThread'
+import type { Clock } from '#lib/clock'
+import { listenFault } from '#lib/faults'
+import type { Log } from '#lib/log'
+import { writeLine } from '#lib/sentLog'
+import { filterNotFound } from '#rpc/errors'
+import type { Filters } from '#rpc/filters'
+import type { SyncProgress } from '#rpc/ports'
+import type { ApiKey } from '#rpc/rateLimit'
+import type { SequencerLink } from '#rpc/submitPorts'
+import type { Hash } from '#types/ids'
+import { counted } from '../metrics/scrape.ts'
+import type { RpcThreadsMetrics } from '../metrics.ts'
+import type { NodeOptions } from '../nodeOptions.ts'
+import type { ListenOptions, PageListen, Urls } from '../serving/servers.ts'
+import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
+import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+import { watchPulse } from './watchdog.ts'
+
+export type RpcThreadsDeps = {
+  readonly execution: Pick<ExecutionWorker, 'reader'>
+  readonly clock: Clock
+  readonly log: Log
+  /** undefined: not syncing */
+  readonly sync: () => SyncProgress | undefined
+  /** Why the node's answers are not fresh. */
+  readonly problems: () => readonly string[]
+  /** present: transactions go there */
+  readonly sequencer: SequencerLink | undefined
+  /** of this thread: they and those of the others learn of the same transactions */
+  readonly filters: Pick<Filters, 'notePending' | 'onPending'>
+  readonly metrics: RpcThreadsMetrics
+}
+
+export type RpcThreadsOptions = {
+  readonly count: number
+  readonly config: RollupConfig
+  readonly version: string
+  readonly listen: Pick<ListenOptions, 'http' | 'ws'>
+  readonly callTimeoutMs?: number | undefined
+  readonly pendingFallback?: 'latest' | 'finalized' | undefined
+  /** blocks are known before they are sealed */
+  readonly hasPending?: boolean
+}
+
+/** Threads that answer JSON-RPC, all on the same ports; one that ends is replaced. Disposing of them lets answers under way finish for a while. */
+export interface RpcThreads extends AsyncDisposable {
+  /** where each of them listens */
+  readonly urls: Urls
+  /** Why fewer of them answer than should; none: all do. */
+  problems(): readonly string[]
+  /** What each of them has measured since it started. */
+  metrics(): Promise<readonly MetricValues[]>
+  /** From now on these are the keys. */
+  setApiKeys(keys: readonly ApiKey[]): void
+}
+
+/** Between two looks at what the threads are told of. */
+const syncEveryMs = 250
+/** Before one that ended is replaced; twice as long after each that did not get to listen. */
+const restartMs = { first: 100, most: 10_000 }
+/** For a thread that is held up to say what it has measured. */
+const metricsTimeoutMs = 1_000
+
+/**
+ * Many threads listen on one port, so the system would let another process of this user listen there too: a port that somebody has is refused here.
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+async function checkFree(name: 'http' | 'ws', listen: NonNullable<ListenOptions['http' | 'ws']>): Promise<void> {
+  const { host, port } = listen
+  if (port === 0) return
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const at = { flag: ('flag' in listen && listen.flag) || `${name}.port`, host, port }
+      const reason = cause.code ?? cause.message
+      reject(reason === 'EADDRINUSE' ? listenFault('PORT_IN_USE', at, cause) : listenFault('LISTEN_FAILED', { ...at, reason }, cause))
+    })
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
+  })
+}
+
+/** The same ports for all: those that the first one has got. */
+function sharedPorts(listen: RpcThreadsOptions['listen'], urls: Urls): RpcThreadsOptions['listen'] {
+  const at = <L extends { readonly port: number }>(given: L, url = ''): L => ({ ...given, port: Number(new URL(url).port) || given.port })
+  const { http, ws } = listen
+  return { ...(http && { http: at(http, urls.http) }), ...(ws && { ws: at(ws, urls.ws) }) }
+}
+
+/** The same with other keys, where there is a rate limit. */
+function withKeys({ http, ws }: RpcThreadsOptions['listen'], keys: readonly ApiKey[]): RpcThreadsOptions['listen'] {
+  const changed = <L extends PageListen>(given: L): L => (given.rateLimit ? { ...given, rateLimit: { ...given.rateLimit, keys } } : given)
+  return { ...(http && { http: changed(http) }), ...(ws && { ws: changed(ws) }) }
+}
+
+/** Whether other threads than this one are to answer. */
+export const isThreaded = ({ rpcThreads = 0, listen }: Pick<NodeOptions, 'rpcThreads' | 'listen'>): boolean =>
+  rpcThreads > 0 && (listen.http !== undefined || listen.ws !== undefined)
+
+/** What is left for this thread. */
+export function withoutThreaded({ http: _http, ws: _ws, ...rest }: ListenOptions): ListenOptions {
+  return rest
+}
+
+class Threads implements RpcThreads {
+  readonly #deps: RpcThreadsDeps
+  readonly #options: RpcThreadsOptions
+  /** by number; undefined: it has ended, and another one starts */
+  readonly #seats: (RpcThread | undefined)[]
+  readonly #closing = new AbortController()
+  #listen: RpcThreadsOptions['listen']
+  #timer: Disposable | undefined
+  #feed: Disposable | undefined
+  #told = ''
+  #learningFrom: number | undefined
+  /** by thread, when it was asked last */
+  readonly #measured: MetricValues[] = []
+  /** what those that are gone have counted */
+  #past: MetricValues = []
+  /** undefined: those of the options */
+  #apiKeys: readonly ApiKey[] | undefined
+  urls: Urls = {}
+
+  constructor(deps: RpcThreadsDeps, options: RpcThreadsOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#seats = new Array<RpcThread | undefined>(options.count).fill(undefined)
+    const { http, ws } = options.listen
+    const shared = { reusePort: true } as const
+    this.#listen = { ...(http && { http: { ...http, ...shared } }), ...(ws && { ws: { ...ws, ...shared } }) }
+  }
+
+  /** All at once; where any port will do, the first one decides which they all have. */
+  async open(): Promise<void> {
+    const { http, ws } = this.#listen
+    if (http) await checkFree('http', http)
+    if (ws) await checkFree('ws', ws)
+    const first = this.#seat(0)
+    if (http?.port === 0 || ws?.port === 0) this.#listen = sharedPorts(this.#listen, await first)
+    const started = await Promise.allSettled([first, ...this.#seats.slice(1).map((_, i) => this.#seat(i + 1))])
+    for (const one of started) if (one.status === 'rejected') throw one.reason
+    this.urls = await first
+    this.#tellSync()
+    this.#feed = this.#deps.filters.onPending((hash) => this.#tellOthers(hash))
+  }
+
+  problems(): readonly string[] {
+    const ended = this.#seats.filter((seat) => seat === undefined).length
+    return ended === this.#seats.length ? ['no thread that answers JSON-RPC runs: they are started again'] : []
+  }
+
+  async metrics(): Promise<readonly MetricValues[]> {
+    const late = Promise.withResolvers<undefined>()
+    using _timer = this.#deps.clock.after(metricsTimeoutMs, () => late.resolve(undefined))
+    const asked = this.#seats.map(async (seat, number) => {
+      const values = await Promise.race([seat?.link.ask('metrics'), late.promise]).catch(() => undefined)
+      this.#measured[number] = values ?? this.#measured[number] ?? []
+    })
+    await Promise.all(asked)
+    return [...this.#measured, this.#past]
+  }
+
+  setApiKeys(keys: readonly ApiKey[]): void {
+    this.#apiKeys = keys
+    this.#listen = withKeys(this.#listen, keys)
+    for (const { link } of this.#running()) link.tell('apiKeys', keys)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#timer?.[Symbol.dispose]()
+    this.#feed?.[Symbol.dispose]()
+    await Promise.all(this.#running().map((thread) => thread[Symbol.asyncDispose]()))
+  }
+
+  #running(): RpcThread[] {
+    return this.#seats.filter((seat) => seat !== undefined)
+  }
+
+  /** @throws the fault that the thread could not start with */
+  async #seat(number: number): Promise<Urls> {
+    const { execution, sync, sequencer } = this.#deps
+    const { count: threads, config, version, callTimeoutMs, pendingFallback, hasPending = false } = this.#options
+    const common = { number, threads, config, version, callTimeoutMs, pendingFallback, hasPending, listen: this.#listen }
+    const settings: RpcWorkerSettings = { ...common, chain: execution.reader(), hasSequencer: sequencer !== undefined, sync: sync() }
+    const thread = startRpcThread(this.#threadDeps(number), settings)
+    try {
+      const urls = await thread.opened
+      this.#seats[number] = thread
+      this.#deps.metrics.threads.set({}, this.#running().length)
+      thread.link.tell('sync', sync())
+      if (this.#apiKeys) thread.link.tell('apiKeys', this.#apiKeys)
+      void this.#watch(number, thread)
+      return urls
+    } finally {
+      if (this.#closing.signal.aborted) await thread[Symbol.asyncDispose]()
+    }
+  }
+
+  #threadDeps(number: number): RpcThreadDeps {
+    const { clock, log, problems, sequencer } = this.#deps
+    const link = (): SequencerLink => {
+      if (sequencer === undefined) throw new RangeError('there is no sequencer to pass transactions on to')
+      return sequencer
+    }
+    const answers: RpcThreadDeps['answers'] = {
+      problems,
+      log: (line) => writeLine(log, line),
+      passOn: (to, call) => this.#passOn(to, call),
+      pending: (hash) => this.#learn(number, hash),
+      send: (raw, condition) => link().send(raw, condition),
+      forwarded: (hash) => link().forwarded(hash),
+      status: (hash) => link().status(hash),
+    }
+    const onFailure = (error: unknown): void => log.error('a message of an RPC thread failed', { thread: number, error })
+    return { clock, answers, onFailure }
+  }
+
+  /** A thread has a transaction that is new: this one learns of it, and through its feed the others do. */
+  #learn(from: number, hash: Hash): void {
+    this.#learningFrom = from
+    this.#deps.filters.notePending(hash)
+    this.#learningFrom = undefined
+  }
+
+  #tellOthers(hash: Hash): void {
+    for (const [i, seat] of this.#seats.entries()) if (i !== this.#learningFrom) seat?.link.tell('pending', hash)
+  }
+
+  /** The filters of a thread end with it. */
+  async #passOn(to: number, call: PassedCall): Promise<PassedAnswer> {
+    const seat = this.#seats[to]
+    if (seat) return await seat.link.ask('passed', call)
+    const { code, message } = filterNotFound()
+    return { kind: 'error', code, message }
+  }
+
+  async #watch(number: number, thread: RpcThread): Promise<void> {
+    const { clock } = this.#deps
+    using _pulse = watchPulse(
+      clock,
+      () => thread.link.ask('alive'),
+      () => thread.end(new Error('it was stuck: it gave no sign of life for ten seconds')),
+    )
+    const error = await thread.gone
+    this.#seats[number] = undefined
+    this.#deps.metrics.threads.set({}, this.#running().length)
+    if (this.#closing.signal.aborted) return
+    this.#deps.metrics.ends.inc({})
+    this.#past = await counted([this.#past, this.#measured[number] ?? []])
+    this.#measured[number] = []
+    this.#deps.log.error('an RPC thread ended, another one takes its place', { thread: number, error })
+    void this.#replace(number, restartMs.first)
+  }
+
+  async #replace(number: number, afterMs: number): Promise<void> {
+    const { promise: rested, resolve } = Promise.withResolvers<void>()
+    using _timer = this.#deps.clock.after(afterMs, resolve)
+    const { signal } = this.#closing
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await rested
+    if (signal.aborted) return
+    try {
+      await this.#seat(number)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#deps.log.error('an RPC thread cannot start, it is tried again', { thread: number, error })
+      void this.#replace(number, Math.min(2 * afterMs, restartMs.most))
+    }
+  }
+
+  #tellSync(): void {
+    const { clock, sync } = this.#deps
+    const progress = sync()
+    const told = JSON.stringify(progress) ?? ''
+    if (told !== this.#told) for (const { link } of this.#running()) link.tell('sync', progress)
+    this.#told = told
+    this.#timer = clock.after(syncEveryMs, () => this.#tellSync())
+  }
+}
+
+/**
+ * Starts threads that answer JSON-RPC over HTTP and WebSocket out of the chain of an execution worker.
+ * @returns when all of them listen
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export async function startRpcThreads(deps: RpcThreadsDeps, options: RpcThreadsOptions): Promise<RpcThreads> {
+  const threads = new Threads(deps, options)
+  try {
+    await threads.open()
+    return threads
+  } catch (error) {
+    await threads[Symbol.asyncDispose]()
+    throw error
+  }
+}

@@ -1,0 +1,137 @@
+import type { MessagePort } from 'node:worker_threads'
+import { Registry } from 'prom-client'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { openExecutionReader } from '#executionThread/executionReader'
+import type { Clock } from '#lib/clock'
+import { sendError } from '#lib/sentError'
+import { createSentLog } from '#lib/sentLog'
+import { ThreadLink } from '#lib/threadLink'
+import type { EthContext, Ticket } from '#rpc/context'
+import { healthPages } from '#rpc/healthPages'
+import { ethRegistry } from '#rpc/methods'
+import { rpcMetrics } from '#rpc/metrics'
+import type { SyncProgress } from '#rpc/ports'
+import type { SequencerLink } from '#rpc/submitPorts'
+import { createThreadMeter } from '../metrics/scrape.ts'
+import { clientVersionOf } from '../serving/clientVersion.ts'
+import { createEthContext, type EthContextDeps } from '../serving/ethContext.ts'
+import { createHeadFeed } from '../serving/headFeed.ts'
+import { createPendingFeed } from '../serving/pendingFeed.ts'
+import { type Servers, startServers } from '../serving/servers.ts'
+import { answerPassed, type FilterRoutes, filterIdsOf, withFilterRoutes } from './filterRoutes.ts'
+import { cacheShares } from './rpcThreadCount.ts'
+import type { ForRpcWorker, OfRpcWorker, PassedAnswer, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
+
+/** A call that came from another thread has so long: nobody here knows whether somebody still waits for it. */
+const passedTimeoutMs = 30_000
+/** Main answers later only when its thread is held up. */
+const readinessTimeoutMs = 2_000
+
+type Main = ThreadLink<ForRpcWorker, OfRpcWorker>
+type Context = Omit<EthContext, 'ticket'>
+
+const sequencerOf = (main: Main): SequencerLink => ({
+  send: (raw, condition) => main.ask('send', raw, condition),
+  forwarded: (hash) => main.ask('forwarded', hash),
+  status: (hash) => main.ask('status', hash),
+})
+
+/** As `createEthContext`; what this thread learns of new transactions the others learn too. */
+function tellingContext(main: Main, deps: EthContextDeps): { readonly context: Context; readonly own: Context['filters'] } {
+  const context = createEthContext(deps)
+  const { filters: own } = context
+  const filters: Context['filters'] = {
+    ...own,
+    notePending(hash): void {
+      own.notePending(hash)
+      main.tell('pending', hash)
+    },
+  }
+  return { context: { ...context, filters }, own }
+}
+
+async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> {
+  const late = Promise.withResolvers<readonly string[]>()
+  using _timer = clock.after(readinessTimeoutMs, () => late.resolve(['the main thread of the node does not answer']))
+  return await Promise.race([main.ask('problems'), late.promise])
+}
+
+/** Nobody says so when a call of another thread is not waited for any more. */
+function ticketFor(clock: Clock, timeoutMs: number): Ticket {
+  const endMs = clock.elapsedMs() + timeoutMs
+  return {
+    get isCancelled(): boolean {
+      return clock.elapsedMs() > endMs
+    },
+  }
+}
+
+/** What main may ask of this thread while it runs. */
+type Opened = { readonly context: Context; readonly own: Context['filters']; servers?: Servers }
+
+/**
+ * Answers JSON-RPC in this thread, on ports that it shares with others like it, until main says that it is enough or the execution worker is
+ * gone. What cannot be started is told to main.
+ * @param port to main; it is closed at the end
+ */
+export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSettings, clock: Clock): Promise<void> {
+  const { number, threads, config, version, listen, callTimeoutMs, pendingFallback, hasPending, hasSequencer } = settings
+  const closing = Promise.withResolvers<void>()
+  const metrics = new Registry()
+  using meter = createThreadMeter(metrics)
+  let sync: SyncProgress | undefined = settings.sync
+  let opened: Opened | undefined
+  const here: OfRpcWorker = {
+    sync(progress): void {
+      sync = progress
+    },
+    pending: (hash) => opened?.own.notePending(hash),
+    async passed(call): Promise<PassedAnswer> {
+      if (opened === undefined) throw new RangeError('a call was passed on to a thread that does not listen yet')
+      return await answerPassed(ethRegistry, { ...opened.context, ticket: ticketFor(clock, passedTimeoutMs) }, call)
+    },
+    metrics: () => meter.read(),
+    apiKeys: (keys) => opened?.servers?.setApiKeys(keys),
+    alive(): void {},
+    close: () => closing.resolve(),
+  }
+  const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })
+  const main: Main = new ThreadLink({ post: (message) => port.postMessage(message), here, onFailure })
+  const log = createSentLog((line) => main.tell('log', line), 'rpc')
+  port.on('message', (message) => main.receive(message))
+  try {
+    const heads = createHeadFeed()
+    const preconfirmed = createPendingFeed(config)
+    const onPublish = (record: HeadRecord): void => {
+      heads.publish(record)
+      preconfirmed.publish(record)
+    }
+    await using execution = await openExecutionReader(settings.chain, { clock, onPublish })
+    opened = tellingContext(main, {
+      ...{ execution, evm: createWasmEvm(), config, clock, heads, pool: execution.pool, callTimeoutMs, pendingFallback },
+      preconfirmed: hasPending ? preconfirmed : undefined,
+      sequencer: hasSequencer ? sequencerOf(main) : undefined,
+      clientVersion: clientVersionOf(version),
+      newFilterId: filterIdsOf(number),
+      cacheShare: cacheShares(threads).worker,
+      sync: () => sync,
+    })
+    const routes: FilterRoutes = { here: number, threads, passOn: (to, call) => main.ask('passOn', to, call) }
+    await using servers = await startServers(
+      {
+        ...{ log, clock, metrics: rpcMetrics.register(metrics), rollup: undefined, metricsPages: new Map() },
+        eth: { context: opened.context, heads, route: (registry) => withFilterRoutes(registry, routes) },
+        health: healthPages({ readiness: async () => ({ problems: await problemsOf(main, clock) }) }, version),
+      },
+      listen,
+    )
+    opened.servers = servers
+    main.tell('opened', servers.urls)
+    await Promise.race([closing.promise, execution.ended])
+  } catch (error) {
+    main.tell('failed', sendError(error))
+  } finally {
+    port.close()
+  }
+}

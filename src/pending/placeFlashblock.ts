@@ -1,0 +1,70 @@
+import type { BlockInput } from '#block/execution/executedBlock'
+import type { PendingBlock } from '#block/execution/pendingBlock'
+import { type ForkSchedule, isActive } from '#chainspec/forks'
+import { equalBytes } from '#lib/bytes'
+import type { BlockId } from '#types/blockRef'
+import type { Increment, IncrementBase } from '#types/increment'
+import { maxPendingBlocks, type PendingOutcome, type PendingRefusal } from './pendingPort.ts'
+
+export type RefusedIncrement = Extract<PendingOutcome, { kind: 'refused' }>
+
+export const refused = (reason: PendingRefusal, text: string): RefusedIncrement => ({ kind: 'refused', reason, text })
+
+/** What an increment does to the blocks that are shown: it begins one in the place of those from `at` on, or the last one grows. */
+export type PendingPlan = { readonly kind: 'begin'; readonly at: number; readonly base: IncrementBase } | { readonly kind: 'grow' }
+
+/**
+ * Where an increment belongs. Pure. Whether a block that is shown is the parent that an increment names, its hash has to tell.
+ * @param shown oldest first, the first one a child of the head
+ */
+export function planIncrement(head: BlockId, shown: readonly PendingBlock[], increment: Increment): PendingPlan | RefusedIncrement {
+  const { base, blockNumber, index, payloadId } = increment
+  if (base !== undefined) {
+    const at = blockNumber - head.number - 1
+    const isOnHead = at === 0 && base.parentHash === head.hash
+    const isOnShown = at > 0 && at <= shown.length
+    if (!isOnHead && !isOnShown)
+      return refused('parent', `block ${blockNumber} on ${base.parentHash}, the head is ${head.number} ${head.hash}`)
+    if (shown[at]?.payloadId === payloadId) return refused('order', `build ${payloadId} again from its start`)
+    return at < maxPendingBlocks ? { kind: 'begin', at, base } : refused('depth', `block ${blockNumber}, the head is ${head.number}`)
+  }
+  const last = shown.at(-1)
+  const isNext = last?.payloadId === payloadId && last.header.number === blockNumber && last.index + 1 === index
+  return isNext ? { kind: 'grow' } : refused('order', `increment ${index} of block ${blockNumber}, build ${payloadId}`)
+}
+
+/** What a block decides for itself whose first increment this is. */
+export function inputOfBase(schedule: ForkSchedule, base: IncrementBase, transactions: readonly Uint8Array[]): BlockInput {
+  const { timestamp, feeRecipient, prevRandao, gasLimit, extraData, parentBeaconBlockRoot } = base
+  return {
+    timestamp,
+    beneficiary: feeRecipient,
+    prevRandao,
+    gasLimit,
+    extraData,
+    ...(isActive(schedule, 'ecotone', timestamp) && { parentBeaconBlockRoot }),
+    transactions,
+  }
+}
+
+const sameFields = [
+  'parentHash',
+  'number',
+  'timestamp',
+  'beneficiary',
+  'mixHash',
+  'gasLimit',
+  'baseFeePerGas',
+  'parentBeaconBlockRoot',
+] as const
+
+/** Whether transactions run the same in both blocks. */
+export function isSameEnvironment(a: PendingBlock['header'], b: PendingBlock['header']): boolean {
+  return sameFields.every((field) => a[field] === b[field]) && equalBytes(a.extraData, b.extraData)
+}
+
+/** Index of the first transaction that was shown and is not in its place in the other block; undefined when all are. */
+export function firstDifference(shown: PendingBlock['executed'], other: PendingBlock['executed']): number | undefined {
+  const at = shown.findIndex(({ hash }, index) => other[index]?.hash !== hash)
+  return at < 0 ? undefined : at
+}

@@ -1,0 +1,96 @@
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { EvmRules } from '#chainspec/evmRules'
+import { precompileNames } from '#chainspec/precompileNames'
+import type { FrameStart, TraceListener, TraceStep } from '#evm/traceEvents'
+import type { TracedEvm } from '#evm/wasmEvm'
+import { bytesFromBigint } from '#lib/bytes'
+import { toHex } from '#lib/hex'
+import type { CallOverrides, ListedCall } from '#rpc/callPorts'
+import type { CallMessage } from '#rpc/ports'
+import type { Address, Hash } from '#types/ids'
+import type { AccessList } from '#types/transaction'
+import { type CallDeps, callPlace, measureCall } from './callExecutor.ts'
+import { isBeyondCompiled } from './overriddenPrecompiles.ts'
+import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
+
+const slotOps: readonly number[] = [0x54, 0x55] // SLOAD, SSTORE
+const callOps: readonly number[] = [0xf1, 0xf2, 0xf4, 0xfa] // CALL, CALLCODE, DELEGATECALL, STATICCALL
+const accountOps: readonly number[] = [0x31, 0x3b, 0x3c, 0x3f, 0xff] // BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT
+const untraceable = { kind: 'override', reason: 'a precompile at an address above 0x3ff is not traced' } as const
+const addressMask = (1n << 160n) - 1n
+
+/** Collects what a message reaches for; what is warm in any case only where it has slots. */
+class Reached implements TraceListener {
+  readonly needs: TraceListener['needs'] = {
+    frames: true,
+    logs: false,
+    accounts: false,
+    steps: { ops: [...slotOps, ...callOps, ...accountOps], stackWords: 2, memory: false, returnData: false },
+  }
+  readonly #slots: Map<Address, Set<Hash>>
+  readonly #warm: Set<Address>
+  /** of the open frames */
+  readonly #selves: Address[] = []
+
+  constructor(message: CallMessage, rules: EvmRules) {
+    this.#slots = new Map(message.accessList.map(({ address, slots }) => [address, new Set(slots)]))
+    this.#warm = new Set([message.from, ...precompileNames(rules).values()])
+  }
+
+  onEnter({ depth, self, to }: FrameStart): void {
+    this.#selves[depth] = self
+    if (depth === 0) this.#warm.add(to)
+  }
+
+  onStep(step: TraceStep): void {
+    const { op, stackSize } = step
+    if (slotOps.includes(op) && stackSize > 0) this.#slot(step)
+    else if (callOps.includes(op) && stackSize > 1) this.#account(step.stack(1))
+    else if (accountOps.includes(op) && stackSize > 0) this.#account(step.stack(0))
+  }
+
+  onLeave(): void {}
+  onLog(): void {}
+  onAccount(): void {}
+
+  #slot(step: TraceStep): void {
+    const self = this.#selves[step.depth]
+    if (self === undefined) return
+    const slots = this.#slots.get(self) ?? new Set()
+    this.#slots.set(self, slots.add(toHex(bytesFromBigint(step.stack(0), 32)) as Hash))
+  }
+
+  #account(word: bigint): void {
+    const address = toHex(bytesFromBigint(word & addressMask, 20)) as Address
+    if (!this.#warm.has(address) && !this.#slots.has(address)) this.#slots.set(address, new Set())
+  }
+
+  list(): AccessList {
+    const sorted = [...this.#slots].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return sorted.map(([address, slots]) => ({ address, slots: [...slots].toSorted() }))
+  }
+}
+
+/**
+ * Runs a message for what it reaches for, then, if it succeeds, again with all of that in its access list, for what it costs so.
+ * @param deps `evm` tells nothing, `traced` tells its steps
+ */
+export function listCall(
+  deps: CallDeps & { readonly traced: TracedEvm },
+  at: ParentBlock,
+  message: CallMessage,
+  overrides: CallOverrides,
+): ListedCall {
+  const place = callPlace(deps.config, at, overrides)
+  if (place.kind === 'refused') return { accessList: message.accessList, measured: notRun(place.refusal) }
+  const { view, env, rules } = place
+  if (isBeyondCompiled(rules)) return { accessList: message.accessList, measured: notRun(untraceable) }
+  const reached = new Reached(message, rules)
+  const first = inTime(() => {
+    using session = deps.traced.open(view, env, rules, reached)
+    return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
+  }, endedLate)
+  const accessList = reached.list()
+  if (first.outcome.kind !== 'success') return { accessList, measured: first }
+  return { accessList, measured: measureCall(deps, at, { ...message, accessList }, overrides) }
+}

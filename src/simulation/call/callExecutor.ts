@@ -1,0 +1,58 @@
+import { blockEnvOf } from '#block/execution/blockEnv'
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { EvmRules } from '#chainspec/evmRules'
+import { evmRulesAt } from '#chainspec/opRules'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { BlockEnv, Evm, StateView } from '#evm/ports'
+import type { CallOverrides } from '#rpc/callPorts'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall, RunTimer } from '#rpc/ports'
+import { overriddenRules } from './overriddenPrecompiles.ts'
+import { overriddenEnv, overriddenView, withBlockHashes } from './overriddenView.ts'
+import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
+
+export type CallDeps = {
+  readonly evm: Evm
+  readonly config: RollupConfig
+  /** ends messages by throwing OutOfTime; absent: they run to their end */
+  readonly timer?: RunTimer
+}
+
+/**
+ * Runs a message in the environment of a block on the state after it. No nonce, sender-code, L1 fee and block-gas-limit checks; the sender
+ * pays for gas only when the message has a price. Nothing is kept.
+ */
+export function runCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): CallOutcome {
+  return measureCall(deps, at, message, overrides).outcome
+}
+
+/** As `runCall`, with the gas that a transaction of this message would be charged for. */
+export function measureCall(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides = {}): MeasuredCall {
+  return inTime(() => measure(deps, at, message, overrides), endedLate)
+}
+
+function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides): MeasuredCall {
+  const place = callPlace(deps.config, at, overrides)
+  if (place.kind === 'refused') return notRun(place.refusal)
+  const { view, env, rules } = place
+  using session = deps.evm.open(view, env, rules)
+  return measuredOf(session, runMessage({ session, env, rules }, message, deps.timer?.()))
+}
+
+/** Where messages run. */
+export type CallPlace =
+  | { readonly kind: 'place'; readonly view: StateView; readonly env: BlockEnv; readonly rules: EvmRules }
+  | { readonly kind: 'refused'; readonly refusal: CallRefusal }
+
+/** Where messages run that are asked at a block. The rules are those of the block, whatever time is asked for instead of its own. */
+export function callPlace(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallPlace {
+  const { state: accounts, block = {} } = overrides
+  const plain = evmRulesAt(config.schedule, header.timestamp, header.number)
+  const overridden = accounts === undefined ? ({ kind: 'rules', rules: plain } as const) : overriddenRules(plain, accounts)
+  if (overridden.kind === 'refused') return { kind: 'refused', refusal: { kind: 'override', reason: overridden.reason } }
+  return {
+    kind: 'place',
+    view: withBlockHashes(accounts === undefined ? state.view : overriddenView(state.view, accounts), block.blockHashes),
+    env: overriddenEnv(blockEnvOf(config, header), block),
+    rules: overridden.rules,
+  }
+}

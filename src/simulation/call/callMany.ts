@@ -1,0 +1,50 @@
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { EvmSession } from '#evm/ports'
+import type { CallBundle, StateOverrides } from '#rpc/callPorts'
+import type { CallMessage, CallOutcome, RunTimer } from '#rpc/ports'
+import { type CallDeps, callPlace } from './callExecutor.ts'
+import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
+import { endedLate, inTime, type MessagePlace, measuredOf, runMessage } from './runMessage.ts'
+
+/** Ends the transaction that a message was; what it paid for gas is nobody's. */
+function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
+  session.addBalance(message.from, (message.gasLimit - gasUsed) * message.gasPrice)
+  session.endTransaction()
+}
+
+/** Runs messages one after the other on one session; none after one that ran out of time. */
+function runAll(place: MessagePlace, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
+  const { session } = place
+  const outcomes: CallOutcome[] = []
+  for (const message of messages) {
+    const measured = inTime(() => measuredOf(session, runMessage(place, message, timer?.())), endedLate)
+    outcomes.push(measured.outcome)
+    if (measured.outcome.kind === 'timeout') break
+    if (measured.outcome.kind !== 'refused') endMessage(session, message, measured.gasUsed)
+  }
+  return outcomes
+}
+
+/** Runs bundles of messages in the environment of a block, each message on the state that those before it have left. */
+export function callMany(
+  deps: CallDeps,
+  at: ParentBlock,
+  bundles: readonly CallBundle[],
+  state: StateOverrides | undefined,
+): readonly (readonly CallOutcome[])[] {
+  const all: CallOutcome[][] = []
+  const first = callPlace(deps.config, at, { state })
+  if (first.kind === 'refused') return bundles.map(({ messages }) => messages.map(() => first))
+  const { rules } = first
+  let { view } = first
+  for (const { messages, block } of bundles) {
+    const env = overriddenEnv(first.env, block)
+    const seen = withBlockHashes(view, block.blockHashes)
+    using session = deps.evm.open(seen, env, rules)
+    const outcomes = runAll({ session, env, rules }, messages, deps.timer)
+    all.push(outcomes)
+    if (outcomes.at(-1)?.kind === 'timeout') break
+    view = viewAbove(view, session.diff())
+  }
+  return all
+}

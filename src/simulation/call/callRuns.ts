@@ -1,0 +1,49 @@
+import type { Execution } from '#blockchain/execution'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Evm } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import type { TracedEvm } from '#evm/wasmEvm'
+import { lazy } from '#lib/lazy'
+import type { CallRuns, ListedCall, SimulationOutcome } from '#rpc/callPorts'
+import type { CallOutcome } from '#rpc/ports'
+import { zeroHash } from '#types/ids'
+import { simulate } from '../simulateV1/simulate.ts'
+import { ethereumSimulatedRules } from '../simulateV1/simulatedEthereum.ts'
+import { opSimulatedRules } from '../simulateV1/simulatedRules.ts'
+import { transferLog } from '../simulateV1/transferLogs.ts'
+import { listCall } from './accessList.ts'
+import { callMany } from './callMany.ts'
+
+export type CallRunsDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly traced: TracedEvm
+  readonly config: RollupConfig
+}
+
+/** What runs more than one message for a request, over views of the chain. */
+export function createCallRuns({ execution, evm, traced, config }: CallRunsDeps): CallRuns {
+  const { ethereum } = config.schedule
+  const transferring = lazy(() => createReferenceEvm({ logOfTransfer: transferLog }))
+  const simulatedRules = ethereum ? ethereumSimulatedRules(ethereum) : opSimulatedRules(config)
+  return {
+    list(at, message, timer, overrides): ListedCall | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && listCall({ evm, traced, config, timer }, parent, message, overrides)
+    },
+    many(at, bundles, timer, state): readonly (readonly CallOutcome[])[] | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      return parent && callMany({ evm, config, timer }, parent, bundles, state)
+    },
+    simulate(at, request, gasCap, timer): SimulationOutcome | undefined {
+      using view = execution.view()
+      const parent = view.parent(at.hash)
+      if (parent === undefined) return undefined
+      const isSealed = view.known.executed(at.hash) !== undefined || view.known.committed(at.hash) !== undefined
+      const on = isSealed ? parent : { ...parent, hash: zeroHash } // its id is for views alone
+      return simulate({ evm, traced, transferring, config, rules: simulatedRules, timer }, on, request, gasCap)
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest'
+import type { ParentBlock } from '#block/execution/executeBlock'
+import { type Evm, MissingState } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { createWasmEvm } from '#evm/wasmEvm'
+import type { CallMessage } from '#rpc/ports'
+import { genesisState } from '#state/genesisState'
+import { hashOf, scheduleTo, smallChain } from '#test/harness/chain/blocks'
+import { headerOf } from '#test/harness/chain/headers'
+import { createManualClock } from '#test/harness/clock'
+import { testAccount, testAddress } from '#test/harness/evm/sessions'
+import { measureCall, runCall } from './callExecutor.ts'
+import { createCallTimer, OutOfTime } from './callTimer.ts'
+
+const megagas = 1_000_000
+
+it('simulation/call/callTimer: a piece that ends in time, or ten milliseconds late by 30 ns per gas, is begun', async () => {
+  const clock = createManualClock()
+  const timer = createCallTimer(clock, 5_000)
+  await clock.advanceMs(4_979)
+  expect(() => timer()(megagas)).not.toThrow()
+})
+
+it.each([
+  ['of the interpreter', 4_981, megagas],
+  ['of a precompile, however long before the end,', 600, 147.1 * megagas],
+  ['that costs nothing, once the time is over,', 5_000, 0],
+])('simulation/call/callTimer: a piece %s that would end later is not', async (_what, ms, gas) => {
+  const clock = createManualClock()
+  const timer = createCallTimer(clock, 5_000)
+  await clock.advanceMs(ms)
+  expect(() => timer()(gas)).toThrow(OutOfTime)
+})
+
+it('simulation/call/callTimer: where a piece was slower than expected, so are those after it', async () => {
+  const clock = createManualClock()
+  const timer = createCallTimer(clock, 5_000)
+  const first = timer()
+  first(megagas)
+  await clock.advanceMs(400)
+  first(0)
+  await clock.advanceMs(4_209)
+  expect(() => timer()(megagas)).not.toThrow()
+  await clock.advanceMs(2)
+  expect(() => timer()(megagas)).toThrow(OutOfTime)
+})
+
+it('simulation/call/callTimer: the messages of a request share its time, and what lies between them counts for no piece', async () => {
+  const clock = createManualClock()
+  const timer = createCallTimer(clock, 5_000)
+  timer()(megagas)
+  await clock.advanceMs(4_970)
+  expect(() => timer()(megagas)).not.toThrow()
+  await clock.advanceMs(30)
+  expect(() => timer()(0)).toThrow(OutOfTime)
+})
+
+it('simulation/call/callTimer: with a time-out of 0 nothing is too long', async () => {
+  const clock = createManualClock()
+  const pace = createCallTimer(clock, 0)()
+  await clock.advanceMs(1e9)
+  expect(() => pace(1e15)).not.toThrow()
+})
+
+const endless = testAddress(0xc0)
+const small = testAddress(0xc1)
+const config = { ...smallChain(scheduleTo('jovian')).config, l2ChainId: 901 } as unknown as Parameters<typeof runCall>[0]['config']
+const header = headerOf({ number: 77, timestamp: 1_900_000_000, baseFeePerGas: 1_000n })
+// JUMPDEST, PUSH0, JUMP; and what returns its own slot 0 after it has written it
+const accounts = [
+  testAccount(endless, { code: '0x60076000555b600556' }),
+  testAccount(small, { code: '0x60005460005260016000556020 6000f3'.replace(' ', '') }),
+]
+const at: ParentBlock = { header, hash: hashOf('block 77'), state: genesisState(accounts).state }
+const message: CallMessage = {
+  ...{ from: testAddress(0xa1), to: endless, value: 0n, data: new Uint8Array(0), gasLimit: 50_000_000n },
+  ...{ gasPrice: 0n, accessList: [], authorizationList: [] },
+}
+
+it.each([
+  ['reference', createReferenceEvm],
+  ['wasm', () => createWasmEvm()],
+] as const)(
+  'simulation/call/callExecutor: a message without time left is a time-out on the %s interpreter, and the next one finds nothing of it',
+  (_name, create) => {
+    const evm = create()
+    let pieces = 0
+    // each look at the clock takes a millisecond: one before the request, one before each piece
+    const timer = createCallTimer({ elapsedMs: () => pieces++ }, 40)
+    const outcome = measureCall({ evm, config, timer }, at, message)
+    expect(outcome).toEqual({ outcome: { kind: 'timeout', timeoutMs: 40 }, gasUsed: 0n, gasRefunded: 0n })
+    expect(pieces).toBeGreaterThan(20)
+    expect(pieces).toBeLessThan(60)
+    const next = runCall({ evm, config, timer: createCallTimer(createManualClock(), 5_000) }, at, { ...message, to: small })
+    expect(next).toEqual({ kind: 'success', output: new Uint8Array(32) })
+  },
+)
+
+it('simulation/call/callExecutor: what a view throws is no time-out', () => {
+  const missing = new MissingState({ kind: 'blockHash', number: 1 })
+  const evm: Evm = {
+    open() {
+      throw missing
+    },
+  }
+  expect(() => runCall({ evm, config, timer: createCallTimer(createManualClock(), 1) }, at, message)).toThrow(missing)
+})

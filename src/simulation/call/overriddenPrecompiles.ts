@@ -1,0 +1,47 @@
+import type { EvmRules } from '#chainspec/evmRules'
+import { precompileNames } from '#chainspec/precompileNames'
+import type { Evm, EvmSession, TransactionEnv } from '#evm/ports'
+import { createReferenceEvm } from '#evm/referenceEvm'
+import { lazy } from '#lib/lazy'
+import type { StateOverrides } from '#rpc/callPorts'
+import type { Address } from '#types/ids'
+
+/** The compiled interpreter has precompiles below. */
+const precompileLimit = 0x400n
+
+/** Rules, or why the overrides contradict them. */
+export type OverriddenRules = { readonly kind: 'rules'; readonly rules: EvmRules } | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Rules under which accounts are overridden: a precompile whose account is, is none any more, and stands where it was moved to.
+ * @see go-ethereum documentation, "State override set"
+ */
+export function overriddenRules(rules: EvmRules, overrides: StateOverrides | undefined): OverriddenRules {
+  const named = new Set(precompileNames(rules).values())
+  const precompilesAt = new Map<Address, Address | undefined>()
+  for (const [address, { movePrecompileTo: to }] of overrides ?? []) {
+    if (to !== undefined && !named.has(address)) return { kind: 'refused', reason: `account ${address} is not a precompile` }
+    if (to !== undefined && overrides?.has(to)) return { kind: 'refused', reason: `account ${to} is already overridden` }
+    if (named.has(address)) precompilesAt.set(address, undefined)
+    if (to !== undefined) precompilesAt.set(to, address)
+  }
+  return { kind: 'rules', rules: precompilesAt.size === 0 ? rules : { ...rules, precompilesAt } }
+}
+
+/** Whether a precompile stands where the compiled interpreter can have none. */
+export function isBeyondCompiled({ precompilesAt }: EvmRules): boolean {
+  if (precompilesAt === undefined) return false
+  return [...precompilesAt].some(([address, from]) => from !== undefined && BigInt(address) >= precompileLimit)
+}
+
+/** The interpreter given, and where that cannot have a precompile that was moved, the reference interpreter, which is slower. */
+export function createOverridableEvm(evm: Evm): Evm {
+  const reference = lazy(createReferenceEvm)
+  return { open: (view, env, rules): EvmSession => (isBeyondCompiled(rules) ? reference() : evm).open(view, env, rules) }
+}
+
+/** What is warm from the start though no precompile stands there any more: the fork's set counts. */
+export function warmOverridden({ precompilesAt }: EvmRules): TransactionEnv['warm'] {
+  if (precompilesAt === undefined) return []
+  return [...precompilesAt].flatMap(([address, from]) => (from === undefined ? [{ address, slots: [] }] : []))
+}

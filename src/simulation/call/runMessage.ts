@@ -1,0 +1,75 @@
+import { applyAuthorizations, signedAuthorizations } from '#block/execution/authorizations'
+import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
+import type { EvmRules } from '#chainspec/evmRules'
+import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
+import { OutOfTime } from './callTimer.ts'
+import { warmOverridden } from './overriddenPrecompiles.ts'
+
+const maxNonce = 2n ** 64n - 1n
+
+/** Where a message runs. */
+export type MessagePlace = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }
+
+/** What became of a message; the transaction that it is stays open, unused gas unreturned. */
+export type MessageRun =
+  | { readonly kind: 'refused'; readonly refusal: CallRefusal }
+  /** gas as in `MeasuredCall` */
+  | { readonly kind: 'ran'; readonly outcome: Outcome; readonly gasUsed: bigint; readonly gasRefunded: bigint }
+
+/**
+ * Runs one message as a transaction would be run: the sender pays for all its gas when it has a price, its nonce rises, delegations take effect.
+ * No checks of nonce, sender's code and block gas limit; no fee of L1 or of the operator.
+ * @throws what `pace` throws
+ */
+export function runMessage({ session, env, rules }: MessagePlace, message: CallMessage, pace?: Pace): MessageRun {
+  if (initcodeRefusal(rules, message) !== undefined) return { kind: 'refused', refusal: { kind: 'initcode-size' } }
+  const { intrinsic, floor } = gasBounds(rules, message)
+  const needed = intrinsic > floor ? intrinsic : floor
+  if (message.gasLimit < needed) return { kind: 'refused', refusal: { kind: 'intrinsic-gas', needed } }
+
+  const { from, to, value, data, gasLimit, gasPrice, accessList, authorizationList } = message
+  const { balance = 0n, nonce = 0n } = session.account(from) ?? {}
+  const want = gasLimit * gasPrice + value
+  if (balance < want) return { kind: 'refused', refusal: { kind: 'insufficient-funds', have: balance, want } }
+  if (nonce >= maxNonce) return { kind: 'refused', refusal: { kind: 'nonce-overflow' } }
+
+  const authorizations = signedAuthorizations(authorizationList, env.chainId)
+  const warm = [...accessList, ...authorizations.map(({ authority }) => ({ address: authority, slots: [] })), ...warmOverridden(rules)]
+  session.beginTransaction({ origin: from, gasPrice, blobHashes: [], warm })
+  session.subtractBalance(from, gasLimit * gasPrice)
+  if (to !== null) session.setNonce(from, nonce + 1n)
+  const earlierRefund = applyAuthorizations(session, authorizations)
+  const outcome = session.run({ caller: from, to, value, data, gas: gasLimit - intrinsic }, pace)
+  const gasUsed = gasAfterRefund(gasLimit, floor, outcome, earlierRefund)
+  const ran = gasLimit - outcome.gasLeft
+  return { kind: 'ran', outcome, gasUsed, gasRefunded: ran > gasUsed ? ran - gasUsed : 0n }
+}
+
+export const notRun = (refusal: CallRefusal): MeasuredCall => ({ outcome: { kind: 'refused', refusal }, gasUsed: 0n, gasRefunded: 0n })
+
+/** The run as RPC sees it; asked before the transaction ends. */
+export function measuredOf(session: EvmSession, run: MessageRun): MeasuredCall {
+  if (run.kind === 'refused') return notRun(run.refusal)
+  const { gasUsed, gasRefunded } = run
+  return { outcome: callOutcomeOf(session, run.outcome), gasUsed, gasRefunded }
+}
+
+function callOutcomeOf(session: EvmSession, outcome: Outcome): CallOutcome {
+  if (outcome.kind === 'halt') return { kind: 'halt', reason: outcome.reason }
+  const created = outcome.kind === 'success' ? outcome.created : undefined
+  return { kind: outcome.kind, output: created === undefined ? outcome.output : session.code(created) }
+}
+
+/** Runs something that a timer may end. */
+export function inTime<T>(run: () => T, late: (timeoutMs: number) => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return late(error.timeoutMs)
+  }
+}
+
+/** What is said of a message that was ended. */
+export const endedLate = (timeoutMs: number): MeasuredCall => ({ outcome: { kind: 'timeout', timeoutMs }, gasUsed: 0n, gasRefunded: 0n })

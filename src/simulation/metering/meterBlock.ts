@@ -1,0 +1,46 @@
+import { inputOfBlock } from '#block/execution/blockInput'
+import { openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { recoverSender } from '#block/execution/senders'
+import type { BlockMeter } from '#rpc/meterPorts'
+import type { Block } from '#types/block'
+import type { Address, Hash } from '#types/ids'
+import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
+import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
+
+/** Who signed each transaction, found anew. */
+function* recovered(clock: MeterDeps['clock'], raws: readonly Uint8Array[], into: Map<Hash, Address>): Generator<undefined, number> {
+  let totalUs = 0
+  for (const raw of raws) {
+    const tx = decodeTransaction(raw)
+    if (tx.type === depositType) continue
+    const [sender, us] = timed(clock, () => recoverSender(tx))
+    totalUs += us
+    if (sender) into.set(hashTransaction(raw), sender)
+    yield
+  }
+  return totalUs
+}
+
+/** Executes a block again, up to its root. */
+export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlock, block: Block): Pieces<BlockMeter> {
+  const known = new Map<Hash, Address>()
+  const recoveryUs = yield* recovered(clock, block.transactions, known)
+  const senders = { of: (_tx: unknown, hash: Hash): Address | undefined => known.get(hash) }
+  const [opened, openUs] = timed(clock, () => openBlock({ evm, config, senders }, parent, inputOfBlock(config.schedule, block)))
+  if (opened.kind === 'invalid') return { kind: 'refused', reason: opened.reason }
+  using open = opened.block
+  let totalUs = openUs
+  const transactions: BlockMeter['transactions'][number][] = []
+  for (const raw of block.transactions) {
+    const [refusal, executionUs] = timed(clock, () => open.take(raw))
+    const executed = open.run.executed.at(-1)
+    if (refusal !== undefined || executed === undefined) return { kind: 'refused', reason: refusal ?? 'it did not run' }
+    totalUs += executionUs
+    transactions.push({ hash: executed.hash, gasUsed: executed.gasUsed, executionUs })
+    yield
+  }
+  const ended = open.finish()
+  if (ended) return { kind: 'refused', reason: ended.reason }
+  const [, stateRootUs] = timed(clock, () => open.seal())
+  return { kind: 'measured', value: { recoveryUs, executionUs: totalUs, stateRootUs, transactions } }
+}

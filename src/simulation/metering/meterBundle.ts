@@ -1,0 +1,111 @@
+import { blockEnvOf } from '#block/execution/blockEnv'
+import type { ParentBlock } from '#block/execution/executeBlock'
+import { TransactionRun } from '#block/execution/runTransactions'
+import { recoverSender } from '#block/execution/senders'
+import { applySystemCalls } from '#block/execution/systemCalls'
+import { feeCapOf } from '#block/validation/transactionValidity'
+import { plannedEvmRules } from '#chainspec/opRules'
+import type { EvmSession } from '#evm/ports'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { RlpError } from '#lib/rlp'
+import type { AccountOverride } from '#rpc/callPorts'
+import type { Bundle, BundledTransaction, BundleMeter } from '#rpc/meterPorts'
+import { computeStateRoot } from '#state/stateRoot'
+import { type Address, type Hash, zeroHash } from '#types/ids'
+import { decodeTransaction, depositType, hashTransaction, type SignedTransaction } from '#types/transaction'
+import { overriddenView } from '../call/overriddenView.ts'
+import { type MeterDeps, type Pieces, timed } from './meterRun.ts'
+
+/** A bundle is not held up by a base fee above this, in wei per gas. */
+const highestBaseFee = 5_000_000n
+/** The most gas of one transaction, as of an eth_call: it runs in one piece. */
+const maxGas = 50_000_000n
+/** How far ahead of the head its block may be, in seconds. */
+const maxAheadSec = 3_600
+/** How far the first nonce of a sender may be above his account's. */
+const maxNonceAhead = 10_000n
+
+type Read = { readonly raw: Uint8Array; readonly tx: SignedTransaction; readonly hash: Hash; readonly from: Address }
+
+/** A transaction out of bytes from anywhere, or why it is none. */
+function read(raw: Uint8Array): Read | string {
+  try {
+    const tx = decodeTransaction(raw)
+    if (tx.type === depositType) return 'a deposit is of no bundle'
+    const from = recoverSender(tx)
+    if (tx.gasLimit > maxGas) return `gas limit ${tx.gasLimit}, at most ${maxGas}`
+    return from === undefined ? 'invalid transaction signature' : { raw, tx, hash: hashTransaction(raw), from }
+  } catch (error) {
+    if (error instanceof RlpError) return error.message
+    throw error
+  }
+}
+
+/** Each sender's account begins with the nonce of his first transaction, or a bundle could not be looked at before those it follows are in. */
+function nonceOverrides({ state }: ParentBlock, transactions: readonly Read[]): ReadonlyMap<Address, AccountOverride> | string {
+  const overrides = new Map<Address, AccountOverride>()
+  for (const { tx, from } of transactions) {
+    if (overrides.has(from)) continue
+    const nonce = state.view.account(keccak256(fromHex(from)))?.nonce ?? 0n
+    if (tx.nonce > nonce + maxNonceAhead) return `nonce ${tx.nonce} of ${from} is too far above ${nonce}`
+    overrides.set(from, { nonce: tx.nonce })
+  }
+  return overrides
+}
+
+/** Runs the transactions of a bundle on a state, with the fees and rules of the block that would come next. Nothing is kept. */
+export function* meterBundle(deps: MeterDeps, parent: ParentBlock, bundle: Bundle): Pieces<BundleMeter> {
+  const { clock } = deps
+  const transactions: Read[] = []
+  for (const [index, raw] of bundle.transactions.entries()) {
+    const known = read(raw)
+    if (typeof known === 'string') return { kind: 'unreadable', reason: `transaction ${index}: ${known}` }
+    transactions.push(known)
+    yield
+  }
+  const aheadSec = bundle.timestamp === undefined ? 0 : bundle.timestamp - parent.header.timestamp
+  if (aheadSec < 0 || aheadSec > maxAheadSec) return { kind: 'refused', reason: `timestamp ${aheadSec} s after the head's` }
+  const overrides = nonceOverrides(parent, transactions)
+  if (typeof overrides === 'string') return { kind: 'refused', reason: overrides }
+  using session = openSession(deps, parent, bundle, overrides)
+  const [run, beginUs] = timed(clock, () => session.begin())
+  const results: BundledTransaction[] = []
+  let executionUs = beginUs
+  for (const { raw, tx, hash, from } of transactions) {
+    const [refusal, us] = timed(clock, () => run.takeSigned({ tx, raw, hash, sender: from }))
+    const executed = run.executed.at(-1)
+    if (refusal !== undefined || executed === undefined) return { kind: 'refused', reason: `transaction ${hash}: ${refusal}` }
+    executionUs += us
+    const { to, value } = tx
+    results.push({ hash, from, to, value, feeCap: feeCapOf(tx), gasUsed: executed.gasUsed, executionUs: us })
+    yield
+  }
+  const { state, header } = parent
+  const [, stateRootUs] = timed(clock, () => computeStateRoot(state.nodes, header.stateRoot, state.view, session.evm.diff()))
+  return { kind: 'measured', value: { stateBlock: header.number, results, executionUs, stateRootUs } }
+}
+
+type BundleSession = Disposable & { readonly evm: EvmSession; begin(): TransactionRun }
+
+/** The environment of the next block, and the session in it. */
+function openSession(
+  { evm, config }: MeterDeps,
+  { header, hash, state }: ParentBlock,
+  { timestamp = header.timestamp + Math.max(1, Math.round(config.blockTimeSec)) }: Bundle,
+  overrides: ReadonlyMap<Address, AccountOverride>,
+): BundleSession {
+  const { baseFeePerGas = highestBaseFee, parentBeaconBlockRoot = zeroHash } = header
+  const baseFee = baseFeePerGas < highestBaseFee ? baseFeePerGas : highestBaseFee
+  const env = blockEnvOf(config, { ...header, number: header.number + 1, timestamp, baseFeePerGas: baseFee })
+  const rules = plannedEvmRules(config.schedule, timestamp)
+  const session = evm.open(overriddenView(state.view, overrides), env, rules)
+  return {
+    evm: session,
+    begin(): TransactionRun {
+      applySystemCalls(session, config.schedule, { hash, timestamp: header.timestamp }, { timestamp, parentBeaconBlockRoot })
+      return new TransactionRun({ session, env, rules, config, senders: { of: (tx) => recoverSender(tx) } })
+    },
+    [Symbol.dispose]: () => session[Symbol.dispose](),
+  }
+}

@@ -1,0 +1,68 @@
+import { beginEthereumBlock, endEthereumBlock } from '#block/execution/ethereumBlock'
+import type { ParentBlock } from '#block/execution/executeBlock'
+import { createEthereumFees } from '#block/fees/ethereumFees'
+import { ethereumBaseFee } from '#block/validation/ethereumRules'
+import { childExcessBlobGas } from '#chainspec/ethereumBlobs'
+import { type EthereumSchedule, followsEthereum } from '#chainspec/ethereumSchedule'
+import type { EvmSession, StateView } from '#evm/ports'
+import { computeStateRoot } from '#state/stateRoot'
+import { overlay, type WorldState } from '#state/worldState'
+import type { Header } from '#types/header'
+import { emptyRoot, type Hash, zeroHash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { openHeader, type SimulatedRules, type SimulatedRun, type SimulatedStates } from './simulatedRules.ts'
+
+/** States with their roots. */
+class RootedStates implements SimulatedStates {
+  #state: WorldState
+  root: Hash
+
+  constructor({ state, header }: ParentBlock) {
+    this.#state = state
+    this.root = header.stateRoot
+  }
+
+  get view(): StateView {
+    return this.#state.view
+  }
+
+  add(diff: StateDiff): void {
+    const result = computeStateRoot(this.#state.nodes, this.root, this.#state.view, diff)
+    this.#state = overlay(this.#state, diff, result)
+    this.root = result.root
+  }
+}
+
+/** Blocks of Ethereum's own chain, as go-ethereum simulates them. */
+export function ethereumSimulatedRules(schedule: EthereumSchedule): SimulatedRules {
+  return {
+    style: 'go-ethereum',
+    transferLogs: 'beside logs',
+    createStates: (at) => new RootedStates(at),
+    defaultGas: (gasLeft) => gasLeft,
+    childBaseFee: (parent, timestamp) => ethereumBaseFee(schedule, parent, timestamp),
+    open(parent, parentHash, plan, baseFee): Header {
+      const { timestamp } = plan
+      const { baseFeePerGas: _fee, ...plain } = openHeader(parent, parentHash, plan, baseFee)
+      return {
+        ...plain,
+        ...(followsEthereum(schedule, 'london', plan) && { baseFeePerGas: baseFee }),
+        ...(!followsEthereum(schedule, 'paris', plan) && { difficulty: parent.difficulty }),
+        ...(followsEthereum(schedule, 'shanghai', plan) && { withdrawalsRoot: emptyRoot }),
+        ...(followsEthereum(schedule, 'cancun', plan) && {
+          excessBlobGas: childExcessBlobGas(schedule, parent, timestamp),
+          parentBeaconBlockRoot: zeroHash,
+        }),
+      }
+    },
+    begin: (session, header) => beginEthereumBlock(session, schedule, { header, transactions: [] }),
+    fees: (_session, { timestamp }) => createEthereumFees(schedule, timestamp).rules,
+    end: (session, header, parent, run) => endOf(session, schedule, header, parent, run),
+  }
+}
+
+function endOf(session: EvmSession, schedule: EthereumSchedule, header: Header, parent: Header, run: SimulatedRun): Partial<Header> {
+  const block = { header, transactions: run.raws, ...(header.withdrawalsRoot !== undefined && { withdrawals: [] }) }
+  const ended = endEthereumBlock(session, schedule, parent, block, run.receipts)
+  return ended.kind === 'ended' ? ended.end : {}
+}

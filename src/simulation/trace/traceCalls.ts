@@ -1,0 +1,98 @@
+import type { ParentBlock } from '#block/execution/executeBlock'
+import type { StateView } from '#evm/ports'
+import type { TracedEnd } from '#evm/traceEvents'
+import type { CallOverrides } from '#rpc/callPorts'
+import type { CallMessage, MeasuredCall, RunTimer } from '#rpc/ports'
+import type { BlockTracing, CallPlace, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
+import type { Hash } from '#types/ids'
+import { callPlace, measureCall } from '../call/callExecutor.ts'
+import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
+import { overrideDiff } from '../call/overriddenView.ts'
+import type { BlockReplay } from '../replay/replay.ts'
+import { ReplayStates } from '../replay/replayStates.ts'
+import { runTraced } from './tracedRun.ts'
+import type { TracingDeps } from './tracing.ts'
+
+/** A block's transactions, for a call that stands between two of them. */
+export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined
+
+/** How a call of these has ended: as its receipt would say it; of a call that has not begun, why not. */
+function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refused: TraceOutcome } {
+  if (outcome.kind === 'timeout') return { refused: outcome }
+  if (outcome.kind === 'refused') return { refused: { kind: 'not-run', outcome } }
+  return { gasUsed: Number(gasUsed), succeeded: outcome.kind === 'success' }
+}
+
+class ReplayCalls implements CallTracing {
+  readonly #deps: TracingDeps
+  readonly #place: CallPlace
+  readonly #replayOf: ReplayOf
+  /** what the calls before have changed */
+  readonly #states = new ReplayStates()
+  #calls = 0
+
+  constructor(deps: TracingDeps, place: CallPlace, replayOf: ReplayOf) {
+    this.#deps = deps
+    this.#place = place
+    this.#replayOf = replayOf
+  }
+
+  prepare(): boolean | 'pruned' {
+    const { block, transactions } = this.#place
+    if (transactions === undefined || this.#isBeyond()) return true
+    return this.#replayOf(block.hash)?.tracing.prepare(transactions) ?? true
+  }
+
+  trace(message: CallMessage, request: TraceRequest, timer: RunTimer, overrides: CallOverrides = {}): TraceOutcome | 'pruned' {
+    if (this.#isBeyond()) return { kind: 'refused', reason: `transaction index ${this.#place.transactions} out of range` }
+    using view = this.#deps.execution.view()
+    const below = this.#base(view)
+    if (below === undefined) return 'pruned'
+    if (overrides.state !== undefined) this.#states.add(overrideDiff(this.#now(below), overrides.state))
+    const before = this.#now(below)
+    const { header } = below
+    const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
+    const found = callPlace(this.#deps.config, at, overrides)
+    if (found.kind === 'place' && isBeyondCompiled(found.rules)) return { kind: 'refused', reason: 'a precompile cannot be traced there' }
+    const { from, to, value, data, gasLimit } = message
+    const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
+    return runTraced(this.#deps.traced, request, timer, {
+      facts: { from, to, value, data, gas: Number(gasLimit), ...place },
+      before,
+      run: (evm, listen) => {
+        listen()
+        return endOf(measureCall({ evm, config: this.#deps.config }, at, message, overrides))
+      },
+      after: (session) => {
+        session.endTransaction()
+        this.#states.add(session.diff())
+      },
+    })
+  }
+
+  /** Whether the block has fewer transactions. */
+  #isBeyond(): boolean {
+    const { block, transactions = 0 } = this.#place
+    return transactions > 0 && transactions > (this.#replayOf(block.hash)?.replay.of.block.transactions.length ?? 0)
+  }
+
+  #now({ state }: ParentBlock): StateView {
+    return this.#states.after(this.#states.steps, state.view)
+  }
+
+  /** The block with the state that the first call begins on. */
+  #base(view: ReturnType<TracingDeps['execution']['view']>): ParentBlock | undefined {
+    const { block, transactions } = this.#place
+    if (transactions === undefined) return view.parent(block.hash)
+    const header = view.header(block.hash)
+    const replay = this.#replayOf(block.hash)?.replay
+    const parent = header && view.parent(header.parentHash)
+    if (header === undefined || parent === undefined || replay === undefined) return undefined
+    return { header, hash: block.hash, state: { ...parent.state, view: replay.before(transactions, parent) } }
+  }
+}
+
+/** Calls on a state of the chain that leave what they change to those after them. */
+export function createCallTracing(deps: TracingDeps, place: CallPlace, replayOf: ReplayOf): CallTracing {
+  return new ReplayCalls(deps, place, replayOf)
+}

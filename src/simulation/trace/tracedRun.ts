@@ -1,0 +1,109 @@
+import type { Evm, EvmSession, Pace, StateView } from '#evm/ports'
+import { createTraceableEvm } from '#evm/traceableEvm'
+import type { StateReader, TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
+import { createTracer } from '#evm/tracing'
+import type { TracedEvm } from '#evm/wasmEvm'
+import { bigintFromBytes, emptyBytes } from '#lib/bytes'
+import { Fault } from '#lib/fault'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import type { Json } from '#rpc/json'
+import type { RunTimer } from '#rpc/ports'
+import type { TraceOutcome, TraceRequest } from '#rpc/tracePorts'
+import { emptyCodeHash } from '#types/ids'
+import { OutOfTime } from '../call/callTimer.ts'
+
+/** A state by address and slot number. */
+export function readerOf(view: StateView): StateReader {
+  return {
+    account: (address) => view.account(keccak256(fromHex(address))),
+    slot(address, slot): bigint {
+      const value = view.slot(keccak256(fromHex(address)), keccak256(fromHex(slot)))
+      return value === undefined ? 0n : bigintFromBytes(value)
+    },
+    code(address): Uint8Array {
+      const codeHash = view.account(keccak256(fromHex(address)))?.codeHash ?? emptyCodeHash
+      return codeHash === emptyCodeHash ? emptyBytes : view.code(codeHash)
+    },
+  }
+}
+
+/** The same with a pace for its messages, and whose sessions stay open: whoever runs them does not end them. */
+function kept(evm: Evm, pace: () => Pace, opened: (session: EvmSession) => void): Evm {
+  return {
+    open(view, block, rules): EvmSession {
+      const session = evm.open(view, block, rules)
+      opened(session)
+      return {
+        account: (address) => session.account(address),
+        slot: (address, slot) => session.slot(address, slot),
+        code: (address) => session.code(address),
+        addBalance: (address, wei) => session.addBalance(address, wei),
+        subtractBalance: (address, wei) => session.subtractBalance(address, wei),
+        setNonce: (address, nonce) => session.setNonce(address, nonce),
+        setCode: (address, code) => session.setCode(address, code),
+        checkpoint: () => session.checkpoint(),
+        revertTo: (checkpoint) => session.revertTo(checkpoint),
+        beginTransaction: (env) => session.beginTransaction(env),
+        run: (message) => session.run(message, pace()),
+        resume: () => session.resume(),
+        endTransaction: () => session.endTransaction(),
+        diff: () => session.diff(),
+        changed: () => session.changed(),
+        [Symbol.dispose](): void {},
+      }
+    },
+  }
+}
+
+/** A piece of work whose last transaction is listened to. */
+export type TracedWork = {
+  readonly facts: TracedTransaction
+  /** state that the transaction begins on */
+  readonly before: StateView
+  /**
+   * Does it.
+   * @param listen to be called once, when the transaction is to begin
+   * @returns how it ended; or why it could not begin
+   */
+  run(evm: Evm, listen: () => void): TracedEnd | { readonly refused: TraceOutcome }
+  /** The session stands after the work; it is ended when this returns. */
+  after?(session: EvmSession): void
+}
+
+/** What the fault of a tracer means for who has asked for it; undefined: it is no such fault. */
+function outcomeOfFault(error: unknown): TraceOutcome | undefined {
+  if (error instanceof OutOfTime) return { kind: 'timeout', timeoutMs: error.timeoutMs }
+  if (!(error instanceof Fault)) return undefined
+  if (error.code === 'UNSUPPORTED') return { kind: 'unsupported', reason: error.message }
+  if (error.code === 'INVALID_TRACER_CONFIG') return { kind: 'bad-request', reason: error.message }
+  return error.code === 'TRACE_TOO_LARGE' || error.code === 'EVM_TOO_LARGE' ? { kind: 'refused', reason: error.message } : undefined
+}
+
+/** Runs something with the tracer that a request names. */
+export function runTraced(traced: TracedEvm, request: TraceRequest, timer: RunTimer, work: TracedWork): TraceOutcome {
+  const sessions: EvmSession[] = []
+  try {
+    return traceWith(createTracer(request), traced, timer, work, sessions)
+  } catch (error) {
+    const outcome = outcomeOfFault(error)
+    if (outcome === undefined) throw error
+    return outcome
+  } finally {
+    for (const session of sessions) session[Symbol.dispose]()
+  }
+}
+
+function traceWith(tracer: Tracer, traced: TracedEvm, timer: RunTimer, work: TracedWork, sessions: EvmSession[]): TraceOutcome {
+  const { evm, listen } = createTraceableEvm(traced)
+  const open = kept(evm, timer, (session) => sessions.push(session))
+  tracer.begin(work.facts)
+  const end = work.run(open, () => listen(tracer))
+  listen(undefined)
+  if ('refused' in end) return end.refused
+  const session = sessions.at(-1)
+  if (session === undefined) throw new RangeError('nothing has run')
+  tracer.end(end, readerOf(work.before), session)
+  work.after?.(session)
+  return { kind: 'traced', result: tracer.result() as Json }
+}

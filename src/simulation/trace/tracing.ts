@@ -1,0 +1,195 @@
+import { inputOfBlock } from '#block/execution/blockInput'
+import type { BlockDeps, ParentBlock } from '#block/execution/executeBlock'
+import { createSenders } from '#block/execution/senders'
+import { attributesRefusal, inputOfAttributes } from '#block/validation/blockRules'
+import type { Execution } from '#blockchain/execution'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Evm, StateView } from '#evm/ports'
+import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
+import type { TracedEvm } from '#evm/wasmEvm'
+import { emptyBytes } from '#lib/bytes'
+import type { Clock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { Lru } from '#lib/lru'
+import type { RunTimer } from '#rpc/ports'
+import type { BlockTracing, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
+import { hashHeader } from '#types/header'
+import { type Address, type Hash, zeroAddress, zeroHash } from '#types/ids'
+import { decodeTransaction, depositType } from '#types/transaction'
+import { BlockReplay, NotReplayable, type ReplayedBlock } from '../replay/replay.ts'
+import { storageFrom } from '../replay/replayStorage.ts'
+import { WitnessRun } from '../witness/witness.ts'
+import { WitnessParts } from '../witness/witnessParts.ts'
+import { createCallTracing, type ReplayOf } from './traceCalls.ts'
+import { runTraced } from './tracedRun.ts'
+
+export type TracingDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly traced: TracedEvm
+  readonly config: RollupConfig
+  readonly clock: Pick<Clock, 'elapsedMs'>
+}
+
+/** Senders of blocks that were handed in. */
+const maxSenderBytes = 2 ** 20
+/** What recently replayed blocks take, all threads together; some hundred of 800 transactions each. */
+const maxReplayBytes = 128 * 2 ** 20
+/** What recently asked witnesses were made of, all threads together; some 150 of such blocks. */
+const maxPartsBytes = 128 * 2 ** 20
+/** Work towards a state, between two turns of the event loop. */
+const sliceMs = 10
+
+class ReplayTracing implements BlockTracing {
+  readonly #deps: TracingDeps & BlockDeps
+  readonly #replay: BlockReplay
+  readonly #hash: Hash
+  readonly #ran: () => void
+
+  /** @param ran told after some of it has run: the replay may have grown */
+  constructor(deps: TracingDeps & BlockDeps, replay: BlockReplay, hash: Hash, ran: () => void) {
+    this.#deps = deps
+    this.#replay = replay
+    this.#hash = hash
+    this.#ran = ran
+  }
+
+  get hashes(): readonly Hash[] {
+    return this.#replay.hashes
+  }
+
+  prepare(index: number): boolean | 'pruned' {
+    return this.#onParent((parent) => this.#advance(parent, index, sliceMs))
+  }
+
+  trace(index: number, request: TraceRequest, timer: RunTimer): TraceOutcome | 'pruned' {
+    return this.#onParent((parent) => {
+      this.#advance(parent, index, Number.POSITIVE_INFINITY)
+      if (this.#replay.isReady(index)) return this.#traceReady(parent, index, request, timer)
+      return { kind: 'refused', reason: 'a transaction before it cannot be run' }
+    })
+  }
+
+  storage(index: number, address: Address, start: Uint8Array, max: number): StorageRange | 'pruned' {
+    return this.#onParent((parent) => {
+      this.#advance(parent, index, Number.POSITIVE_INFINITY)
+      const addressKey = keccak256(fromHex(address))
+      return storageFrom(parent, this.#replay.changedSlots(index, addressKey), addressKey, start, max)
+    })
+  }
+
+  #onParent<T>(work: (parent: ParentBlock) => T): T | 'pruned' {
+    using view = this.#deps.execution.view()
+    const parent = view.parent(this.#replay.of.block.header.parentHash)
+    if (parent === undefined) return 'pruned'
+    try {
+      return work(parent)
+    } finally {
+      this.#ran()
+    }
+  }
+
+  /** @returns whether there is nothing more to do: the state is there, or cannot be reached */
+  #advance(parent: ParentBlock, index: number, forMs: number): boolean {
+    const endMs = this.#deps.clock.elapsedMs() + forMs
+    try {
+      while (!this.#replay.isReady(index)) {
+        if (this.#deps.clock.elapsedMs() > endMs) return false
+        this.#replay.advance(parent)
+      }
+    } catch (error) {
+      if (!(error instanceof NotReplayable)) throw error
+    }
+    return true
+  }
+
+  #traceReady(parent: ParentBlock, index: number, request: TraceRequest, timer: RunTimer): TraceOutcome {
+    const replay = this.#replay
+    return runTraced(this.#deps.traced, request, timer, {
+      facts: this.#factsOf(index),
+      before: replay.before(index, parent),
+      run(evm, listen): TracedEnd | { readonly refused: TraceOutcome } {
+        try {
+          using ran = replay.run(index, parent, evm, listen)
+          const executed = ran.open.run.executed.at(-1)
+          return { gasUsed: Number(executed?.gasUsed ?? 0n), succeeded: executed?.receipt.succeeded ?? false }
+        } catch (error) {
+          if (error instanceof NotReplayable) return { refused: { kind: 'refused', reason: error.message } }
+          throw error
+        }
+      },
+    })
+  }
+
+  #factsOf(index: number): TracedTransaction {
+    const { block, senders } = this.#replay.of
+    const transaction = decodeTransaction(block.transactions[index] ?? emptyBytes)
+    const hash = this.hashes[index] ?? zeroHash
+    const { to, value, data, gasLimit } = transaction
+    const signer = transaction.type === depositType ? transaction.from : (senders?.[index] ?? this.#deps.senders.of(transaction, hash))
+    const place = { blockHash: this.#hash, blockNumber: block.header.number, hash, index }
+    return { from: signer ?? zeroAddress, to, value, data, gas: Number(gasLimit), ...place }
+  }
+}
+
+function readBlock({ execution }: TracingDeps, hash: Hash): ReplayedBlock | undefined {
+  using view = execution.view()
+  return view.block(hash)
+}
+
+function replayOfBlock(deps: TracingDeps & BlockDeps, hash: Hash): BlockReplay | undefined {
+  const found = readBlock(deps, hash)
+  return found && new BlockReplay(deps, found)
+}
+
+function codeIn(view: StateView, codeHash: Hash): Uint8Array | undefined {
+  try {
+    return view.code(codeHash)
+  } catch (error) {
+    if (isFault(error, 'CODE_MISSING')) return undefined
+    throw error
+  }
+}
+
+/**
+ * Blocks and calls of the chain, run again for whoever wants to look on. The states between the transactions of recently traced blocks stay, so
+ * that a second question about such a block runs one transaction alone.
+ * @param cacheShare part of what all threads keep that this one may keep
+ */
+export function createTracing(given: TracingDeps, cacheShare: number): Tracing {
+  const deps = { ...given, senders: createSenders({ maxBytes: maxSenderBytes }) }
+  const replays = new Lru<Hash, BlockReplay>(maxReplayBytes * cacheShare)
+  const parts = new WitnessParts(maxPartsBytes * cacheShare)
+  const replayOf: ReplayOf = (hash) => {
+    const replay = replays.get(hash) ?? replayOfBlock(deps, hash)
+    const keep = (): void => {
+      if (replay) replays.set(hash, replay, replay.sizeBytes)
+    }
+    return replay && { replay, tracing: new ReplayTracing(deps, replay, hash, keep) }
+  }
+  return {
+    known: (hash) => replayOf(hash)?.tracing,
+    given: (block) => new ReplayTracing(deps, new BlockReplay(deps, { block, senders: undefined }), hashHeader(block.header), () => {}),
+    calls: (place) => createCallTracing(deps, place, replayOf),
+    code(at, codeHash): Uint8Array | undefined | 'pruned' {
+      using view = deps.execution.view()
+      const block = view.parent(at.hash)
+      return block === undefined ? 'pruned' : codeIn(block.state.view, codeHash)
+    },
+    witness(hash): WitnessWork | undefined {
+      const of = replays.get(hash)?.of ?? readBlock(deps, hash)
+      if (of === undefined) return undefined
+      const { block, senders } = of
+      const input = inputOfBlock(deps.config.schedule, block)
+      return new WitnessRun(deps, { parentHash: block.header.parentHash, input, senders }, parts, hash)
+    },
+    payloadWitness(parentHash, attributes): WitnessWork | { readonly refused: string } {
+      const refused = attributesRefusal(deps.config, attributes)
+      if (refused !== undefined) return { refused }
+      const input = inputOfAttributes(deps.config, attributes)
+      return new WitnessRun(deps, { parentHash, input, senders: undefined }, parts)
+    },
+  }
+}

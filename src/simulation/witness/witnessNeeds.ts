@@ -1,0 +1,163 @@
+import { type BlockDeps, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import type { BlockInput } from '#block/execution/executedBlock'
+import type { Senders } from '#block/execution/senders'
+import { messagePasser } from '#chainspec/addresses'
+import { isActive } from '#chainspec/forks'
+import type { Evm, EvmSession } from '#evm/ports'
+import { createTouchedListener, type TouchedState } from '#evm/touchedListener'
+import { createTraceableEvm } from '#evm/traceableEvm'
+import type { TracedEvm } from '#evm/wasmEvm'
+import { emptyBytes, trimLeft } from '#lib/bytes'
+import { fromHex, toHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import { encodeRlp } from '#lib/rlp'
+import { computeStateRoot } from '#state/stateRoot'
+import type { WorldState } from '#state/worldState'
+import type { NodeSource } from '#trie/ports'
+import { type TrieChange, updateTrie } from '#trie/updateTrie'
+import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { type ReadAccount, WitnessReads } from './witnessReads.ts'
+
+/** What is asked for: a block to run on its parent. */
+export type WitnessBlock = {
+  readonly parentHash: Hash
+  readonly input: BlockInput
+  /** of the transactions; undefined: recovered */
+  readonly senders: readonly Address[] | undefined
+}
+
+/** Preimages of hashed keys of one block. */
+const maxKeyBytes = 64 * 2 ** 20
+const messagePasserKey = keccak256(fromHex(messagePasser))
+
+type Deps = BlockDeps & { readonly traced: TracedEvm }
+type Run = {
+  readonly reads: WitnessReads
+  readonly diff: StateDiff
+  readonly preimages: Preimages
+  readonly codes: readonly Uint8Array[]
+}
+
+/** What to do in many short pieces; the state may be read during each of them. */
+export type Pieces<T> = Generator<undefined, T>
+
+/** What hashed keys were made of. */
+type Preimages = { readonly addresses: readonly Uint8Array[]; readonly slots: readonly Uint8Array[] }
+
+/** Of what was read. */
+function preimagesOf(reads: WitnessReads, touched: TouchedState): Preimages {
+  const slots = new Map<Hash, Uint8Array>()
+  const addresses: Uint8Array[] = []
+  for (const { address, slots: own } of touched) {
+    const bytes = fromHex(address)
+    const addressKey = keccak256(bytes)
+    if (!reads.has(addressKey)) continue
+    addresses.push(bytes)
+    for (const slot of own) if (!slots.has(slot) && reads.has(addressKey, keccak256(fromHex(slot)))) slots.set(slot, fromHex(slot))
+  }
+  return { addresses, slots: [...slots.values()] }
+}
+
+/** The account whose code is run in the place of this (EIP-7702). */
+function delegateIn(code: Uint8Array): Uint8Array | undefined {
+  const isDelegation = code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+  return isDelegation ? code.subarray(3) : undefined
+}
+
+/** Codes that were run or read, and those that the block has made; an interpreter may know a code from before and not ask for it. */
+function codesOf(reads: WitnessReads, diff: StateDiff, coded: Iterable<Address>): readonly Uint8Array[] {
+  const read = (addressKey: Uint8Array): Uint8Array => {
+    const codeHash = reads.has(addressKey) ? (reads.account(addressKey)?.codeHash ?? emptyCodeHash) : emptyCodeHash
+    return codeHash === emptyCodeHash ? emptyBytes : reads.code(codeHash)
+  }
+  for (const address of coded) {
+    const delegate = delegateIn(read(keccak256(fromHex(address))))
+    if (delegate !== undefined) read(keccak256(delegate))
+  }
+  return [...reads.codes.values(), ...Array.from(diff.codes(), ({ code }) => code)]
+}
+
+/** Runs the block, a transaction a piece. @returns why it cannot be run */
+function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input, senders }: WitnessBlock): Pieces<Run | string> {
+  const reads = new WitnessReads(current.view)
+  const listener = createTouchedListener(maxKeyBytes)
+  const { evm, listen } = createTraceableEvm(deps.traced)
+  let running = 0
+  let session: EvmSession | undefined
+  const catching: Evm = {
+    open(...place): EvmSession {
+      session = evm.open(...place)
+      return session
+    },
+  }
+  const senderOf: Senders['of'] = (tx, hash) => senders?.[running] ?? deps.senders.of(tx, hash)
+  listen(listener)
+  const state = { view: reads, nodes: current.nodes }
+  const opened = openBlock({ ...deps, evm: catching, senders: { of: senderOf } }, { ...parent, state }, input)
+  if (opened.kind === 'invalid') return opened.reason
+  using block = opened.block
+  for (const [index, raw] of input.transactions.entries()) {
+    running = index
+    const refusal = block.take(raw)
+    if (refusal !== undefined) return `transaction ${index}: ${refusal}`
+    yield
+  }
+  if (session === undefined) throw new RangeError('a block was opened without a session')
+  if (isActive(deps.config.schedule, 'isthmus', input.timestamp)) reads.account(messagePasserKey)
+  const diff = session.diff()
+  return { reads, diff, preimages: preimagesOf(reads, listener.list()), codes: codesOf(reads, diff, listener.codes()) }
+}
+
+/** Nodes that stand beside the way of what the block removes: a branch with one child left joins it. */
+function* joinedNodes({ reads, diff }: Run, stateRoot: Hash, nodes: NodeSource): Pieces<void> {
+  const byOwner = new Map<string, { readonly key: Uint8Array; readonly changes: TrieChange[]; removes: boolean }>()
+  for (const { addressKey, slotKey, value } of diff.slots()) {
+    const name = toHex(addressKey)
+    const own = byOwner.get(name) ?? { key: addressKey, changes: [], removes: false }
+    const scalar = trimLeft(value)
+    own.changes.push({ key: slotKey, value: scalar.length === 0 ? null : encodeRlp(scalar) })
+    own.removes ||= scalar.length === 0
+    byOwner.set(name, own)
+  }
+  for (const { key, changes, removes } of byOwner.values()) {
+    const root = reads.account(key)?.storageRoot ?? emptyRoot
+    if (!removes || diff.isWiped(key) || root === emptyRoot) continue
+    updateTrie(nodes, key, root, changes)
+    yield
+  }
+  const isGone = [...diff.accounts()].some(({ key, change }) => change === null && reads.account(key) !== undefined)
+  if (isGone) computeStateRoot(nodes, stateRoot, reads, diff)
+}
+
+/** What a block reads of its parent's state, and by that what its witness has in it. */
+export type WitnessNeeds = Preimages & {
+  /** ascending by key */
+  readonly accounts: readonly ReadAccount[]
+  readonly codes: readonly Uint8Array[]
+  /** RLP of the nodes that the update of its tries reads */
+  readonly updated: readonly Uint8Array[]
+  /** the lowest block whose hash was asked for; infinite: none */
+  readonly lowestBlock: number
+}
+
+/**
+ * Runs a block for what it reads.
+ * @param state the parent's, which need be readable during each piece only
+ * @returns the reason when there can be no such block
+ */
+export function* findNeeds(deps: Deps, parent: ParentBlock, state: WorldState, block: WitnessBlock): Pieces<WitnessNeeds | string> {
+  const run = yield* runBlock(deps, parent, state, block)
+  if (typeof run === 'string') return run
+  const updated: Uint8Array[] = []
+  const noting: NodeSource = {
+    get(...of): Uint8Array | undefined {
+      const node = state.nodes.get(...of)
+      if (node !== undefined) updated.push(node)
+      return node
+    },
+  }
+  yield* joinedNodes(run, parent.header.stateRoot, noting)
+  const { reads, preimages, codes } = run
+  return { ...preimages, accounts: reads.accounts(), codes, updated, lowestBlock: reads.lowestBlock }
+}

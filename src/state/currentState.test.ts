@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { zeroHash } from '#types/ids'
+import { CurrentState } from './currentState.ts'
+import { noNodes, noState } from './stateRoot.ts'
+
+it('state/currentState: it is read while it is open and at no other time, whatever happens meanwhile', () => {
+  const current = new CurrentState()
+  const state = { view: { ...noState, blockHash: () => zeroHash }, nodes: noNodes }
+  expect(current.during(state, () => current.view.blockHash(1))).toBe(zeroHash)
+  expect(() => current.view.blockHash(1)).toThrow(RangeError)
+  const fails = () => {
+    throw new Error('in between')
+  }
+  expect(() => current.during(state, fails)).toThrow('in between')
+  expect(() => current.nodes.get(undefined, new Uint8Array(0), new Uint8Array(32))).toThrow(RangeError)
+})

@@ -1,0 +1,34 @@
+import type { StateView } from '#evm/ports'
+import type { NodeSource } from '#trie/ports'
+import type { WorldState } from './worldState.ts'
+
+/**
+ * One state, opened anew each time it is needed: what reads it may live longer than a snapshot of the store. Between the times it cannot be read.
+ */
+export class CurrentState implements WorldState {
+  #state: WorldState | undefined
+  readonly view: StateView = {
+    account: (addressKey) => this.#now().view.account(addressKey),
+    slot: (addressKey, slotKey) => this.#now().view.slot(addressKey, slotKey),
+    code: (codeHash) => this.#now().view.code(codeHash),
+    blockHash: (number) => this.#now().view.blockHash(number),
+  }
+  readonly nodes: NodeSource = {
+    get: (owner, path, hash, key) => this.#now().nodes.get(owner, path, hash, key),
+  }
+
+  #now(): WorldState {
+    if (this.#state === undefined) throw new RangeError('the state is read while it is not open')
+    return this.#state
+  }
+
+  /** Runs with the state open. @param state the same one each time */
+  during<T>(state: WorldState, run: () => T): T {
+    this.#state = state
+    try {
+      return run()
+    } finally {
+      this.#state = undefined
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { floorGas, initcodeRefusal, intrinsicGas } from '#block/validation/intrinsicGas'
+import { feeCapOf, tipCapOf } from '#block/validation/transactionValidity'
+import { hasFork, transactionGasCap } from '#chainspec/evmRules'
+import { RlpError } from '#lib/rlp'
+import type { PoolRefusal } from '#types/pooledTransaction'
+import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
+import type { PoolEntry } from './entry.ts'
+import type { HeadFacts } from './headFacts.ts'
+import type { SenderQueue } from './senderQueue.ts'
+
+const maxNonce = 2n ** 64n - 1n
+const blobType = 3
+const legacyFrom = 0xc0
+/** A replacement pays this much of the old price at least, in tenths. */
+const replacementTenths = 11n
+
+/** What the pool takes of a single transaction. */
+export type EntryLimits = {
+  /** of EIP-2718 bytes */
+  readonly maxTransactionBytes: number
+  /** wei per gas */
+  readonly minTip: bigint
+  /** How far a nonce may be above the account's. */
+  readonly maxNonceAhead: bigint
+}
+
+/** A transaction out of bytes from anywhere, or why it is none that the pool takes. */
+export function decodePooled(raw: Uint8Array, maxBytes: number): { readonly tx: SignedTransaction } | PoolRefusal {
+  if (raw.length > maxBytes) return { kind: 'oversized', size: raw.length, limit: maxBytes }
+  const type = raw[0] ?? legacyFrom
+  if (type < legacyFrom && (type > 4 || type === 0 || type === blobType)) return { kind: 'type', type }
+  try {
+    const tx = decodeTransaction(raw)
+    return tx.type === depositType ? { kind: 'type', type: depositType } : { tx }
+  } catch (error) {
+    if (error instanceof RlpError) return { kind: 'undecodable', reason: error.message }
+    throw error
+  }
+}
+
+/** What needs neither the sender nor its account. */
+export function refuseAlone(tx: SignedTransaction, facts: HeadFacts, chainId: bigint, minTip: bigint): PoolRefusal | undefined {
+  const { rules, gasLimit } = facts
+  if (tx.type === blobType || (tx.type === 4 && !hasFork(rules, 'prague'))) return { kind: 'type', type: tx.type }
+  if (tx.chainId !== undefined && tx.chainId !== chainId) return { kind: 'chain-id' }
+  if (tx.type === 4 && tx.authorizationList.length === 0) return { kind: 'empty-authorizations' }
+  if (tx.gasLimit > gasLimit) return { kind: 'gas-limit', limit: gasLimit }
+  const cap = transactionGasCap(rules)
+  if (cap !== undefined && tx.gasLimit > cap) return { kind: 'transaction-gas-limit', limit: cap }
+  if (initcodeRefusal(rules, tx) !== undefined) return { kind: 'initcode-size' }
+  if (tx.gasLimit < intrinsicGas(rules, tx) || tx.gasLimit < floorGas(rules, tx)) return { kind: 'intrinsic-gas' }
+  if (tipCapOf(tx) > feeCapOf(tx)) return { kind: 'tip-above-fee-cap' }
+  if (tipCapOf(tx) < minTip) return { kind: 'underpriced' }
+  return tx.nonce === maxNonce ? { kind: 'nonce-max' } : undefined
+}
+
+/** Whether a price is a tenth above another at least; from nothing to nothing is. */
+const isRaised = (from: bigint, to: bigint): boolean => to * 10n >= from * replacementTenths
+
+function refuseReplacement(tx: SignedTransaction, old: PoolEntry): PoolRefusal | undefined {
+  const isDearer = feeCapOf(tx) > old.feeCap && isRaised(old.feeCap, feeCapOf(tx)) && isRaised(old.tipCap, tipCapOf(tx))
+  return isDearer ? undefined : { kind: 'replacement-underpriced' }
+}
+
+/** What the account and the other transactions of the sender decide. @param costWei the most that it may take of its sender */
+export function refuseOfSender(
+  tx: SignedTransaction,
+  queue: SenderQueue,
+  costWei: bigint,
+  { maxNonceAhead }: EntryLimits,
+): PoolRefusal | undefined {
+  const { nonce: next, balance, code } = queue.account
+  const { nonce } = tx
+  if (code === 'contract') return { kind: 'sender-has-code' }
+  if (nonce < next) return { kind: 'nonce-too-low', next, nonce }
+  const old = queue.at(nonce)
+  if (code === 'delegation' && old === undefined && queue.entries.length > 0) return { kind: 'delegated-limit' }
+  // one that waits would keep out the one that it waits for
+  const maxAhead = code === 'delegation' && old === undefined ? 0n : maxNonceAhead
+  if (nonce - next > maxAhead) return { kind: 'nonce-too-high' }
+  const underpriced = old && refuseReplacement(tx, old)
+  if (underpriced) return underpriced
+  const want = queue.wantFor(nonce, costWei)
+  return want !== undefined && want > balance ? { kind: 'insufficient-funds', have: balance, want } : undefined
+}

@@ -1,0 +1,73 @@
+import { isDelegation } from '#block/execution/authorizations'
+import type { ExecutionConfig } from '#block/executionConfig'
+import { executionFault } from '#block/faults'
+import type { ChainView } from '#blockchain/view/chainView'
+import type { WorldReads } from '#state/worldReads'
+import { type Address, emptyCodeHash, type Hash } from '#types/ids'
+import { type HeadFacts, readHeadFacts } from './headFacts.ts'
+import type { SenderAccount } from './senderQueue.ts'
+
+/** What the pool reads of the chain as it is now. */
+export type PoolView = Disposable & Pick<ChainView, 'heads' | 'header' | 'state' | 'block' | 'canonicalHash'>
+
+/** A block that a reorg took out, with who sent its transactions. */
+export type UnwoundBlock = { readonly transactions: readonly Uint8Array[]; readonly senders: readonly Address[] }
+
+/** Reads at the unsafe head for the length of one call: the view is opened when something is read. */
+export class HeadReader implements Disposable {
+  readonly #open: () => PoolView
+  #view: PoolView | undefined
+  #state: WorldReads | undefined
+
+  constructor(open: () => PoolView) {
+    this.#open = open
+  }
+
+  get view(): PoolView {
+    this.#view ??= this.#open()
+    return this.#view
+  }
+
+  get #reads(): WorldReads {
+    this.#state ??= this.view.state(this.view.heads.latest)
+    if (this.#state === undefined)
+      throw executionFault('CHAIN_STORE_DAMAGED', { what: `the state of the head ${this.view.heads.latest.hash}` })
+    return this.#state
+  }
+
+  facts(config: ExecutionConfig): HeadFacts {
+    const { hash } = this.view.heads.latest
+    const header = this.view.header(hash)
+    if (header === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${hash}, the head` })
+    return readHeadFacts(config, header, this.#reads)
+  }
+
+  account(address: Address): SenderAccount {
+    const { nonce, balance, codeHash } = this.#reads.account(address) ?? { nonce: 0n, balance: 0n, codeHash: emptyCodeHash }
+    return { nonce, balance, codeHash, code: codeHash === emptyCodeHash ? 'none' : codeKind(this.#reads.code(address)) }
+  }
+
+  /**
+   * The blocks from one down to the canonical chain, oldest first; the newest of them only when all have more bytes than given, or when the older
+   * ones are not known any more.
+   */
+  unwound(from: Hash, maxBytes: number): UnwoundBlock[] {
+    const blocks: UnwoundBlock[] = []
+    let bytes = 0
+    for (let hash = from; bytes <= maxBytes; ) {
+      const viewed = this.view.block(hash)
+      if (viewed === undefined || this.view.canonicalHash(viewed.block.header.number) === hash) break
+      const { transactions, header } = viewed.block
+      blocks.push({ transactions, senders: viewed.senders })
+      for (const raw of transactions) bytes += raw.length
+      hash = header.parentHash
+    }
+    return blocks.reverse()
+  }
+
+  [Symbol.dispose](): void {
+    this.#view?.[Symbol.dispose]()
+  }
+}
+
+export const codeKind = (code: Uint8Array): SenderAccount['code'] => (isDelegation(code) ? 'delegation' : 'contract')

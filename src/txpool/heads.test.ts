@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest'
+import { fromHex } from '#lib/hex'
+import { scheduleTo } from '#test/harness/chain/blocks'
+import { drain, nameOf, PoolChain, poolAccount, poolTransaction } from '#test/harness/chain/poolChain'
+import type { TxPool } from './txPool.ts'
+
+const names = (pool: TxPool) => pool.content().map(({ raw, isPending }) => `${nameOf(raw)} ${isPending ? 'pending' : 'queued'}`)
+const delegation = fromHex(`0xef0100${'07'.repeat(20)}`)
+const balance = 10n ** 18n
+const transactions = (n: number, ...nonces: number[]) => nonces.map((nonce) => poolTransaction(n, { nonce: BigInt(nonce) }))
+
+it('txpool: a head reads no account: what it changed stands in the diffs of its blocks', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  for (let n = 0; n < 50; n++) pool.add(transactions(n, 0, 1))
+  expect(chain.reads).toBe(50)
+  const before = chain.views
+  chain.include(transactions(1, 0))
+  pool.onPublished(chain.include(transactions(2, 0, 1), [[poolAccount(3), { nonce: 0n, balance: 1n }]]))
+  expect([chain.reads, chain.views]).toEqual([50, before])
+  expect(pool.size()).toEqual({ pending: 95, queued: 2 })
+})
+
+it('txpool: prices of L1 and rules are read once a head, not once a transaction', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  let slots = 0
+  const get = chain.slots.get.bind(chain.slots)
+  chain.slots.get = (slot) => {
+    slots++
+    return get(slot)
+  }
+  for (let n = 0; n < 20; n++) pool.add(transactions(n, 0))
+  const once = slots
+  expect(once).toBeLessThan(10)
+  pool.onPublished(chain.include([]))
+  for (let n = 0; n < 20; n++) pool.add(transactions(n, 1))
+  expect(slots).toBe(2 * once)
+})
+
+it('txpool: a record that moves no head does nothing; one that is far ahead asks the state', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.add([...transactions(1, 0, 1), ...transactions(2, 0)])
+  const { reads } = chain
+  pool.onPublished(chain.record())
+  expect(chain.reads).toBe(reads)
+  for (let i = 0; i < 20; i++) chain.include([])
+  pool.onPublished(chain.include(transactions(1, 0)))
+  expect(names(pool)).toEqual(['1/1 pending', '2/0 pending'])
+  expect(chain.reads).toBe(reads + 2)
+})
+
+it('txpool: a record whose blocks do not reach down to the head before asks the state too', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.add(transactions(1, 0, 1, 2))
+  chain.include(transactions(1, 0))
+  const record = chain.include(transactions(1, 1))
+  const [below, ...overlays] = record.overlays
+  if (below === undefined) expect.fail()
+  pool.onPublished({ ...record, base: { number: 1, hash: below.hash }, overlays })
+  expect(names(pool)).toEqual(['1/2 pending'])
+})
+
+it('txpool: an account that becomes delegated has one pending from then on, the others one after another', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.add(transactions(1, 0, 1, 2))
+  pool.onPublished(chain.include([], [[poolAccount(1), { nonce: 0n, balance, code: delegation }]]))
+  expect(names(pool)).toEqual(['1/0 pending', '1/1 queued', '1/2 queued'])
+  expect(drain(pool)).toEqual(['1/0'])
+  pool.onPublished(chain.include([], [[poolAccount(1), { nonce: 1n, balance, code: delegation }]]))
+  expect(names(pool)).toEqual(['1/1 pending', '1/2 queued'])
+  pool.onPublished(chain.include([], [[poolAccount(1), { nonce: 1n, balance }]]))
+  expect(names(pool)).toEqual(['1/1 pending', '1/2 pending'])
+})
+
+it('txpool: of an account that is gone nothing is pending', () => {
+  const chain = new PoolChain()
+  const pool = chain.pool()
+  pool.add(transactions(1, 0))
+  const record = chain.include([], [[poolAccount(1), { nonce: 0n, balance: 0n }]])
+  const [block] = record.overlays
+  if (block === undefined) expect.fail()
+  const diff = Object.create(block.diff, { account: { value: () => null } }) as typeof block.diff
+  pool.onPublished({ ...record, overlays: [{ ...block, diff }] })
+  expect(names(pool)).toEqual(['1/0 queued'])
+})
+
+it('txpool: a sender with thousands of transactions is no dearer at the front than at the end', () => {
+  const count = 4_000
+  const nonces = Array.from({ length: count }, (_, i) => i)
+  const time = (order: readonly number[]): number => {
+    const pool = new PoolChain().pool()
+    const raws = transactions(1, ...order)
+    const start = process.threadCpuUsage()
+    pool.add(raws)
+    const { user, system } = process.threadCpuUsage(start)
+    expect(pool.size()).toEqual({ pending: count, queued: 0 })
+    return user + system
+  }
+  time(nonces)
+  expect(time([...nonces].reverse())).toBeLessThan(10 * time(nonces))
+})
+
+it('txpool: with the first head under Azul, and not before, what asks for more gas than a transaction may have leaves', () => {
+  const { timestamp } = new PoolChain().head.header
+  const chain = new PoolChain({ ...scheduleTo('jovian'), azul: timestamp + 4 })
+  const pool = chain.pool()
+  pool.add([poolTransaction(1, { gasLimit: 16_777_217n }), ...transactions(1, 1), poolTransaction(2, { gasLimit: 16_777_216n })])
+  pool.onPublished(chain.include([]))
+  expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '2/0 pending'])
+  pool.onPublished(chain.include([]))
+  expect(names(pool)).toEqual(['1/1 queued', '2/0 pending'])
+  expect(pool.facts().removals).toEqual({ unusable: 1 })
+  pool.onPublished(chain.include([]))
+  expect(pool.size()).toEqual({ pending: 1, queued: 1 })
+})

@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest'
+import { createSenders } from '#block/execution/senders'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { createManualClock } from '#test/harness/clock'
+import type { BlockId, L2Ref } from '#types/blockRef'
+import { decodeTransaction, depositType } from '#types/transaction'
+import { createTxPool, type TxPool } from './txPool.ts'
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+
+/** An execution whose pool hears of each record. */
+function start() {
+  const shared = { config, clock: createManualClock(), log: silentLog, senders: createSenders({ maxBytes: 100_000 }) }
+  let opened: Execution | undefined
+  const view = () => opened?.view() ?? expect.fail()
+  const pool = createTxPool({ ...shared, view })
+  const execution = createExecution({
+    ...shared,
+    kv: createMemoryKv(),
+    evm: createWasmEvm(),
+    genesis: () => genesis,
+    onPublish: (record) => void (opened && pool.onPublished(record)),
+  })
+  opened = execution
+  pool.onPublished(execution.published)
+  const extend = async (parent: BlockId, raws: readonly Uint8Array[], branch = 0): Promise<L2Ref> => {
+    const built = await execution.build(parent, attributesAt(schedule, parent.number + 1, raws, branch))
+    if (built.kind === 'invalid') throw new Error(built.reason)
+    return l2RefOf(config, built.payload)
+  }
+  const setHead = async (unsafe: L2Ref) => execution.setHeads({ ...(await execution.heads()), unsafe })
+  return { pool, execution, extend, setHead, genesisRef: config.genesis.l2 }
+}
+
+const of = (name: string, ...nonces: number[]) => nonces.map((nonce) => signedBy(name, { nonce: BigInt(nonce) }))
+const names = (pool: TxPool) =>
+  pool.content().map(({ sender, raw, isPending }) => {
+    const tx = decodeTransaction(raw)
+    const name = sender === accountOf('alice') ? 'alice' : 'bob'
+    return `${name} ${tx.type === depositType ? '-' : tx.nonce} ${isPending ? 'pending' : 'queued'}`
+  })
+const sorted = (pool: TxPool) => names(pool).sort()
+
+/** All that the pool would give, as a block of its own. */
+function waiting(pool: TxPool): readonly Uint8Array[] {
+  const cursor = pool.best(1_000n)
+  const raws: Uint8Array[] = []
+  for (let next = cursor.next(); next; next = cursor.next()) raws.push(next.raw)
+  return raws
+}
+
+it.each(['in memory', 'committed'])('txpool: transactions of executed blocks that a reorg unwinds come back, blocks %s', async (where) => {
+  const { pool, execution, extend, setHead, genesisRef } = start()
+  await using _closed = execution
+  pool.add([...of('alice', 0, 1, 2, 3), ...of('bob', 0)])
+  const first = await extend(genesisRef, of('alice', 0))
+  await setHead(first)
+  const second = await extend(first, [...of('alice', 1), ...of('bob', 0)])
+  await setHead(second)
+  await setHead(await extend(second, of('alice', 2)))
+  expect(sorted(pool)).toEqual(['alice 3 pending'])
+  if (where === 'committed') execution.commit()
+  const other = await extend(first, of('bob', 0), 1)
+  await setHead(other)
+  expect(sorted(pool)).toEqual(['alice 1 pending', 'alice 2 pending', 'alice 3 pending'])
+  // judged by the executor: they make a block
+  const next = await extend(other, waiting(pool), 1)
+  await setHead(next)
+  expect(names(pool)).toEqual([])
+  expect((await execution.payload(next.hash))?.transactions).toHaveLength(1 + 3)
+})
+
+it('txpool: what comes back is judged by the other branch: a nonce that it used, a balance that it spent', async () => {
+  const { pool, execution, extend, setHead, genesisRef } = start()
+  await using _closed = execution
+  await setHead(await extend(genesisRef, [...of('alice', 0, 1), ...of('bob', 0, 1)]))
+  const instead = signedBy('alice', { nonce: 0n, value: 5n })
+  const spent = signedBy('bob', { nonce: 0n, value: 10n ** 18n - 21_000n * 10_000n })
+  await setHead(await extend(genesisRef, [instead, spent], 1))
+  expect(sorted(pool)).toEqual(['alice 1 pending'])
+})
+
+it('txpool: a head that only goes back gives everything back; forth again takes it', async () => {
+  const { pool, execution, extend, setHead, genesisRef } = start()
+  await using _closed = execution
+  const first = await extend(genesisRef, of('alice', 0))
+  const second = await extend(first, of('alice', 1, 2))
+  await setHead(second)
+  expect(names(pool)).toEqual([])
+  await setHead(first)
+  expect(names(pool)).toEqual(['alice 1 pending', 'alice 2 pending'])
+  await setHead(second)
+  expect(names(pool)).toEqual([])
+  // several blocks at once, committed in between
+  await setHead(first)
+  execution.commit()
+  await setHead(await extend(second, of('alice', 3)))
+  expect(names(pool)).toEqual([])
+  expect(pool.nextNonce(accountOf('alice'))).toBeUndefined()
+})

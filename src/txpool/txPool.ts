@@ -1,0 +1,399 @@
+import type { BuildPool, PoolCandidate, PoolCursor } from '#block/building/buildPool'
+import type { PoolRemoval } from '#block/building/poolPort'
+import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { Senders } from '#block/execution/senders'
+import type { ExecutionConfig } from '#block/executionConfig'
+import { feeCapOf } from '#block/validation/transactionValidity'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { transactionGasCap } from '#chainspec/evmRules'
+import { plannedEvmRules } from '#chainspec/opRules'
+import type { Clock } from '#lib/clock'
+import { fromHex } from '#lib/hex'
+import { keccak256 } from '#lib/keccak'
+import type { Log } from '#lib/log'
+import type { Journal } from '#store/ports'
+import type { Address, Hash } from '#types/ids'
+import type { PooledTransaction, PoolOutcome, PoolRefusal } from '#types/pooledTransaction'
+import { depositType, hashTransaction, type SignedTransaction } from '#types/transaction'
+import { BestCursor } from './bestCursor.ts'
+import { decodePooled, type EntryLimits, refuseAlone, refuseOfSender } from './checks.ts'
+import { newEntry, type PoolEntry, pooled, worthBehind } from './entry.ts'
+import { Victims } from './eviction.ts'
+import { blocksAbove, changedAccount } from './headChange.ts'
+import type { HeadFacts } from './headFacts.ts'
+import { HeadReader, type PoolView } from './headReader.ts'
+import { PoolJournal } from './poolJournal.ts'
+import { Ledger } from './poolTotals.ts'
+import { type SenderAccount, SenderQueue } from './senderQueue.ts'
+
+export type TxPoolDeps = {
+  readonly config: ExecutionConfig
+  /** The chain as it is now, not before the first record was published; disposed of before the call that opened it ends. */
+  readonly view: () => PoolView
+  readonly senders: Senders
+  /** Keeps the transactions through a restart; the caller closes it after the pool. Left out: they are lost. */
+  readonly journal?: Journal
+  readonly clock: Pick<Clock, 'elapsedMs'>
+  readonly log: Log
+}
+
+export type TxPoolLimits = Partial<EntryLimits> & {
+  /** of memory that all transactions take, roughly */
+  readonly maxBytes?: number
+  /** of one sender's */
+  readonly maxAccountBytes?: number
+  /** How long a transaction may wait for another. */
+  readonly queuedLifetimeMs?: number
+}
+
+/** Why a transaction left. `superseded`: another one used its nonce. `unusable`: no block can take it. `dropped`: by an operator. */
+export const removalReasons = ['included', 'superseded', 'replaced', 'evicted', 'expired', 'unusable', 'dropped'] as const
+export type RemovalReason = (typeof removalReasons)[number]
+
+/** What there is now, in bytes as they are bounded, and what happened since the start. */
+export type TxPoolFacts = {
+  readonly pending: number
+  readonly queued: number
+  readonly heldBytes: number
+  readonly outcomes: Readonly<Partial<Record<'added' | 'known' | PoolRefusal['kind'], number>>>
+  readonly removals: Readonly<Partial<Record<RemovalReason, number>>>
+}
+
+/**
+ * The transactions that wait for a block. Synchronous, beside the state that judges them. All came in through this node, so there are no local ones
+ * to be preferred: when it is full, who pays least goes, queued ones first.
+ */
+export interface TxPool extends BuildPool {
+  /** Checks transactions on the unsafe head; those that are kept are in the journal when this returns. @returns one outcome for each, in order */
+  add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
+  get(hash: Hash): PooledTransaction | undefined
+  /** The nonce after the account's pending transactions; undefined when it has none. */
+  nextNonce(sender: Address): bigint | undefined
+  size(): { readonly pending: number; readonly queued: number }
+  /** By sender and nonce. */
+  content(sender?: Address): readonly PooledTransaction[]
+  /** Takes transactions out, of the journal too. Later ones of their senders wait. @returns the hashes of those that were there */
+  remove(what: PoolRemoval): readonly Hash[]
+  /** Takes back what the journal holds. To be called once, when the head of the start is published and before anything is added. */
+  restore(): void
+  /** Goes by a new head: what was included leaves, accounts that changed are judged anew, what an unwind took out comes back. */
+  onPublished(record: HeadRecord): void
+  facts(): TxPoolFacts
+}
+
+const defaults = {
+  maxBytes: 64 * 2 ** 20,
+  maxAccountBytes: 8 * 2 ** 20,
+  maxTransactionBytes: 128 * 1_024,
+  minTip: 0n,
+  maxNonceAhead: 10_000n,
+  queuedLifetimeMs: 3 * 3_600_000,
+}
+/** With more new blocks than this at once the state is asked instead of their diffs. */
+const maxDiffs = 16
+/** How often those that wait too long are looked for, as a part of what they may wait. */
+const expiryRounds = 60
+
+class LocalTxPool implements TxPool {
+  readonly #deps: TxPoolDeps
+  readonly #limits: typeof defaults
+  readonly #journal: PoolJournal | undefined
+  readonly #ledger = new Ledger()
+  readonly #queues = new Map<Address, SenderQueue>()
+  readonly #byHash = new Map<Hash, PoolEntry>()
+  readonly #listeners = new Set<() => void>()
+  readonly #outcomes: Partial<Record<'added' | 'known' | PoolRefusal['kind'], number>> = {}
+  readonly #removals: Partial<Record<RemovalReason, number>> = {}
+  #head: { readonly number: number; readonly hash: Hash } | undefined
+  /** of the head; undefined until something asks */
+  #facts: HeadFacts | undefined
+  /** of a transaction's gas, by the rules after the head */
+  #gasCap: bigint | undefined
+  /** made when room is short */
+  #victims: Victims | undefined
+  #arrivals = 0
+  #nextExpiryMs = 0
+
+  constructor(deps: TxPoolDeps, limits: TxPoolLimits) {
+    this.#deps = deps
+    this.#limits = { ...defaults, ...limits }
+    this.#journal = deps.journal && new PoolJournal(deps.journal, deps.log)
+  }
+
+  add(raws: readonly Uint8Array[]): readonly PoolOutcome[] {
+    return this.#change((reader) => {
+      const outcomes = raws.map((raw) => this.#addRaw(reader, raw))
+      this.#journal?.append(raws.filter((_, i) => outcomes[i]?.kind === 'added'))
+      for (const outcome of outcomes) count(this.#outcomes, outcome.kind === 'refused' ? outcome.refusal.kind : outcome.kind)
+      this.#compact()
+      return outcomes
+    })
+  }
+
+  get(hash: Hash): PooledTransaction | undefined {
+    const entry = this.#byHash.get(hash)
+    return entry && pooled(entry)
+  }
+
+  nextNonce(sender: Address): bigint | undefined {
+    const queue = this.#queues.get(sender)
+    return queue && queue.pendingCount > 0 ? queue.nextNonce : undefined
+  }
+
+  size(): { pending: number; queued: number } {
+    const { pending, queued } = this.#ledger
+    return { pending, queued }
+  }
+
+  content(sender?: Address): readonly PooledTransaction[] {
+    const senders = sender === undefined ? [...this.#queues.keys()].sort() : [sender]
+    return senders.flatMap((address) => this.#queues.get(address)?.entries.map(pooled) ?? [])
+  }
+
+  best(baseFee: bigint): PoolCursor {
+    return new BestCursor(this.#queues, this.#ledger, baseFee, (candidate) => this.#discard(candidate))
+  }
+
+  onAdded(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: (): void => void this.#listeners.delete(listener) }
+  }
+
+  facts(): TxPoolFacts {
+    const { pending, queued, heldBytes } = this.#ledger
+    return { pending, queued, heldBytes, outcomes: { ...this.#outcomes }, removals: { ...this.#removals } }
+  }
+
+  restore(): void {
+    const journal = this.#journal
+    if (journal === undefined) return
+    let read = 0
+    this.#change((reader) => {
+      for (const raw of journal.load()) {
+        read++
+        this.#addRaw(reader, raw)
+      }
+    })
+    if (read === 0) return
+    this.#rewrite(journal)
+    const { pending, queued } = this.#ledger
+    this.#deps.log.info('transactions taken back from the journal of the pool', { pending, queued, passedOver: read - pending - queued })
+  }
+
+  onPublished(record: HeadRecord): void {
+    const { unsafe } = record.heads
+    const before = this.#head
+    if (before?.hash === unsafe.hash) return
+    this.#head = unsafe
+    this.#facts = undefined
+    this.#victims = undefined
+    const blocks = before && blocksAbove(record, before)
+    this.#change((reader) => {
+      if (blocks) this.#advance(reader, blocks)
+      else this.#rebase(reader, before?.hash)
+      this.#keepToCap(unsafe.timestamp)
+      this.#expire()
+    })
+    this.#compact()
+  }
+
+  remove(what: PoolRemoval): readonly Hash[] {
+    return this.#change(() => {
+      const removed = this.#wanted(what)
+      for (const entry of removed) this.#remove(entry, 'dropped')
+      if (this.#journal && removed.length > 0) this.#rewrite(this.#journal)
+      return removed.map(({ hash }) => hash)
+    })
+  }
+
+  #wanted(what: PoolRemoval): readonly PoolEntry[] {
+    switch (what.kind) {
+      case 'transaction':
+        return [this.#byHash.get(what.hash)].filter((entry) => entry !== undefined)
+      case 'sender':
+        return [...(this.#queues.get(what.sender)?.entries ?? [])]
+      case 'all':
+        return [...this.#byHash.values()]
+    }
+  }
+
+  /** One change of the pool: those that wait for transactions hear of it once. */
+  #change<T>(run: (reader: HeadReader) => T): T {
+    this.#ledger.nowMs = this.#deps.clock.elapsedMs()
+    const { last } = this.#ledger
+    try {
+      using reader = new HeadReader(this.#deps.view)
+      return run(reader)
+    } finally {
+      if (last.next) for (const listener of [...this.#listeners]) listener()
+    }
+  }
+
+  #addRaw(reader: HeadReader, given: Uint8Array): PoolOutcome {
+    const { maxTransactionBytes } = this.#limits
+    // bytes of their own: what is kept must not hold what is not
+    const raw = given.length === given.buffer.byteLength || given.length > maxTransactionBytes ? given : given.slice()
+    const decoded = decodePooled(raw, maxTransactionBytes)
+    if ('kind' in decoded) return { kind: 'refused', refusal: decoded }
+    const hash = hashTransaction(raw)
+    if (this.#byHash.has(hash)) return { kind: 'known', hash }
+    const refusal = this.#admit(reader, raw, hash, decoded.tx, () => this.#deps.senders.of(decoded.tx, hash))
+    return refusal ? { kind: 'refused', refusal } : { kind: 'added', hash }
+  }
+
+  /** Takes a transaction that is not there yet, or says why not: then nothing has changed. */
+  #admit(
+    reader: HeadReader,
+    raw: Uint8Array,
+    hash: Hash,
+    tx: SignedTransaction,
+    senderOf: () => Address | undefined,
+  ): PoolRefusal | undefined {
+    const { config } = this.#deps
+    this.#facts ??= reader.facts(config)
+    const facts = this.#facts
+    const alone = refuseAlone(tx, facts, BigInt(config.l2ChainId), this.#limits.minTip)
+    if (alone) return alone
+    const sender = senderOf()
+    if (sender === undefined) return { kind: 'signature' }
+    const queue = this.#queues.get(sender) ?? this.#newQueue(sender, reader.account(sender))
+    const { feeWei, sizeBytes } = facts.dataOf(raw)
+    const costWei = tx.gasLimit * feeCapOf(tx) + tx.value + feeWei + facts.operatorFeeOf(tx)
+    const refused = refuseOfSender(tx, queue, costWei, this.#limits)
+    if (refused) return refused
+    const entry = newEntry({ hash, sender, raw, tx, sizeBytes }, costWei, this.#arrivals)
+    const refusal = this.#makeRoom(queue, entry, facts.baseFee)
+    if (refusal) return refusal
+    this.#arrivals++
+    this.#put(queue, entry)
+    return undefined
+  }
+
+  #newQueue(sender: Address, account: SenderAccount): SenderQueue {
+    return new SenderQueue(sender, keccak256(fromHex(sender)), account, this.#ledger)
+  }
+
+  #put(queue: SenderQueue, entry: PoolEntry): void {
+    this.#queues.set(queue.address, queue)
+    const replaced = queue.put(entry)
+    this.#byHash.set(entry.hash, entry)
+    if (replaced) this.#forget(replaced, 'replaced')
+    this.#victims?.changed(queue)
+  }
+
+  /** Evicts what counts less than the transaction that comes until there is room for it; nothing when there would not be. */
+  #makeRoom(queue: SenderQueue, entry: PoolEntry, baseFee: bigint): PoolRefusal | undefined {
+    const { nonce } = entry.tx
+    const { maxBytes, maxAccountBytes } = this.#limits
+    const growth = entry.heldBytes - (queue.at(nonce)?.heldBytes ?? 0)
+    const later = queue.lastAfter(nonce, queue.heldBytes + growth - maxAccountBytes)
+    if (later === undefined) return { kind: 'account-full' }
+    let wanted = this.#ledger.heldBytes + growth - maxBytes
+    for (const { heldBytes } of later) wanted -= heldBytes
+    if (wanted > 0) {
+      this.#victims ??= new Victims(this.#queues, baseFee)
+      const worth = worthBehind(entry, queue.entries[queue.placeOf(nonce) - 1], baseFee)
+      const newcomer = { queue, nonce, isPending: queue.wouldBePending(nonce), worth, spared: later.length }
+      const plan = this.#victims.plan(wanted, newcomer)
+      if (plan === undefined) return { kind: 'pool-full' }
+      for (const victim of plan) this.#remove(victim, 'evicted')
+    }
+    for (const own of later) this.#remove(own, 'evicted')
+    return undefined
+  }
+
+  /** Takes out one that is there; no effect on others. */
+  #remove(entry: PoolEntry, reason: RemovalReason): void {
+    const queue = this.#queues.get(entry.sender)
+    if (queue === undefined || this.#byHash.get(entry.hash) !== entry) return
+    queue.remove(entry)
+    this.#forget(entry, reason)
+    this.#afterRemoval(queue)
+  }
+
+  #afterRemoval(queue: SenderQueue): void {
+    if (queue.entries.length === 0) this.#queues.delete(queue.address)
+    else this.#victims?.changed(queue)
+  }
+
+  #forget(entry: PoolEntry, reason: RemovalReason): void {
+    this.#byHash.delete(entry.hash)
+    count(this.#removals, reason)
+  }
+
+  #discard({ hash }: PoolCandidate): void {
+    const entry = this.#byHash.get(hash)
+    if (entry) this.#remove(entry, 'unusable')
+  }
+
+  /** Goes by new blocks on the head of before: of the accounts only those that they changed. */
+  #advance(reader: HeadReader, blocks: readonly ExecutedBlock[]): void {
+    const included = new Set<Hash>()
+    if (this.#byHash.size > 0) for (const { executed } of blocks) for (const { hash } of executed) included.add(hash)
+    for (const queue of [...this.#queues.values()]) {
+      const account = blocks.length > maxDiffs ? reader.account(queue.address) : changedAccount(reader, queue, blocks)
+      if (account) this.#settle(queue, account, included)
+    }
+  }
+
+  #settle(queue: SenderQueue, account: SenderAccount, included: ReadonlySet<Hash>): void {
+    for (const entry of queue.settle(account)) this.#forget(entry, included.has(entry.hash) ? 'included' : 'superseded')
+    this.#afterRemoval(queue)
+  }
+
+  /** Goes by another branch, or a head of which nothing is known: all accounts are read, and what was unwound comes back. */
+  #rebase(reader: HeadReader, before: Hash | undefined): void {
+    const none = new Set<Hash>()
+    for (const queue of [...this.#queues.values()]) this.#settle(queue, reader.account(queue.address), none)
+    if (before === undefined) return
+    const returned: Uint8Array[] = []
+    for (const { transactions, senders } of reader.unwound(before, this.#limits.maxBytes)) {
+      for (const [i, raw] of transactions.entries()) if (this.#returns(reader, raw, senders[i])) returned.push(raw)
+    }
+    this.#journal?.append(returned)
+    if (returned.length > 0) this.#deps.log.info('transactions of unwound blocks are back in the pool', { count: returned.length })
+  }
+
+  #returns(reader: HeadReader, shared: Uint8Array, sender: Address | undefined): boolean {
+    if (shared[0] === depositType) return false
+    const raw = shared.slice()
+    const decoded = decodePooled(raw, this.#limits.maxTransactionBytes)
+    if ('kind' in decoded) return false
+    const hash = hashTransaction(raw)
+    return !this.#byHash.has(hash) && this.#admit(reader, raw, hash, decoded.tx, () => sender) === undefined
+  }
+
+  /** A fork that caps the gas of a transaction: what asks for more leaves, no block will take it. */
+  #keepToCap(headSec: number): void {
+    const cap = transactionGasCap(plannedEvmRules(this.#deps.config.schedule, headSec + 1))
+    if (cap === this.#gasCap) return
+    this.#gasCap = cap
+    for (const entry of [...this.#byHash.values()]) if (cap !== undefined && entry.tx.gasLimit > cap) this.#remove(entry, 'unusable')
+  }
+
+  #expire(): void {
+    const { nowMs } = this.#ledger
+    const { queuedLifetimeMs } = this.#limits
+    if (nowMs < this.#nextExpiryMs) return
+    this.#nextExpiryMs = nowMs + queuedLifetimeMs / expiryRounds
+    const isOld = ({ place, queuedSinceMs }: PoolEntry): boolean => place === 'queued' && nowMs - queuedSinceMs > queuedLifetimeMs
+    for (const entry of [...this.#byHash.values()].filter(isOld)) this.#remove(entry, 'expired')
+  }
+
+  #compact(): void {
+    if (this.#journal?.isMostlyDead(this.#ledger.rawBytes)) this.#rewrite(this.#journal)
+  }
+
+  #rewrite(journal: PoolJournal): void {
+    journal.rewrite([...this.#queues.values()].flatMap(({ entries }) => entries.map(({ raw }) => raw)))
+  }
+}
+
+function count<K extends string>(counts: Partial<Record<K, number>>, kind: K): void {
+  counts[kind] = (counts[kind] ?? 0) + 1
+}
+
+/** A pool without transactions. */
+export function createTxPool(deps: TxPoolDeps, limits: TxPoolLimits = {}): TxPool {
+  return new LocalTxPool(deps, limits)
+}

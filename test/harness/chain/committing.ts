@@ -1,0 +1,114 @@
+import { expect } from 'vitest'
+import { readHeads, readHeadsSequence } from '#blockchain/chainStore'
+import { createExecution } from '#blockchain/execution'
+import type { ExecutionOptions } from '#blockchain/executionDeps'
+import type { HeadRecord } from '#blockchain/heads/headRecord'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import type { Clock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import { createMemoryKv } from '#store/memoryKv'
+import type { JournalRecord, Kv, KvWriter } from '#store/ports'
+import type { BlockId, L2Ref } from '#types/blockRef'
+import { createManualClock } from '../clock.ts'
+import { attributesAt, scheduleTo, signedBy, smallChain } from './blocks.ts'
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+export const committingConfig = config
+export const genesisId: BlockId = config.genesis.l2
+
+/** A store of which a test decides how much room it has, what its next writes throw, and what is seen right before and after each. */
+export class Disk implements Kv {
+  readonly inner = createMemoryKv()
+  free = 1_000
+  fails: Error | undefined
+  around: (() => void) | undefined
+
+  write<T>(run: (tx: KvWriter) => T): T {
+    this.around?.()
+    const result = this.inner.write((tx) => {
+      const value = run(tx)
+      if (this.fails) throw this.fails
+      return value
+    })
+    this.around?.()
+    return result
+  }
+  snapshot(): ReturnType<Kv['snapshot']> {
+    return this.inner.snapshot()
+  }
+  freeBytes(): number {
+    return this.free
+  }
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** An execution over a disk, with what it tells and what it is asked noted. */
+export function startCommitting(
+  disk = new Disk(),
+  opts: ExecutionOptions = {},
+  segments = new Map<number, JournalRecord[]>(),
+  maxSegmentBytes?: number,
+) {
+  const manual = createManualClock()
+  /** what each block takes, on a clock that else stands still */
+  const pace = { executionMs: 0 }
+  let extraMs = 0
+  const evm = createWasmEvm()
+  const slow: typeof evm = {
+    open: (...args) => {
+      extraMs += pace.executionMs
+      return evm.open(...args)
+    },
+  }
+  const clock: Clock = { ...manual, nowMs: () => manual.nowMs() + extraMs }
+  const events: string[] = []
+  const records: HeadRecord[] = []
+  const execution = createExecution(
+    {
+      kv: disk,
+      journal: createMemoryJournal(segments, maxSegmentBytes),
+      evm: slow,
+      config,
+      genesis: () => genesis,
+      clock,
+      log: silentLog,
+      onCommit: (phase) => void events.push(phase),
+      onExecuted: ({ header }) => void events.push(`executed ${header.number}`),
+      onPublish: (record) => {
+        records.push(record)
+        events.push(`published ${record.heads.unsafe.number} above ${record.base.number}`)
+      },
+    },
+    opts,
+  )
+  const grow = async (parent: BlockId, count: number, branch = 0): Promise<L2Ref[]> => {
+    const refs: L2Ref[] = []
+    for (let i = 0; i < count; i++) {
+      const below = refs.at(-1) ?? parent
+      const transactions = branch === 0 ? [] : [signedBy('alice', { value: BigInt(branch), nonce: BigInt(i) })]
+      const built = await execution.build(below, attributesAt(schedule, below.number + 1, transactions, branch))
+      if (built.kind === 'invalid') throw new Error(built.reason)
+      refs.push(l2RefOf(config, built.payload))
+    }
+    return refs
+  }
+  const setUnsafe = async (unsafe: L2Ref | undefined): Promise<void> => {
+    if (!unsafe) throw new Error('no block')
+    await execution.setHeads({ ...(await execution.heads()), unsafe })
+  }
+  const committed = (): number => {
+    using view = execution.view()
+    void view
+    return execution.published.committed.number
+  }
+  /** Labels by number, and the sequence, as a start would find them. */
+  const stored = (): number[] => {
+    using reader = disk.snapshot()
+    const { unsafe, safe, finalized } = readHeads(reader) ?? expect.fail()
+    return [unsafe.number, safe.number, finalized.number, readHeadsSequence(reader)]
+  }
+  return { execution, disk, segments, pace, clock: manual, events, records, grow, setUnsafe, committed, stored }
+}

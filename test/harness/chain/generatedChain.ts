@@ -1,0 +1,184 @@
+import { genesisBlock } from '#block/genesisBlock'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import type { Genesis } from '#chainspec/genesis'
+import { l2RefOf, systemConfigOf } from '#chainspec/l2Ref'
+import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
+import { calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import type { L1Block, SafeBlock, SafeHead } from '#derive/ports'
+import type { L1Recording } from '#devnet/recordedL1'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { systemClock } from '#lib/clock'
+import { toQuantity } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import type { Kv } from '#store/ports'
+import { parseAddress } from '#types/ids'
+import type { PayloadAttributes } from '#types/payload'
+import { payloadAttributes } from '../../../src/derive/rules/payloadAttributes.ts'
+import { addressOf, keyOf, l1Transaction, sign } from '../derive/l1.ts'
+import { createL1Chain, type L1Chain } from '../l1/chain.ts'
+import { systemConfigWith } from '../l1/systemConfig.ts'
+
+const genesisTimeSec = 1_760_000_000
+const [l1BlockSec, l2BlockSec, l2ChainId, l1ChainId] = [12, 2, 90_099, 900]
+const inbox = parseAddress(`0xff${'00'.repeat(18)}99`)
+const blocksPerL1 = l1BlockSec / l2BlockSec
+/** L1 blocks whose L2 blocks share a channel */
+const l1BlocksPerChannel = 5
+/** blocks between two commits */
+const commitEvery = 64
+
+/** All forks that we run, from the first block on. */
+export function genesisNote(): { config: Record<string, unknown>; genesisTimestamp: number; extraAlloc: Record<string, unknown> } {
+  const first = genesisTimeSec + l2BlockSec
+  const times = { ecotoneTime: first, fjordTime: first, graniteTime: first, holoceneTime: first, isthmusTime: first, jovianTime: first }
+  return {
+    config: {
+      chainId: l2ChainId,
+      bedrockBlock: 0,
+      regolithTime: 0,
+      canyonTime: genesisTimeSec,
+      deltaTime: genesisTimeSec,
+      ...times,
+      base: { azul: first },
+      optimism: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
+    },
+    genesisTimestamp: genesisTimeSec,
+    extraAlloc: { [addressOf('user')]: { balance: toQuantity(10n ** 24n) } },
+  }
+}
+
+/** A chain of our own making: nobody else has seen it, so it shows that runs agree with each other, not that they are right. */
+export type GeneratedChain = {
+  readonly config: RollupConfig
+  readonly genesis: Genesis
+  readonly execution: Execution
+  readonly l1: L1Chain
+}
+
+/** The chain's facts, with nothing on it but genesis. */
+export function emptyChain(kv: Kv): GeneratedChain {
+  const note = genesisNote()
+  const { genesis } = parseBaseGenesisNote(note)
+  const l1 = createL1Chain({ chainId: l1ChainId, genesisTimeSec, blockTimeSec: l1BlockSec })
+  const origin = l1.blocks[0]
+  if (!origin || !genesis.chain?.eip1559) throw new Error('no genesis')
+  const schedule = { bedrock: 0, ...genesis.chain.schedule, delta: genesisTimeSec }
+  const { header, hash } = genesisBlock(genesis, schedule)
+  const config: RollupConfig = {
+    genesis: {
+      l1: { hash: origin.ref.hash, number: 0 },
+      l2: { hash, number: 0 },
+      l2TimeSec: genesisTimeSec,
+      systemConfig: systemConfigWith({ batcher: addressOf('batcher'), overhead: 188n, scalar: 684_000n, gasLimit: header.gasLimit }),
+    },
+    blockTimeSec: l2BlockSec,
+    maxSequencerDriftSec: 600,
+    sequencingWindowBlocks: 3_600,
+    channelTimeoutBlocks: 300,
+    channelTimeoutGraniteBlocks: 50,
+    l1ChainId,
+    l2ChainId,
+    schedule,
+    batchInbox: inbox,
+    depositContract: parseAddress(`0x${'bb'.repeat(20)}`),
+    l1SystemConfig: parseAddress(`0x${'cc'.repeat(20)}`),
+    eip1559: genesis.chain.eip1559,
+  }
+  const execution = createExecution({
+    kv,
+    evm: createWasmEvm(),
+    config,
+    genesis: () => genesis,
+    clock: systemClock,
+    log: silentLog,
+  })
+  return { config, genesis, execution, l1 }
+}
+
+/** Transfers for one block in ten. */
+function transfersOf(number: number, sent: { nonce: number }): readonly Uint8Array[] {
+  if (number % 10 !== 0) return []
+  return Array.from({ length: 10 }, (_, i) => {
+    const to = parseAddress(`0x${(number * 10 + i).toString(16).padStart(40, 'a')}`)
+    const tx = {
+      type: 2,
+      chainId: BigInt(l2ChainId),
+      nonce: BigInt(sent.nonce++),
+      gasLimit: 21_000n,
+      to,
+      value: 1n,
+      data: new Uint8Array(0),
+    }
+    return sign({ ...tx, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, accessList: [] } as never, keyOf('user'))
+  })
+}
+
+/** Sequences blocks on growing L1; each L1 block is mined with what `post` gives for the blocks since the last post. */
+export async function extendChain(
+  chain: GeneratedChain,
+  blocks: number,
+  post?: (made: readonly SafeBlock[]) => readonly Uint8Array[],
+): Promise<void> {
+  const { config, execution, l1 } = chain
+  const sent = { nonce: 0 }
+  const genesis = await execution.payload(0)
+  if (!genesis) throw new Error('no genesis')
+  let head: SafeHead = { ref: l2RefOf(config, genesis), systemConfig: systemConfigOf(config, genesis) }
+  let waiting: SafeBlock[] = []
+  const label = async (): Promise<void> =>
+    execution.setHeads({ unsafe: head.ref, safe: head.ref, finalized: (await execution.heads()).finalized })
+  for (let number = 1; number <= blocks; number++) {
+    if (number % blocksPerL1 === 0) {
+      const isDue = l1.blocks.length % l1BlocksPerChannel === 0
+      l1.mine({ transactions: isDue && post ? post(waiting) : [] })
+      if (isDue) waiting = []
+    }
+    const attributes = attributesOf(config, head, l1.blocks[Math.floor(number / blocksPerL1)], transfersOf(number, sent))
+    const built = await execution.build(head.ref, attributes)
+    if (built.kind === 'invalid') throw new Error(built.reason)
+    head = { ref: l2RefOf(config, built.payload), systemConfig: systemConfigOf(config, built.payload) }
+    waiting.push({ ref: head.ref, transactions: built.payload.transactions })
+    if (number % commitEvery === 0) await label()
+  }
+  await label()
+  l1.mine({ transactions: post ? post(waiting) : [] })
+}
+
+function attributesOf(
+  config: RollupConfig,
+  head: SafeHead,
+  origin: L1Block | undefined,
+  transactions: readonly Uint8Array[],
+): PayloadAttributes {
+  if (!origin) throw new Error('no L1 origin')
+  const epoch = { ...origin.ref, header: origin.header, deposits: [], configReceipts: [] }
+  const attributes = payloadAttributes(config, head, epoch, transactions)
+  if (typeof attributes === 'string') throw new Error(attributes)
+  return attributes
+}
+
+/** What a node in another process is started with, and where it must arrive. */
+export type PostedChain = {
+  readonly recording: L1Recording
+  readonly rollupJson: unknown
+  readonly genesisNote: unknown
+  readonly head: { readonly number: number; readonly hash: string }
+}
+
+/** A chain in memory whose blocks the encoder has posted to L1: span batches, brotli, calldata. */
+export async function generatePostedChain(blocks: number): Promise<PostedChain> {
+  await using kv = createMemoryKv()
+  const chain = emptyChain(kv)
+  let channels = 0
+  await extendChain(chain, blocks, (made) => {
+    if (made.length === 0) return []
+    const channel = channelOf(chain.config, made, { batches: 'span', compression: 'brotli' })
+    const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
+    const frames = framesOf(id, channel, { kind: 'calldata', maxBytes: 100_000 })
+    return frames.map((frame) => l1Transaction({ to: inbox, data: calldataOf([frame]) }))
+  })
+  const { number, hash } = chain.execution.published.heads.safe
+  return { recording: chain.l1.recording(), rollupJson: toRollupJson(chain.config), genesisNote: genesisNote(), head: { number, hash } }
+}

@@ -1,0 +1,66 @@
+// Execution as its thread serves it, over stores in memory: such a thread may end at any time. One that has lmdb open may be in the middle of
+// its flush to the disk, which aborts the whole process.
+import { once } from 'node:events'
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { createSenders } from '#block/execution/senders'
+import { createExecution, type Execution } from '#blockchain/execution'
+import type { Genesis } from '#chainspec/genesis'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { serveEngine } from '#executionThread/executionServer'
+import { RecordPublisher, WorkerOutbox } from '#executionThread/outbox'
+import { ShownRecords } from '#executionThread/publishedSequence'
+import type { ToWorker, WorkerSettings } from '#executionThread/wire/protocol'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import { createMemoryKv } from '#store/memoryKv'
+import { createTxPool } from '#txpool/txPool'
+
+async function genesisFrom(port: MessagePort, outbox: WorkerOutbox): Promise<Genesis> {
+  outbox.send({ kind: 'genesis-wanted' })
+  const [message] = (await once(port, 'message')) as [ToWorker]
+  if (message.kind !== 'genesis') throw new RangeError(`${message.kind} in the place of a genesis`)
+  return message.genesis
+}
+
+async function run({ port, config, minFreeBytes, pool: limits, shown }: WorkerSettings): Promise<void> {
+  const outbox = new WorkerOutbox(port)
+  const genesis = await genesisFrom(port, outbox)
+  const senders = createSenders({ maxBytes: 2 ** 20 })
+  const common = { config, senders, clock: systemClock, log: silentLog }
+  let opened: Execution | undefined
+  const view = () => {
+    if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
+    return opened.view()
+  }
+  const pool = createTxPool({ ...common, view, journal: createMemoryJournal() }, limits)
+  const publisher = new RecordPublisher(new ShownRecords(shown))
+  publisher.join(outbox)
+  await using kv = createMemoryKv()
+  await using execution = createExecution(
+    {
+      ...common,
+      kv,
+      journal: createMemoryJournal(),
+      evm: createWasmEvm(),
+      genesis: () => genesis,
+      pool,
+      onPublish(record): void {
+        publisher.publish(record, { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0, ...opened?.sizes(), pool: pool.facts() })
+        if (opened) pool.onPublished(record)
+      },
+    },
+    { minFreeBytes },
+  )
+  opened = execution
+  pool.onPublished(execution.published)
+  outbox.send({ kind: 'opened' })
+  await serveEngine(
+    port,
+    { pool, limitBlocks: (change) => execution.limitBlocks(change), engine: execution, pending: execution.pending },
+    outbox,
+  )
+  port.close()
+}
+
+await run(workerData as WorkerSettings)

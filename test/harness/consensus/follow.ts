@@ -1,0 +1,205 @@
+import { Registry } from 'prom-client'
+import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import { EngineQueue } from '#consensus/engineQueue'
+import { createFollower, defaultFollowOptions, type Follower, type FollowOptions } from '#consensus/follow'
+import type { ProofsStatus } from '#consensus/followProofs'
+import { consensusMetrics, followMetrics } from '#consensus/metrics'
+import type { L2Source } from '#consensus/ports'
+import { Waits } from '#consensus/waits'
+import { silentLog } from '#lib/log'
+import type { BlockId } from '#types/blockRef'
+import { zeroAddress, zeroHash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { attributesAt, chainStart, scheduleTo } from '../chain/blocks.ts'
+import { createManualClock, type ManualClock, settle } from '../clock.ts'
+import { createMemoryEngine, executeNothing, type MemoryEngine, payloadOf } from '../engine/engine.ts'
+import { systemConfigWith } from '../l1/systemConfig.ts'
+
+const schedule = scheduleTo('granite')
+export const followGenesis: Payload = payloadOf({ number: -1, hash: zeroHash }, { timestamp: chainStart, transactions: [] })
+
+export const followConfig: RollupConfig = {
+  genesis: {
+    l1: { number: 1, hash: zeroHash },
+    l2: { number: 0, hash: followGenesis.blockHash },
+    l2TimeSec: chainStart,
+    systemConfig: systemConfigWith({}),
+  },
+  ...{ blockTimeSec: 2, maxSequencerDriftSec: 600, sequencingWindowBlocks: 20, channelTimeoutBlocks: 6, channelTimeoutGraniteBlocks: 4 },
+  ...{ l1ChainId: 1, l2ChainId: 10, schedule, batchInbox: zeroAddress, depositContract: zeroAddress, l1SystemConfig: zeroAddress },
+  eip1559: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
+}
+
+/** The chain with blocks put on top, up to a number; branches differ from each other. `extra` goes into the first of them. */
+export function grow(chain: readonly Payload[], to: number, branch = 0, extra: readonly Uint8Array[] = []): readonly Payload[] {
+  const grown = [...chain]
+  for (let number = chain.length; number <= to; number++) {
+    const { blockNumber, blockHash } = grown.at(-1) ?? followGenesis
+    const transactions = number === chain.length ? extra : []
+    grown.push(payloadOf({ number: blockNumber, hash: blockHash }, attributesAt(schedule, number, transactions, branch)))
+  }
+  return grown
+}
+
+export const genesisOnly: readonly Payload[] = [followGenesis]
+const idOf = ({ blockNumber, blockHash }: Payload): BlockId => ({ number: blockNumber, hash: blockHash })
+
+export type ScriptedSource = L2Source & {
+  /** what it serves; changed at any time */
+  chain: readonly Payload[]
+  /** numbers of its labels */
+  safe: number | undefined
+  finalized: number | undefined
+  /** what it says its head is, when that is a lie */
+  claimed: BlockId | undefined
+  /** how long it is silent while nothing tells of a head */
+  idleMs: number
+  /** Tells of a head. */
+  tell(): void
+  /** The next calls fail with these, in order. */
+  readonly failures: unknown[]
+  /** each call of `payloads` waits for this */
+  hold: Promise<void> | undefined
+  /** what was asked, in order: `latest`, `4+32` … */
+  readonly asked: string[]
+  /** fetches under way, most at once */
+  mostAtOnce: number
+}
+
+/** A source in memory that polls every 500 ms when nothing tells of a head, unless `idleMs` says otherwise. */
+export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): ScriptedSource {
+  let wake = (): void => {}
+  let running = 0
+  const answer = async (asked: string, signal: AbortSignal): Promise<void> => {
+    signal.throwIfAborted()
+    source.asked.push(asked)
+    if (source.failures.length > 0) throw source.failures.shift()
+  }
+  const source: ScriptedSource = {
+    ...{
+      chain,
+      safe: undefined,
+      finalized: undefined,
+      claimed: undefined,
+      failures: [],
+      hold: undefined,
+      asked: [],
+      mostAtOnce: 0,
+      idleMs: 500,
+    },
+    tell: () => wake(),
+    async head(label, signal) {
+      await answer(label, signal)
+      if (label === 'latest') return source.claimed ?? idOf(source.chain.at(-1) ?? followGenesis)
+      const number = source[label]
+      const payload = number === undefined ? undefined : source.chain[number]
+      return payload && idOf(payload)
+    },
+    async payloads(from, count, signal) {
+      await answer(`${from}+${count}`, signal)
+      source.mostAtOnce = Math.max(source.mostAtOnce, ++running)
+      const stopped = Promise.withResolvers<never>()
+      const stop = (): void => stopped.reject(signal.reason)
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        await Promise.race([source.hold, stopped.promise])
+        return source.chain.slice(from, from + count)
+      } finally {
+        running--
+        signal.removeEventListener('abort', stop)
+      }
+    },
+    async payload(hash, signal) {
+      await answer(hash, signal)
+      return source.chain.find(({ blockHash }) => blockHash === hash)
+    },
+    async waitForHead(signal, withinMs = Number.POSITIVE_INFINITY) {
+      const told = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const polled = new AbortController()
+      const stop = (): void => polled.abort(signal.reason)
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        await Promise.race([told, clock.delay(Math.min(source.idleMs, withinMs), polled.signal)])
+      } finally {
+        signal.removeEventListener('abort', stop)
+        polled.signal.aborted || polled.abort()
+      }
+    },
+  }
+  return source
+}
+
+export type FollowWorld = AsyncDisposable & {
+  readonly clock: ManualClock
+  readonly source: ScriptedSource
+  readonly engine: MemoryEngine
+  readonly queue: EngineQueue
+  readonly waits: Waits
+  readonly follower: Follower
+  readonly registry: Registry
+  /** how the follower ended */
+  readonly ended: Promise<unknown>
+  /** Moves time where the follower waits until the condition holds; fails when it never does. */
+  until(condition: () => boolean): Promise<void>
+  /** reasons of the waits there are now */
+  reasons(): string[]
+  stop(): Promise<void>
+}
+
+export type FollowSetup = {
+  readonly ours?: readonly Payload[]
+  readonly safe?: number
+  readonly finalized?: number
+  readonly proofs?: ProofsStatus
+  /** of the source's first calls */
+  readonly failures?: readonly unknown[]
+  readonly options?: Partial<FollowOptions>
+}
+
+/** A follower over the real engine queue, an engine in memory and a scripted source; it runs from the start. */
+export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}): Promise<FollowWorld> {
+  const { ours = genesisOnly, safe = 0, finalized = 0, proofs, failures = [], options = {} } = setup
+  const clock = createManualClock()
+  const source = scriptedSource(clock, theirs)
+  source.failures.push(...failures)
+  const at = (number: number) => l2RefOf(followConfig, ours[number] ?? followGenesis)
+  const heads = { unsafe: at(ours.length - 1), safe: at(safe), finalized: at(finalized) }
+  const engine = createMemoryEngine({ chain: ours, heads }, executeNothing)
+  const registry = new Registry()
+  const metrics = consensusMetrics.register(registry)
+  const waits = new Waits({ clock, log: silentLog, metrics })
+  const labels = options.labels ?? 'source'
+  const followOptions: FollowOptions = { ...defaultFollowOptions, config: followConfig, labels, maxAheadSec: 1_024, ...options }
+  const deps = { clock, random: () => 0, log: silentLog, waits }
+  const queue = new EngineQueue({ ...deps, engine, metrics }, followOptions)
+  const control = new AbortController()
+  await queue.load(control.signal)
+  const follower = createFollower(
+    { ...deps, source, inbox: queue, metrics: followMetrics.register(registry), ...(proofs && { proofs }) },
+    followOptions,
+  )
+  const ended = follower.run(control.signal).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const stop = async (): Promise<void> => {
+    control.abort()
+    await ended
+  }
+  return {
+    ...{ clock, source, engine, queue, waits, follower, registry, ended, stop },
+    async until(condition) {
+      for (let steps = 0; steps < 2_000; steps++) {
+        await settle()
+        if (condition()) return
+        await clock.advanceToNext()
+      }
+      throw new Error(`it never comes to that: ${JSON.stringify(follower.status())}`)
+    },
+    reasons: () => waits.current.map(({ reason }) => reason),
+    [Symbol.asyncDispose]: stop,
+  }
+}

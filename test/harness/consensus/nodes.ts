@@ -1,0 +1,109 @@
+import { Registry } from 'prom-client'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import { agreeWithGenesis } from '#chainspec/genesis'
+import { parseRollupConfig, type RollupConfig } from '#chainspec/rollupConfig'
+import { createDriver, type DriverOptions, defaultDriverOptions } from '#consensus/driver'
+import { consensusMetrics } from '#consensus/metrics'
+import type { L1Source, SafeHeadStore } from '#consensus/ports'
+import { createSafeHeadStore } from '#consensus/safeHeadStore'
+import { createPipeline } from '#derive/pipeline'
+import type { Pipeline } from '#derive/ports'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { fromHex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import { createMemoryKv } from '#store/memoryKv'
+import { decodeBlock } from '#types/block'
+import type { Payload } from '#types/payload'
+import { createManualClock } from '../clock.ts'
+import { readSharedJson } from '../sharedData.ts'
+import { createMemoryTable, runSession, type Session } from './execution.ts'
+import { createRecordedHost } from './recorded.ts'
+
+export type OpenExecution = {
+  readonly engine: Execution
+  /** blocks executed so far */
+  readonly executed: () => number
+}
+
+/** One run of both halves in this process. */
+export type NodeSession = Omit<Session, 'engine'> & OpenExecution & { readonly store: SafeHeadStore }
+
+export type RecordedNodes = {
+  readonly config: RollupConfig
+  readonly l1: L1Source
+  /** The execution half alone. */
+  open(effect?: (name: string) => void): OpenExecution
+  /** @param effect called before and after each durable effect; it may throw, which is the kill */
+  start(effect?: (name: string) => void, options?: Partial<DriverOptions>, alter?: (pipeline: Pipeline) => Pipeline): NodeSession
+  /** Shows L1 up to the block of this number. */
+  reveal(l1Number: number): void
+  loseStore(): void
+  /** Loses what is acknowledged but not committed: a disk of a power failure. */
+  loseJournal(): void
+  /** all L2 blocks, genesis first, as their forks have them */
+  readonly payloads: readonly Payload[]
+  readonly safeHeads: readonly number[]
+}
+
+/** Both halves on a recorded L1, on memory stores that outlive them. */
+export function createRecordedNodes(name: string): RecordedNodes {
+  const { l1, safeHeads, reveal } = createRecordedHost(name)
+  const l2 = readSharedJson<{ blocks: { raw: string; hash: string }[] }>(`chains/${name}/l2.json.zst`)
+  const { genesis } = parseBaseGenesisNote(l2)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`)), genesis)
+  const payloads = l2.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
+  const [kv, clock] = [createMemoryKv(), createManualClock()]
+  const segments: Parameters<typeof createMemoryJournal>[0] = new Map()
+  let rows: Parameters<typeof createMemoryTable>[1] = []
+
+  function open(effect: (name: string) => void = () => {}): OpenExecution {
+    let executed = 0
+    const engine = createExecution({
+      kv,
+      journal: createMemoryJournal(segments),
+      evm: createWasmEvm(),
+      config,
+      genesis: () => genesis,
+      clock,
+      log: silentLog,
+      onCommit: (phase) => effect(phase),
+      onExecuted: () => void executed++,
+    })
+    return { engine, executed: () => executed }
+  }
+
+  return {
+    config,
+    l1,
+    open,
+    reveal,
+    payloads,
+    safeHeads,
+    loseStore: () => {
+      rows = []
+    },
+    loseJournal: () => segments.clear(),
+    start(effect = () => {}, options = {}, alter = (pipeline) => pipeline): NodeSession {
+      const { engine, executed } = open(effect)
+      const registry = new Registry()
+      const store = createSafeHeadStore(createMemoryTable(effect, rows))
+      const driver = createDriver(
+        {
+          engine,
+          createPipeline: (point) => alter(createPipeline(config, point, silentLog)),
+          l1,
+          store,
+          clock,
+          random: () => 0,
+          log: silentLog,
+          metrics: consensusMetrics.register(registry),
+        },
+        { ...defaultDriverOptions, config, ...options },
+      )
+      return { engine, store, registry, executed, ...runSession(driver, clock, l1) }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { ExecutionConfig } from '#block/executionConfig'
+import type { Execution } from '#blockchain/execution'
+import { createEngineApi, type EngineApi } from '#engine/engineApi'
+import { createEngineHttp, type EngineHttp } from '#engine/engineHttp'
+import type { Engine } from '#engine/port'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { type Clock, systemClock } from '#lib/clock'
+import { signJwt } from '#lib/jwt'
+import { silentLog } from '#lib/log'
+import { createEthContext } from '#node/serving/ethContext'
+import { createEngineServer } from '#rpc/engineServer'
+import type { RpcServer } from '#rpc/server'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
+
+export const jwtSecret: Uint8Array = new Uint8Array(32).fill(0x5e)
+
+export type EngineServerSetup = {
+  readonly execution: Pick<Execution, 'view'>
+  /** what the Engine API is over; default: the execution itself */
+  readonly engine: Engine
+  readonly config: ExecutionConfig
+  readonly clock?: Clock
+  readonly port?: number
+}
+
+export type ServedEngine = RpcServer & { readonly api: EngineApi }
+
+/** The engine port over an execution half of this process. */
+export async function serveEngine({ execution, engine, config, clock = systemClock, port = 0 }: EngineServerSetup): Promise<ServedEngine> {
+  const api = createEngineApi({ engine, config, clock })
+  // the reads need no more of a config than execution has
+  const eth = createEthContext({
+    execution,
+    heads: scriptedFeed(),
+    evm: createWasmEvm(),
+    config: config as Parameters<typeof createEthContext>[0]['config'],
+    clientVersion: 'basalt/v0.0.0/test/node',
+    sync: () => undefined,
+    clock,
+  })
+  const deps = { api, eth, jwtSecret: () => jwtSecret, log: silentLog, clock }
+  const server = await createEngineServer(deps, { host: '127.0.0.1', port, flag: 'engine.port' })
+  return Object.assign(server, { api })
+}
+
+export function engineClient(url: string, config: ExecutionConfig, secret: Uint8Array = jwtSecret): EngineHttp {
+  const deps = { fetch, clock: systemClock, log: silentLog }
+  return createEngineHttp(deps, { url, jwtSecret: () => secret, config, timeoutMs: 5_000 })
+}
+
+export type RpcAnswer = { readonly status: number; readonly text: string; readonly json: unknown }
+
+/** One POST with a token, or with the headers given. */
+export async function post(url: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<RpcAnswer> {
+  const token = { authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(headers ?? token) },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { status: response.status, text, json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined }
+}
+
+/** Result of a call; an error object as it is. */
+export async function ask(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
+  const { json } = await post(url, { jsonrpc: '2.0', id: 1, method, params })
+  const { result, error } = json as { result?: unknown; error?: unknown }
+  return error === undefined ? result : { error }
+}

@@ -1,0 +1,267 @@
+import type { EvmFork, EvmRules, OldEvmFork } from '#chainspec/evmRules'
+import {
+  type Account,
+  type Evm,
+  type EvmSession,
+  type Message,
+  MissingState,
+  type Outcome,
+  type StateView,
+  type WantedState,
+} from '#evm/ports'
+import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
+import { fromHex, type Hex, toHex } from '#lib/hex'
+import { keccak256, keccak256Text } from '#lib/keccak'
+import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
+import type { StateDiff } from '#types/stateDiff'
+import { cancun, osaka, paris, prague, shanghai, testBlock } from './host.ts'
+
+export type CaseAccount = {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly code: Uint8Array
+  readonly storage: ReadonlyMap<bigint, bigint>
+}
+
+export type CaseMessage = {
+  readonly from: Address
+  readonly to: Address | null
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly gas: bigint
+  /** what the access list names (EIP-2930) */
+  readonly warm?: readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
+  readonly blobHashes?: readonly Hash[]
+  /** code that is set before the message runs, as authorizations do (EIP-7702) */
+  readonly setCode?: { readonly of: Address; readonly code: Uint8Array }
+}
+
+/** A state and the messages that run on it in one session, a transaction each. */
+export type EvmCase = {
+  readonly fork: EvmFork
+  /** in the place of `fork`: one from before Paris, which only the reference interpreter and the oracle have */
+  readonly old?: OldEvmFork
+  readonly accounts: ReadonlyMap<Address, CaseAccount>
+  readonly messages: readonly CaseMessage[]
+}
+
+/** What all interpreters must agree on for one message. Why one halted is not part of it: any halt takes all and undoes all. */
+export type MessageEnd = {
+  readonly kind: Outcome['kind']
+  readonly gasUsed: bigint
+  readonly gasRefund: bigint
+  readonly output: Hex
+  /** address, topics, data of each, as text */
+  readonly logs: readonly string[]
+  readonly created?: Address
+}
+
+/** The state after all messages: a line for each account and each slot that is not zero, by hashed keys, sorted. */
+export type StateLines = readonly string[]
+export type CaseEnd = { readonly messages: readonly MessageEnd[]; readonly state: StateLines }
+
+const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, prague, osaka }
+/** Ethereum's own, without OP's limits. */
+export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
+
+const rulesFor = ({ fork, old }: EvmCase): EvmRules => (old === undefined ? rulesOf(fork) : { ...paris, old })
+
+const keys = new Map<Address, Hex>()
+
+/** keccak of the address. */
+export function addressKeyOf(address: Address): Hex {
+  const known = keys.get(address)
+  if (known) return known
+  const key = toHex(keccak256(fromHex(address)))
+  if (keys.size > 10_000) keys.clear()
+  keys.set(address, key)
+  return key
+}
+
+const slotKeys = new Map<bigint, Hex>()
+
+/** keccak of the slot's 32-byte number. */
+export function slotKeyOf(slot: bigint): Hex {
+  const known = slotKeys.get(slot)
+  if (known) return known
+  const key = toHex(keccak256(bytesFromBigint(slot, 32)))
+  if (slotKeys.size < 1_000) slotKeys.set(slot, key)
+  return key
+}
+
+const codeHashOf = (code: Uint8Array): Hash => (code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code)))
+
+/** Stands for any root that is not the empty one. */
+const someRoot = `0x${'5a'.repeat(32)}` as Hash
+
+/** keccak of the number in decimal digits. */
+export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text(`${number}`))
+
+const views = new WeakMap<EvmCase['accounts'], StateView>()
+
+/** The state before a case; the same view for the same map. */
+function viewOf(accounts: EvmCase['accounts']): StateView {
+  const known = views.get(accounts)
+  if (known) return known
+  const view = createView(accounts)
+  views.set(accounts, view)
+  return view
+}
+
+function createView(accounts: EvmCase['accounts']): StateView {
+  const byKey = new Map<string, { readonly account: Account; readonly slots: ReadonlyMap<string, Uint8Array> }>()
+  const codes = new Map<Hash, Uint8Array>()
+  for (const [address, { nonce, balance, code, storage }] of accounts) {
+    const codeHash = codeHashOf(code)
+    codes.set(codeHash, code)
+    const slots = new Map([...storage].map(([slot, value]) => [slotKeyOf(slot), bytesFromBigint(value, 32)] as const))
+    const account = { nonce, balance, codeHash, storageRoot: slots.size === 0 ? emptyRoot : someRoot }
+    byKey.set(addressKeyOf(address), { account, slots })
+  }
+  return {
+    account: (key) => byKey.get(toHex(key))?.account,
+    slot: (addressKey, slotKey) => byKey.get(toHex(addressKey))?.slots.get(toHex(slotKey)),
+    code(codeHash): Uint8Array {
+      const code = codes.get(codeHash)
+      if (!code) throw new Error(`the case has no code ${codeHash}`)
+      return code
+    },
+    blockHash: blockHashOf,
+  }
+}
+
+function endOf(outcome: Outcome, gas: bigint): MessageEnd {
+  return {
+    kind: outcome.kind,
+    gasUsed: gas - outcome.gasLeft,
+    gasRefund: outcome.gasRefund,
+    output: toHex(outcome.output),
+    logs:
+      outcome.kind === 'success' ? outcome.logs.map(({ address, topics, data }) => `${address} ${topics.join(' ')} ${toHex(data)}`) : [],
+    ...(outcome.kind === 'success' && outcome.created !== undefined && { created: outcome.created }),
+  }
+}
+
+/** How whatever may ask the view is called: as it is, or again and again until the view has what is wanted. */
+type Patience = { at<T>(ask: () => T): T; run(session: EvmSession, message: Message): Outcome }
+
+const sure: Patience = { at: (ask) => ask(), run: (session, message) => session.run(message) }
+
+/** For a view that has nothing at first, and what was wanted from then on. */
+const patient: Patience = {
+  at(ask) {
+    for (;;) {
+      try {
+        return ask()
+      } catch (error) {
+        if (!(error instanceof MissingState)) throw error
+      }
+    }
+  },
+  run(session, message) {
+    let isBegun = false
+    return patient.at(() => {
+      if (isBegun) return session.resume()
+      isBegun = true
+      return session.run(message)
+    })
+  },
+}
+
+/** Sends one message as a transaction without fees. */
+function send(session: EvmSession, patience: Patience, message: CaseMessage): MessageEnd {
+  const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = message
+  patience.at(() => session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes, warm }))
+  if (setCode) patience.at(() => session.setCode(setCode.of, setCode.code))
+  const end = endOf(patience.run(session, { caller: from, to, value, data, gas }), gas)
+  patience.at(() => session.endTransaction())
+  return end
+}
+
+export type CaseRun = {
+  readonly messages: readonly MessageEnd[]
+  readonly diff: StateDiff
+  /** what the session itself says of the case's accounts in the end */
+  readonly reads: readonly string[]
+}
+
+/** A view that lacks each thing when it is first asked for it. */
+function forgetful(view: StateView): StateView {
+  const told = new Set<string>()
+  const tell = (name: string, wanted: WantedState): void => {
+    if (told.has(name)) return
+    told.add(name)
+    throw new MissingState(wanted)
+  }
+  return {
+    account(addressKey) {
+      tell(toHex(addressKey), { kind: 'account', addressKey })
+      return view.account(addressKey)
+    },
+    slot(addressKey, slotKey) {
+      tell(toHex(addressKey) + toHex(slotKey), { kind: 'slot', addressKey, slotKey })
+      return view.slot(addressKey, slotKey)
+    },
+    code(codeHash) {
+      tell(`code ${codeHash}`, { kind: 'code', codeHash })
+      return view.code(codeHash)
+    },
+    blockHash(number) {
+      tell(`${number}`, { kind: 'blockHash', number })
+      return view.blockHash(number)
+    },
+  }
+}
+
+/**
+ * Runs a case on an interpreter of ours.
+ * @param state `missing`: the view has nothing at first, each message is interrupted for all that it touches, and goes on
+ */
+export function runCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
+  const { accounts, messages } = given
+  const view = viewOf(accounts)
+  const patience = state === 'there' ? sure : patient
+  using session = evm.open(state === 'there' ? view : forgetful(view), testBlock, rulesFor(given))
+  const ends = messages.map((message) => send(session, patience, message))
+  const reads = [...accounts.keys()].map((address) => {
+    const account = patience.at(() => session.account(address))
+    const code = account ? patience.at(() => session.code(address)).length : 0
+    return account ? `${address} ${account.nonce} ${account.balance} ${account.codeHash} ${code}` : `${address} none`
+  })
+  return { messages: ends, diff: patience.at(() => session.diff()), reads }
+}
+
+const accountLine = (key: string, { nonce, balance, codeHash }: { nonce: bigint; balance: bigint; codeHash: Hash }): string =>
+  `${key} nonce ${nonce} balance ${balance} code ${codeHash}`
+
+/** The state that a diff makes of the case's accounts. */
+export function stateAfter(accounts: EvmCase['accounts'], diff: StateDiff): StateLines {
+  const lines = new Map<string, string>()
+  for (const [address, { nonce, balance, code, storage }] of accounts) {
+    const key = addressKeyOf(address)
+    const codeHash = codeHashOf(code)
+    if (diff.account(fromHex(key)) !== null) lines.set(key, accountLine(key, { nonce, balance, codeHash }))
+    if (diff.isWiped(fromHex(key))) continue
+    for (const [slot, value] of storage) setSlotLine(lines, key, slotKeyOf(slot), value)
+  }
+  for (const { key, change } of diff.accounts()) if (change) lines.set(toHex(key), accountLine(toHex(key), change))
+  for (const { addressKey, slotKey, value } of diff.slots()) setSlotLine(lines, toHex(addressKey), toHex(slotKey), bigintFromBytes(value))
+  return [...lines.values()].sort()
+}
+
+function setSlotLine(lines: Map<string, string>, key: string, slotKey: string, value: bigint): void {
+  const name = `${key} slot ${slotKey}`
+  if (value === 0n) lines.delete(name)
+  else lines.set(name, `${name} = ${value}`)
+}
+
+/** The lines of a state given by address, for an interpreter that is not ours. */
+export function linesOf(
+  accounts: Iterable<readonly [Address, { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hash }]>,
+  slots: Iterable<readonly [Address, bigint, bigint]>,
+): StateLines {
+  const lines = new Map<string, string>()
+  for (const [address, account] of accounts) lines.set(addressKeyOf(address), accountLine(addressKeyOf(address), account))
+  for (const [address, slot, value] of slots) setSlotLine(lines, addressKeyOf(address), slotKeyOf(slot), value)
+  return [...lines.values()].sort()
+}

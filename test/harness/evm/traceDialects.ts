@@ -1,0 +1,113 @@
+import { baseFeeVault, l1FeeVault, operatorFeeVault, sequencerFeeVault } from '#chainspec/addresses'
+import type { TraceRequest } from '#evm/tracing'
+import type { Dialect } from '../rpc/dialects.ts'
+import type { Json } from '../rpc/json.ts'
+
+/**
+ * Where the two recorded clients differ in traces, ours follows the newer one (`reth`), and neither where it contradicts the chain. What is left out
+ * of a comparison for that stands here, with its reason.
+ */
+
+type Fields = Readonly<Record<string, Json>>
+export type TracePair = { readonly theirs: Json; readonly ours: Json }
+
+const fields = (value: Json | undefined): Fields => (value ?? {}) as Fields
+const vaults: readonly string[] = [baseFeeVault, l1FeeVault, operatorFeeVault]
+
+const without = (value: Fields, isGone: (key: string, value: Json) => boolean): Fields =>
+  Object.fromEntries(Object.entries(value).filter(([key, member]) => !isGone(key, member)))
+
+/** No account, and no value in its slots. */
+const isEmptyAccount = (account: Json): boolean =>
+  /^\{"balance":"0x0"(,"storage":\{("0x[0-9a-f]{64}":"0x0{64}",?)*\})?\}$/.test(JSON.stringify(account))
+
+function mapFrames(frame: Fields, change: (frame: Fields) => Fields): Fields {
+  const { calls } = frame
+  const own = change(frame)
+  return calls === undefined ? own : { ...own, calls: (calls as readonly Fields[]).map((call) => mapFrames(call, change)) }
+}
+
+/** op-geth numbers no logs, and tells precompiles' failures apart. */
+function callsOfOpGeth({ theirs, ours }: TracePair): TracePair {
+  const unnumbered = (frame: Fields): Fields =>
+    frame['logs'] === undefined
+      ? frame
+      : { ...frame, logs: (frame['logs'] as readonly Fields[]).map((log) => without(log, (key) => key === 'index')) }
+  const failed = (frame: Fields): Fields => (frame['error'] === 'invalid input length' ? { ...frame, error: 'precompiled failed' } : frame)
+  return { theirs: mapFrames(fields(theirs), failed), ours: mapFrames(fields(ours), unnumbered) }
+}
+
+/** op-geth sees the accounts that opcodes name, sender, receiver and beneficiary, also where no fee is paid; not the vaults, and none that was not there. */
+function prestateOfOpGeth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
+  const told = fields(theirs)
+  const found = fields(ours)
+  const fewer = (pre: Fields, known: Fields): Fields =>
+    without(pre, (address, account) => known[address] === undefined && (vaults.includes(address) || isEmptyAccount(account)))
+  // of a deposit that failed without running: the receiver
+  const hasRun = Object.keys(found).length > 1
+  const isUnpaid = (address: string): boolean => found[address] === undefined && (address === sequencerFeeVault || !hasRun)
+  if (!isDiff) return { theirs: without(told, isUnpaid), ours: fewer(found, told) }
+  const [pre, post] = [fields(told['pre']), fields(told['post'])]
+  const isUnseen = (address: string): boolean => vaults.includes(address) && post[address] === undefined
+  return { theirs, ours: { pre: fewer(fields(found['pre']), pre), post: without(fields(found['post']), isUnseen) } }
+}
+
+const bare = (word: string): string => word.replace(/^0x/, '')
+
+/** A step of ours as both clients write it: words of memory and storage without the 0x that execution-apis has (rpc-compat). */
+function bareWords(step: Fields): Fields {
+  const { memory, storage } = step
+  const slots = Object.entries(fields(storage)).map(([slot, value]) => [bare(slot), bare(String(value))])
+  return {
+    ...step,
+    ...(memory !== undefined && { memory: (memory as readonly string[]).map(bare) }),
+    ...(storage !== undefined && { storage: Object.fromEntries(slots) }),
+  }
+}
+
+/** op-geth's return value has no 0x and is empty at a revert; it leaves return data out when there is none. */
+function stepsOfOpGeth({ theirs, ours }: TracePair): TracePair {
+  const { returnValue, failed, structLogs, ...rest } = fields(ours)
+  const steps = (structLogs as readonly Fields[]).map((step) =>
+    without(bareWords(step), (key, value) => key === 'returnData' && value === '0x'),
+  )
+  return {
+    theirs,
+    ours: { ...rest, failed: failed ?? null, returnValue: failed === true ? '' : String(returnValue).slice(2), structLogs: steps },
+  }
+}
+
+/** The newer client lists the operator's vault before Isthmus, when nothing is paid to it. */
+function prestateOfReth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
+  if (isDiff) return { theirs, ours }
+  const isUnpaid = (address: string, account: Json): boolean =>
+    address === operatorFeeVault && fields(ours)[address] === undefined && fields(account)['balance'] === '0x0'
+  return { theirs: without(fields(theirs), isUnpaid), ours }
+}
+
+/** The newer client's return data is always empty, although its own RETURNDATASIZE at the same step is not zero. */
+function stepsOfReth({ theirs, ours }: TracePair): TracePair {
+  const unread = (trace: Json): Json => {
+    const { structLogs, ...rest } = fields(trace)
+    return { ...rest, structLogs: (structLogs as readonly Fields[]).map((step) => without(bareWords(step), (key) => key === 'returnData')) }
+  }
+  return { theirs: unread(theirs), ours: unread(ours) }
+}
+
+/** A recorded trace and ours, without what is known to differ. */
+export function comparableTraces(dialect: Dialect, { tracer, tracerConfig }: TraceRequest, pair: TracePair): TracePair {
+  const isOpGeth = dialect === 'op-geth'
+  if (tracer === undefined) return isOpGeth ? stepsOfOpGeth(pair) : stepsOfReth(pair)
+  const isDiff = fields(tracerConfig as Json | undefined)?.['diffMode'] === true
+  if (tracer === 'prestateTracer') return isOpGeth ? prestateOfOpGeth(pair, isDiff) : prestateOfReth(pair, isDiff)
+  return isOpGeth && tracer === 'callTracer' ? callsOfOpGeth(pair) : pair
+}
+
+/**
+ * What either client says of a deposit that failed before it ran: frames of their own making, from the zero address. Ours says who sent what.
+ * op-geth: a STOP with an error; the newer: a call that succeeds, with all of the gas.
+ */
+export function isFailedDeposit(dialect: Dialect, theirs: Json): boolean {
+  const { type, from, to } = fields(theirs)
+  return dialect === 'op-geth' ? type === 'STOP' : type === 'CALL' && from === to && /^0x0+$/.test(String(from))
+}

@@ -1,0 +1,137 @@
+import type { Executed } from '#flashblocks/heldSlices'
+import type { PendingOutcome, PendingPort, PendingRefusal } from '#pending/pendingPort'
+import type { BlockId } from '#types/blockRef'
+import { type Hash, zeroAddress, zeroHash } from '#types/ids'
+import type { Increment } from '#types/increment'
+
+/** A hash that tells which branch of which number it is. */
+export const hashAt = (number: number, branch = 'a'): Hash => `0x${branch.repeat(58)}${number.toString(16).padStart(6, '0')}` as Hash
+export const blockAt = (number: number, branch?: string): BlockId => ({ number, hash: hashAt(number, branch) })
+/** The build of a block: `variant` tells several of one number apart. */
+export const buildAt = (number: number, variant = 1): string =>
+  `0x${variant.toString(16).padStart(8, '0')}${number.toString(16).padStart(8, '0')}`
+
+/** A slice without transactions. */
+export function sliceAt(number: number, index: number, more: { readonly variant?: number; readonly parent?: Hash } = {}): Increment {
+  const { variant, parent = hashAt(number - 1) } = more
+  const base = {
+    parentHash: parent,
+    parentBeaconBlockRoot: zeroHash,
+    feeRecipient: zeroAddress,
+    prevRandao: zeroHash,
+    gasLimit: 30_000_000n,
+    timestamp: number,
+    extraData: new Uint8Array(0),
+    baseFee: 1n,
+  }
+  const outcome = { stateRoot: zeroHash, receiptsRoot: zeroHash, logsBloom: new Uint8Array(256), gasUsed: 0n, withdrawalsRoot: zeroHash }
+  return { payloadId: buildAt(number, variant), blockNumber: number, index, ...(index === 0 && { base }), transactions: [], outcome }
+}
+
+/** The message of a publisher that says this. */
+export function messageOf({ payloadId, blockNumber, index, base, transactions, outcome }: Increment): string {
+  const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`
+  const quantity = (value: number | bigint): string => `0x${value.toString(16)}`
+  return JSON.stringify({
+    payload_id: payloadId,
+    index,
+    ...(base && {
+      base: {
+        parent_beacon_block_root: base.parentBeaconBlockRoot,
+        parent_hash: base.parentHash,
+        fee_recipient: base.feeRecipient,
+        prev_randao: base.prevRandao,
+        block_number: quantity(blockNumber),
+        gas_limit: quantity(base.gasLimit),
+        timestamp: quantity(base.timestamp),
+        extra_data: hex(base.extraData),
+        base_fee_per_gas: quantity(base.baseFee),
+      },
+    }),
+    diff: {
+      state_root: outcome.stateRoot,
+      receipts_root: outcome.receiptsRoot,
+      logs_bloom: hex(outcome.logsBloom),
+      gas_used: quantity(outcome.gasUsed),
+      block_hash: zeroHash,
+      transactions: transactions.map(hex),
+      withdrawals: [],
+      withdrawals_root: outcome.withdrawalsRoot,
+    },
+    metadata: { block_number: blockNumber },
+  })
+}
+
+/** Execution of unsealed blocks as its port has it, without executing anything. */
+export type PendingModel = PendingPort & {
+  readonly head: BlockId
+  /** what is pending, oldest first */
+  readonly blocks: readonly Executed[]
+  readonly executed: Executed | undefined
+  readonly freshUntilMs: number
+  readonly drops: readonly string[]
+  /** Slices as text, in the order in which they were executed. */
+  readonly took: readonly string[]
+  /** A new head: what is pending stays where `keeps` says so. */
+  setHead(head: BlockId, keeps?: 'above' | 'nothing'): void
+  /** What the next slices are refused with. */
+  refuse(refusal: (increment: Increment) => PendingRefusal | undefined): void
+}
+
+export function modelPending(start: BlockId): PendingModel {
+  let head = start
+  let blocks: Executed[] = []
+  let freshUntilMs = 0
+  let refusalOf: (increment: Increment) => PendingRefusal | undefined = () => undefined
+  const drops: string[] = []
+  const took: string[] = []
+
+  function placeOf({ blockNumber, payloadId, index, base }: Increment): PendingRefusal | undefined {
+    const last = blocks.at(-1)
+    if (index > 0) return last?.payloadId === payloadId && last.number === blockNumber && last.index === index - 1 ? undefined : 'order'
+    if (blockNumber === head.number + 1) return base?.parentHash === head.hash ? undefined : 'parent'
+    if (blockNumber > head.number + 3) return 'depth'
+    return blocks.some(({ number }) => number === blockNumber - 1) ? undefined : 'parent'
+  }
+
+  return {
+    drops,
+    took,
+    get head() {
+      return head
+    },
+    get blocks() {
+      return blocks
+    },
+    get executed() {
+      return blocks.at(-1)
+    },
+    get freshUntilMs() {
+      return freshUntilMs
+    },
+    async take(increment, untilMs): Promise<PendingOutcome> {
+      const { blockNumber: number, payloadId, index } = increment
+      const reason = refusalOf(increment) ?? placeOf(increment)
+      if (reason !== undefined) {
+        const isAtFault = reason === 'rules' || reason === 'transaction' || reason === 'outcome'
+        if (isAtFault) blocks = blocks.filter((block) => block.number < number)
+        return { kind: 'refused', reason, text: reason }
+      }
+      blocks = [...blocks.filter((block) => block.number < number), { number, payloadId, index }]
+      freshUntilMs = untilMs
+      took.push(`${number}.${index}`)
+      return { kind: 'taken', gasUsed: 0n }
+    },
+    async drop(reason): Promise<void> {
+      blocks = []
+      drops.push(reason)
+    },
+    setHead(next, keeps = 'above'): void {
+      head = next
+      blocks = keeps === 'above' ? blocks.filter(({ number }) => number > next.number) : []
+    },
+    refuse(refusal): void {
+      refusalOf = refusal
+    },
+  }
+}

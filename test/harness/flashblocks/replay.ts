@@ -1,0 +1,143 @@
+// A node's RPC over the recorded stream of flashblocks and the blocks that were sealed out of it.
+
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { createExecution } from '#blockchain/execution'
+import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
+import { agreeWithGenesis } from '#chainspec/genesis'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { parseRollupConfig } from '#chainspec/rollupConfig'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { decodeFrame } from '#flashblocks/codec'
+import { fromHex, type Hex } from '#lib/hex'
+import { silentLog } from '#lib/log'
+import { createEthContext } from '#node/serving/ethContext'
+import { createPendingFeed } from '#node/serving/pendingFeed'
+import type { Subscription } from '#rpc/context'
+import { ethRegistry, socketRegistry } from '#rpc/methods'
+import { createMemoryKv } from '#store/memoryKv'
+import { createManualClock } from '#test/harness/clock'
+import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import { readResult } from '#test/harness/rpc/result'
+import { readShared, readSharedJson } from '#test/harness/sharedData'
+import { decodeBlock } from '#types/block'
+import type { Increment } from '#types/increment'
+import type { Payload } from '#types/payload'
+
+type Told = {
+  readonly id?: number
+  readonly result?: string
+  readonly params?: { readonly subscription: string; readonly result: unknown }
+}
+
+/** What a subscription of the recording client told, and when. `kind`: 1 newHeads, 2 newFlashblocks, 3 pendingLogs, 4 and 5 transactions */
+export type RecordedTold = { readonly t: number; readonly kind: number; readonly result: unknown }
+export type RecordedAnswer = { readonly m: string; readonly p: readonly unknown[]; readonly r?: unknown; readonly e?: unknown }
+export type RecordedPoll = { readonly t: number; readonly end: number; readonly a: readonly RecordedAnswer[] }
+
+const linesOf = <T>(path: string): readonly T[] =>
+  readShared(path)
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T)
+
+function incrementOf(text: string): Increment {
+  const decoded = decodeFrame(Buffer.from(text))
+  if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
+  return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
+}
+
+export const readFrames = (): readonly { readonly t: number; readonly increment: Increment }[] =>
+  linesOf<{ t: number; text: string }>('flashblocks/frames.jsonl.zst').map(({ t, text }) => ({ t, increment: incrementOf(text) }))
+
+export const readPolls = (): readonly RecordedPoll[] => linesOf('flashblocks/pending.jsonl.zst')
+
+export function readTold(): readonly RecordedTold[] {
+  const kinds = new Map<string, number>()
+  return linesOf<{ t: number; msg: Told }>('flashblocks/subscriptions.jsonl.zst').flatMap(({ t, msg }) => {
+    if (msg.id !== undefined) kinds.set(msg.result ?? '', msg.id)
+    return msg.params ? [{ t, kind: kinds.get(msg.params.subscription) ?? 0, result: msg.params.result }] : []
+  })
+}
+
+/** Something that happened to the recorded node. */
+export type Happening = { readonly t: number } & (
+  | { readonly kind: 'increment'; readonly increment: Increment }
+  | { readonly kind: 'head'; readonly number: number }
+)
+
+/** A node in this thread that is told what happens. */
+export type Replay = {
+  /** Time passes until then. */
+  happen(of: Happening): Promise<void>
+  passMs(ms: number): void
+  /** What is pending is given up. */
+  drop(): Promise<void>
+  /** What a client reads. */
+  ask(method: string, params: readonly unknown[]): Promise<unknown>
+  /** @returns what a subscriber is told, as it grows */
+  subscribe(...params: readonly unknown[]): Promise<readonly unknown[]>
+}
+
+/** @param freshMs how long an increment is shown at most */
+export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
+  const recorded = readSharedJson<{ blocks: readonly { readonly raw: Hex }[] }>('flashblocks/l2.json.zst')
+  const { genesis } = parseBaseGenesisNote(recorded)
+  const config = agreeWithGenesis(parseRollupConfig(readSharedJson('flashblocks/rollup.json')), genesis)
+  const payloads = recorded.blocks.map(({ raw }): Payload => payloadOfBlock(decodeBlock(fromHex(raw))))
+  const clock = createManualClock()
+  const evm = createWasmEvm()
+  const preconfirmed = createPendingFeed(config)
+  const execution = createExecution({
+    ...{ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock, log: silentLog },
+    onPublish: (record) => preconfirmed.publish(record),
+  })
+  const eth = createEthContext({
+    ...{ execution, evm, config, clock, heads: scriptedFeed(), preconfirmed, clientVersion: 'basalt', sync: () => undefined },
+  })
+  let held: readonly Increment[] = []
+  let lastMs = 0
+
+  async function take(increment: Increment): Promise<boolean> {
+    const outcome = await execution.pending.take(increment, clock.nowMs() + freshMs)
+    if (outcome.kind === 'refused' && outcome.reason !== 'parent' && outcome.reason !== 'order') throw new Error(outcome.text)
+    return outcome.kind === 'taken'
+  }
+
+  return {
+    passMs: (ms) => clock.jumpMs(ms),
+    drop: () => execution.pending.drop('a test'),
+    async happen(of: Happening): Promise<void> {
+      clock.jumpMs(of.t - lastMs)
+      lastMs = of.t
+      if (of.kind === 'increment') {
+        if (!(await take(of.increment))) held = [...held, of.increment]
+        return
+      }
+      const payload = payloads[of.number]
+      if (payload === undefined) throw new Error(`no block ${of.number}`)
+      const inserted = await execution.insert(payload)
+      if (inserted.kind !== 'valid') throw new Error(`block ${of.number}: ${inserted.kind}`)
+      await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+      const again = held
+      held = []
+      for (const increment of again) if (increment.blockNumber > of.number && !(await take(increment))) held = [...held, increment]
+    },
+    async ask(method: string, params: readonly unknown[]): Promise<unknown> {
+      return readResult(await ethRegistry.get(method)?.call({ ...eth, ticket: { isCancelled: false } }, params))
+    },
+    async subscribe(...params): Promise<readonly unknown[]> {
+      const told: unknown[] = []
+      const open = (subscription: Subscription): string => {
+        if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is told elsewhere`)
+        subscription.open((notification) =>
+          told.push((JSON.parse(String(notification(''))) as { params: { result: unknown } }).params.result),
+        )
+        return ''
+      }
+      const subscriptions = { subscribe: open, unsubscribe: () => false }
+      await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, ticket: { isCancelled: false } }, params)
+      return told
+    },
+  }
+}

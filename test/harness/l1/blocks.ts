@@ -1,0 +1,43 @@
+import type { L1Block } from '#derive/ports'
+import { receiptFromJson } from '#l1/receiptJson'
+import { type Verdict, verifyBody, verifyHeader } from '#l1/verifyBlock'
+import { type Json, objectOf } from '#types/jsonShape'
+import { transactionFromJson } from '#types/transactionJson'
+import { readSharedJson } from '../sharedData.ts'
+
+/** An L1 block as `eth_getBlockByNumber` (full) and `eth_getBlockReceipts` answer it. */
+export type RecordedBlock = { readonly block: Json; readonly receipts: readonly unknown[] }
+export type RecordedBlob = { readonly slot: number; readonly commitment: string; readonly proof: string; readonly data: string }
+export type RecordedL1 = {
+  readonly chainId: number
+  /** seconds */
+  readonly genesisTime: number
+  readonly secondsPerSlot: number
+  readonly blocks: readonly RecordedBlock[]
+  /** by versioned hash; `data` lacks its trailing zero bytes */
+  readonly blobs: Readonly<Record<string, RecordedBlob>>
+}
+
+export function readRecordedL1(name: string): RecordedL1 {
+  return readSharedJson<RecordedL1>(`chains/${name}/l1.json.zst`)
+}
+
+/** A recorded block, every root and hash recomputed; an Error when one does not fit. */
+export function l1BlockOfJson({ block, receipts }: RecordedBlock): L1Block {
+  const must = <T>(verdict: Verdict<T>): T => {
+    if (verdict.kind === 'mismatch') throw new Error(`${verdict.what}: ${verdict.computed}, not ${verdict.expected}`)
+    return verdict.value
+  }
+  const json = objectOf(block, 'block')
+  const transactions = (json['transactions'] as unknown[]).map((tx) => {
+    const raw = transactionFromJson(tx)
+    if (!raw) throw new Error('unknown transaction type')
+    return raw
+  })
+  return must(verifyBody(must(verifyHeader(json)), transactions, receipts.map(receiptFromJson)))
+}
+
+/** All L1 blocks of a recorded chain, verified. */
+export function readRecordedL1Blocks(name: string): readonly L1Block[] {
+  return readRecordedL1(name).blocks.map(l1BlockOfJson)
+}

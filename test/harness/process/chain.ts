@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { payloadOfBlock } from '#block/execution/payloadBlock'
+import { type RollupConfig, toRollupJson } from '#chainspec/rollupConfig'
+import { calldataOf, channelOf, framesOf } from '#derive/batchEncoder'
+import { type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
+import type { L1Recording } from '#devnet/recordedL1'
+import { createMemoryKv } from '#store/memoryKv'
+import { decodeBlock } from '#types/block'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+import { emptyChain, extendChain, genesisNote } from '../chain/generatedChain.ts'
+import { l1Transaction } from '../derive/l1.ts'
+
+/** A chain that nodes in processes of their own are run on, and what each of its blocks must be. */
+export type ProcessChain = {
+  readonly name: string
+  readonly config: RollupConfig
+  readonly l1: L1Recording
+  readonly rollupJson: unknown
+  readonly genesisJson: unknown
+  /** by number, genesis first */
+  readonly blocks: readonly Payload[]
+  /** number of the safe L2 block after each L1 block, by L1 number */
+  readonly safeHeads: readonly number[]
+}
+
+/** A chain that other clients made: its safe heads are theirs. */
+export function recordedProcessChain(name: RecordedChainName): ProcessChain {
+  const { config, l1, rollupJson, genesisJson, blocks, safeHeads } = readRecordedChain(name)
+  const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
+  return { name, config, l1, rollupJson, genesisJson, blocks: payloads, safeHeads }
+}
+
+/** A longer chain of our own making, posted to L1 in span batches: runs on it agree with each other, nobody else judges them. */
+export async function generatedProcessChain(length: number): Promise<ProcessChain> {
+  await using kv = createMemoryKv()
+  const chain = emptyChain(kv)
+  const { config, execution, l1 } = chain
+  const safeHeads: number[] = []
+  let safe = 0
+  let channels = 0
+  await extendChain(chain, length, (made) => {
+    const last = made.at(-1)
+    if (last === undefined) return []
+    while (safeHeads.length < l1.blocks.length) safeHeads.push(safe)
+    safe = last.ref.number
+    const channel = channelOf(config, made, { batches: 'span', compression: 'brotli' })
+    const id = `0x${(++channels).toString(16).padStart(32, '0')}` as const
+    const frames = framesOf(id, channel, { kind: 'calldata', maxBytes: 100_000 })
+    return frames.map((frame) => l1Transaction({ to: config.batchInbox, data: calldataOf([frame]) }))
+  })
+  while (safeHeads.length < l1.blocks.length) safeHeads.push(safe)
+  const blocks: Payload[] = []
+  for (let number = 0; number <= length; number++) {
+    const payload = await execution.payload(number)
+    if (payload === undefined) throw new Error(`no block ${number}`)
+    blocks.push(payload)
+  }
+  const rollupJson = toRollupJson(config)
+  return { name: `generated-${length}`, config, l1: l1.recording(), rollupJson, genesisJson: genesisNote(), blocks, safeHeads }
+}
+
+/** Number of the last L1 block of a chain. */
+export const lastL1 = ({ l1 }: Pick<ProcessChain, 'l1'>): number => l1.blocks.length - 1
+
+/** What is safe after an L1 block: number and hash. */
+export function safeAfter({ safeHeads, blocks }: ProcessChain, l1Number: number): { readonly number: number; readonly hash: Hash } {
+  const number = safeHeads[Math.max(0, Math.min(l1Number, safeHeads.length - 1))] ?? 0
+  const block = blocks[number]
+  if (block === undefined) throw new Error(`no block ${number}`)
+  return { number, hash: block.blockHash }
+}
+
+/** Writes the chain's two files into a folder. @returns the flags that name them */
+export function chainFlags({ name, rollupJson, genesisJson }: ProcessChain, folder: string): readonly string[] {
+  const file = (what: string, json: unknown): string => {
+    const path = join(folder, `${name}-${what}.json`)
+    writeFileSync(path, JSON.stringify(json))
+    return path
+  }
+  return ['--rollup.config', file('rollup', rollupJson), '--genesis', file('genesis', genesisJson)]
+}

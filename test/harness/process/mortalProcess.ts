@@ -1,0 +1,96 @@
+// A process of its own with an execution worker on a small chain, which does what it is told until it is killed.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { BlockLimits } from '#block/building/poolPort'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import type { Address } from '#types/ids'
+import type { Payload, PayloadAttributes } from '#types/payload'
+import { scheduleTo, smallChain } from '../chain/blocks.ts'
+
+type Settings = Omit<ExecutionWorkerOptions, 'config' | 'minFreeBytes'>
+
+export const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+
+/** A worker on the chain of `schedule`, in this process. */
+export const startSmallExecution = (settings: Settings): Promise<ExecutionWorker> =>
+  startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { ...settings, config, minFreeBytes: 0 })
+
+/** What it can be told to do. */
+const deeds = {
+  add: ({ pool }: ExecutionWorker, raw: Uint8Array) => pool.add(raw),
+  poolSize: ({ pool }: ExecutionWorker) => pool.size(),
+  nextNonce: ({ pool }: ExecutionWorker, sender: Address) => pool.nextNonce(sender),
+  limitBlocks: ({ pool }: ExecutionWorker, change: BlockLimits) => pool.limitBlocks(change),
+  publishedSizes: async (worker: ExecutionWorker) => worker.sizes(),
+  /** Builds on the unsafe head and moves it there. */
+  async extend(worker: ExecutionWorker, attributes: PayloadAttributes): Promise<Payload> {
+    const heads = await worker.heads()
+    const built = await worker.build(heads.unsafe, attributes)
+    if (built.kind !== 'built') throw new Error(built.reason)
+    await worker.setHeads({ ...heads, unsafe: l2RefOf(config, built.payload) })
+    return built.payload
+  },
+}
+
+type Deeds = typeof deeds
+type Arguments<D extends keyof Deeds> = Deeds[D] extends (worker: ExecutionWorker, ...rest: infer R) => unknown ? R : never
+type Answer<D extends keyof Deeds> = Awaited<ReturnType<Deeds[D]>>
+type Told = { readonly id: number; readonly deed: keyof Deeds; readonly rest: readonly unknown[] }
+type Said = { readonly id: number; readonly answer?: unknown; readonly error?: unknown }
+
+const [, script, settings = ''] = process.argv
+if (process.send && script === import.meta.filename) {
+  const starting = startSmallExecution(JSON.parse(settings) as Settings)
+  process.once('disconnect', () => process.exit(1))
+  process.on('message', async ({ id, deed, rest }: Told) => {
+    const run = deeds[deed] as (worker: ExecutionWorker, ...rest: readonly unknown[]) => Promise<unknown>
+    const said: Said = await starting
+      .then((worker) => run(worker, ...rest))
+      .then(
+        (answer) => ({ id, answer }),
+        (error) => ({ id, error }),
+      )
+    process.send?.(said)
+  })
+}
+
+export interface MortalProcess extends AsyncDisposable {
+  /** @returns its answer; rejects when it is gone before */
+  tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>>
+  /** SIGKILL, which it cannot prepare for. @returns when the process is gone */
+  kill(): Promise<void>
+}
+
+/** Starts one; killed when disposed. */
+export function startMortalProcess(settings: Settings): MortalProcess {
+  const child = fork(import.meta.filename, [JSON.stringify(settings)], {
+    execPath: process.execPath,
+    execArgv: [],
+    serialization: 'advanced',
+  })
+  const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const calls: PromiseWithResolvers<unknown>[] = []
+  child.on('message', ({ id, ...said }: Said) => ('error' in said ? calls[id]?.reject(said.error) : calls[id]?.resolve(said.answer)))
+  child.once('exit', () => {
+    for (const { reject } of calls) reject(new Error('the process is gone'))
+  })
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL')
+    const [code, signal] = await gone
+    if (signal !== 'SIGKILL') throw new Error(`ended before it was killed: ${signal ?? code}`)
+  }
+  return {
+    tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>> {
+      const call = Promise.withResolvers<unknown>()
+      const told: Told = { id: calls.push(call) - 1, deed, rest }
+      child.send(told)
+      return call.promise as Promise<Answer<D>>
+    },
+    kill,
+    [Symbol.asyncDispose]: kill,
+  }
+}
