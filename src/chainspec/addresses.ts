@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '#types/ids'
 
-/** Predeploys at 0x42…: the last bytes as in execution-layer documents. @see specs protocol/predeploys.md */
+/** Returns the predeploy address 0x42…, given its last hex digits. @see specs protocol/predeploys.md */
 const predeploy = (last: string): Address => parseAddress(`0x42${last.padStart(38, '0')}`)
 
 export const sequencerFeeVault: Address = predeploy('11')
@@ -10,15 +10,15 @@ export const baseFeeVault: Address = predeploy('19')
 export const l1FeeVault: Address = predeploy('1a')
 export const operatorFeeVault: Address = predeploy('1b')
 
-/** Sender of the L1 attributes. */
+/** Sender of the L1 attributes transaction. */
 export const depositorAccount: Address = parseAddress('0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001')
-/** EIP-4788 */
+/** Beacon roots contract, EIP-4788. */
 export const beaconRootsContract: Address = parseAddress('0x000f3df6d732807ef1319fb7b8bb8522d0beac02')
-/** EIP-2935 */
+/** Block hash history contract, EIP-2935. */
 export const historyStorageContract: Address = parseAddress('0x0000f90827f1c53a10cb7a02335b175320002935')
-/** EIP-7002; on Ethereum alone */
+/** EIP-7002; on Ethereum only. */
 export const withdrawalRequestsContract: Address = parseAddress('0x00000961ef480eb55e80d19ad83579a64c007002')
-/** EIP-7251; on Ethereum alone */
+/** EIP-7251; on Ethereum only. */
 export const consolidationRequestsContract: Address = parseAddress('0x0000bbddc7ce488642fb579f8b00f3a590007251')
-/** EIP-4788, EIP-2935: caller of the system calls */
+/** Caller of system calls; EIP-4788, EIP-2935. */
 export const systemCaller: Address = parseAddress('0xfffffffffffffffffffffffffffffffffffffffe')

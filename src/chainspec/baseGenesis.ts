@@ -7,14 +7,14 @@ import { networkOf } from './networks.ts'
 
 const noteSchema = z.object({ config: z.unknown(), genesisTimestamp: count, extraAlloc: z.unknown() })
 
-/** Whether a JSON document tells a genesis by its difference from Base mainnet's. */
+/** Returns whether a JSON document describes a genesis by its differences from Base mainnet's. */
 export function isBaseGenesisNote(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'genesisTimestamp' in json && 'extraAlloc' in json
 }
 
 /**
- * The genesis of a chain that begins like Base mainnet's, with its predeploys, at another time and with more accounts:
- * `{config, genesisTimestamp (seconds), extraAlloc}`, config and accounts as in geth's genesis.json; other keys are ignored.
+ * Parses a genesis that equals Base mainnet's, predeploys included, except for its time, config and additional accounts:
+ * `{config, genesisTimestamp (seconds), extraAlloc}`, with config and accounts as in geth's genesis.json. Other keys are ignored.
  * @throws Fault INVALID_CONFIG (fatal)
  */
 export function parseBaseGenesisNote(json: unknown): ParsedGenesis {

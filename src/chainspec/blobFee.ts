@@ -8,7 +8,7 @@ const bpo2 = 11_684_671n
 
 type Change = { readonly fromSec: number; readonly fraction: bigint }
 
-/** Changes of the fraction on the public L1 chains, latest first; Osaka itself kept Prague's. */
+/** Changes of the update fraction on the public L1 chains, latest first. Osaka itself kept Prague's fraction. */
 const changes: Readonly<Record<number, readonly Change[]>> = {
   1: [
     { fromSec: 1_767_747_671, fraction: bpo2 },
@@ -27,7 +27,7 @@ const changes: Readonly<Record<number, readonly Change[]>> = {
   ],
 }
 
-/** The fields of a rollup config on which L1's blob fee depends. */
+/** Rollup config fields that determine L1's blob fee. */
 export type BlobFeeRules = { readonly l1ChainId: number; readonly pectraBlobScheduleTimeSec?: number }
 
 function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
@@ -37,7 +37,10 @@ function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
   return l1.requestsHash === undefined ? cancun : prague
 }
 
-/** e^(numerator / denominator) by its Taylor series, rounded down: wei per blob gas, of excess blob gas and update fraction. @see EIP-4844, fake_exponential */
+/**
+ * Computes e^(numerator / denominator) as a Taylor series, rounded down. With excess blob gas and the update fraction, the result is wei per blob
+ * gas. @see EIP-4844, fake_exponential
+ */
 export function exponential(numerator: bigint, denominator: bigint): bigint {
   let output = 0n
   let term = denominator
@@ -49,8 +52,8 @@ export function exponential(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * L1's price of blob gas as L2 sees it.
- * On an L1 that this version does not know, the header tells Cancun from Prague; later parameters cannot be told from a header.
+ * Returns L1's blob base fee as L2 computes it.
+ * On an unknown L1 the header distinguishes Cancun from Prague; parameters of later forks cannot be read from a header.
  * @param l1 header of the L1 origin
  * @returns wei per blob gas; 1 before blobs
  * @see EIP-4844; specs protocol/isthmus, "Pectra blob schedule"

@@ -1,27 +1,27 @@
 import type { RollupConfig } from './rollupConfig.ts'
 
-/** The one source of block time: when the L2 block of this number is due, in milliseconds since 1970. */
+/** Returns the due time of an L2 block in milliseconds since 1970. All block times derive from this function. */
 export function timeOf(config: RollupConfig, number: number): number {
   return (config.genesis.l2TimeSec + (number - config.genesis.l2.number) * config.blockTimeSec) * 1000
 }
 
-/** Time of an L2 block as its header has it: whole seconds. */
+/** Returns the header timestamp of an L2 block: whole seconds. */
 export function timestampOf(config: RollupConfig, number: number): number {
   return Math.floor(timeOf(config, number) / 1000)
 }
 
-/** Seconds since 1970 of the block `index` places after one at `startSec`, which need not be a time at which a block is due. */
+/** Returns the time in seconds `index` blocks after `startSec`, which may be a time at which no block is due. */
 export function timestampAfter(config: RollupConfig, startSec: number, index: number): number {
   return startSec + index * config.blockTimeSec
 }
 
-/** How many blocks it is from one time to a later one, both in seconds; undefined when it is no whole number. */
+/** Returns the number of blocks between two times in seconds; undefined when it is not a whole number. */
 export function blocksBetween(config: RollupConfig, fromSec: number, toSec: number): number | undefined {
   const blocks = (toSec - fromSec) / config.blockTimeSec
   return Number.isInteger(blocks) ? blocks : undefined
 }
 
-/** The number of the last L2 block due at this time (milliseconds) or before; undefined before genesis. */
+/** Returns the number of the last L2 block due at or before a time in milliseconds; undefined before genesis. */
 export function numberAt(config: RollupConfig, timeMs: number): number | undefined {
   const blocks = Math.floor((timeMs / 1000 - config.genesis.l2TimeSec) / config.blockTimeSec)
   return blocks < 0 ? undefined : config.genesis.l2.number + blocks

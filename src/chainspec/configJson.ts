@@ -3,9 +3,9 @@ import { type Hex, toHex } from '#lib/hex'
 import { parseAddress, parseHash } from '#types/ids'
 import { chainFault } from './faults.ts'
 
-/** A number of seconds, blocks or a chain id. */
+/** A number of seconds or blocks, or a chain id. */
 export const count = z.int().nonnegative()
-/** The same, or `null`, or nothing. */
+/** Such a number, `null` or an absent key. */
 export const optionalCount = count.nullish()
 
 const bytesOf = (length: number, name: string): z.ZodString =>
@@ -22,7 +22,7 @@ export const bytes = z
   .transform((text) => Buffer.from(text.slice(2), 'hex') as Uint8Array)
 
 const quantityText = z.string().regex(/^(?:0x[0-9a-fA-F]+|[0-9]+)$/, { error: 'a number, decimal or with 0x' })
-/** An amount as clients write it: a JSON number, decimal digits, or hex with 0x. */
+/** An amount in any of the forms that clients write: a JSON number, decimal digits, or hex with 0x. */
 export const quantity = z.union([count, quantityText], { error: 'a number, decimal or with 0x' }).transform((value) => BigInt(value))
 export const smallQuantity = quantity
   .refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER), { error: 'a number below 2^53' })
@@ -39,7 +39,7 @@ function found(json: unknown, path: readonly PropertyKey[]): string {
   return value === undefined ? 'missing' : (JSON.stringify(value) ?? String(value)).slice(0, 80)
 }
 
-/** Removes the key at a path from a copy of a JSON document that the caller owns. */
+/** Removes a key at a path of a JSON document. Mutates the document. */
 function removeKey(json: unknown, path: readonly PropertyKey[], key: string): void {
   let value: unknown = json
   for (const step of path) value = (value as Record<PropertyKey, unknown>)[step]
@@ -47,8 +47,8 @@ function removeKey(json: unknown, path: readonly PropertyKey[], key: string): vo
 }
 
 /**
- * A configuration file by a schema whose objects are strict: an unknown key gives a warning that names it.
- * @param what the file, for the message
+ * Parses a configuration file with a schema of strict objects. Each unknown key adds a warning that names it.
+ * @param what the file, for messages
  * @throws Fault INVALID_CONFIG (fatal) on a missing or bad value, and on an unknown key that would activate a fork
  */
 export function parseConfig<T extends z.ZodType>(schema: T, json: unknown, what: string): Parsed<z.output<T>> {
@@ -76,10 +76,10 @@ export function parseConfig<T extends z.ZodType>(schema: T, json: unknown, what:
   })
 }
 
-/** A time of activation is no detail: without it the node would follow another chain from that time on. */
+/** Rejects an unknown key that sets a fork time. Ignoring it would make the node follow another chain from that time on. */
 function refuseUnknownFork(json: unknown, path: readonly PropertyKey[], key: string, what: string): void {
   const value = found(json, [...path, key])
-  const isTime = /(?:_time|Time)$/.test(key) || path.at(-1) === 'base' // Base's own forks stand there by name
+  const isTime = /(?:_time|Time)$/.test(key) || path.at(-1) === 'base' // `base` holds Base's own forks by name
   if (!isTime || value === 'null') return
   throw chainFault('INVALID_CONFIG', {
     what,

@@ -41,33 +41,33 @@ describe('chainspec/configUpdate', () => {
     ['0 sets the batcher', { kind: 0, words: [0xbeefn] }, { batcher: parseAddress(`0x${'00'.repeat(18)}beef`) }],
     ['1 sets overhead and scalar', { kind: 1, words: [2_100, 1_000_000] }, { overhead: 2_100n, scalar: 1_000_000n }],
     ['2 sets the gas limit', { kind: 2, words: [(1n << 64n) - 1n] }, { gasLimit: (1n << 64n) - 1n }],
-    ['3 concerns gossip only', { kind: 3, words: [0xbeefn] }, {}],
+    ['3 changes nothing: it concerns gossip only', { kind: 3, words: [0xbeefn] }, {}],
     ['4 sets denominator and elasticity', { kind: 4, words: [(250n << 32n) | 6n] }, { eip1559Denominator: 250, eip1559Elasticity: 6 }],
-    ["4 with zeros goes back to the chain's own parameters", { kind: 4, words: [0] }, { eip1559Denominator: 0, eip1559Elasticity: 0 }],
+    ["4 with zeros restores the chain's own parameters", { kind: 4, words: [0] }, { eip1559Denominator: 0, eip1559Elasticity: 0 }],
     [
       '5 sets scalar and constant of the operator fee',
       { kind: 5, words: [(0xffffffffn << 64n) | 0xffff_ffff_ffff_ffffn] },
       { operatorFeeScalar: 0xffff_ffff, operatorFeeConstant: 0xffff_ffff_ffff_ffffn },
     ],
     [
-      '5 looks at the low 12 bytes only',
+      '5 reads the low 12 bytes only',
       { kind: 5, words: [(0xffn << 96n) | (3n << 64n) | 4n] },
       { operatorFeeScalar: 3, operatorFeeConstant: 4n },
     ],
     ['6 sets the minimum base fee', { kind: 6, words: [1_000_000] }, { minBaseFee: 1_000_000n }],
     ['7 sets the DA footprint scalar', { kind: 7, words: [65_535] }, { daFootprintGasScalar: 65_535 }],
-  ])('kind %s', (_what, event, fields) => {
+  ])('applies kind %s', (_what, event, fields) => {
     expect(apply(50, receiptOf(event))).toEqual({ systemConfig: { ...before, ...fields }, skipped: [] })
   })
 
   it.each<[string, Event]>([
     ['an unknown kind', { kind: 8, words: [1] }],
-    ['a kind beyond any number', { kind: 1n << 255n, words: [1] }],
+    ['a kind above any number', { kind: 1n << 255n, words: [1] }],
     ['another version', { kind: 2, words: [1], version: 1 }],
     ['a missing topic', { kind: 2, words: [1], topics: 2 }],
-    ['one word too many', { kind: 2, words: [1, 2] }],
-    ['one word too few', { kind: 1, words: [1] }],
-    ['no data', { kind: 2, words: [], data: '0x' }],
+    ['an extra word', { kind: 2, words: [1, 2] }],
+    ['a missing word', { kind: 1, words: [1] }],
+    ['missing data', { kind: 2, words: [], data: '0x' }],
     ['another offset', { kind: 2, words: [], data: `0x${word(64)}${word(32)}${word(1)}` }],
     ['another length', { kind: 2, words: [], data: `0x${word(32)}${word(31)}${word(1)}` }],
     ['an address of 21 bytes', { kind: 0, words: [1n << 160n] }],
@@ -77,13 +77,13 @@ describe('chainspec/configUpdate', () => {
     ['an EIP-1559 elasticity of zero', { kind: 4, words: [250n << 32n] }],
     ['an operator fee of two words', { kind: 5, words: [1, 2] }],
     ['a footprint scalar of 3 bytes', { kind: 7, words: [65_536] }],
-  ])('%s is skipped with a reason, and the rest counts', (_what, event) => {
+  ])('skips %s with a reason and applies the other updates', (_what, event) => {
     const { systemConfig, skipped } = apply(50, receiptOf(event), receiptOf({ kind: 2, words: [7] }))
     expect(systemConfig).toEqual({ ...before, gasLimit: 7n })
     expect(skipped).toHaveLength(1)
   })
 
-  it('other contracts and failed transactions change nothing', () => {
+  it('ignores other contracts and failed transactions', () => {
     const update = { kind: 2, words: [7] }
     const { systemConfig } = apply(50, receiptOf({ ...update, address: `0x${'77'.repeat(20)}` }), receiptOf(update, false))
     expect(systemConfig).toBe(before)
@@ -92,10 +92,10 @@ describe('chainspec/configUpdate', () => {
   it.each([
     ['version 1', packed, packed],
     ['version 0 in four bytes', 0xffff_ffffn, 0xffff_ffffn],
-    ['version 0 in five bytes: the old scalar stays', 1n << 32n, undefined],
+    ['version 0 in five bytes: keeps the old scalar', 1n << 32n, undefined],
     ['version 1 with a ninth byte', packed | (1n << 64n), undefined],
     ['version 2', 2n << 248n, undefined],
-  ])('a gas config after Ecotone sets a packed scalar and no overhead: %s', (_what, scalar, expected) => {
+  ])('a gas config after Ecotone sets the packed scalar and no overhead: %s', (_what, scalar, expected) => {
     const { systemConfig } = apply(100, receiptOf({ kind: 1, words: [5, scalar] }))
     expect(systemConfig).toEqual(expected === undefined ? before : { ...before, overhead: 0n, scalar: expected })
   })
@@ -104,11 +104,11 @@ describe('chainspec/configUpdate', () => {
     [684_000n, { baseFeeScalar: 684_000, blobBaseFeeScalar: 0 }],
     [packed, { baseFeeScalar: 9, blobBaseFeeScalar: 7 }],
     [(1n << 32n) | 5n, { baseFeeScalar: 0xffff_ffff, blobBaseFeeScalar: 0 }],
-  ])('the scalars in %i', (scalar, scalars) => {
+  ])('unpacks the scalars of %i', (scalar, scalars) => {
     expect(ecotoneScalars(scalar)).toEqual(scalars)
   })
 
-  it('packed scalars read back', () => {
+  it('packed scalars round-trip', () => {
     const scalars = { baseFeeScalar: 0xffff_fffe, blobBaseFeeScalar: 0xffff_ffff }
     expect(ecotoneScalars(packScalars(scalars))).toEqual(scalars)
   })

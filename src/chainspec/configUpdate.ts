@@ -8,21 +8,21 @@ import type { SystemConfig } from './systemConfig.ts'
 /** ConfigUpdate(uint256 indexed version, uint8 indexed updateType, bytes data) */
 const updateTopic = parseHash('0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be')
 
-/** What an event says: new fields, nothing that concerns derivation, or nothing that can be read. */
+/** Effect of an event: new fields (none when it does not concern derivation), or the reason why it is malformed. */
 type Update = { readonly kind: 'set'; readonly fields: Partial<SystemConfig> } | { readonly kind: 'malformed'; readonly reason: string }
-/** Reads the words of the event's argument; `isEcotone` by the time of the L1 block. */
+/** Decodes the words of the event's argument. `isEcotone` is evaluated at the time of the L1 block. */
 type Reader = (words: readonly Uint8Array[], isEcotone: boolean) => Update
 
 const set = (fields: Partial<SystemConfig>): Update => ({ kind: 'set', fields })
 const malformed = (reason: string): Update => ({ kind: 'malformed', reason })
 
-/** The low `length` bytes of a word whose other bytes must be zero; undefined otherwise. */
+/** Returns the low `length` bytes of a word; undefined when another byte is not zero. */
 function low(word: Uint8Array | undefined, length: number): Uint8Array | undefined {
   if (word === undefined || word.subarray(0, 32 - length).some((byte) => byte !== 0)) return undefined
   return word.subarray(32 - length)
 }
 
-/** A reader of one padded word of `length` significant bytes; `fields` may refuse them with a reason. */
+/** Returns a reader of one padded word with `length` significant bytes. `fields` may reject the value by returning a reason. */
 const oneWord =
   (what: string, length: number, fields: (value: Uint8Array) => Partial<SystemConfig> | string): Reader =>
   ([word]): Update => {
@@ -32,7 +32,7 @@ const oneWord =
     return typeof read === 'string' ? malformed(read) : set(read)
   }
 
-/** Whether a gas scalar means something under Ecotone. @see specs protocol/system-config.md, "Scalars" */
+/** Returns whether a gas scalar is valid under Ecotone. @see specs protocol/system-config.md, "Scalars" */
 function isEcotoneScalar(word: Uint8Array): boolean {
   if (word[0] === 0) return low(word, 4) !== undefined
   return word[0] === 1 && word.subarray(1, 24).every((byte) => byte === 0)
@@ -47,14 +47,14 @@ const gasConfig: Reader = ([overhead, scalar], isEcotone) => {
 
 const u32 = (bytes: Uint8Array): number => Number(bigintFromBytes(bytes.subarray(0, 4)))
 
-/** One of the two alone must not be zero: no block can have such parameters. */
+/** Both parameters must be zero or both non-zero; no block can use one alone. */
 const eip1559Fields = (value: Uint8Array): Partial<SystemConfig> | string => {
   const [eip1559Denominator, eip1559Elasticity] = [u32(value), u32(value.subarray(4))]
   const isUsable = (eip1559Denominator === 0) === (eip1559Elasticity === 0)
   return isUsable ? { eip1559Denominator, eip1559Elasticity } : `EIP-1559 parameters ${eip1559Denominator} and ${eip1559Elasticity}`
 }
 
-/** The bytes before the scalar are not looked at: other clients do not either. */
+/** Reads the low 12 bytes and ignores the bytes before the scalar, as other clients do. */
 const operatorFee: Reader = ([word]) => {
   if (word === undefined) return malformed('operator fee of no word')
   return set({ operatorFeeScalar: u32(word.subarray(20)), operatorFeeConstant: bigintFromBytes(word.subarray(24)) })
@@ -64,7 +64,7 @@ const readers: readonly { readonly words: number; readonly read: Reader }[] = [
   { words: 1, read: oneWord('batcher', 20, (value) => ({ batcher: addressFromBytes(value) })) },
   { words: 2, read: gasConfig },
   { words: 1, read: oneWord('gas limit', 8, (value) => ({ gasLimit: bigintFromBytes(value) })) },
-  // the signer of unsafe blocks: no matter of derivation
+  // signer of unsafe blocks: does not concern derivation
   { words: 1, read: () => set({}) },
   { words: 1, read: oneWord('EIP-1559 parameters', 8, eip1559Fields) },
   { words: 1, read: operatorFee },
@@ -75,7 +75,7 @@ const readers: readonly { readonly words: number; readonly read: Reader }[] = [
   },
 ]
 
-/** The words of the ABI's only argument of type `bytes`, which must have exactly `count` of them. */
+/** Returns the words of the ABI's single argument of type `bytes`; undefined unless there are exactly `count`. */
 function argumentWords(data: Uint8Array, count: number): readonly Uint8Array[] | undefined {
   if (data.length !== 64 + 32 * count) return undefined
   if (bigintFromBytes(data.subarray(0, 32)) !== 32n || bigintFromBytes(data.subarray(32, 64)) !== BigInt(32 * count)) return undefined
@@ -94,13 +94,13 @@ function readUpdate(log: Log, isEcotone: boolean): Update {
 
 export type ConfigUpdates = {
   readonly systemConfig: SystemConfig
-  /** why an event of the system config contract changed nothing: for the log */
+  /** Reasons why events of the system config contract were skipped, for the log. */
   readonly skipped: readonly string[]
 }
 
 /**
- * The system config after the updates of one L1 block; the same object when there are none. A malformed update is skipped.
- * @param rollup which contract speaks, and the schedule
+ * Returns the system config after the updates of one L1 block, or the same object when there are none. Malformed updates are skipped.
+ * @param rollup the system config contract and the fork schedule
  * @param l1 time in seconds and receipts of the whole block
  * @see specs protocol/system-config.md, "ConfigUpdate event"
  */
@@ -124,13 +124,13 @@ export function applyConfigUpdates(
   return { systemConfig: now, skipped }
 }
 
-/** Base-fee and blob-base-fee scalar, u32 each, in millionths. */
+/** Scalars of base fee and blob base fee, u32 each, in millionths. */
 export type EcotoneScalars = { readonly baseFeeScalar: number; readonly blobBaseFeeScalar: number }
 
 const maxU32 = 0xffff_ffff
 
 /**
- * The packed scalars of a system config. A Bedrock scalar (version 0) that does not fit 32 bits becomes the largest one.
+ * Unpacks the scalars of a system config. A Bedrock scalar (version 0) above 32 bits becomes the largest u32.
  * @see specs protocol/system-config.md, "Scalars"
  */
 export function ecotoneScalars(scalar: bigint): EcotoneScalars {
@@ -139,7 +139,7 @@ export function ecotoneScalars(scalar: bigint): EcotoneScalars {
   return { baseFeeScalar: u32(word.subarray(28)), blobBaseFeeScalar: word[0] === 1 ? u32(word.subarray(24, 28)) : 0 }
 }
 
-/** The packed form (version 1) of both scalars. */
+/** Packs both scalars (version 1). */
 export function packScalars({ baseFeeScalar, blobBaseFeeScalar }: EcotoneScalars): bigint {
   return (1n << 248n) | (BigInt(blobBaseFeeScalar) << 32n) | BigInt(baseFeeScalar)
 }

@@ -3,7 +3,7 @@ import { zstdDecompressSync } from 'node:zlib'
 
 const at = (name: string): URL => new URL(`./data/${name}`, import.meta.url)
 
-/** JSON of a compressed file that belongs to this module. */
+/** Reads the JSON of a compressed data file of this module. */
 export function readDataJson(name: string): unknown {
   return JSON.parse(zstdDecompressSync(readFileSync(at(name))).toString())
 }

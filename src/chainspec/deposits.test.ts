@@ -16,7 +16,7 @@ const from = parseAddress(`0x${'a1'.repeat(20)}`)
 const to = parseAddress(`0x${'a2'.repeat(20)}`)
 
 const opaque = (isCreation: number, data = ''): string => `${word(5)}${word(3)}${'000000000001e240'}0${isCreation}${data}`
-/** ABI of one `bytes` argument. */
+/** Returns the ABI encoding of one `bytes` argument. */
 function abi(hex: string, offset = 32, length = hex.length / 2): Uint8Array {
   const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0')
   return fromHex(`0x${word(offset)}${word(length)}${padded}`)
@@ -32,7 +32,7 @@ const other: Log = { address: to, topics: [], data: new Uint8Array() }
 const receiptOf = (logs: readonly Log[], succeeded = true): Receipt => createReceipt({ type: 2, succeeded, cumulativeGasUsed: 1n, logs })
 
 describe('chainspec/deposits', () => {
-  it('each log of the portal is a deposit; its source counts the logs of all successful transactions', () => {
+  it('returns one deposit per portal log; the source hash counts the logs of all successful transactions', () => {
     const receipts = [
       receiptOf([other, deposit(abi(opaque(0, 'c0ffee')))]),
       receiptOf([deposit(abi(opaque(0)))], false),
@@ -54,7 +54,7 @@ describe('chainspec/deposits', () => {
     expect(creation).toMatchObject({ to: null, sourceHash: userDepositSource(block, 2), data: fromHex('0x') })
   })
 
-  it('logs of other contracts and other events of the portal are none', () => {
+  it('ignores logs of other contracts and other events of the portal', () => {
     const elsewhere = deposit(abi(opaque(0)), { address: to })
     const event = deposit(abi(opaque(0)), { topics: [block] })
     expect(userDeposits(portal, block, [receiptOf([elsewhere, event, deposit(abi(''), { topics: [] })])])).toEqual([])
@@ -67,9 +67,9 @@ describe('chainspec/deposits', () => {
     ['half a word', deposit(concatBytes(abi(opaque(0)), new Uint8Array(16)))],
     ['another offset', deposit(abi(opaque(0), 64))],
     ['a length beyond the data', deposit(abi(opaque(0), 32, 97))],
-    ['a word of padding too much', deposit(abi(opaque(0), 32, 64))],
+    ['an extra word of padding', deposit(abi(opaque(0), 32, 64))],
     ['72 bytes of content', deposit(abi(opaque(0).slice(2)))],
-  ])('a malformed log means that the contract is no portal: %s (MALFORMED_DEPOSIT)', (_what, log) => {
+  ])('rejects the configured portal when a log has %s (MALFORMED_DEPOSIT)', (_what, log) => {
     expect(() => userDeposits(portal, block, [receiptOf([log])])).toThrow(
       expect.objectContaining({ code: 'MALFORMED_DEPOSIT', severity: 'fatal' }),
     )

@@ -8,10 +8,10 @@ import { userDepositSource } from './sourceHash.ts'
 
 /** TransactionDeposited(address indexed from, address indexed to, uint256 indexed version, bytes opaqueData) */
 const depositTopic = parseHash('0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32')
-/** mint 32, value 32, gas 8, is creation 1 */
+/** Bytes of mint 32, value 32, gas 8, is creation 1. */
 const fixedBytes = 73
 
-/** The ABI's only argument of type `bytes`, padded as little as possible; or why it is none. */
+/** Decodes the ABI's single argument of type `bytes`, which must be padded minimally. Returns a reason when it is malformed. */
 function opaqueData(data: Uint8Array): Uint8Array | string {
   if (data.length < 64 || data.length % 32 !== 0) return `${data.length} bytes of event data`
   if (bigintFromBytes(data.subarray(0, 32)) !== 32n) return 'offset is not 32'
@@ -44,11 +44,11 @@ function depositFromLog(log: Log, sourceHash: Hash): Uint8Array | string {
 const topicAddress = (topic: Hash): Address => parseAddress(`0x${topic.slice(26)}`)
 
 /**
- * The deposits that users made in one L1 block, in the order of their logs.
+ * Returns the deposits that users made in one L1 block, in log order.
  * @param depositContract OptimismPortal
  * @param receipts of the whole block
  * @returns EIP-2718 bytes
- * @throws Fault MALFORMED_DEPOSIT (fatal): the portal emits nothing malformed, so the configured contract is none
+ * @throws Fault MALFORMED_DEPOSIT (fatal): a portal never emits a malformed log, so the configured contract is not a portal
  * @see specs protocol/deposits.md, "User-Deposited Transactions"
  */
 export function userDeposits(depositContract: Address, l1BlockHash: Hash, receipts: readonly Receipt[]): readonly Uint8Array[] {

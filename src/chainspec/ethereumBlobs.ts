@@ -4,18 +4,19 @@ import { blobParamsAt, type EthereumSchedule, followsEthereum } from './ethereum
 
 /** Blob gas of one blob; EIP-4844. */
 export const gasPerBlob = 131_072n
-/** EIP-7918 */
+/** Execution gas that prices a blob; EIP-7918. */
 const blobBaseCost = 8_192n
 
-/** Wei per blob gas in a block; 0 before Cancun. @see EIP-4844, "Gas accounting"; EIP-7892 */
+/** Returns the price of a block in wei per blob gas; 0 before Cancun. @see EIP-4844, "Gas accounting"; EIP-7892 */
 export function blobGasPrice(schedule: EthereumSchedule, { timestamp, excessBlobGas = 0n }: Header): bigint {
   const params = blobParamsAt(schedule, timestamp)
   return params ? exponential(excessBlobGas, params.updateFraction) : 0n
 }
 
 /**
- * Excess blob gas of the child of a block, by the child's parameters; 0 before Cancun. From Osaka on it rises slower while the blob gas costs
- * less than the execution that a blob takes.
+ * Returns the excess blob gas of a block's child by the child's parameters; 0 before Cancun. From Osaka on, the excess falls more slowly while blob
+ * gas
+ * is cheaper than the execution gas of a blob.
  * @param timestamp of the child, seconds
  * @see EIP-4844, "calc_excess_blob_gas"; EIP-7691; EIP-7918
  */

@@ -36,7 +36,7 @@ const scheduleOf = (changed: object = {}): EthereumSchedule => {
 }
 const schedule = scheduleOf()
 
-it('chainspec/ethereumGenesis: forks begin at the blocks and times of the file; what only moved the bomb counts in fork ids alone', () => {
+it('chainspec/ethereumGenesis: reads fork blocks and times; a fork that only delays the difficulty bomb counts in fork ids only', () => {
   expect(schedule.blocks).toEqual({ homestead: 0, tangerineWhistle: 2, spuriousDragon: 4, byzantium: 6, london: 10, paris: 12 })
   expect(schedule.times).toEqual({ shanghai: 100, cancun: 200, osaka: 300, bpo1: 400 })
   expect(schedule.forkIdBlocks).toEqual([2, 4, 6, 8, 10, 12])
@@ -50,25 +50,25 @@ it.each([
   [{ number: 12, timestamp: 99 }, undefined, 'paris'],
   [{ number: 13, timestamp: 299 }, undefined, 'cancun'],
   [{ number: 14, timestamp: 500 }, undefined, 'osaka'],
-])('chainspec/ethereumSchedule: a block at %o follows the rules of its place', (at, old, fork) => {
+])('chainspec/ethereumSchedule: selects the rules of a block at %o', (at, old, fork) => {
   const rules = ethereumRulesAt(schedule, at)
   expect([rules.old, rules.fork]).toEqual([old, fork])
   expect(hasOldFork(rules, 'london')).toBe(followsEthereum(schedule, 'london', at))
 })
 
-it('chainspec/ethereumSchedule: blob parameters stay until a later fork has others', () => {
+it('chainspec/ethereumSchedule: blob parameters hold until a later fork changes them', () => {
   expect([199, 200, 399, 400].map((time) => blobParamsAt(schedule, time)?.max)).toEqual([undefined, 6, 6, 15])
 })
 
 it.each([
-  ['two halves of Spurious Dragon apart', { eip158Block: 5 }, 'config.eip158Block'],
-  ['a fork that is not known', { bpo9Time: 5 }, 'config.bpo9Time'],
+  ['two halves of Spurious Dragon at different blocks', { eip158Block: 5 }, 'config.eip158Block'],
+  ['an unknown fork', { bpo9Time: 5 }, 'config.bpo9Time'],
   ['a fork of an OP chain', { canyonTime: 0 }, 'config.canyonTime'],
-])('chainspec/ethereumGenesis: %s is refused (INVALID_CONFIG)', (_what, changed, key) => {
+])('chainspec/ethereumGenesis: rejects %s (INVALID_CONFIG)', (_what, changed, key) => {
   expect(() => scheduleOf(changed)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG', data: expect.objectContaining({ key }) }))
 })
 
-it('chainspec/ethereumGenesis: the header has the fields of the forks that are there from genesis on', () => {
+it('chainspec/ethereumGenesis: the header has exactly the fields of the forks active at genesis', () => {
   const { genesis } = parseEthereumGenesis(file)
   const fields = (changed: object): string[] => {
     const header = ethereumGenesisHeader(scheduleOf(changed), genesis, headerOf({}).stateRoot)
@@ -84,7 +84,7 @@ it('chainspec/ethereumGenesis: the header has the fields of the forks that are t
   ])
 })
 
-it('chainspec/forkId: a fork at a block counts before all forks at a time', () => {
+it('chainspec/forkId: counts forks by block before forks by time', () => {
   const genesis = { l2: { number: 0, hash: headerOf({}).parentHash }, l2TimeSec: 0 }
   const at = (time: number): string => forkIdAt({ schedule: { ethereum: schedule }, genesis }, time).hash
   expect(new Set([99, 100, 200, 300, 400].map(at)).size).toBe(5)
@@ -102,17 +102,17 @@ it.each([
   [5n, 1n, 136n],
   [5n, 2n, 11n],
   [50_000_000n, 2_225_652n, 5_709_098_764n],
-])('chainspec/blobFee: e^(%s/%s) is %s, as other clients have it', (numerator, denominator, value) => {
+])('chainspec/blobFee: e^(%s/%s) is %s, as in other clients', (numerator, denominator, value) => {
   expect(exponential(numerator, denominator)).toBe(value)
 })
 
-it('chainspec/ethereumBlobs: what exceeds the target stays; from Osaka on it also grows where execution costs more than blobs (EIP-7918)', () => {
+it('chainspec/ethereumBlobs: keeps the gas above the target; from Osaka on also grows while execution costs more than blobs (EIP-7918)', () => {
   const blobs = (count: number): bigint => BigInt(count) * 131_072n
   const parent = headerOf({ number: 20, timestamp: 250, blobGasUsed: blobs(6), excessBlobGas: blobs(1), baseFeePerGas: 1n })
   expect(childExcessBlobGas(schedule, parent, 260)).toBe(blobs(4))
   expect(childExcessBlobGas(schedule, { ...parent, blobGasUsed: blobs(1) }, 260)).toBe(0n)
   expect(childExcessBlobGas(schedule, parent, 310)).toBe(blobs(4))
-  // 8,192 × base fee above 131,072 × 1 wei: a third of what was used is kept, whatever the target
+  // 8,192 × base fee exceeds 131,072 × 1 wei: a third of the used blob gas is added, regardless of the target
   expect(childExcessBlobGas(schedule, { ...parent, baseFeePerGas: 17n }, 310)).toBe(blobs(1) + blobs(3))
   expect(childExcessBlobGas(schedule, { ...parent, baseFeePerGas: 16n }, 310)).toBe(blobs(4))
   expect(childExcessBlobGas(schedule, { ...parent, blobGasUsed: blobs(15), excessBlobGas: 0n, baseFeePerGas: 17n }, 400)).toBe(blobs(5))

@@ -18,7 +18,7 @@ import { allocSchema, headerFields, headerShape, type ParsedGenesis } from './ge
 
 const what = 'genesis'
 
-/** The keys of forks that begin at a block, with what they begin here. Those without anything count in the fork id only. */
+/** Genesis keys of forks that start at a block, with the schedule entries they set. A key without entries counts in the fork id only. */
 const blockKeys = {
   homesteadBlock: ['homestead'],
   daoForkBlock: [],
@@ -92,9 +92,9 @@ function timesOf(config: z.output<typeof configSchema>): Partial<Record<Ethereum
 }
 
 /**
- * geth's genesis.json of a chain that follows Ethereum's own rules: for test chains, no network of ours has one. The merge is at
- * `mergeNetsplitBlock`; without one there is none.
- * @throws Fault INVALID_CONFIG (fatal) that names the key and what is expected
+ * Parses geth's genesis.json of a chain with Ethereum's own rules. Only test chains use this; no built-in network does. The merge is at
+ * `mergeNetsplitBlock`; without that key the chain has no merge.
+ * @throws Fault INVALID_CONFIG (fatal) that names the key and the expected value
  */
 export function parseEthereumGenesis(json: unknown): ParsedGenesis {
   const { value, warnings } = parseConfig(genesisSchema, json, what)
@@ -109,7 +109,7 @@ export function parseEthereumGenesis(json: unknown): ParsedGenesis {
   return { genesis: { header: headerFields(header), accounts: alloc, chain }, warnings }
 }
 
-/** The genesis header of such a chain: later fields are present when their fork is active at genesis. */
+/** Builds the genesis header of such a chain; a field of a later fork is present when the fork is active at genesis. */
 export function ethereumGenesisHeader(schedule: EthereumSchedule, { header }: Genesis, stateRoot: Hash): Header {
   const { baseFeePerGas, blobGasUsed = 0n, excessBlobGas = 0n, ...given } = header
   const has = (fork: 'london' | 'shanghai' | 'prague'): boolean => followsEthereum(schedule, fork, header)

@@ -1,10 +1,10 @@
 import type { Address } from '#types/ids'
 
-/** Ethereum's execution rules, each including those before it. OP chains run from Paris on; earlier ones exist for no chain of ours. */
+/** Ethereum's execution rules; each fork includes the earlier ones. OP chains start at Paris; only test chains use earlier rules. */
 export const evmForks = ['paris', 'shanghai', 'cancun', 'prague', 'osaka'] as const
 export type EvmFork = (typeof evmForks)[number]
 
-/** Ethereum's rules before Paris, each including those before it: only the reference interpreter has them, for Ethereum's own test chains. */
+/** Ethereum's rules before Paris; each fork includes the earlier ones. Only the reference interpreter implements them, for Ethereum's own test chains. */
 export const oldEvmForks = [
   'frontier',
   'homestead',
@@ -19,7 +19,7 @@ export const oldEvmForks = [
 ] as const
 export type OldEvmFork = (typeof oldEvmForks)[number]
 
-/** What OP forks change in the precompiles: sizes in bytes, an input above the limit fails the call with all its gas. */
+/** Input size limits that OP forks add to precompiles, in bytes. An input above the limit fails the call and consumes all its gas. */
 export type PrecompileLimits = {
   readonly bn254PairingBytes?: number
   readonly blsG1MsmBytes?: number
@@ -27,32 +27,32 @@ export type PrecompileLimits = {
   readonly blsPairingBytes?: number
 }
 
-/** Everything in which blocks differ for the interpreter. Built once per fork; compared by identity. */
+/** All rules that differ between blocks for the interpreter. Created once per fork; compared by identity. */
 export type EvmRules = {
   readonly fork: EvmFork
-  /** present: rules from before Paris, which are `fork`'s less what came after; no chain of ours has them */
+  /** Set for rules before Paris: `fork`'s rules without the later changes. Never set on OP chains. */
   readonly old?: OldEvmFork
   readonly precompileLimits: PrecompileLimits
-  /** gas of P256VERIFY at 0x100; absent: no such precompile */
+  /** Gas of P256VERIFY at 0x100; absent: the precompile does not exist. */
   readonly p256VerifyGas?: number
   /**
-   * What a creation does where there is storage but neither nonce nor code, which no chain of ours has. Absent: it fails (EIP-7610).
-   * 'allow': it goes on over the old slots, as go-ethereum since 1.17, which refuses a list of mainnet addresses instead.
+   * Outcome of a creation at an address with storage but without nonce and code. No OP chain has such an address. Absent: the creation fails
+   * (EIP-7610). 'allow': it proceeds over the old slots, as in go-ethereum since 1.17, which instead rejects a list of mainnet addresses.
    */
   readonly creationOverStorage?: 'allow'
   /**
-   * Present in calls that override accounts alone: at these addresses stands the precompile that the fork has at another one, or none. The
-   * compiled interpreter has precompiles below 0x400 only.
+   * Set only in calls whose overrides move precompiles: maps an address to the address of the precompile to run there, or to none. The compiled
+   * interpreter supports precompiles below 0x400 only.
    */
   readonly precompilesAt?: ReadonlyMap<Address, Address | undefined>
 }
 
-/** Whether blocks under these rules follow a fork of Ethereum. */
+/** Returns whether blocks under these rules follow a fork of Ethereum. */
 export function hasFork(rules: EvmRules, fork: EvmFork): boolean {
   return evmForks.indexOf(rules.fork) >= evmForks.indexOf(fork)
 }
 
-/** The same of a fork before Paris, which all our chains follow. */
+/** Returns whether blocks under these rules follow a fork before Paris, as all OP chains do. */
 export function hasOldFork(rules: EvmRules, fork: OldEvmFork): boolean {
   return rules.old === undefined || oldEvmForks.indexOf(rules.old) >= oldEvmForks.indexOf(fork)
 }
@@ -60,7 +60,7 @@ export function hasOldFork(rules: EvmRules, fork: OldEvmFork): boolean {
 /** Gas; EIP-7825. */
 const maxTransactionGas = 16_777_216n
 
-/** The most gas that a signed transaction may ask for, from Osaka on (EIP-7825); deposits have no cap. Undefined: no cap but the block's. */
+/** Returns the gas limit cap of a signed transaction, from Osaka on (EIP-7825); undefined: no cap except the block's. Deposits have no cap. */
 export function transactionGasCap(rules: EvmRules): bigint | undefined {
   return hasFork(rules, 'osaka') ? maxTransactionGas : undefined
 }

@@ -5,18 +5,18 @@ export const chainFault = defineFaults({
     severity: 'fatal',
     says: (d: { what: string; key: string; expected: string; found: string }) =>
       `${d.what}: ${d.key} is ${d.found}, expected ${d.expected}`,
-    fix: 'correct the value in the file, or take the file that the chain publishes',
+    fix: 'correct the value in the file, or use the file that the chain publishes',
   },
   WRONG_GENESIS: {
     severity: 'fatal',
-    says: (d: { expected: string; computed: string }) => `the genesis block is ${d.computed}, the rollup config names ${d.expected}`,
-    fix: 'take --rollup.config and --genesis of the same chain',
+    says: (d: { expected: string; computed: string }) => `the genesis block is ${d.computed}, the rollup config has ${d.expected}`,
+    fix: 'use --rollup.config and --genesis of the same chain',
   },
   UNSUPPORTED_FORK: {
     severity: 'fatal',
     says: (d: { fork: string; activationSec: number; timestampSec: number }) =>
-      `fork ${d.fork} is active from ${d.activationSec} (block time ${d.timestampSec}), and this version does not have its rules`,
-    fix: 'install a version that supports the fork; what was derived before it stays valid',
+      `fork ${d.fork} is active from ${d.activationSec} (block time ${d.timestampSec}), but this version lacks its rules`,
+    fix: 'install a version that supports the fork; blocks derived before the fork remain valid',
   },
   MALFORMED_DEPOSIT: {
     severity: 'fatal',

@@ -4,7 +4,7 @@ import { forkActivations, forkHash, forkIdAt } from './forkId.ts'
 import { type Fork, forks } from './forks.ts'
 import { type NetworkName, networkOf } from './networks.ts'
 
-/** Published fork ids of Base (shared reference, execution layer, 2.2): those to Isthmus are the reference client's own, Cobalt's was seen live. */
+/** Published fork ids of Base. Those up to Isthmus come from the reference client; Cobalt's was observed on the live network. */
 const published: readonly (readonly [NetworkName, Fork, string])[] = [
   ['base', 'bedrock', '67da0260'],
   ['base', 'canyon', '3c283cb3'],
@@ -33,7 +33,7 @@ const published: readonly (readonly [NetworkName, Fork, string])[] = [
 ]
 
 describe('chainspec/forkId', () => {
-  it.each(published)('%s: %s gives %s at its first second and not a second before, and names the next fork', (network, fork, hash) => {
+  it.each(published)('%s: %s changes the hash to %s exactly at its first second, and the id names the next fork', (network, fork, hash) => {
     const { config } = networkOf(network)
     const { schedule, genesis } = config
     const start = Math.max(schedule[fork] ?? expect.fail(fork), genesis.l2TimeSec)
@@ -43,11 +43,11 @@ describe('chainspec/forkId', () => {
     expect(forkIdAt(config, start - 1).hash === `0x${hash}`).toBe(fork === 'bedrock')
   })
 
-  it('the last planned fork has none after it', () => {
+  it('next is 0 after the last scheduled fork', () => {
     expect(forkIdAt(networkOf('base').config, 2 ** 40)).toEqual({ hash: '0x169d85a3', next: 0 })
   })
 
-  it('forks at genesis or of one time count once or not at all', () => {
+  it('ignores forks at genesis and counts simultaneous forks once', () => {
     const genesis = { l2: { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }, l2TimeSec: 1_000 }
     const chain = { genesis, schedule: { bedrock: 0, regolith: 0, canyon: 1_000, delta: 1_500, ecotone: 2_000, fjord: 2_000, azul: 3_000 } }
     expect(forkActivations(chain)).toEqual([2_000, 3_000])

@@ -6,18 +6,18 @@ import { ethereumTimeForks } from './ethereumSchedule.ts'
 import { type Fork, type ForkSchedule, forks } from './forks.ts'
 import type { RollupConfig } from './rollupConfig.ts'
 
-/** What a fork id tells: a checksum of the chain's past, and the time (seconds) of the next fork, 0 when none is planned. */
+/** Fork id: a checksum of the chain's past forks, and the time (seconds) of the next fork, 0 when none is scheduled. */
 export type ForkId = { readonly hash: Hex; readonly next: number }
 
-/** What a chain's fork ids follow from. */
+/** The chain data that determines fork ids. */
 export type ForkIdChain = { readonly schedule: ForkSchedule; readonly genesis: Pick<RollupConfig['genesis'], 'l2' | 'l2TimeSec'> }
 
-/** Delta concerns derivation, which execution clients know nothing of. */
+/** Forks excluded from the checksum. Delta concerns derivation only; execution clients do not know it. */
 const uncounted: readonly Fork[] = ['bedrock', 'delta']
 
 /**
- * CRC-32 of the genesis hash and of each activation after it, 4 bytes in hex.
- * @param activations block numbers, then times in seconds, ascending, each once
+ * Computes the CRC-32 of the genesis hash and of each activation after it, 4 bytes in hex.
+ * @param activations block numbers, then times in seconds; ascending, unique
  * @see EIP-2124, "Fork identifier"; EIP-6122
  */
 export function forkHash(genesis: Hash, activations: readonly number[]): Hex {
@@ -26,7 +26,7 @@ export function forkHash(genesis: Hash, activations: readonly number[]): Hex {
   return `0x${sum.toString(16).padStart(8, '0')}`
 }
 
-/** Times (seconds) at which execution's rules change after genesis, ascending, each once: planned forks count whether or not they have rules here. */
+/** Returns the times (seconds) after genesis at which execution rules change; ascending, unique. Includes scheduled forks without rules here. */
 export function forkActivations({ schedule, genesis }: ForkIdChain): readonly number[] {
   const { ethereum } = schedule
   const times = ethereum
@@ -35,7 +35,7 @@ export function forkActivations({ schedule, genesis }: ForkIdChain): readonly nu
   return [...new Set(times)].filter((time) => time > genesis.l2TimeSec).sort((a, b) => a - b)
 }
 
-/** The fork id of a head of this time (seconds); on Ethereum's own chain, after the merge. */
+/** Returns the fork id at a head time in seconds. On Ethereum's own chains the head must be after the merge. */
 export function forkIdAt(chain: ForkIdChain, timestamp: number): ForkId {
   const activations = forkActivations(chain)
   const passed = activations.filter((time) => time <= timestamp)

@@ -19,25 +19,25 @@ export const forks = [
 ] as const
 export type Fork = (typeof forks)[number]
 
-/** Those that Base alone has: configurations keep them apart. */
+/** Forks that only Base has. Configuration files list them separately. */
 export const baseForks = ['azul', 'beryl', 'cobalt', 'denim'] as const satisfies readonly Fork[]
 
-/** The first fork whose rules this version does not have: a block at or after its activation is refused (UNSUPPORTED_FORK). */
+/** The first fork whose rules this version lacks. A block at or after its activation is rejected (UNSUPPORTED_FORK). */
 export const firstUnsupportedFork: Fork = 'beryl'
 
 /**
- * Activation times in seconds; a fork without one is not planned. `ethereum` is there on Ethereum's own test chains alone, which follow
- * none of Base's forks.
+ * Activation times in seconds; a fork without a time is not scheduled. `ethereum` is set only on Ethereum's own test chains, which follow none of
+ * Base's forks.
  */
 export type ForkSchedule = Readonly<Partial<Record<Fork, number>>> & { readonly ethereum?: EthereumSchedule }
 
-/** Whether a block of this time (seconds) follows the fork's rules. The only comparison of a time with an activation. */
+/** Returns whether a block at a time (seconds) follows the fork's rules. No other code compares a time with an activation. */
 export function isActive(schedule: ForkSchedule, fork: Fork, timestamp: number): boolean {
   const activation = schedule[fork]
   return activation !== undefined && timestamp >= activation
 }
 
-/** Whether a block is the first one under the fork: active at its time, not at its parent's. Genesis has no parent: never. */
+/** Returns whether a block is the first one under the fork: active at its time, not at its parent's. Always false for genesis, which has no parent. */
 export function activatesAt(schedule: ForkSchedule, fork: Fork, parentTimestamp: number, timestamp: number): boolean {
   return isActive(schedule, fork, timestamp) && !isActive(schedule, fork, parentTimestamp)
 }

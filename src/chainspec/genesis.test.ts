@@ -17,7 +17,7 @@ const forkTimes = {
   shanghaiTime: 1_795_254_957,
   cancunTime: 1_795_254_959,
 }
-/** Jovian with all before it, and Azul. */
+/** Jovian with all earlier forks, and Azul. */
 const azulAt = (azul: number) => ({ jovianTime: 1_795_255_000, pragueTime: 1_795_255_000, base: { azul } })
 const optimism = { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 }
 const geth = {
@@ -88,14 +88,14 @@ describe('chainspec/genesis', () => {
     expect(genesis.accounts[1]?.balance).toBe(10n ** 18n)
   })
 
-  it('another header is refused (WRONG_GENESIS)', () => {
+  it('rejects another header (WRONG_GENESIS)', () => {
     const { genesis } = parseGethGenesis({ ...geth, gasLimit: 1 })
     const { config } = parseRollupConfig(rollup)
     const header = genesisHeader(genesis, config.schedule, { stateRoot: recordedRoot, messagePasserStorageRoot })
     expect(() => verifyGenesisHash(config, header)).toThrow(expect.objectContaining({ code: 'WRONG_GENESIS' }))
   })
 
-  it('with Isthmus at genesis the header has the storage root of the message passer and no requests', () => {
+  it("with Isthmus at genesis the header has the message passer's storage root and the empty requests hash", () => {
     const { genesis } = parseGethGenesis(geth)
     const roots = { stateRoot: recordedRoot, messagePasserStorageRoot }
     expect(genesisHeader(genesis, { canyon: 0, ecotone: 0, isthmus: 0 }, roots)).toMatchObject({
@@ -108,7 +108,7 @@ describe('chainspec/genesis', () => {
     expect(genesisHeader(genesis, {}, roots).withdrawalsRoot).toBeUndefined()
   })
 
-  it('Azul is read where Base has it, and Osaka may stand beside it', () => {
+  it('reads Azul under `base`, also when `osakaTime` is present', () => {
     const { genesis } = parseGethGenesis({ ...geth, config: { ...geth.config, ...azulAt(1_795_255_010), osakaTime: 1_795_255_010 } })
     expect(genesis.chain?.schedule).toMatchObject({ isthmus: 1_795_255_000, jovian: 1_795_255_000, azul: 1_795_255_010 })
     const times = { isthmus_time: 1_795_255_000, jovian_time: 1_795_255_000, fjord_time: 1_795_255_000 }
@@ -116,7 +116,7 @@ describe('chainspec/genesis', () => {
     expect(() => agreeWithGenesis(parseRollupConfig(other), genesis)).toThrow(/config.base.azul is 1795255010/)
   })
 
-  it('unknown keys have no effect and are named', () => {
+  it('ignores unknown keys and names them in the warnings', () => {
     const { warnings } = parseGethGenesis({ ...geth, motd: 'hello', config: { ...geth.config, clique: {} } })
     expect(warnings.join()).toMatch(/config\.clique .*motd |motd .*config\.clique /)
   })
@@ -135,7 +135,7 @@ describe('chainspec/genesis', () => {
     ['timestamp', { ...geth, timestamp: undefined }],
     [`alloc.${address}.balance`, { ...geth, alloc: { [address]: { balance: '0xzz' } } }],
     ['stateHash', { ...geth, stateHash: slot }],
-  ])('a bad value of %s is named (INVALID_CONFIG)', (key, bad) => {
+  ])('names a bad value of %s (INVALID_CONFIG)', (key, bad) => {
     expect(() => parseGethGenesis(bad)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG', data: expect.objectContaining({ key }) }))
   })
 
@@ -145,20 +145,20 @@ describe('chainspec/genesis', () => {
     ['config.ecotoneTime', { ecotone_time: 1_795_254_961 }, {}],
     ['config.fjordTime', { fjord_time: 1_795_254_961 }, {}],
     ['config.optimism (elasticity)', { chain_op_config: { ...optimism, eip1559Elasticity: 10 } }, {}],
-  ])('a contradiction with the rollup config is named: %s (INVALID_CONFIG)', (key, ofRollup, ofGenesis) => {
+  ])('names a contradiction with the rollup config: %s (INVALID_CONFIG)', (key, ofRollup, ofGenesis) => {
     const { genesis } = parseGethGenesis({ ...geth, ...ofGenesis })
     expect(() => agreeWithGenesis(parseRollupConfig({ ...rollup, ...ofRollup }), genesis)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', data: expect.objectContaining({ key }) }),
     )
   })
 
-  it('the genesis file gives the base-fee parameters that rollup.json lacks', () => {
+  it('takes the base-fee parameters from the genesis file when rollup.json has none', () => {
     const { genesis } = parseGethGenesis({ ...geth, config: { ...geth.config, optimism: { ...optimism, eip1559Elasticity: 10 } } })
     const { chain_op_config, ...without } = { chain_op_config: null, ...rollup }
     expect(agreeWithGenesis(parseRollupConfig({ ...without, chain_op_config: null }), genesis).eip1559.elasticity).toBe(10)
   })
 
-  it('the compact form refuses a code that is not there (INVALID_CONFIG)', () => {
+  it('the compact form rejects a reference to a missing code (INVALID_CONFIG)', () => {
     const { config, alloc, ...header } = geth
     expect(() => parseCompactGenesis({ header, codes: [], accounts: [{ address, code: 0 }] })).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG' }),

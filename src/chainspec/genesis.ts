@@ -15,14 +15,14 @@ export type GenesisAccount = {
   /** wei */
   readonly balance: bigint
   readonly code: Uint8Array
-  /** slot number → value; no zero values */
+  /** Slot number → value; without zero values. */
   readonly storage: ReadonlyMap<Hash, bigint>
 }
 
-/** What a genesis file says of the chain's rules. Delta is unknown to execution clients and not in the schedule. */
+/** Chain rules in a genesis file. Execution clients do not know Delta, so the schedule lacks it. */
 export type GenesisChain = { readonly chainId: number; readonly schedule: ForkSchedule; readonly eip1559?: Eip1559Params }
 
-/** The fields of the genesis header that a file gives; the rest follows from the accounts and the schedule. */
+/** Genesis header fields that a file contains; the others follow from the accounts and the schedule. */
 export type GenesisHeaderFields = {
   readonly number: number
   readonly parentHash: Hash
@@ -47,14 +47,14 @@ export type GenesisHeaderFields = {
 export type Genesis = {
   readonly header: GenesisHeaderFields
   readonly accounts: readonly GenesisAccount[]
-  /** absent in the compact form */
+  /** Absent in the compact form. */
   readonly chain?: GenesisChain
 }
 
-/** The root of the accounts, and the storage root of the message passer (0x42…16; the empty root when it has no storage). */
+/** State root, and the storage root of the message passer (0x42…16; the empty root when it has no storage). */
 export type GenesisRoots = { readonly stateRoot: Hash; readonly messagePasserStorageRoot: Hash }
 
-/** The genesis header: later fields are present when their fork is active at genesis. */
+/** Builds the genesis header; a field of a later fork is present when the fork is active at genesis. */
 export function genesisHeader(genesis: Genesis, schedule: ForkSchedule, roots: GenesisRoots): Header {
   const { blobGasUsed = 0n, excessBlobGas = 0n, ...given } = genesis.header
   const isAt = (fork: 'canyon' | 'ecotone' | 'isthmus'): boolean => isActive(schedule, fork, given.timestamp)
@@ -71,7 +71,7 @@ export function genesisHeader(genesis: Genesis, schedule: ForkSchedule, roots: G
   }
 }
 
-/** @throws Fault WRONG_GENESIS (fatal) unless the header's hash is the one in the rollup config */
+/** Verifies the genesis header. @throws Fault WRONG_GENESIS (fatal) unless its hash equals the rollup config's */
 export function verifyGenesisHash(config: { readonly genesis: Pick<RollupConfig['genesis'], 'l2'> }, header: Header): void {
   const hash = hashHeader(header)
   if (hash !== config.genesis.l2.hash) throw chainFault('WRONG_GENESIS', { expected: config.genesis.l2.hash, computed: hash })
@@ -81,14 +81,14 @@ function refuse(key: string, expected: unknown, found: unknown): never {
   throw chainFault('INVALID_CONFIG', { what: 'genesis', key, expected: `${expected}, as in the rollup config`, found: String(found) })
 }
 
-/** Where a genesis file has the time of a fork. */
+/** Returns the genesis file key of a fork's time. */
 export const genesisForkKey = (fork: Fork): string =>
   (baseForks as readonly Fork[]).includes(fork) ? `config.base.${fork}` : `config.${fork}Time`
 
 /**
- * A rollup config and a genesis file of one chain, held against each other.
- * @returns the config, with the base-fee parameters of the genesis file where rollup.json has none
- * @throws Fault INVALID_CONFIG (fatal) naming what contradicts
+ * Checks that a rollup config and a genesis file describe the same chain.
+ * @returns the config, with the base-fee parameters of the genesis file when rollup.json has none
+ * @throws Fault INVALID_CONFIG (fatal) that names the contradiction
  */
 export function agreeWithGenesis({ config, hasEip1559 }: ParsedRollupConfig, { header, chain }: Genesis): RollupConfig {
   if (header.timestamp !== config.genesis.l2TimeSec) refuse('timestamp', config.genesis.l2TimeSec, header.timestamp)
@@ -110,13 +110,13 @@ export function agreeWithGenesis({ config, hasEip1559 }: ParsedRollupConfig, { h
   return config
 }
 
-/** Zero and the genesis time mean the same: from the first block on. */
+/** Returns whether both times activate a fork at genesis. Zero and the genesis time are equivalent. */
 function isActiveFromGenesis(config: RollupConfig, a: number | undefined, b: number | undefined): boolean {
   const start = config.genesis.l2TimeSec
   return a !== undefined && b !== undefined && a <= start && b <= start
 }
 
-/** An account from a file's fields, with what they leave out. */
+/** Creates an account from the fields of a file, with defaults for absent fields. */
 export function genesisAccount(
   address: Address,
   fields: { nonce?: bigint; balance?: bigint; code?: Uint8Array; storage?: Iterable<readonly [Hash, bigint]> },

@@ -17,7 +17,7 @@ import { scheduleOf } from './scheduleConfig.ts'
 
 const what = 'genesis'
 
-/** Storage slots and values are written with or without their leading zeros. */
+/** A storage slot or value, with or without leading zeros. */
 const shortWord = z.string().regex(/^0x[0-9a-fA-F]{0,64}$/, { error: 'up to 32 bytes (0x and hex digits)' })
 const wordValue = shortWord.transform((text) => BigInt(text === '0x' ? 0 : text))
 const storage = z
@@ -43,10 +43,10 @@ export const headerShape = {
 }
 const headerSchema = z.strictObject(headerShape)
 
-/** wei per gas where a file has no base fee: that of London's first block */
+/** Default base fee in wei per gas when a file has none: that of London's first block. */
 const initialBaseFee = 1_000_000_000n
 
-/** The header fields that a genesis file gives, with what they leave out. */
+/** Returns the header fields of a genesis file, with defaults for absent fields. */
 export function headerFields(json: z.output<typeof headerSchema>): GenesisHeaderFields {
   return {
     number: json.number ?? 0,
@@ -81,7 +81,7 @@ const compactSchema = z.strictObject({
 })
 
 /**
- * The compact form: codes once, accounts refer to them.
+ * Parses the compact form, which lists each code once; accounts refer to codes by index.
  * @throws Fault INVALID_CONFIG (fatal)
  */
 export function parseCompactGenesis(json: unknown): Genesis {
@@ -97,12 +97,12 @@ export function parseCompactGenesis(json: unknown): Genesis {
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
-/** Without the fields that are undefined. */
+/** Returns the object without its undefined fields. */
 function defined<T extends object>(fields: T): Partial<Defined<T>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>
 }
 
-/** Block-numbered forks of Ethereum: all of them precede Bedrock and must be active at genesis. */
+/** Ethereum's forks with a block number. All precede Bedrock and must be active at genesis. */
 const oldForkKeys = [
   'homesteadBlock',
   'eip150Block',
@@ -144,7 +144,7 @@ const chainSchema = z.strictObject({
   optimism: eip1559Schema,
 })
 
-/** An upgrade of Ethereum comes with one of the OP Stack, at the same time. */
+/** Upgrades of Ethereum and the OP Stack upgrades that activate them at the same time. */
 const pairs = [
   ['shanghaiTime', 'canyon'],
   ['cancunTime', 'ecotone'],
@@ -156,7 +156,7 @@ const timedForks = ['regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite'
 function chainOf(json: z.output<typeof chainSchema>): { chain: GenesisChain; warnings: readonly string[] } {
   const times: Partial<Record<Fork, number | null | undefined>> = { ...json.base }
   for (const fork of timedForks) times[fork] = json[`${fork}Time`]
-  // execution clients do not know Delta: without it nothing is missing
+  // A genesis file need not have Delta, because execution clients do not know it.
   times.delta ??= times.ecotone
   const { schedule, warnings } = scheduleOf(times, what, genesisForkKey)
   for (const [key, fork] of pairs) {
@@ -191,8 +191,8 @@ const addressFromKey = (key: string): Address => parseAddress(key.startsWith('0x
 export type ParsedGenesis = { readonly genesis: Genesis; readonly warnings: readonly string[] }
 
 /**
- * geth's genesis.json (`config`, `alloc` and header fields). Unknown keys are named in the warnings.
- * @throws Fault INVALID_CONFIG (fatal) that names the key and what is expected
+ * Parses geth's genesis.json (`config`, `alloc` and header fields). The warnings name unknown keys.
+ * @throws Fault INVALID_CONFIG (fatal) that names the key and the expected value
  */
 export function parseGethGenesis(json: unknown): ParsedGenesis {
   const { value, warnings } = parseConfig(gethSchema, json, what)

@@ -56,20 +56,20 @@ describe('chainspec/l1Info', () => {
     )
   })
 
-  it('with Jovian before its own first block, an unset DA footprint scalar stands for 400', () => {
+  it("an unset DA footprint scalar means 400 when Jovian's attributes start before L1 sets it", () => {
     const times = { parentTimestamp: 60, timestamp: 62, sequenceNumber: 0 }
     expect(l1AttributesOf(config, origin, systemConfig, times).daFootprintGasScalar).toBe(400)
     expect(l1AttributesOf(config, origin, { ...systemConfig, daFootprintGasScalar: 7 }, times).daFootprintGasScalar).toBe(7)
   })
 
-  it('is a system transaction of 150 million gas until Regolith, and an ordinary one of a million from then on', () => {
+  it('is a system transaction of 150 million gas before Regolith, and a normal one of 1 million gas from Regolith on', () => {
     const at = (parentTimestamp: number, timestamp: number) =>
       decodeDeposit(encodeL1Attributes(config, origin, systemConfig, { parentTimestamp, timestamp, sequenceNumber: 0 }))
     expect(at(6, 8)).toMatchObject({ gasLimit: 150_000_000n, isSystemTransaction: true })
     expect(at(8, 10)).toMatchObject({ gasLimit: 1_000_000n, isSystemTransaction: false })
   })
 
-  it('any bytes are attributes that encode back, or are refused (MALFORMED_L1_ATTRIBUTES)', () => {
+  it('arbitrary bytes either decode to attributes that re-encode to them, or are rejected (MALFORMED_L1_ATTRIBUTES)', () => {
     const selectors = ['015d8eb9', '440a5e20', '098999be', '3db6be2b'].map((hex) => Buffer.from(hex, 'hex'))
     const data = fc
       .tuple(fc.constantFrom(...selectors), fc.uint8Array({ maxLength: 260, size: 'max' }))
@@ -78,7 +78,7 @@ describe('chainspec/l1Info', () => {
       data,
       fc.constantFrom([0, 260], [1, 164], [2, 176], [3, 178]).chain(([at = 0, length = 0]) =>
         fc.uint8Array({ minLength: length - 4, maxLength: length - 4 }).map((rest) => {
-          // numbers of 8 bytes stay below 2^53
+          // keep 8-byte numbers below 2^53
           for (const from of at === 0 ? [0, 32, 128] : [8, 16, 24]) rest.fill(0, from, from + (at === 0 ? 26 : 2))
           return new Uint8Array(Buffer.concat([selectors[at] ?? Buffer.alloc(0), rest]))
         }),

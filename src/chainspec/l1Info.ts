@@ -14,7 +14,7 @@ import type { SystemConfig } from './systemConfig.ts'
 
 export type L1AttributesFormat = 'bedrock' | 'ecotone' | 'isthmus' | 'jovian'
 
-/** What the first transaction of an L2 block says of its L1 origin. Fields that the format lacks are zero. */
+/** Data about the L1 origin in the first transaction of an L2 block. Fields that the format lacks are zero. */
 export type L1Attributes = {
   readonly format: L1AttributesFormat
   readonly number: number
@@ -25,19 +25,19 @@ export type L1Attributes = {
   readonly hash: Hash
   readonly sequenceNumber: number
   readonly batcher: Address
-  /** Bedrock: gas */
+  /** Bedrock: gas. */
   readonly overhead: bigint
-  /** Bedrock: as in the system config */
+  /** Bedrock: as in the system config. */
   readonly scalar: bigint
-  /** from Ecotone: u32 */
+  /** From Ecotone: u32. */
   readonly baseFeeScalar: number
   readonly blobBaseFeeScalar: number
   /** wei per blob gas */
   readonly blobBaseFee: bigint
-  /** from Isthmus */
+  /** From Isthmus. */
   readonly operatorFeeScalar: number
   readonly operatorFeeConstant: bigint
-  /** from Jovian; never 0 */
+  /** From Jovian; never 0. */
   readonly daFootprintGasScalar: number
 }
 
@@ -50,11 +50,11 @@ const selectors: Readonly<Record<L1AttributesFormat, string>> = {
 const lengths: Readonly<Record<L1AttributesFormat, number>> = { bedrock: 260, ecotone: 164, isthmus: 176, jovian: 178 }
 const formats: readonly L1AttributesFormat[] = ['bedrock', 'ecotone', 'isthmus', 'jovian']
 
-/** gas from Regolith on */
+/** Gas limit from Regolith on. */
 const attributesGas = 1_000_000n
-/** gas before, taken from no block */
+/** Gas limit before Regolith, not counted in the block's gas. */
 const systemGas = 150_000_000n
-/** gas per byte where L1 set none */
+/** Gas per byte used when L1 has not set it. */
 const defaultDaFootprintGasScalar = 400
 
 const uint = (value: bigint | number, bytes: number): Uint8Array => bytesFromBigint(BigInt(value), bytes)
@@ -77,7 +77,7 @@ function packedData(info: L1Attributes): Uint8Array {
   return info.format === 'isthmus' ? isthmus : concatBytes(isthmus, uint(info.daFootprintGasScalar, 2))
 }
 
-/** Calldata of the L1 attributes transaction. @see specs protocol/deposits.md, "L1 Attributes Deposited Transaction Calldata" */
+/** Encodes the calldata of the L1 attributes transaction. @see specs protocol/deposits.md, "L1 Attributes Deposited Transaction Calldata" */
 export function encodeL1AttributesData(info: L1Attributes): Uint8Array {
   if (info.format !== 'bedrock') return packedData(info)
   const words = [info.number, info.timestamp, info.baseFee, BigInt(info.hash), info.sequenceNumber, BigInt(info.batcher), info.overhead]
@@ -137,7 +137,7 @@ function safeInteger(bytes: Uint8Array): number {
 }
 
 /**
- * Reads the calldata of an L1 attributes transaction of any fork.
+ * Decodes the calldata of an L1 attributes transaction of any fork.
  * @throws Fault MALFORMED_L1_ATTRIBUTES (fatal)
  */
 export function decodeL1Attributes(data: Uint8Array): L1Attributes {
@@ -149,7 +149,7 @@ export function decodeL1Attributes(data: Uint8Array): L1Attributes {
   return { format, ...(format === 'bedrock' ? bedrockFields(data) : packedFields(data)) }
 }
 
-/** The format of a block's L1 attributes; the first block of a fork still has the previous one. Times in seconds. */
+/** Returns the format of a block's L1 attributes. The first block of a fork still has the previous format. Times in seconds. */
 export function l1AttributesFormat(schedule: ForkSchedule, parentTimestamp: number, timestamp: number): L1AttributesFormat {
   const isPast = (fork: Fork): boolean => isActive(schedule, fork, timestamp) && !activatesAt(schedule, fork, parentTimestamp, timestamp)
   if (isPast('jovian')) return 'jovian'
@@ -157,10 +157,10 @@ export function l1AttributesFormat(schedule: ForkSchedule, parentTimestamp: numb
   return isPast('ecotone') ? 'ecotone' : 'bedrock'
 }
 
-/** An L1 block as the attributes need it. */
+/** The L1 block fields that L1 attributes need. */
 export type L1Origin = { readonly hash: Hash; readonly header: Header }
 
-/** What one L2 block says of its origin. Times in seconds. */
+/** Returns the L1 attributes of an L2 block. Times in seconds. */
 export function l1AttributesOf(
   config: RollupConfig,
   origin: L1Origin,
@@ -187,7 +187,7 @@ export function l1AttributesOf(
 }
 
 /**
- * The L1 attributes transaction: first of every L2 block.
+ * Encodes the L1 attributes transaction, the first transaction of every L2 block.
  * @param origin the block's L1 origin
  * @param systemConfig in force at that origin
  * @returns EIP-2718 bytes

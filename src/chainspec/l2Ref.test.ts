@@ -39,7 +39,7 @@ const block = (timestamp: number, extraData: Uint8Array, parentTimestamp = times
 const jovianExtra = Buffer.from('01000000fa0000000600000000000f4240', 'hex')
 
 describe('chainspec/l2Ref', () => {
-  it('a block says its L1 origin and place in the epoch', () => {
+  it('reads the L1 origin and sequence number from a block', () => {
     const payload = block(1_700_000_001, new Uint8Array())
     expect(l2RefOf(config, payload)).toEqual({
       hash: payload.blockHash,
@@ -51,7 +51,7 @@ describe('chainspec/l2Ref', () => {
     })
   })
 
-  it('genesis is what the rollup config says, and no other block is', () => {
+  it('takes genesis from the rollup config and rejects any other genesis block', () => {
     const first = payloadOf({ blockNumber: 0, blockHash: config.genesis.l2.hash, timestamp: config.genesis.l2TimeSec })
     expect(l2RefOf(config, first)).toMatchObject({ l1Origin: config.genesis.l1, sequenceNumber: 0 })
     expect(systemConfigOf(config, first)).toBe(config.genesis.systemConfig)
@@ -61,17 +61,17 @@ describe('chainspec/l2Ref', () => {
   it.each([
     ['no transaction', []],
     ['no deposit', [Uint8Array.of(2)]],
-    ['a cut deposit', [Uint8Array.of(0x7e, 0xc2)]],
-  ])('a block with %s is refused (MALFORMED_L1_ATTRIBUTES)', (_what, transactions) => {
+    ['a truncated deposit', [Uint8Array.of(0x7e, 0xc2)]],
+  ])('rejects a block with %s (MALFORMED_L1_ATTRIBUTES)', (_what, transactions) => {
     expect(() => l2RefOf(config, payloadOf({ transactions }))).toThrow(expect.objectContaining({ code: 'MALFORMED_L1_ATTRIBUTES' }))
   })
 
-  it('a Bedrock block holds overhead and scalar as they are; a later one packed scalars', () => {
+  it('a Bedrock block gives overhead and scalar unchanged; a later block gives packed scalars', () => {
     expect(systemConfigOf(config, block(1_700_000_001, new Uint8Array()))).toEqual({ ...config.genesis.systemConfig, gasLimit: 123n })
     expect(systemConfigOf(config, block(1_715_000_001, new Uint8Array()))).toMatchObject({ overhead: 0n, scalar: (1n << 248n) | 684_000n })
   })
 
-  it('extra data holds the base-fee parameters; fee fields appear one block after their fork', () => {
+  it('reads base-fee parameters from extra data; fee fields appear one block after their fork', () => {
     const jovian = config.schedule.jovian ?? 0
     expect(systemConfigOf(config, block(jovian + 2, jovianExtra))).toMatchObject({
       eip1559Denominator: 250,
@@ -99,7 +99,7 @@ it('chainspec/blockTime: blocks are due every two seconds from genesis on', () =
   expect(numberAt(config, 1_686_789_346_999)).toBeUndefined()
 })
 
-it('chainspec/l2OutputRoot: the output root of a recorded genesis', () => {
+it('chainspec/l2OutputRoot: computes the output root of a recorded genesis', () => {
   const root = l2OutputRoot({
     stateRoot: parseHash('0xd72bae4b272d1e399c9f832af2bd63bd1e1c029bbf020c46564bf0f8accb1250'),
     messagePasserStorageRoot: parseHash('0x8ed4baae3a927be3dea54996b4d5899f8c01e7594bf50b17dc1e741388ce3d12'),

@@ -10,7 +10,7 @@ import { decodeL1Attributes, type L1Attributes } from './l1Info.ts'
 import type { RollupConfig } from './rollupConfig.ts'
 import type { SystemConfig } from './systemConfig.ts'
 
-/** @throws Fault MALFORMED_L1_ATTRIBUTES (fatal) when the block does not begin with L1 attributes */
+/** Decodes the L1 attributes of a block. @throws Fault MALFORMED_L1_ATTRIBUTES (fatal) when the block does not begin with L1 attributes */
 export function l1AttributesIn(payload: Pick<Payload, 'transactions'>): L1Attributes {
   const first = payload.transactions[0]
   if (first === undefined) throw chainFault('MALFORMED_L1_ATTRIBUTES', { reason: 'the block is empty' })
@@ -22,12 +22,12 @@ export function l1AttributesIn(payload: Pick<Payload, 'transactions'>): L1Attrib
   }
 }
 
-/** Where a chain begins. */
+/** The genesis blocks of a chain. */
 export type KnownGenesis = { readonly genesis: Pick<RollupConfig['genesis'], 'l1' | 'l2'> }
 
 /**
- * A block with its place in the L1 chain.
- * @throws Fault INVALID_CONFIG (fatal) on a genesis block that the rollup config does not name, MALFORMED_L1_ATTRIBUTES (fatal)
+ * Returns a block's reference with its L1 origin and sequence number.
+ * @throws Fault INVALID_CONFIG (fatal) for a genesis block that differs from the rollup config, MALFORMED_L1_ATTRIBUTES (fatal)
  */
 export function l2RefOf(config: KnownGenesis, payload: Payload): L2Ref {
   const { genesis } = config
@@ -47,7 +47,7 @@ export function l2RefOf(config: KnownGenesis, payload: Payload): L2Ref {
   return { ...block, l1Origin: { hash, number }, sequenceNumber }
 }
 
-/** Base-fee parameters in a header's extra data, from Holocene on. @see specs protocol/holocene/exec-engine.md, jovian/exec-engine.md */
+/** Decodes the base-fee parameters in a header's extra data, from Holocene on. @see specs protocol/holocene/exec-engine.md, jovian/exec-engine.md */
 function extraDataFields(extraData: Uint8Array): Partial<SystemConfig> {
   if (extraData.length < 9)
     throw chainFault('MALFORMED_L1_ATTRIBUTES', { reason: `extra data of ${extraData.length} bytes after Holocene` })
@@ -59,8 +59,9 @@ function extraDataFields(extraData: Uint8Array): Partial<SystemConfig> {
 }
 
 /**
- * The system config that a block was built with, read from the block itself. What a block cannot say is zero: the first block of Isthmus has
- * no operator fee, the first one of Jovian no DA footprint scalar, in it and for the blocks after it until L1 sets them.
+ * Returns the system config that a block was built with, read from the block. Fields that the block does not contain are zero: the first block of
+ * Isthmus
+ * has no operator fee, and the first block of Jovian has no DA footprint scalar, nor have later blocks until L1 sets it.
  * @throws Fault MALFORMED_L1_ATTRIBUTES (fatal)
  * @see specs protocol/system-config.md; derivation.md, "Deriving Payload Attributes"
  */

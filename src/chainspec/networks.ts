@@ -6,11 +6,11 @@ import { parseRollupConfig, type RollupConfig } from './rollupConfig.ts'
 export const networkNames = ['base', 'base-sepolia'] as const
 export type NetworkName = (typeof networkNames)[number]
 
-/** A chain that this version knows by name. */
+/** A built-in chain, selected by name. */
 export type Network = {
   readonly name: NetworkName
   readonly config: RollupConfig
-  /** Reads the accounts; not kept. */
+  /** Reads the genesis accounts from disk on each call. */
   readonly genesis: () => Genesis
 }
 
@@ -93,7 +93,7 @@ const networks: Readonly<Record<NetworkName, { readonly rollup: unknown; readonl
   'base-sepolia': { rollup: baseSepolia, genesisFile: 'baseSepolia.genesis.json.zst' },
 }
 
-/** The parameters of a known chain; fork times to Denim, though this version stops earlier (`#chain/unsupportedFork`). */
+/** Returns the parameters of a built-in chain. Fork times extend to Denim, although this version stops earlier (`#chain/unsupportedFork`). */
 export function networkOf(name: NetworkName): Network {
   const { rollup, genesisFile } = networks[name]
   return { name, config: parseRollupConfig(rollup).config, genesis: () => parseCompactGenesis(readDataJson(genesisFile)) }

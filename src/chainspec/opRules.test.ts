@@ -32,7 +32,7 @@ it.each([
   [99, 'jovian', 'prague', 3_450, 81_984],
   [100, 'azul', 'osaka', 6_900, 81_984],
   [101, 'azul', 'osaka', 6_900, 81_984],
-])('chainspec/opRules: a block of time %i follows %s (%s)', (time, fork, evm, p256, pairing) => {
+])('chainspec/opRules: a block at time %i follows %s (%s)', (time, fork, evm, p256, pairing) => {
   const rules = evmRulesAt(schedule, time)
   expect(latestFork(schedule, time)).toBe(fork)
   expect(rules.fork).toBe(evm)
@@ -40,12 +40,12 @@ it.each([
   expect(rules.precompileLimits.bn254PairingBytes).toBe(pairing)
 })
 
-it('chainspec/opRules: the rules are one object from one change to the next', () => {
+it('chainspec/opRules: returns the same object for all times between two changes', () => {
   expect(evmRulesAt(schedule, 60)).toBe(evmRulesAt(schedule, 79))
   expect(evmRulesAt(schedule, 80)).not.toBe(evmRulesAt(schedule, 79))
 })
 
-it('chainspec/opRules: Azul keeps the limits of Jovian, all of them', () => {
+it('chainspec/opRules: Azul keeps all limits of Jovian', () => {
   expect(evmRulesAt(schedule, 100).precompileLimits).toEqual({
     bn254PairingBytes: 81_984,
     blsG1MsmBytes: 288_960,
@@ -57,18 +57,21 @@ it('chainspec/opRules: Azul keeps the limits of Jovian, all of them', () => {
 it.each([
   ['base', 1_779_991_200, 1_782_410_400],
   ['base-sepolia', 1_776_708_000, 1_781_805_600],
-] as const)('chainspec/opRules: %s follows Azul from %i on, and there are no rules at Beryl (UNSUPPORTED_FORK)', (network, azul, beryl) => {
-  const { config } = networkOf(network)
-  expect(evmRulesAt(config.schedule, azul - 1).fork).toBe('prague')
-  expect(evmRulesAt(config.schedule, azul).fork).toBe('osaka')
-  expect(evmRulesAt(config.schedule, beryl - 1).fork).toBe('osaka')
-  expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
-    expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
-  )
-  expect(plannedEvmRules(config.schedule, beryl)).toBe(evmRulesAt(config.schedule, azul))
-})
+] as const)(
+  'chainspec/opRules: %s follows Azul from %i on and has no rules from Beryl at %i on (UNSUPPORTED_FORK)',
+  (network, azul, beryl) => {
+    const { config } = networkOf(network)
+    expect(evmRulesAt(config.schedule, azul - 1).fork).toBe('prague')
+    expect(evmRulesAt(config.schedule, azul).fork).toBe('osaka')
+    expect(evmRulesAt(config.schedule, beryl - 1).fork).toBe('osaka')
+    expect(() => evmRulesAt(config.schedule, beryl)).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED_FORK', severity: 'fatal', message: expect.stringContaining('beryl') }),
+    )
+    expect(plannedEvmRules(config.schedule, beryl)).toBe(evmRulesAt(config.schedule, azul))
+  },
+)
 
-it('chainspec/unsupportedFork: is seen exactly at its activation, and so is a later one alone', () => {
+it('chainspec/unsupportedFork: detects a fork exactly at its activation, also when only a later fork is scheduled', () => {
   const { schedule: base } = networkOf('base').config
   expect(nextUnsupportedFork(base)).toEqual({ fork: 'beryl', activationSec: 1_782_410_400 })
   expect(unsupportedForkAt(base, 1_782_410_399)).toBeUndefined()
@@ -77,7 +80,7 @@ it('chainspec/unsupportedFork: is seen exactly at its activation, and so is a la
   expect(unsupportedForkAt(schedule, Number.MAX_SAFE_INTEGER)).toBeUndefined()
 })
 
-it('chainspec/unsupportedFork: is reported days ahead with the time left, not earlier', () => {
+it('chainspec/unsupportedFork: reports an approaching fork 14 days ahead with the time left, not earlier', () => {
   const planned = { ...schedule, beryl: 10_000_000 }
   expect(approachingUnsupportedFork(planned, 10_000_000 - warningAheadSec - 1)).toBeUndefined()
   expect(approachingUnsupportedFork(planned, 10_000_000 - 3_600)).toEqual({ fork: 'beryl', activationSec: 10_000_000, leftSec: 3_600 })

@@ -6,13 +6,14 @@ import { refuseUnsupportedFork } from './unsupportedFork.ts'
 const granite = { bn254PairingBytes: 112_687 }
 const isthmus = { ...granite, blsG1MsmBytes: 513_760, blsG2MsmBytes: 488_448, blsPairingBytes: 235_008 }
 const jovian = { bn254PairingBytes: 81_984, blsG1MsmBytes: 288_960, blsG2MsmBytes: 278_784, blsPairingBytes: 156_672 }
-/** RIP-7212 */
+/** Gas; RIP-7212. */
 const p256VerifyGas = 3_450
-/** EIP-7951 */
+/** Gas; EIP-7951. */
 const osakaP256VerifyGas = 6_900
 
 /**
- * One object per change of rules, latest first. Of Osaka's rules Azul takes the interpreter's and those of a transaction, no limit of a block.
+ * Rules by fork, latest first; one object per rule change. From Osaka, Azul takes the rules of the interpreter and of transactions but no block
+ * limits.
  * @see specs protocol/{canyon,ecotone,fjord,granite,isthmus,jovian}/exec-engine.md; Base's own documentation, "Azul"
  */
 const byFork: readonly (readonly [Fork, EvmRules])[] = [
@@ -27,8 +28,8 @@ const byFork: readonly (readonly [Fork, EvmRules])[] = [
 const bedrockRules: EvmRules = { fork: 'paris', precompileLimits: {} }
 
 /**
- * What the interpreter follows in a block of this time (seconds): the same object for all blocks between two changes.
- * @param number of the block: asked for on Ethereum's own chain, before Paris
+ * Returns the interpreter rules of a block at a time (seconds): the same object for all blocks between two changes.
+ * @param number of the block; needed only on Ethereum's own test chains before Paris
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function evmRulesAt(schedule: ForkSchedule, timestamp: number, number?: number): EvmRules {
@@ -36,13 +37,13 @@ export function evmRulesAt(schedule: ForkSchedule, timestamp: number, number?: n
   return plannedEvmRules(schedule, timestamp, number)
 }
 
-/** The same, of a later time too: as if no fork without rules here came before it. */
+/** Returns the rules like `evmRulesAt`, but ignores unsupported forks, so it also works for later times. */
 export function plannedEvmRules(schedule: ForkSchedule, timestamp: number, number = Number.MAX_SAFE_INTEGER): EvmRules {
   if (schedule.ethereum) return ethereumRulesAt(schedule.ethereum, { number, timestamp })
   return byFork.find(([fork]) => isActive(schedule, fork, timestamp))?.[1] ?? bedrockRules
 }
 
-/** The last fork in order that is active at the time (seconds). */
+/** Returns the latest fork that is active at a time (seconds). */
 export function latestFork(schedule: ForkSchedule, timestamp: number): Fork {
   return forks.findLast((fork) => isActive(schedule, fork, timestamp)) ?? 'bedrock'
 }

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '#types/ids'
 import { type EvmFork, type EvmRules, hasFork } from './evmRules.ts'
 
-/** Names of precompiles in the order of their addresses, by the fork that brought them. @see EIP-7910, "precompiles" */
+/** Precompile names in address order, by the fork that added them. @see EIP-7910, "precompiles" */
 const named: readonly (readonly [EvmFork, readonly string[]])[] = [
   ['paris', ['ECREC', 'SHA256', 'RIPEMD160', 'ID', 'MODEXP', 'BN254_ADD', 'BN254_MUL', 'BN254_PAIRING', 'BLAKE2F']],
   ['cancun', ['KZG_POINT_EVALUATION']],
@@ -14,7 +14,7 @@ const p256Verify = ['P256VERIFY', 0x100] as const
 
 const addressOf = (number: number): Address => parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
 
-/** The precompiles under these rules, by name; in the order of their addresses. */
+/** Returns the precompiles under these rules by name, in address order. */
 export function precompileNames(rules: EvmRules): ReadonlyMap<string, Address> {
   const active = named.filter(([fork]) => hasFork(rules, fork)).flatMap(([, names]) => names)
   const names = new Map(active.map((name, i) => [name, addressOf(i + 1)]))

@@ -30,7 +30,7 @@ const systemConfig = (fields: object) => ({
 })
 
 describe('chainspec/rollupConfig', () => {
-  it('what op-node leaves out is what it means by it', () => {
+  it('fills in the defaults that op-node applies to absent keys', () => {
     const { config, warnings, hasEip1559 } = parseRollupConfig(json)
     expect(warnings).toEqual([])
     expect(hasEip1559).toBe(false)
@@ -43,7 +43,7 @@ describe('chainspec/rollupConfig', () => {
     expect(config.schedule.ecotone).toBeUndefined()
   })
 
-  it("both clients' forms of the system config's later fields", () => {
+  it("accepts both clients' forms of the later system config fields", () => {
     const expected = { eip1559Denominator: 250, eip1559Elasticity: 6, operatorFeeScalar: 7, operatorFeeConstant: 9n }
     const packed = { eip1559Params: '0x000000fa00000006', operatorFeeParams: `0x${'00'.repeat(20)}00000007${'00'.repeat(7)}09` }
     const plain = { eip1559Denominator: 250, eip1559Elasticity: 6, operatorFeeScalar: 7, operatorFeeConstant: 9, minBaseFee: null }
@@ -52,7 +52,7 @@ describe('chainspec/rollupConfig', () => {
     }
   })
 
-  it('unknown keys have no effect and are named', () => {
+  it('ignores unknown keys and names them in the warnings', () => {
     const { config, warnings } = parseRollupConfig({ ...systemConfig({ color: 1 }), favourite: { color: 'blue' }, karst_time: null })
     expect(config).toEqual(parseRollupConfig(json).config)
     expect(warnings).toHaveLength(3)
@@ -74,13 +74,13 @@ describe('chainspec/rollupConfig', () => {
     ['alt_da', { ...json, alt_da: { da_commitment_type: 'KeccakCommitment' } }],
     ['the document', []],
     ['the document', null],
-  ])('a bad value of %s is named (INVALID_CONFIG)', (key, bad) => {
+  ])('names a bad value of %s (INVALID_CONFIG)', (key, bad) => {
     expect(() => parseRollupConfig(bad)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', severity: 'fatal', data: expect.objectContaining({ key }) }),
     )
   })
 
-  it('the time of a fork that is not known is refused, not passed over (INVALID_CONFIG)', () => {
+  it('rejects the time of an unknown fork instead of ignoring it (INVALID_CONFIG)', () => {
     expect(() => parseRollupConfig({ ...json, karst_time: 5_000 })).toThrow('karst_time is 5000, expected absent')
     expect(() => parseRollupConfig({ ...json, base: { v1: 5_000 } })).toThrow('base.v1 is 5000, expected absent')
     expect(parseRollupConfig({ ...json, base: { v1: null } }).config.schedule).toEqual(parseRollupConfig(json).config.schedule)
@@ -92,7 +92,7 @@ describe('chainspec/rollupConfig', () => {
     expect(warnings).toHaveLength(2)
   })
 
-  it('Azul is read where Base has it; it implies nothing, and Jovian must be there before it (INVALID_CONFIG)', () => {
+  it('reads Azul under `base`; Azul implies no other fork and requires Jovian before it (INVALID_CONFIG)', () => {
     const read = parseRollupConfig({ ...json, jovian_time: 1_030, base: { azul: 1_040 } }).config
     expect(read.schedule).toMatchObject({ isthmus: 1_030, jovian: 1_030, azul: 1_040 })
     expect(toRollupJson(read)).toMatchObject({ jovian_time: 1_030, base: { azul: 1_040 } })
@@ -109,7 +109,7 @@ describe('chainspec/rollupConfig', () => {
     })
   })
 
-  it.each(networkNames)('the rollup config of %s survives its JSON', (name) => {
+  it.each(networkNames)('the rollup config of %s round-trips through JSON', (name) => {
     const { config } = networkOf(name)
     const parsed = parseRollupConfig(JSON.parse(JSON.stringify(toRollupJson(config))))
     expect(parsed).toEqual({ config, warnings: [], hasEip1559: true })

@@ -10,22 +10,22 @@ import { baseForks, type Fork, type ForkSchedule } from './forks.ts'
 import { scheduleOf } from './scheduleConfig.ts'
 import type { SystemConfig } from './systemConfig.ts'
 
-/** What defines a rollup: op-node's rollup.json as values. */
+/** Configuration of a rollup: the values of op-node's rollup.json. */
 export type RollupConfig = {
   readonly genesis: { readonly l1: BlockId; readonly l2: BlockId; readonly l2TimeSec: number; readonly systemConfig: SystemConfig }
   readonly blockTimeSec: number
-  /** before Fjord; 1,800 s from Fjord on */
+  /** Before Fjord; 1,800 s from Fjord on. */
   readonly maxSequencerDriftSec: number
-  /** L1 blocks */
+  /** L1 blocks. */
   readonly sequencingWindowBlocks: number
-  /** L1 blocks, before Granite */
+  /** L1 blocks, before Granite. */
   readonly channelTimeoutBlocks: number
-  /** L1 blocks, from Granite on */
+  /** L1 blocks, from Granite on. */
   readonly channelTimeoutGraniteBlocks: number
   readonly l1ChainId: number
   readonly l2ChainId: number
   readonly schedule: ForkSchedule
-  /** until this L1 time Cancun's blob parameters price blobs although L1 runs Prague (Sepolia networks) */
+  /** Before this L1 time, Cancun's parameters price blobs even if L1 runs Prague (Sepolia networks). */
   readonly pectraBlobScheduleTimeSec?: number
   readonly batchInbox: Address
   readonly depositContract: Address
@@ -34,7 +34,7 @@ export type RollupConfig = {
   readonly eip1559: Eip1559Params
 }
 
-/** Base mainnet's: what a rollup.json without `chain_op_config` means. */
+/** EIP-1559 parameters of Base mainnet, the default for a rollup.json without `chain_op_config`. */
 export const defaultEip1559: Eip1559Params = { elasticity: 6, denominator: 50, denominatorCanyon: 250 }
 const defaultChannelTimeoutGranite = 50
 const what = 'rollup config'
@@ -117,13 +117,13 @@ function timesFrom(json: RollupJson): Partial<Record<Fork, number | null | undef
 export type ParsedRollupConfig = {
   readonly config: RollupConfig
   readonly warnings: readonly string[]
-  /** false: `config.eip1559` is the default, and a genesis file may say otherwise */
+  /** false: `config.eip1559` is the default, and a genesis file may override it. */
   readonly hasEip1559: boolean
 }
 
 /**
- * op-node's rollup.json. Unknown keys are named in the warnings.
- * @throws Fault INVALID_CONFIG (fatal) that names the key and what is expected
+ * Parses op-node's rollup.json. The warnings name unknown keys.
+ * @throws Fault INVALID_CONFIG (fatal) that names the key and the expected value
  */
 export function parseRollupConfig(json: unknown): ParsedRollupConfig {
   const { value, warnings } = parseConfig(schema, json, what)
@@ -180,7 +180,7 @@ function timesJson(forks: readonly Fork[], key: (fork: Fork) => string, schedule
   return Object.fromEntries(forks.flatMap((fork) => (schedule[fork] === undefined ? [] : [[key(fork), schedule[fork]]])))
 }
 
-/** A rollup config in the form of `optimism_rollupConfig`, which `parseRollupConfig` reads back to an equal one. */
+/** Formats a rollup config like `optimism_rollupConfig`; `parseRollupConfig` restores an equal config. */
 export function toRollupJson(config: RollupConfig): Readonly<Record<string, unknown>> {
   const base = timesJson(baseForks, (fork) => fork, config.schedule)
   return {

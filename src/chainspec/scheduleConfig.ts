@@ -1,14 +1,14 @@
 import { chainFault } from './faults.ts'
 import { type Fork, type ForkSchedule, forks } from './forks.ts'
 
-/** Forks up to this one imply all those before them. */
+/** Index of Jovian. Each fork up to it implies all earlier forks. */
 const lastCascading = forks.indexOf('jovian')
 
 /**
- * A schedule from configured times, `null` or nothing for a fork that is not planned. An earlier fork that is missing is active with the next
- * later one (cascade, up to Jovian) and is named in the warnings.
+ * Builds a schedule from configured times; `null` or absent means not scheduled. A missing earlier fork activates together with the next later one
+ * (cascade, up to Jovian), and the warnings name it.
  * @param keyOf the file's key for a fork
- * @throws Fault INVALID_CONFIG (fatal) when a fork precedes an earlier one, or Azul is there and Jovian, which it builds on, is not
+ * @throws Fault INVALID_CONFIG (fatal) when a fork precedes an earlier one, or Azul is scheduled without Jovian
  */
 export function scheduleOf(
   times: Readonly<Partial<Record<Fork, number | null | undefined>>>,
@@ -36,7 +36,7 @@ export function scheduleOf(
   }
   const { azul, jovian } = schedule
   if (azul !== undefined && jovian === undefined) {
-    const expected = `a time, at most ${azul}: ${keyOf('azul')} builds on it`
+    const expected = `a time, at most ${azul}, because ${keyOf('azul')} requires this fork`
     throw chainFault('INVALID_CONFIG', { what, key: keyOf('jovian'), expected, found: 'missing' })
   }
   return { schedule, warnings }

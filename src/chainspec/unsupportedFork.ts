@@ -5,7 +5,7 @@ export type PlannedFork = { readonly fork: Fork; readonly activationSec: number 
 
 const unsupported: readonly Fork[] = forks.slice(forks.indexOf(firstUnsupportedFork))
 
-/** The earliest planned fork whose rules this version lacks; undefined when none is planned. */
+/** Returns the earliest scheduled fork whose rules this version lacks; undefined when there is none. */
 export function nextUnsupportedFork(schedule: ForkSchedule): PlannedFork | undefined {
   let next: PlannedFork | undefined
   for (const fork of unsupported) {
@@ -15,22 +15,22 @@ export function nextUnsupportedFork(schedule: ForkSchedule): PlannedFork | undef
   return next
 }
 
-/** The fork without rules here that a block of this time (seconds) would follow; undefined when the block can be executed. */
+/** Returns the unsupported fork that a block at a time (seconds) would follow; undefined when the block can be executed. */
 export function unsupportedForkAt(schedule: ForkSchedule, timestamp: number): PlannedFork | undefined {
   const next = nextUnsupportedFork(schedule)
   return next !== undefined && isActive(schedule, next.fork, timestamp) ? next : undefined
 }
 
-/** @throws Fault UNSUPPORTED_FORK (fatal) when the block of this time (seconds) follows rules that this version lacks */
+/** Rejects a block time (seconds) under an unsupported fork. @throws Fault UNSUPPORTED_FORK (fatal) */
 export function refuseUnsupportedFork(schedule: ForkSchedule, timestamp: number): void {
   const found = unsupportedForkAt(schedule, timestamp)
   if (found) throw chainFault('UNSUPPORTED_FORK', { ...found, timestampSec: timestamp })
 }
 
-/** How long before an unsupported fork its approach is reported. */
+/** Time before an unsupported fork at which its approach is reported. */
 export const warningAheadSec: number = 14 * 86_400
 
-/** The unsupported fork that is less than `warningAheadSec` away, with the seconds left (never negative). */
+/** Returns the unsupported fork that activates within `warningAheadSec`, with the seconds left (never negative). */
 export function approachingUnsupportedFork(
   schedule: ForkSchedule,
   nowSec: number,

@@ -12,7 +12,7 @@ it.each([
   ['fjord', 3, '0xedcf6d86f081abac7efed96df33ed2119e8385d44067a2ef6b821607f523ff24'],
   ['isthmus', 8, '0x10c8653dea3e4a54503143c2b2a83869425eaf540ca470352ed71eba40929671'],
   ['jovian', 5, '0xd498d96826b3d1bbb48b56346a26e018f3638bad34f723e5356396eef83cdadd'],
-] as const)('chainspec/upgradeTransactions: %s has %i deposits, byte for byte those of the public networks', (fork, count, keccak) => {
+] as const)('chainspec/upgradeTransactions: %s has %i deposits, byte for byte as on the public networks', (fork, count, keccak) => {
   const transactions = upgradeTransactions(fork)
   expect(transactions).toHaveLength(count)
   expect(toHex(keccak256(concatBytes(...transactions)))).toBe(keccak)
@@ -27,12 +27,12 @@ it.each([
   ['jovian', 2, 'Jovian: Gas Price Oracle Deployment'],
   ['jovian', 3, 'Jovian: Gas Price Oracle Proxy Update'],
   ['jovian', 4, 'Jovian: Gas Price Oracle Set Jovian'],
-] as const)('chainspec/upgradeTransactions: the source hash of %s %i is that of its intent', (fork, at, intent) => {
+] as const)('chainspec/upgradeTransactions: derives the source hash of %s %i from its intent', (fork, at, intent) => {
   const raw = upgradeTransactions(fork)[at]
   expect(raw && decodeDeposit(raw).sourceHash).toBe(upgradeSource(intent))
 })
 
-it('chainspec/upgradeTransactions: only the first block of a fork has any, and of two forks that begin together both', () => {
+it('chainspec/upgradeTransactions: only the first block of a fork has upgrade transactions, and simultaneous forks have both sets', () => {
   const schedule = { ecotone: 10, fjord: 20, isthmus: 20 }
   expect(upgradeTransactionsAt(schedule, 6, 8)).toEqual([])
   expect(upgradeTransactionsAt(schedule, 8, 10)).toEqual(upgradeTransactions('ecotone'))

@@ -16,8 +16,9 @@ const upgrades: Upgrades = {
 }
 
 /**
- * The deposits that a fork puts into its first block, after those of users. The intents behind four of Jovian's source hashes read as in the
- * earlier forks ("L1 Block", "Gas Price Oracle"), as on the networks and in all clients; its page in the specs writes them as one word.
+ * Returns the deposits that a fork adds to its first block, after the user deposits. The intents behind four of Jovian's source hashes are written as
+ * in
+ * earlier forks ("L1 Block", "Gas Price Oracle"), which matches the networks and all clients; the specs page writes each as one word.
  * @returns EIP-2718 bytes
  * @see specs protocol/{ecotone,fjord,isthmus,jovian}/derivation.md, "Network upgrade automation transactions"
  */
@@ -25,7 +26,7 @@ export function upgradeTransactions(fork: UpgradeFork): readonly Uint8Array[] {
   return upgrades[fork]
 }
 
-/** The same for the block at a time (seconds): those of each fork that it is the first block of; none for nearly all blocks. */
+/** Returns the upgrade transactions of a block at a time (seconds), for each fork whose first block it is; empty for nearly all blocks. */
 export function upgradeTransactionsAt(schedule: ForkSchedule, parentTimestamp: number, timestamp: number): readonly Uint8Array[] {
   return upgradeForks.filter((fork) => activatesAt(schedule, fork, parentTimestamp, timestamp)).flatMap(upgradeTransactions)
 }
