@@ -5,7 +5,7 @@ import { nibblesOf } from './nibbles.ts'
 import type { NodeChange } from './ports.ts'
 
 /**
- * A whole trie from its entries: each node is encoded and hashed once.
+ * Builds a trie from all its entries. Encodes and hashes each node once.
  * @param entries strictly ascending by key; keys of one length, values not empty
  * @returns the root and every node that is not embedded in its parent, leaves included
  * @throws RangeError when the keys do not ascend

@@ -4,22 +4,22 @@ import { type ExtensionNode, encodeBranch, encodeNode, type LeafNode, type NodeR
 import type { NodeChange } from './ports.ts'
 
 /**
- * A subtree whose top is not placed yet: leaf and extension may still move up into their parent, so they are encoded when the parent is
- * known. A branch never moves: its node is placed already and only its name is left.
+ * A subtree whose top node has no final place yet. A leaf or extension may still be merged with its parent, so it is encoded once the parent is
+ * known. A branch never moves: it is placed already, and the draft holds only its reference.
  */
 export type Draft = LeafNode | ExtensionNode | { readonly kind: 'branch'; readonly ref: NodeRef }
 
-/** What stands at the end of a whole path (all nibbles from the root): a value, or a subtree that is placed. */
+/** Content at the end of a full path (all nibbles from the root): a value, or the reference to a placed subtree. */
 export type Entry =
   | { readonly path: Uint8Array; readonly value: Uint8Array; readonly child?: undefined }
   | { readonly path: Uint8Array; readonly child: NodeRef; readonly value?: undefined }
 
-/** Collects nodes by path; undefined when only the root is wanted. */
+/** Collects nodes by path; undefined when the caller needs only the root. */
 export type Sink = NodeChange[] | undefined
 
 /**
- * Puts a node, given as RLP, at its final place. The root is named by its hash however short it is.
- * @param hadNode whether a stored node stood at the path before: it is removed when the new one is embedded in its parent
+ * Puts a node, given as RLP, at its final place and returns its reference. The root is always referenced by hash, even if its RLP is short.
+ * @param hadNode whether a node was stored at the path before; it is removed when the new node is embedded in its parent
  */
 export function place(sink: Sink, path: Uint8Array, rlp: Uint8Array, hadNode: boolean): NodeRef {
   if (rlp.length < 32 && path.length > 0) {
@@ -30,15 +30,15 @@ export function place(sink: Sink, path: Uint8Array, rlp: Uint8Array, hadNode: bo
   return keccak256(rlp)
 }
 
-/** The name of a draft at its final place. */
+/** Puts a draft at its final place and returns its reference. */
 export function placeDraft(sink: Sink, path: Uint8Array, draft: Draft, hadNode: boolean): NodeRef {
   return draft.kind === 'branch' ? draft.ref : place(sink, path, encodeNode(draft), hadNode)
 }
 
 /**
- * A subtree from scratch.
- * @param hadNode whether a stored node stood at the top's place before; below it none did
- * @param entries ascending by path, none the prefix of another; the part [from, to) shares its first `depth` nibbles
+ * Builds a subtree from scratch.
+ * @param hadNode whether a node was stored at the top's path before; no node was stored below it
+ * @param entries ascending by path, none the prefix of another; the range [from, to) shares its first `depth` nibbles
  * @throws RangeError when a path is the prefix of another
  */
 export function draftOf(sink: Sink, entries: readonly Entry[], from: number, to: number, depth: number, hadNode: boolean): Draft {

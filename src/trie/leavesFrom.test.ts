@@ -9,7 +9,7 @@ import type { NodeSource } from './ports.ts'
 
 const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n & 255, n >> 8))
 
-it('trie/leavesFrom: the entries from a key on, in the order of their keys', () => {
+it('trie/leavesFrom: lists the entries from a key on, in key order', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300), { maxLength: 60 }), fc.nat(300), (stored, first) => {
       const entries = stored

@@ -9,9 +9,9 @@ import type { NodeSource } from './ports.ts'
 export type TrieLeaf = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 /**
- * The entries of a trie in the order of their keys, from a key on.
+ * Iterates over the entries of a trie in key order, from a key on.
  * @param start as long as all keys of the trie
- * @throws Fault MISSING_NODE, BAD_NODE, while it goes on
+ * @throws Fault MISSING_NODE, BAD_NODE, during the iteration
  */
 export function* leavesFrom(nodes: NodeSource, owner: Uint8Array | undefined, root: Hash, start: Uint8Array): Generator<TrieLeaf> {
   if (root === emptyRoot) return
@@ -38,7 +38,7 @@ function* leavesBelow(trie: TrieAt, ref: NodeRef, path: Uint8Array, start: Uint8
   }
 }
 
-/** Whether everything below a path comes before the start. */
+/** Returns whether all keys below a path sort before the start. */
 const isBefore = (path: Uint8Array, start: Uint8Array): boolean => compareBytes(path, start.subarray(0, path.length)) < 0
 
 function keyOf(path: Uint8Array): Uint8Array {

@@ -5,7 +5,7 @@ import { nibbleText } from './nibbles.ts'
 import { decodeNode, type NodeRef, type TrieNode } from './node.ts'
 import type { NodeSource } from './ports.ts'
 
-/** One trie in a source: the account trie, or the storage trie of `owner` (keccak of the address). `keyNibbles`: length of its keys. */
+/** One trie in a source: the account trie, or the storage trie of `owner` (keccak of the address). `keyNibbles` is the length of its keys. */
 export type TrieAt = { readonly nodes: NodeSource; readonly owner: Uint8Array | undefined; readonly keyNibbles: number }
 
 function placeOf(trie: TrieAt, path: Uint8Array, ref: NodeRef): { owner: string; path: string; hash: string } {
@@ -17,7 +17,7 @@ function fits(trie: TrieAt, depth: number, node: TrieNode): boolean {
   return depth + (node.kind === 'extension' ? node.path.length : 0) < trie.keyNibbles
 }
 
-/** RLP of the node that the reference names. Throws Fault MISSING_NODE. */
+/** Returns the RLP of the referenced node. Throws Fault MISSING_NODE. */
 export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint8Array): Uint8Array {
   if (ref.length !== 32) return ref
   const rlp = trie.nodes.get(trie.owner, path, ref, key)
@@ -25,7 +25,7 @@ export function nodeRlp(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint
   return rlp
 }
 
-/** The node from its RLP, checked to fit its depth. Throws Fault BAD_NODE. */
+/** Decodes a node and checks that it fits its depth. Throws Fault BAD_NODE. */
 export function nodeAt(trie: TrieAt, path: Uint8Array, ref: NodeRef, rlp: Uint8Array): TrieNode {
   try {
     const node = decodeNode(rlp)
@@ -37,7 +37,7 @@ export function nodeAt(trie: TrieAt, path: Uint8Array, ref: NodeRef, rlp: Uint8A
   throw trieFault('BAD_NODE', placeOf(trie, path, ref))
 }
 
-/** The node that a reference names at a path, on the way to a key if there is one. @throws Fault MISSING_NODE, BAD_NODE */
+/** Loads the node that a reference at a path names. `key`: a key below the node, if known. @throws Fault MISSING_NODE, BAD_NODE */
 export function loadNode(trie: TrieAt, path: Uint8Array, ref: NodeRef, key?: Uint8Array): TrieNode {
   return nodeAt(trie, path, ref, nodeRlp(trie, path, ref, key))
 }

@@ -1,4 +1,4 @@
-/** The half-bytes of a key, the high one first, one a byte. */
+/** Splits a key into nibbles, high one first, one nibble per byte. */
 export function nibblesOf(key: Uint8Array): Uint8Array {
   const out = new Uint8Array(key.length * 2)
   for (let i = 0; i < key.length; i++) {
@@ -9,7 +9,7 @@ export function nibblesOf(key: Uint8Array): Uint8Array {
   return out
 }
 
-/** Where two nibble paths part: the first place at or after `from` where they differ, or the end of the shorter. */
+/** Returns the first index at or after `from` where two nibble paths differ, or the length of the shorter path. */
 export function partingOf(a: Uint8Array, b: Uint8Array, from: number): number {
   const end = Math.min(a.length, b.length)
   let at = from
@@ -17,7 +17,7 @@ export function partingOf(a: Uint8Array, b: Uint8Array, from: number): number {
   return at
 }
 
-/** One hex digit a nibble, for messages. */
+/** Formats a path as one hex digit per nibble, for messages. */
 export function nibbleText(path: Uint8Array): string {
   return Array.from(path, (nibble) => nibble.toString(16)).join('')
 }

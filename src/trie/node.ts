@@ -1,13 +1,13 @@
 import { concatBytes } from '#lib/bytes'
 import { encodeRlp, encodeRlpList, RlpError, rlpHead } from '#lib/rlp'
 
-/** How a parent names a child: keccak of the child's RLP (32 bytes), or that RLP itself when it is shorter than 32 bytes. */
+/** Reference of a parent to a child: keccak of the child's RLP (32 bytes), or the RLP itself when it is shorter than 32 bytes. */
 export type NodeRef = Uint8Array
 
-/** Paths are nibbles, one a byte, below the node's own place. */
+/** A leaf. Paths are nibbles, one per byte, relative to the node. */
 export type LeafNode = { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array }
 export type ExtensionNode = { readonly kind: 'extension'; readonly path: Uint8Array; readonly child: NodeRef }
-/** 16 children, left where they stand in the RLP: `starts` has their places. No value: no key is the prefix of another. */
+/** A branch. Its 16 children stay in the RLP; `starts` has their offsets. It has no value, because no key is the prefix of another. */
 export type BranchNode = { readonly kind: 'branch'; readonly rlp: Uint8Array; readonly starts: readonly number[] }
 export type TrieNode = LeafNode | ExtensionNode | BranchNode
 
@@ -34,7 +34,7 @@ function decodePath(bytes: Uint8Array): { path: Uint8Array; isLeaf: boolean } {
   return { path, isLeaf: (first & 0x20) !== 0 }
 }
 
-/** Whether the RLP of a node is a leaf's, without decoding it. */
+/** Returns whether a node's RLP is a leaf, without decoding it. */
 export function isLeafRlp(rlp: Uint8Array): boolean {
   const list = rlpHead(rlp, 0)
   const path = rlpHead(rlp, list.from)
@@ -43,7 +43,7 @@ export function isLeafRlp(rlp: Uint8Array): boolean {
   return rest.to === list.to && ((rlp[path.from] ?? 0) & 0x20) !== 0
 }
 
-/** RLP of a branch. @param children 16 of them */
+/** Encodes a branch. @param children 16 entries */
 export function encodeBranch(children: readonly (NodeRef | undefined)[]): Uint8Array {
   let size = 1
   for (const child of children) size += child === undefined ? 1 : child.length === 32 ? 33 : child.length
@@ -69,7 +69,7 @@ export function encodeBranch(children: readonly (NodeRef | undefined)[]): Uint8A
   return out
 }
 
-/** @see yellow paper, appendix D */
+/** Encodes a node. @see yellow paper, appendix D */
 export function encodeNode(node: TrieNode): Uint8Array {
   if (node.kind === 'branch') return node.rlp
   if (node.kind === 'leaf') return encodeRlp([encodePath(node.path, true), node.value])
@@ -77,7 +77,7 @@ export function encodeNode(node: TrieNode): Uint8Array {
   return encodeRlpList([encodeRlp(encodePath(node.path, false)), child])
 }
 
-/** Where the items of a node's list begin, and where the last one ends. */
+/** Returns the offset of each item in a node's list, and the end of the last item. */
 function itemsOf(rlp: Uint8Array): number[] {
   const list = rlpHead(rlp, 0)
   if (!list.isList || list.to !== rlp.length) throw new RlpError('trie node: one list expected')
@@ -113,7 +113,7 @@ export function hasChild({ rlp, starts }: BranchNode, nibble: number): boolean {
   return rlp[starts[nibble] ?? 0] !== 0x80
 }
 
-/** RLP of a branch with other children in some places. */
+/** Encodes a branch with some children replaced. */
 export function branchWith(
   branch: BranchNode,
   replaced: readonly { readonly nibble: number; readonly child: NodeRef | undefined }[],
@@ -130,7 +130,7 @@ export function branchWith(
   return encodeBranch(children)
 }
 
-/** A node from its RLP; its byte arrays are views of it. Throws RlpError. */
+/** Decodes a node; its byte arrays are views of the RLP. Throws RlpError. */
 export function decodeNode(rlp: Uint8Array): TrieNode {
   const starts = itemsOf(rlp)
   const start = (i: number): number => starts[i] ?? 0
@@ -158,7 +158,7 @@ function decodeShort(rlp: Uint8Array, second: number): TrieNode {
   return { kind: 'extension', path, child }
 }
 
-/** The same node one place up or more: its path begins with `prefix`. */
+/** Returns the node moved up in the trie, with `prefix` prepended to its path. */
 export function prefixed<T extends LeafNode | ExtensionNode>(prefix: Uint8Array, node: T): T {
   return { ...node, path: concatBytes(prefix, node.path) }
 }

@@ -12,7 +12,7 @@ import { orderedRoot } from './orderedRoot.ts'
 import type { NodeSource } from './ports.ts'
 import { createProof, verifyProof } from './proof.ts'
 
-/** Answers of another client, and a block of the same chain with 13 receipts. */
+/** Proofs from another client, and a block of the same chain with 13 receipts. */
 type Recorded = {
   stateRoot: Hash
   proofs: {
@@ -39,7 +39,7 @@ function trieOf(size: number): { root: Hash; nodes: NodeSource; keys: Uint8Array
 
 describe('trie/proof', () => {
   it.each(recorded.proofs)(
-    'trie/proof: what another client proved of $address is what it said',
+    "trie/proof: verifies another client's proof of $address against its values",
     ({ address, accountProof, balance, ...rest }) => {
       const verdict = verifyProof(recorded.stateRoot, keccak256(fromHex(address)), accountProof.map(fromHex))
       expect(verdict.kind).toBe(address === absentAccount ? 'absent' : 'present')
@@ -56,7 +56,7 @@ describe('trie/proof', () => {
     },
   )
 
-  it('trie/proof: proves each key of a trie, and each key beside it absent', () => {
+  it('trie/proof: proves each key of a trie, and the absence of neighbouring keys', () => {
     const { root, nodes, keys } = trieOf(300)
     for (const key of keys) {
       expect(verifyProof(root, key, createProof(nodes, undefined, root, key))).toEqual({ kind: 'present', value: key.subarray(0, 20) })
@@ -66,7 +66,7 @@ describe('trie/proof', () => {
     expect(createProof(nodes, undefined, emptyRoot, keys[0] as Uint8Array)).toEqual([])
   })
 
-  it('trie/proof: a proof that is damaged, cut, lengthened or of another key is invalid', () => {
+  it('trie/proof: rejects a damaged, truncated or extended proof and a proof of another key', () => {
     const { root, nodes, keys } = trieOf(300)
     const edits = fc.record({ i: fc.nat(299), node: fc.nat(2), at: fc.nat(1000), bit: fc.nat(7) })
     fc.assert(
@@ -88,13 +88,13 @@ describe('trie/proof', () => {
 const keccakRoot = (root: Hash): Hash => toHex(keccak256(fromHex(root))) as Hash
 
 describe('trie/orderedRoot', () => {
-  it('trie/orderedRoot: the transactions and receipts root of a recorded block', () => {
+  it('trie/orderedRoot: computes the transactions and receipts root of a recorded block', () => {
     const { header, transactions } = decodeBlock(fromHex(recorded.block))
     expect(orderedRoot(transactions)).toBe(header.transactionsRoot)
     expect(orderedRoot(recorded.receipts.map(fromHex))).toBe(header.receiptsRoot)
   })
 
-  it('trie/orderedRoot: nothing has the empty root', () => {
+  it('trie/orderedRoot: returns the empty root for no items', () => {
     expect(orderedRoot([])).toBe(emptyRoot)
   })
 })

@@ -10,8 +10,8 @@ import type { NodeSource } from './ports.ts'
 import { stepTo, walk } from './readTrie.ts'
 
 /**
- * RLP of the nodes from the root towards a key, as `eth_getProof` lists them: nodes embedded in their parent do not stand alone, an empty
- * trie has none. The proof of a key that is not there ends where its way ends.
+ * Returns the RLP of the nodes from the root to a key, as `eth_getProof` lists them. Nodes embedded in their parent are not listed separately; an
+ * empty trie has no nodes. The proof of an absent key ends at the node where its path leaves the trie.
  * @throws Fault MISSING_NODE, BAD_NODE
  */
 export function createProof(nodes: NodeSource, owner: Uint8Array | undefined, root: Hash, key: Uint8Array): Uint8Array[] {
@@ -29,7 +29,7 @@ export type ProofVerdict =
   | { readonly kind: 'absent' }
   | { readonly kind: 'invalid'; readonly reason: string }
 
-/** What a proof from anywhere shows of a key under a root. Nodes in excess make it invalid; some clients prove an empty trie by 0x80. */
+/** Verifies an untrusted proof of a key under a root. Extra nodes make it invalid. For an empty trie, 0x80 is accepted, as some clients send it. */
 export function verifyProof(root: Hash, key: Uint8Array, proof: readonly Uint8Array[]): ProofVerdict {
   if (root === emptyRoot && proof.every((rlp) => rlp.length === 1 && rlp[0] === 0x80)) return { kind: 'absent' }
   try {

@@ -6,7 +6,7 @@ import { nibblesOf } from './nibbles.ts'
 import { childOf, type NodeRef, type TrieNode } from './node.ts'
 import type { NodeSource } from './ports.ts'
 
-/** The next reference on the way to a key, the value at its end, or undefined when the way ends elsewhere. */
+/** Advances one node towards a key. Returns the next reference, the value at the key's end, or undefined when the key is absent. */
 export function stepTo(
   node: TrieNode,
   path: Uint8Array,
@@ -22,7 +22,7 @@ export function stepTo(
 }
 
 /**
- * The value of a key, found from the root.
+ * Reads the value of a key, starting at the root.
  * @param key as long as all keys of the trie
  * @throws Fault MISSING_NODE, BAD_NODE
  */
@@ -30,7 +30,7 @@ export function readTrie(nodes: NodeSource, owner: Uint8Array | undefined, root:
   return walk({ nodes, owner, keyNibbles: key.length * 2 }, root, key, loadNode)
 }
 
-/** Follows a key down from the root, loading each node by `load`. */
+/** Follows a key from the root, loading each node with `load`. */
 export function walk(
   trie: TrieAt,
   root: Hash,

@@ -11,7 +11,7 @@ import type { NodeChange, NodeSource } from './ports.ts'
 import { readTrie } from './readTrie.ts'
 import { type TrieChange, updateTrie } from './updateTrie.ts'
 
-/** Nodes by path, as a store keeps them; answers only for the hash it holds. */
+/** Node source keyed by path, as in a store; returns a node only for its own hash. */
 class PathNodes implements NodeSource {
   readonly byPath = new Map<string, Uint8Array>()
 
@@ -20,7 +20,7 @@ class PathNodes implements NodeSource {
     return node && compareBytes(keccak256(node), hash) === 0 ? node : undefined
   }
 
-  /** @returns what undoes the changes */
+  /** Applies node changes. @returns the changes that undo them */
   apply(changes: readonly NodeChange[]): NodeChange[] {
     const undo = changes.map(({ path }) => ({ path, node: this.byPath.get(toHex(path)) ?? null }))
     expect(new Set(changes.map(({ path }) => toHex(path))).size).toBe(changes.length)
@@ -35,7 +35,7 @@ class PathNodes implements NodeSource {
 const sorted = (changes: ReadonlyMap<string, TrieChange>): TrieChange[] => [...changes.values()].sort((a, b) => compareBytes(a.key, b.key))
 const isEntry = (change: TrieChange): change is { key: Uint8Array; value: Uint8Array } => change.value !== null
 
-/** Keys and values that make all shapes likely: shared prefixes, embedded nodes, values of any size. */
+/** Generates keys and values that make all node shapes likely: shared prefixes, embedded nodes, values of any size. */
 function batchesOf(keyBytes: number, alphabet: number): fc.Arbitrary<TrieChange[][]> {
   const key = fc
     .array(fc.nat(alphabet), { minLength: keyBytes, maxLength: keyBytes })
@@ -80,13 +80,13 @@ describe('trie/updateTrie', () => {
     [1, 15],
     [6, 1],
   ])(
-    'trie/updateTrie: batches of keys of %i bytes leave the nodes and the root of a rebuild, and undo leaves those before',
+    'trie/updateTrie: batches of keys of %i bytes give the nodes and root of a rebuild, and undo restores the earlier nodes',
     (size, alphabet) => {
       fc.assert(fc.property(batchesOf(size, alphabet), runBatches), { numRuns: 150 })
     },
   )
 
-  it('trie/updateTrie: keys of 32 hashed bytes', () => {
+  it('trie/updateTrie: updates keys of 32 hashed bytes', () => {
     const change = fc.record({
       key: fc.nat(60).map((n) => keccak256(Uint8Array.of(n))),
       value: fc.option(fc.uint8Array({ minLength: 1, maxLength: 40 })),
@@ -95,7 +95,7 @@ describe('trie/updateTrie', () => {
     fc.assert(fc.property(fc.array(batch, { minLength: 1, maxLength: 5 }), runBatches), { numRuns: 60 })
   })
 
-  it('trie/updateTrie: one batch may empty the child of an extension and put its last leaf where the child stood', () => {
+  it("trie/updateTrie: handles a batch that empties the child of an extension and puts its last leaf at the child's path", () => {
     runBatches([
       [entry([0x11, 0x11], long), entry([0x11, 0x12], long), entry([0x22, 0x22], long)],
       [entry([0x11, 0x11], null), entry([0x11, 0x21], long), entry([0x22, 0x22], null)],
@@ -103,7 +103,7 @@ describe('trie/updateTrie', () => {
     ])
   })
 
-  it('trie/updateTrie: removing what is not there changes nothing', () => {
+  it('trie/updateTrie: removing an absent key changes nothing', () => {
     const { root, changes } = buildTrie([entry([0x11, 0x11], long), entry([0x11, 0x12], long)].filter(isEntry))
     const nodes = new PathNodes()
     nodes.apply(changes)
@@ -111,7 +111,7 @@ describe('trie/updateTrie', () => {
     expect(updateTrie(nodes, undefined, root, absent)).toEqual({ root, changes: [] })
   })
 
-  it('trie/updateTrie: names the path of a sibling that a collapse needs and the source lacks (MISSING_NODE)', () => {
+  it('trie/updateTrie: names the path of a missing sibling that a collapsing branch needs (MISSING_NODE)', () => {
     const { root, changes } = buildTrie([entry([0x11, 0x11], long), entry([0x11, 0x12], long)].filter(isEntry))
     const nodes = new PathNodes()
     nodes.apply(changes.filter(({ path }) => path.length < 4 || path[3] === 1))
@@ -119,7 +119,7 @@ describe('trie/updateTrie', () => {
     expect(run).toThrow(expect.objectContaining({ code: 'MISSING_NODE', data: expect.objectContaining({ path: '1112' }) }))
   })
 
-  it('trie/updateTrie: refuses nodes that do not fit their depth (BAD_NODE)', () => {
+  it('trie/updateTrie: rejects nodes that do not fit their depth (BAD_NODE)', () => {
     const { root, changes } = buildTrie([entry([0x11, 0x11], long), entry([0x11, 0x12], long)].filter(isEntry))
     const nodes = new PathNodes()
     nodes.apply(changes)
@@ -131,13 +131,13 @@ describe('trie/updateTrie', () => {
     }
   })
 
-  it('trie/updateTrie: refuses keys that do not ascend (RangeError)', () => {
+  it('trie/updateTrie: rejects keys that do not ascend (RangeError)', () => {
     const keys = [entry([2], short), entry([1], short)]
     expect(() => updateTrie(new PathNodes(), undefined, emptyRoot, keys)).toThrow(RangeError)
     expect(() => buildTrie(keys.filter(isEntry))).toThrow(RangeError)
   })
 
-  it('trie/node: a leaf is told from the other nodes by its bytes', () => {
+  it('trie/node: isLeafRlp distinguishes a leaf from other nodes', () => {
     const { changes } = buildTrie([entry([0x11, 0x11], long), entry([0x11, 0x12], long)].filter(isEntry))
     expect(changes.map(({ path, node }) => [path.length, node && isLeafRlp(node)])).toEqual([
       [4, true],

@@ -11,17 +11,17 @@ export type TrieChange = { readonly key: Uint8Array; readonly value: Uint8Array 
 
 type Change = { readonly key: Uint8Array; readonly path: Uint8Array; readonly value: Uint8Array | null }
 type Update = TrieAt & { readonly changes: readonly Change[]; readonly out: NodeChange[] }
-/** The changes [from, to), which all lie under one node; `depth` nibbles lead to it. */
+/** A range [from, to) of changes below one node, whose path has `depth` nibbles. */
 type Part = { readonly from: number; readonly to: number; readonly depth: number }
 
-/** `unchanged`: no change had an effect. undefined: nothing is left. Otherwise the node at the part's place is still to be placed. */
+/** `unchanged`: no change had an effect. undefined: the subtree is empty. Otherwise: a draft for the part's place. */
 type Result = Draft | 'unchanged' | undefined
 
 /**
- * Applies changes to a trie: every node on the way to a change is read, encoded and hashed once.
+ * Applies changes to a trie. Reads, encodes and hashes each node on a changed path once.
  * @param owner keccak(address) for a storage trie, undefined for the account trie
- * @param changes strictly ascending by key, keys of one length; `null` removes the key, which need not be there; values are not empty
- * @returns the new root and what changed by path, each path at most once, leaves included; a node that was not stored may be removed
+ * @param changes strictly ascending by key, keys of one length; `null` removes the key, which may be absent; values are not empty
+ * @returns the new root and the node changes, each path at most once, leaves included; a removal may name a node that was not stored
  * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the keys do not ascend
  */
 export function updateTrie(
@@ -53,7 +53,7 @@ const pathOf = (update: Update, part: Part): Uint8Array => (update.changes[part.
 
 const isStored = (ref: NodeRef | undefined): boolean => ref?.length === 32
 
-/** What the changes make where nothing was. */
+/** Builds the subtree of changes at a place that was empty. */
 function inserted(update: Update, part: Part): Result {
   const entries = valuesOf(update, part.from, part.to)
   return entries.length === 0 ? 'unchanged' : draftOf(update.out, entries, 0, entries.length, part.depth, false)
@@ -97,7 +97,7 @@ function updatedLeaf(update: Update, part: Part, leaf: LeafNode, hadNode: boolea
   return entries.length === 0 ? undefined : draftOf(update.out, entries, 0, entries.length, part.depth, hadNode)
 }
 
-/** Changes under the whole path go to the child; values beside it split the extension. */
+/** Updates an extension. Changes under its full path go to the child; other values split the extension. */
 function updatedExtension(update: Update, part: Part, node: ExtensionNode, hadNode: boolean): Result {
   const end = part.depth + node.path.length
   const path = concatBytes(pathOf(update, part), node.path)
@@ -121,7 +121,7 @@ function updatedExtension(update: Update, part: Part, node: ExtensionNode, hadNo
   return draft
 }
 
-/** What is left of an extension whose child became `below`. */
+/** Returns the rest of an extension after its child became `below`. */
 function keptUnder(node: ExtensionNode, below: Result): Draft | undefined {
   if (below === undefined || below === 'unchanged') return below && node
   return below.kind === 'branch' ? { ...node, child: below.ref } : prefixed(node.path, below)
@@ -155,10 +155,10 @@ function updatedBranch(update: Update, part: Part, branch: BranchNode, hadNode: 
   return { kind: 'branch', ref: placeNode(update.out, pathOf(update, part), branchWith(branch, replaced), hadNode) }
 }
 
-/** What became of one child of a branch. */
+/** Result of the changes below one child of a branch. */
 type BelowBranch = { readonly nibble: number; readonly below: Part; readonly before: NodeRef | undefined; readonly after: Result }
 
-/** Whether a branch has no, one, or two and more children left, and which is the first. */
+/** Returns how many children a branch has left (0, 1, or 2 for more) and the first of them. */
 function childrenLeft(branch: BranchNode, changed: readonly BelowBranch[]): { count: number; first: number } {
   let mask = 0
   for (let nibble = 0; nibble < 16; nibble++) if (hasChild(branch, nibble)) mask |= 1 << nibble
@@ -167,7 +167,7 @@ function childrenLeft(branch: BranchNode, changed: readonly BelowBranch[]): { co
   return { count: mask === 0 ? 0 : mask === 1 << first ? 1 : 2, first }
 }
 
-/** The changes under each child of a branch. */
+/** Splits the changes by child of a branch. */
 function partsBelow(update: Update, { from, to, depth }: Part): [nibble: number, part: Part][] {
   const parts: [number, Part][] = []
   for (let start = from; start < to; ) {
@@ -180,7 +180,7 @@ function partsBelow(update: Update, { from, to, depth }: Part): [nibble: number,
   return parts
 }
 
-/** A branch with one child left joins it: the child, read if no change did, moves up unless it is a branch itself. */
+/** Merges a branch with its only remaining child. The child is read if no change read it, and moves up unless it is a branch. */
 function collapsed(update: Update, part: Part, branch: BranchNode, nibble: number, result: Result): Draft {
   const path = concatBytes(pathOf(update, part), Uint8Array.of(nibble))
   const ref = childOf(branch, nibble)

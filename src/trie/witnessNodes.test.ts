@@ -10,7 +10,7 @@ import { visitNodes } from './witnessNodes.ts'
 
 const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n & 255, n >> 8))
 
-it('trie/witnessNodes: the nodes of all proofs together, each once, whether or not values are known before', () => {
+it("trie/witnessNodes: returns the union of all proofs' nodes, each once, with or without known values", () => {
   const numbers = fc.array(fc.nat(400), { maxLength: 60 })
   fc.assert(
     fc.property(numbers, numbers, (stored, asked) => {

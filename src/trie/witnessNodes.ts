@@ -7,19 +7,19 @@ import { nibblesOf } from './nibbles.ts'
 import { childOf, encodeNode, type NodeRef } from './node.ts'
 import type { NodeSource } from './ports.ts'
 
-/** Is given the RLP of a node, and its keccak. */
+/** Called with the RLP of a node and its keccak. */
 export type FoundNode = (rlp: Uint8Array, hash: Uint8Array) => void
 
-/** A key that is asked for, and what its leaf holds where that is known: then the leaf itself need not be read. */
+/** A requested key. With a known leaf value, the leaf itself need not be read. */
 export type WitnessKey = { readonly key: Uint8Array; readonly value?: Uint8Array | undefined }
 
 type Descent = TrieAt & { readonly keys: readonly WitnessKey[]; readonly paths: readonly Uint8Array[]; readonly found: FoundNode }
 
 /**
- * The nodes on the ways from the root to many keys, each once: what proves all of them together. The way of a key that is not there ends where it
- * parts from the trie. Nodes embedded in their parent do not stand alone; an empty trie has none.
+ * Visits the nodes on the paths from the root to many keys, each once; together they prove all keys. The path of an absent key ends where it leaves
+ * the trie. Nodes embedded in their parent are not visited separately; an empty trie has none.
  * @param keys of one length, in any order
- * @param found is given each
+ * @param found called with each node
  * @throws Fault MISSING_NODE, BAD_NODE
  */
 export function visitNodes(
@@ -36,14 +36,14 @@ export function visitNodes(
   visit(descent, fromHex(root), 0, 0, sorted.length)
 }
 
-/** The leaf of a value, if it is the node of this name. */
+/** Encodes the leaf of a value; undefined unless its hash is the referenced one. */
 function leafOf(value: Uint8Array | undefined, path: Uint8Array, ref: NodeRef): Uint8Array | undefined {
   if (value === undefined || ref.length !== 32) return undefined
   const rlp = encodeNode({ kind: 'leaf', path, value })
   return equalBytes(keccak256(rlp), ref) ? rlp : undefined
 }
 
-/** The node that `depth` nibbles of the keys [from, to) lead to, and those below it. */
+/** Visits the node at `depth` nibbles of the keys [from, to) and the nodes below it. */
 function visit(descent: Descent, ref: NodeRef, depth: number, from: number, to: number): void {
   const { keys, paths, found } = descent
   const whole = paths[from] ?? emptyBytes
@@ -74,7 +74,7 @@ function visit(descent: Descent, ref: NodeRef, depth: number, from: number, to: 
   }
 }
 
-/** The RLP of the top node of a trie that is not empty. @throws Fault MISSING_NODE */
+/** Returns the RLP of the root node of a non-empty trie. @throws Fault MISSING_NODE */
 export function topNode(nodes: NodeSource, owner: Uint8Array, root: Hash): Uint8Array {
   return nodeRlp({ nodes, owner, keyNibbles: 64 }, emptyBytes, fromHex(root))
 }
