@@ -11,7 +11,7 @@ export type AnchorDeps = {
   readonly l1: Pick<L1Source, 'ref'>
 }
 
-/** Whether L1 has the origin of a block at its height; `unknown`: L1 is not as far. */
+/** State of a block's L1 origin: canonical, replaced, or `unknown` because L1's head is below it. */
 type Verdict = 'canonical' | 'replaced' | 'unknown'
 
 async function judge({ l1 }: AnchorDeps, { l1Origin }: L2Ref, signal: AbortSignal): Promise<Verdict> {
@@ -20,7 +20,10 @@ async function judge({ l1 }: AnchorDeps, { l1Origin }: L2Ref, signal: AbortSigna
   return found.hash === l1Origin.hash ? 'canonical' : 'replaced'
 }
 
-/** The block of the chain at a number; without it the head is not what it was, and to ask again would be in vain. */
+/**
+ * Returns the canonical block at a number.
+ * @throws Fault HEAD_LOST (reset) when it is missing, because the engine's head has changed and a retry cannot help
+ */
 async function refAt({ config, engine }: AnchorDeps, number: number, head: L2Ref): Promise<L2Ref> {
   const payload = await engine.payload(number)
   if (payload === undefined) throw consensusFault('HEAD_LOST', head)
@@ -28,10 +31,10 @@ async function refAt({ config, engine }: AnchorDeps, number: number, head: L2Ref
 }
 
 /**
- * How far an unsafe chain stays: to its last block whose L1 origin is canonical at its height, or whole when L1 contradicts none of its origins
- * (those that L1 does not have yet may come). The origins of a chain are one chain too, so the search halves. `safe` when the chain does not
- * contain it.
- * Cost: one L1 header when all holds, else O(log n) payloads and headers.
+ * Returns the block up to which an unsafe chain is kept: its last block whose L1 origin is canonical. The whole chain is kept when L1 contradicts
+ * none of its origins; origins above the L1 head may still become canonical. Returns `safe` when the chain does not contain it. Origins form one
+ * chain too, so a binary search finds the block.
+ * Cost: one L1 header when all origins are canonical, else O(log n) payloads and headers.
  * @throws Fault HEAD_LOST (reset) when the execution half lacks a block below the unsafe head, those of L1 and of the engine
  */
 export async function anchorUnsafe(deps: AnchorDeps, safe: L2Ref, unsafe: L2Ref, signal: AbortSignal): Promise<L2Ref> {

@@ -10,14 +10,14 @@ import { ScriptedPipeline } from '#test/harness/consensus/pipeline'
 import { executeNothing, payloadOf } from '#test/harness/engine/engine'
 import { zeroHash } from '#types/ids'
 
-/** Base's published activation times; L2 blocks there have odd times: the last one before, the first one after. */
+/** Base's published activation times. L2 blocks there have odd times: the last block before, the first block after. */
 const azulSec = 1_779_991_200
 const berylSec = 1_782_410_400
-/** The last block before Beryl. */
+/** Last block before Beryl. */
 const lastNumber = 47_810_526
 const { config: base } = networkOf('base')
 
-/** Base mainnet: a node that has its blocks up to this one, and an L1 that holds the batches of the next six. */
+/** Base mainnet: a node with its blocks up to this number, and an L1 with the batches of the next six. */
 function createBase(number: number, startMs: number, log: Log = silentLog) {
   const l1 = createMemoryL1(timestampOf(base, number) - 12)
   const origin = l1.mine()
@@ -34,7 +34,7 @@ function createBase(number: number, startMs: number, log: Log = silentLog) {
   return createHost({ l1, config, genesis: head, execute: executeNothing, createPipeline, log, startMs })
 }
 
-it('consensus/driver: on Base, goes on through Azul', async () => {
+it('consensus/driver: derives across Azul on Base', async () => {
   const number = lastNumber - (berylSec - azulSec) / 2 - 3
   const session = createBase(number, azulSec * 1000).start()
   await session.toTip()
@@ -62,10 +62,10 @@ it.each([0, 1, 4])(
 )
 
 it.each([
-  ['17 days ahead: not yet', 17, 0],
+  ['17 days ahead: no warning', 17, 0],
   ['13 days ahead: once a day', 13, 3],
   ['1 day ahead', 1, 3],
-])('consensus/driver: on Base, Beryl is announced, %s', async (_what, daysAhead, lines) => {
+])('consensus/driver: on Base, warns of Beryl, %s', async (_what, daysAhead, lines) => {
   const written: Record<string, unknown>[] = []
   const log = createLog('warn', { write: (line) => void written.push(JSON.parse(line)) })
   const world = createBase(lastNumber - 20, (berylSec - daysAhead * 86_400) * 1000, log)

@@ -50,12 +50,12 @@ function createChaos(seed: number) {
       session = world.start(undefined, { commitBlocks: 1 + roll(6), labelPollMs: 4_000 })
     },
   ]
-  /** One thing that happens, and some time. */
+  /** One random event, and some time. */
   async function act(): Promise<void> {
     await acts[roll(acts.length)]?.()
     await clock.advanceMs([0, 500, 5_000, 70_000][roll(4)] ?? 0)
   }
-  /** All that was broken is whole again; what derivation makes of L1 in one go. */
+  /** Repairs everything, then compares with one uninterrupted derivation of L1. */
   async function end(): Promise<{ readonly session: Session; readonly straight: Session }> {
     session.engine.turn('on')
     l1.cut()
@@ -79,7 +79,7 @@ function createChaos(seed: number) {
 const heads = async (session: Session) => session.engine.durable.heads
 
 it.each([...Array.from({ length: 60 }, (_, seed) => seed), 976])(
-  'consensus/chaos: whatever happens, the safe chain is what L1 says in the end; seed %i',
+  'consensus/chaos: the safe chain ends equal to an uninterrupted derivation; seed %i',
   async (seed) => {
     const { act, end } = createChaos(seed)
     for (let turn = 0; turn < 60; turn++) await act()

@@ -42,7 +42,7 @@ function create(more: Partial<ConsensusDeps> = {}, prepare: (engine: MemoryEngin
   return { consensus, engine, clock, stop, ended, numbers, signal: control.signal, inbox: consensus.inbox }
 }
 
-it('consensus/consensus: without L1 the labels are those of the source: canonical blocks, forwards, in order', async () => {
+it("consensus/consensus: without L1, applies the source's labels: canonical blocks, forward only, in order", async () => {
   const { consensus, inbox, numbers, signal, stop } = create()
   await inbox.insert(chain, signal)
   expect(consensus.status()).toMatchObject({ labels: 'source', origin: undefined })
@@ -59,7 +59,7 @@ it('consensus/consensus: without L1 the labels are those of the source: canonica
   expect(consensus.status().phase).toBe('stopped')
 })
 
-it('consensus/consensus: without L1 a branch of the source may lower the safe head, never the finalized one', async () => {
+it('consensus/consensus: without L1, a branch of the source may lower the safe head, never the finalized head', async () => {
   const { inbox, numbers, signal, engine, stop } = create()
   await inbox.insert(chain, signal)
   await inbox.label({ safe: idOf(15), finalized: idOf(9) }, signal)
@@ -70,7 +70,7 @@ it('consensus/consensus: without L1 a branch of the source may lower the safe he
   await stop()
 })
 
-it('consensus/consensus: without L1 an engine that is away at the start is waited for (ENGINE_BUSY)', async () => {
+it('consensus/consensus: without L1, waits for an engine that is unavailable at the start (ENGINE_BUSY)', async () => {
   const { consensus, engine, clock, numbers, stop } = create({}, (off) => off.turn('off'))
   await clock.advanceMs(300_000)
   expect(consensus.status()).toMatchObject({ phase: 'starting', heads: undefined, wait: { reason: 'engine', isOverdue: true } })
@@ -81,7 +81,7 @@ it('consensus/consensus: without L1 an engine that is away at the start is waite
   await stop()
 })
 
-it('consensus/consensus: without L1 an idle engine that lost its head is noticed, with nothing new to insert', async () => {
+it('consensus/consensus: without L1, detects that an idle engine lost its head', async () => {
   const { inbox, engine, clock, numbers, signal, stop } = create()
   await inbox.insert(chain, signal)
   engine.turn('off')
@@ -92,7 +92,7 @@ it('consensus/consensus: without L1 an idle engine that lost its head is noticed
   await stop()
 })
 
-it('consensus/consensus: with L1, labels of the source are passed over', async () => {
+it('consensus/consensus: with L1, ignores labels of the source', async () => {
   const world = createWorld(holocene)
   const session = world.start()
   await session.toTip()
@@ -103,14 +103,14 @@ it('consensus/consensus: with L1, labels of the source are passed over', async (
   expect(session.driver.status().heads).toMatchObject({ unsafe: { number: 18 }, safe: { number: 0 }, finalized: { number: 0 } })
 })
 
-it('consensus/consensus: a feed that fails ends the other part, and its fault comes out', async () => {
+it('consensus/consensus: a feed that fails stops the other part, and its fault is thrown', async () => {
   const { consensus, ended } = create({ createFeed: () => ({ run: () => Promise.reject(new RangeError('source lost')) }) })
   await expect(ended).rejects.toThrow('source lost')
   expect(consensus.status().phase).toBe('stopped')
   expect(() => createConsensus({} as ConsensusDeps, {} as never)).toThrow('neither L1 nor a source')
 })
 
-it('consensus/consensus: a feed that comes to a fork without rules ends alone, its fault comes out in the end (UNSUPPORTED_FORK)', async () => {
+it('consensus/consensus: a feed that reaches an unsupported fork ends alone, and its fault is thrown at the end (UNSUPPORTED_FORK)', async () => {
   const fork = new Fault('UNSUPPORTED_FORK', 'fatal', 'beryl', 'upgrade', {})
   const { consensus, ended, stop, clock } = create({ createFeed: () => ({ run: () => Promise.reject(fork) }) })
   ended.catch(() => {})
@@ -134,7 +134,7 @@ it('consensus/consensus: the feed gets the inbox and the waits, which the status
   await stop()
 })
 
-it('consensus/consensus: an idle engine that is gone is an overdue wait within 16 s, however seldom L1 is asked', async () => {
+it('consensus/consensus: an idle engine that does not respond is an overdue wait within 16 s, whatever the L1 poll interval', async () => {
   const world = createWorld(holocene)
   const session = world.start(undefined, { headPollMs: 600_000 })
   await session.toTip()

@@ -8,21 +8,24 @@ import type { SequencerDeps } from './sequencer.ts'
 import { type DriverStatus, mainWait } from './status.ts'
 import { Waits } from './waits.ts'
 
-/** What runs beside derivation: follow mode, a sequencer. */
+/** Task that runs next to derivation: follow mode or a sequencer. */
 export type Feed = { run(signal: AbortSignal): Promise<void> }
 
 export type ConsensusDeps = Omit<EngineQueueDeps, 'waits'> & {
-  /** absent: nothing is derived, safe and finalized are what the followed node says */
+  /** absent: there is no derivation; the followed node decides which blocks are safe and finalized */
   readonly l1?: { readonly source: L1Source; readonly store: SafeHeadStore; readonly createPipeline: (start: StartPoint) => Pipeline }
-  /** absent: nothing is followed but L1 */
+  /** absent: no other node is followed */
   readonly createFeed?: (parts: { readonly inbox: UnsafeInbox; readonly waits: Waits }) => Feed
-  /** absent: no block is made here; with L1 only */
+  /** absent: no blocks are sequenced; requires L1 */
   readonly createSequencer?: (parts: Pick<SequencerDeps, 'chain' | 'l1' | 'l1Head' | 'waits'>) => Feed
 }
 
-/** The consensus half: derivation from L1, a node that is followed, a sequencer beside derivation; over one engine queue. */
+/** Consensus half: derivation from L1, a followed node, a sequencer, over one engine queue. */
 export interface Consensus {
-  /** Runs until the signal is aborted; once. @throws the fatal Fault that stopped a part; the other part is stopped first */
+  /**
+   * Runs until the signal is aborted; may be called once.
+   * @throws the fatal Fault that stopped a part, after the other parts have stopped
+   */
   run(signal: AbortSignal): Promise<void>
   status(): DriverStatus
   readonly inbox: UnsafeInbox
@@ -31,11 +34,14 @@ export interface Consensus {
 
 type Part = Omit<Consensus, 'run'> & Feed
 
-/** @throws RangeError when there is neither L1 nor anything to follow, or a sequencer without L1 */
+/**
+ * Creates the consensus half.
+ * @throws RangeError when there is neither L1 nor a node to follow, or a sequencer without L1
+ */
 export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Consensus {
   const { l1, createFeed, createSequencer } = deps
-  if (l1 === undefined && createFeed === undefined) throw new RangeError('neither L1 nor a source to follow')
-  if (l1 === undefined && createSequencer) throw new RangeError('a sequencer without L1')
+  if (l1 === undefined && createFeed === undefined) throw new RangeError('neither L1 nor a source to follow is configured')
+  if (l1 === undefined && createSequencer) throw new RangeError('a sequencer requires L1')
   const driverDeps: DriverDeps | undefined = l1 && { ...deps, ...l1, l1: l1.source }
   const driver = driverDeps && createDriver(driverDeps, options)
   const part = driver ?? createUnderived(deps, options)
@@ -53,7 +59,7 @@ export function createConsensus(deps: ConsensusDeps, options: DriverOptions): Co
   }
 }
 
-/** Without L1: the heads are those of the engine, moved by the feed alone. */
+/** Creates the part without L1: the heads are the engine's, and only the feed moves them. */
 function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
   const waits = new Waits(deps)
   const queue = new EngineQueue({ ...deps, waits }, { ...options, labels: 'source' })
@@ -93,7 +99,7 @@ function createUnderived(deps: ConsensusDeps, options: DriverOptions): Part {
   }
 }
 
-/** Again after each reset: without derivation there is nothing more to reset than what is done again. */
+/** Repeats the task after each reset. Without derivation, repeating it is all that a reset requires. */
 async function untilSound(run: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
@@ -106,8 +112,8 @@ async function untilSound(run: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Runs parts until the signal is aborted or one fails: the others are stopped then. One that comes to a fork without rules ends alone: what is
- * followed or sequenced gets there before derivation, which goes on to the last block before it.
+ * Runs the parts until the signal is aborted or one fails; the others are then stopped. A part that reaches an unsupported fork ends alone: a
+ * followed or sequenced chain reaches it before derivation, which continues up to the last block before the fork.
  */
 async function runTogether(parts: readonly Feed[], log: Log, signal: AbortSignal): Promise<void> {
   const control = new AbortController()
@@ -118,7 +124,7 @@ async function runTogether(parts: readonly Feed[], log: Log, signal: AbortSignal
         await part.run(stop)
       } catch (error) {
         if (!isFault(error, 'UNSUPPORTED_FORK')) control.abort(error)
-        else if (parts.length > 1) log.error('a fork that this version does not support was reached', { code: error.code, fix: error.fix })
+        else if (parts.length > 1) log.error('unsupported fork reached', { code: error.code, fix: error.fix })
         throw error
       }
     }),

@@ -20,7 +20,7 @@ function mineSix({ l1 }: World, tag = 'a'): void {
   for (let block = 0; block < 6; block++) l1.mine(channel(block * 3 + 1, block * 3 + 3, l1.tip.number, tag))
 }
 
-it('consensus/driver: derives what L1 holds, unsafe equals safe, then waits for L1 and goes on', async () => {
+it('consensus/driver: derives all of L1 with unsafe equal to safe, then waits for L1 and continues', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -38,7 +38,7 @@ it('consensus/driver: derives what L1 holds, unsafe equals safe, then waits for 
   expect(session.driver.status().phase).toBe('stopped')
 })
 
-it('consensus/driver: the store holds the safe head after each L1 block', async () => {
+it('consensus/driver: the store has the safe head after each L1 block', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   world.l1.mine()
@@ -52,7 +52,7 @@ it('consensus/driver: the store holds the safe head after each L1 block', async 
   expect(session.store.atOrBelow(4)?.safe.hash).toBe(session.engine.hashes()[6])
 })
 
-it('consensus/driver: labels in batches while it catches up, entries per L1 block none the less', async () => {
+it('consensus/driver: labels in batches while it catches up, but records each L1 block', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start(undefined, { commitBlocks: 8 })
@@ -67,7 +67,7 @@ it.each([
   ['ref', [l1Fault('L1_TIMEOUT', {}), l1Fault('L1_RATE_LIMITED', { retryAfterMs: 60_000 })]],
   ['block', [l1Fault('L1_RATE_LIMITED', { retryAfterMs: 60_000 }), l1Fault('L1_MISMATCH', {}), l1Fault('L1_TIMEOUT', {})]],
   ['blobs', [l1Fault('L1_TIMEOUT', {}), l1Fault('L1_MISMATCH', {})]],
-] as const)('consensus/driver: failures of L1 %s are retried with the same result', async (method, errors) => {
+] as const)('consensus/driver: retries failures of L1 %s with the same result', async (method, errors) => {
   const world = createWorld(holocene)
   mineSix(world)
   world.l1.mine({ ...channel(19, 20, 8), blob: 'x' })
@@ -83,7 +83,7 @@ it.each([
   expect(session.driver.status().resets).toBe(0)
 })
 
-it('consensus/driver: while L1 fails, what was derived is labelled and the status names the wait and its fault (L1_TIMEOUT)', async () => {
+it('consensus/driver: while L1 fails, labels derived blocks and shows the wait and its fault (L1_TIMEOUT)', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -100,7 +100,7 @@ it('consensus/driver: while L1 fails, what was derived is labelled and the statu
   expect(session.driver.status().heads?.safe.number).toBe(22)
 })
 
-it.each([1, 5])('consensus/driver: an L1 reorg of %i blocks takes back what came from them and follows the new branch', async (depth) => {
+it.each([1, 5])('consensus/driver: an L1 reorg of %i blocks removes their L2 blocks and follows the new branch', async (depth) => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -126,7 +126,7 @@ it.each([1, 5])('consensus/driver: an L1 reorg of %i blocks takes back what came
   expect(after).toEqual(straight.engine.hashes())
 })
 
-it('consensus/driver: a reorg of 20 blocks that reposts the same batches changes no block but those whose origin changed', async () => {
+it('consensus/driver: a reorg of 20 blocks with the same batches changes only the blocks whose origin changed', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   for (let block = 9; block < 29; block++) world.l1.mine(channel(block + 10, block + 10, 8))
@@ -141,7 +141,7 @@ it('consensus/driver: a reorg of 20 blocks that reposts the same batches changes
   expect(session.engine.history.map((heads) => heads.safe.number)).toContain(18)
 })
 
-it('consensus/driver: blocks of an L1 block that a reorg replaced meanwhile are never labelled', async () => {
+it('consensus/driver: never labels blocks of an L1 block that a reorg has replaced', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -159,7 +159,7 @@ it('consensus/driver: blocks of an L1 block that a reorg replaced meanwhile are 
   for (const heads of session.engine.history) expect(session.engine.hashes()).toContain(heads.safe.hash)
 })
 
-it('consensus/driver: a head of the same number with another hash resets at once, without a further block', async () => {
+it('consensus/driver: resets at once on a head of the same number with another hash', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -170,7 +170,7 @@ it('consensus/driver: a head of the same number with another hash resets at once
   expect(session.driver.status().heads?.safe.number).toBe(15)
 })
 
-it('consensus/driver: an L1 that has fallen behind is waited for, the safe head stays (L1_BEHIND)', async () => {
+it('consensus/driver: waits for an L1 that is behind, and keeps the safe head (L1_BEHIND)', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const first = world.start()
@@ -186,7 +186,7 @@ it('consensus/driver: an L1 that has fallen behind is waited for, the safe head 
   expect(second.engine.history).toEqual([])
 })
 
-it('consensus/driver: missing blobs reset derivation again and again, ever more slowly, until they are there', async () => {
+it('consensus/driver: resets with growing pauses until missing blobs are there', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   world.l1.mine({ ...channel(19, 20, 8), blob: 'lost' })
@@ -202,7 +202,7 @@ it('consensus/driver: missing blobs reset derivation again and again, ever more 
   expect(session.driver.status().heads?.safe.number).toBe(20)
 })
 
-it('consensus/driver: Holocene replaces an invalid block by its deposits and flushes the channel', async () => {
+it('consensus/driver: from Holocene on, replaces an invalid block by its deposits and flushes the channel', async () => {
   const world = createWorld(holocene)
   world.l1.mine({ batches: [...batches(1, 1, 2, 'a'), { number: 2, origin: 2, tag: 'bad' }, ...batches(3, 3, 2, 'a')] })
   const session = world.start()
@@ -216,7 +216,7 @@ it('consensus/driver: Holocene replaces an invalid block by its deposits and flu
   expect(session.driver.status().heads?.safe.number).toBe(4)
 })
 
-it('consensus/driver: before Holocene an invalid block is dropped and a later batch takes its place', async () => {
+it('consensus/driver: before Holocene, drops an invalid block, and a later batch replaces it', async () => {
   const world = createWorld()
   world.l1.mine({ batches: [...batches(1, 1, 2, 'a'), { number: 2, origin: 2, tag: 'bad' }, ...batches(2, 3, 2, 'b')] })
   const session = world.start()
@@ -226,7 +226,7 @@ it('consensus/driver: before Holocene an invalid block is dropped and a later ba
   expect(world.pipeline.flushes).toBe(0)
 })
 
-it('consensus/driver: before Holocene an invalid block takes back its whole span batch', async () => {
+it('consensus/driver: before Holocene, an invalid block removes its whole span batch', async () => {
   const world = createWorld()
   world.l1.mine({ batches: batches(1, 1, 2, 'a') })
   world.l1.mine({ span: true, batches: [...batches(2, 3, 2, 'span'), { number: 4, origin: 2, tag: 'bad' }, ...batches(5, 5, 2, 'span')] })
@@ -239,16 +239,16 @@ it('consensus/driver: before Holocene an invalid block takes back its whole span
   expect((await session.engine.payload(2))?.transactions[1]).toEqual(new TextEncoder().encode('\u0002good2'))
 })
 
-it('consensus/driver: a block that is invalid though it has deposits only stops the node (DEPOSITS_INVALID)', async () => {
+it('consensus/driver: stops when a block of deposits only is invalid (DEPOSITS_INVALID)', async () => {
   const world = createWorld(holocene)
   world.l1.mine(channel(1, 1, 2))
   const session = world.start()
-  session.engine.build = async () => ({ kind: 'invalid', reason: 'no way' })
+  session.engine.build = async () => ({ kind: 'invalid', reason: 'invalid deposits' })
   await expect(session.toTip()).rejects.toMatchObject({ code: 'DEPOSITS_INVALID', severity: 'fatal' })
   expect(session.driver.status()).toMatchObject({ phase: 'stopped', fault: { code: 'DEPOSITS_INVALID' } })
 })
 
-it('consensus/driver: stops before the first block of an unsupported fork, with all before it labelled (UNSUPPORTED_FORK)', async () => {
+it('consensus/driver: stops before the first block of an unsupported fork, with all blocks before it labelled (UNSUPPORTED_FORK)', async () => {
   const genesisTime = createWorld().genesis.timestamp
   const world = createWorld({ holocene: 0, beryl: genesisTime + 10 })
   mineSix(world)
@@ -260,8 +260,8 @@ it('consensus/driver: stops before the first block of an unsupported fork, with 
 
 it.each([
   ['three days ahead, once', 3 * 86_400, 1],
-  ['a month ahead, not yet', 30 * 86_400, 0],
-])('consensus/driver: an unsupported fork is announced: %s', async (_what, aheadSec, times) => {
+  ['a month ahead, not at all', 30 * 86_400, 0],
+])('consensus/driver: warns of an unsupported fork: %s', async (_what, aheadSec, times) => {
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => void lines.push(line) })
   const nowSec = createManualClock().nowMs() / 1000
@@ -273,7 +273,7 @@ it.each([
   expect(lines.filter((line) => line.includes('"fork":"beryl"'))).toHaveLength(times)
 })
 
-it('consensus/driver: metrics show the heads, what was derived, resets and failures', async () => {
+it('consensus/driver: metrics show the heads, derived blocks, resets and failures', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   world.l1.failNext('block', l1Fault('L1_TIMEOUT', {}))
@@ -290,7 +290,7 @@ it('consensus/driver: metrics show the heads, what was derived, resets and failu
   expect(text).toContain('basalt_consensus_failures_total{doing="l1-block"} 1')
 })
 
-it('consensus/driver: an engine that is busy is asked again, one that lost a parent causes a reset', async () => {
+it('consensus/driver: retries a busy engine, and resets when the engine lost a parent', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   const session = world.start()
@@ -304,7 +304,7 @@ it('consensus/driver: an engine that is busy is asked again, one that lost a par
   expect(session.driver.status()).toMatchObject({ resets: 1, heads: { safe: { number: 18 } } })
 })
 
-it('consensus/driver: finalized follows L1 by whole L1 blocks, never regresses, never passes safe', async () => {
+it('consensus/driver: finalized follows L1 by whole L1 blocks, never moves back, never passes safe', async () => {
   const world = createWorld(holocene)
   mineSix(world)
   world.l1.finalize(4)
@@ -324,7 +324,7 @@ it('consensus/driver: finalized follows L1 by whole L1 blocks, never regresses, 
   expect(all).toEqual(all.toSorted((a, b) => a - b))
 })
 
-it('consensus/driver: what is derived is labelled before anything is finalized: an engine elsewhere would step back from it', async () => {
+it('consensus/driver: labels derived blocks before it finalizes, because an engine in another process would move back', async () => {
   const world = createWorld(holocene)
   world.l1.mine(channel(1, 3, world.l1.tip.number))
   const session = world.start(undefined, { headPollMs: 100, labelPollMs: 100, commitMs: 1e9, commitBlocks: 1e9 })
@@ -339,7 +339,7 @@ it('consensus/driver: what is derived is labelled before anything is finalized: 
   expect(session.driver.status().heads?.safe.number).toBe(9)
 })
 
-it('consensus/driver: another L1 than the finalized head builds on stops the node (L1_CHAIN_MISMATCH)', async () => {
+it("consensus/driver: stops on an L1 other than the finalized head's (L1_CHAIN_MISMATCH)", async () => {
   const world = createWorld(holocene)
   world.l1.rollBack(1)
   world.l1.mine({ batches: [] })

@@ -28,7 +28,7 @@ import { Waits } from './waits.ts'
 
 export type DriverDeps = {
   readonly engine: Engine
-  /** called once, with the first start point; later ones go to its `reset` */
+  /** called once, with the first start point; later start points are passed to its `reset` */
   readonly createPipeline: (start: StartPoint) => Pipeline
   readonly l1: L1Source
   readonly store: SafeHeadStore
@@ -40,9 +40,9 @@ export type DriverDeps = {
 
 export type DriverOptions = L1WatchOptions & {
   readonly config: RollupConfig
-  /** derived blocks become the safe head after this many … */
+  /** number of derived blocks after which they become the safe head */
   readonly commitBlocks: number
-  /** … or when the last time is this long ago, and always before the driver waits for anything */
+  /** time after which derived blocks become the safe head; they also do before each wait of the driver */
   readonly commitMs: number
   readonly backoff: Backoff
 }
@@ -55,17 +55,17 @@ export const defaultDriverOptions: Omit<DriverOptions, 'config'> = {
   backoff: defaultBackoff,
 }
 
-/** Derives the safe chain from L1 and keeps the execution half on it. */
+/** Derives the safe chain from L1 and moves the execution half's heads to it. */
 export interface Driver {
   /**
-   * Runs until the signal is aborted; once.
+   * Runs until the signal is aborted; may be called once.
    * @throws the fatal Fault that stopped it (UNSUPPORTED_FORK, L1_CHAIN_MISMATCH, DEPOSITS_INVALID, those of the ports); `status` keeps it
    */
   run(signal: AbortSignal): Promise<void>
   status(): DriverStatus
-  /** where blocks are offered that L1 does not confirm yet */
+  /** inbox for blocks that L1 does not confirm yet */
   readonly inbox: UnsafeInbox
-  /** where a sequencer builds */
+  /** chain on which a sequencer builds */
   readonly sequenced: SequencedChain
   readonly waits: Waits
 }
@@ -75,10 +75,10 @@ export function createDriver(deps: DriverDeps, options: DriverOptions): Driver {
 }
 
 type Running = { readonly chain: SafeChain; readonly start: Start; readonly pipeline: Pipeline }
-/** What of L1 is tried. */
+/** Operation on L1 that is retried. */
 type Try = 'l1-poll' | 'l1-block' | 'l1-blobs' | 'start-point'
 
-/** At most this long without letting other tasks of the thread run. */
+/** Maximum time before other tasks of the thread run. */
 const breathMs = 20
 
 class DerivationDriver implements Driver {
@@ -136,7 +136,7 @@ class DerivationDriver implements Driver {
     })
   }
 
-  /** One step of derivation, or what has to come before it. */
+  /** Runs one step of derivation, or the poll or start that must precede it. */
   async #turn(signal: AbortSignal): Promise<void> {
     try {
       signal.throwIfAborted()
@@ -168,7 +168,7 @@ class DerivationDriver implements Driver {
     }
   }
 
-  /** Goes to a sound start point, at first and after each reset. */
+  /** Finds a start point and moves to it, at the start and after each reset. */
   async #begin(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#deps
     const { config } = this.#options
@@ -187,7 +187,7 @@ class DerivationDriver implements Driver {
     this.#phase = 'deriving'
     this.#committedMs = this.#deps.clock.elapsedMs()
     const { ref } = start.point.safe
-    log[wanted && this.#resets.isAgain ? 'debug' : 'info']('derivation starts', {
+    log[wanted && this.#resets.isAgain ? 'debug' : 'info']('derivation started', {
       l2Block: ref.number,
       hash: ref.hash,
       l1Block: start.point.l1.number,
@@ -196,7 +196,10 @@ class DerivationDriver implements Driver {
     })
   }
 
-  /** @param step 're-anchor': derivation is repeated from the finalized head on; where the engine asked for resets, the unsafe chain is given up */
+  /**
+   * Finds the start point. With step 're-anchor', derivation is repeated from the finalized head; if the engine caused the resets, the unsafe chain
+   * is dropped too.
+   */
   async #findStart(
     step: Escalation,
     by: ResetBy | undefined,
@@ -209,15 +212,15 @@ class DerivationDriver implements Driver {
     return { heads, start: await findStart({ ...this.#deps, engine: this.#queue.reader(signal), config }, kept, signal, from) }
   }
 
-  /** Derivation, repeated, does not come to the recorded safe head (another version derived it): goes back by one L1 block. */
+  /** Drops the last record and resets, because repeated derivation did not produce the recorded safe head, which another version derived. */
   #distrust({ entry, settled, derivedFrom }: Start): void {
     const { store, log } = this.#deps
-    log.error('the recorded safe head is not what L1 says', { number: settled.number, hash: settled.hash, l1Block: derivedFrom.number })
+    log.error('recorded safe head differs from derivation', { number: settled.number, hash: settled.hash, l1Block: derivedFrom.number })
     if (entry) store.dropAfter(store.atOrBelow(entry.l1.number - 1))
-    this.#resets.want('records', 'the recorded safe head is not what L1 says')
+    this.#resets.want('records', 'the recorded safe head differs from derivation')
   }
 
-  /** Before a reset: labels what was derived when it comes from L1 blocks that are still canonical, forgets it otherwise. */
+  /** Before a reset, labels the derived blocks if their L1 block is still canonical, and drops them otherwise. */
   async #settlePending(by: ResetBy, signal: AbortSignal): Promise<void> {
     const chain = this.#running?.chain
     const from = chain?.pendingFrom
@@ -237,7 +240,7 @@ class DerivationDriver implements Driver {
     const derived = isSettled ? await this.#queue.recall(item, signal) : await this.#queue.confirm(item, signal)
     if (!isSettled) metrics.blocks.inc({ outcome: derived.kind })
     if (derived.kind === 'replaced' || derived.kind === 'dropped')
-      log.warn('derived block is invalid', { number: item.parent.number + 1, outcome: derived.kind, reason: derived.reason })
+      log.warn('derived block invalid', { number: item.parent.number + 1, outcome: derived.kind, reason: derived.reason })
     if (derived.kind === 'dropped') return chain.dropIncomplete()
     if (derived.kind === 'replaced') pipeline.flushChannel()
     chain.extend({
@@ -282,7 +285,7 @@ class DerivationDriver implements Driver {
     }
   }
 
-  /** An L1 block was read: unsafe blocks that build on another one of its number are given up. */
+  /** Drops unsafe blocks whose L1 origin differs from the L1 block just read. */
   async #follow(ref: L1Ref, signal: AbortSignal): Promise<void> {
     const { heads, trail } = this.#queue
     trail.add(ref)
@@ -292,7 +295,7 @@ class DerivationDriver implements Driver {
     if (kept.hash !== heads.unsafe.hash) await this.#queue.cutUnsafe(kept, signal)
   }
 
-  /** L1 has announced a head at or above a block that it then does not have: another endpoint answered, or a reorg made it shorter. */
+  /** Polls L1 again after it announced a head but returned no block: another endpoint responded, or a reorg shortened the chain. */
   async #pauseForBlock(signal: AbortSignal): Promise<void> {
     await this.#commit(signal)
     const step = this.waits.enter('l1-block')
@@ -301,7 +304,7 @@ class DerivationDriver implements Driver {
     await this.#escalate('l1-block', step, signal)
   }
 
-  /** At the tip: labels what there is, then waits until L1 has the block or has replaced the one read last. */
+  /** Waits at the tip until L1 has the next block or has replaced the last one. Labels the derived blocks first. */
   async #awaitL1({ pipeline }: Running, number: number, signal: AbortSignal): Promise<void> {
     await this.#commit(signal)
     await this.#finalize(signal)
@@ -331,7 +334,7 @@ class DerivationDriver implements Driver {
     if (this.#watch.heads.finalized?.hash !== before?.hash) await this.#finalize(signal)
   }
 
-  /** Labels derived blocks. Before any wait, so that nothing is kept back while nothing happens. */
+  /** Labels derived blocks safe. Called before every wait, so that blocks do not stay unlabelled. */
   async #commit(signal: AbortSignal): Promise<void> {
     const { clock, metrics, log } = this.#deps
     this.#committedMs = clock.elapsedMs()
@@ -342,7 +345,7 @@ class DerivationDriver implements Driver {
     this.#resets.progressed()
     metrics.commits.inc({})
     const { number, hash, timestamp } = safe
-    log.info('safe head', { number, hash, timestamp, l1Block: pipeline.origin.number })
+    log.info('safe head updated', { number, hash, timestamp, l1Block: pipeline.origin.number })
   }
 
   async #finalize(signal: AbortSignal): Promise<void> {
@@ -352,22 +355,22 @@ class DerivationDriver implements Driver {
     const deps = { ...this.#deps, engine: this.#queue.reader(signal), config: this.#options.config }
     const found = await this.#try('l1-poll', signal, () => findFinalized(deps, heads, finalizedL1, signal))
     if (found === undefined) return
-    // an engine elsewhere has moved on to what was built: without labels for that it would step back
+    // an engine in another process has moved its head to the built blocks; setting older labels would move it back
     await this.#commit(signal)
     await this.#queue.finalize(found, signal)
-    this.#deps.log.info('finalized head', { number: found.number, hash: found.hash, l1Block: finalizedL1.number })
+    this.#deps.log.info('finalized head updated', { number: found.number, hash: found.hash, l1Block: finalizedL1.number })
   }
 
   /**
-   * Asks L1 until it answers, with back-off; other severities come through. While it fails, what is derived is labelled first, the reason
-   * stands in the status, and what has to be done about it is done.
+   * Retries an operation on L1 with back-off; errors that are not retryable are rethrown. While it fails, derived blocks are labelled first, the
+   * status shows the wait's reason, and its escalation steps run.
    */
   async #try<T>(doing: Try, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     const { clock, random, log, metrics } = this.#deps
     const onFailure = async ({ failures, delayMs, error }: FailedTry): Promise<void> => {
       metrics.failures.inc({ doing })
-      // l1 says of each endpoint what it did wrong
-      log.debug('failed, will try again', { doing, failures, delayMs, error })
+      // l1 logs the failures of each endpoint
+      log.debug('operation failed, retrying', { doing, failures, delayMs, error })
       if (doing === 'l1-block' || doing === 'l1-blobs') await this.#commit(signal)
       await this.#escalate(doing, this.waits.enter(doing, error), signal)
     }
@@ -377,7 +380,9 @@ class DerivationDriver implements Driver {
   }
 
   /**
-   * `back-fill`: are there other heads, and is the L1 block that was read last still canonical? `reset`: finds the start point again.
+   * Runs a step of a wait.
+   * `back-fill`: polls the heads and checks that the last L1 block read is still canonical.
+   * `reset`: the start point is searched again.
    * @throws Fault WAIT_EXPIRED (reset)
    */
   async #escalate(doing: Try, step: Escalation, signal: AbortSignal): Promise<void> {

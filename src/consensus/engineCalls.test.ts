@@ -10,7 +10,7 @@ import { Waits } from './waits.ts'
 
 const { signal } = new AbortController()
 
-/** Calls of an engine that answers nothing until it is told to. */
+/** Calls of an engine whose answer the test resolves. */
 function silentEngine() {
   const clock = createManualClock()
   const metrics = consensusMetrics.register(new Registry())
@@ -20,7 +20,7 @@ function silentEngine() {
   return { clock, waits, calls, answer }
 }
 
-it('consensus/engineCalls: a call without an answer is a wait that becomes overdue; the answer ends it', async () => {
+it('consensus/engineCalls: an unanswered call is a wait that becomes overdue; the answer ends it', async () => {
   const { clock, waits, calls, answer } = silentEngine()
   const called = calls.write(signal, () => answer.promise)
   await clock.advanceMs(900)
@@ -35,7 +35,7 @@ it('consensus/engineCalls: a call without an answer is a wait that becomes overd
   expect(clock.waiting).toBe(0)
 })
 
-it('consensus/engineCalls: a call that is answered soon is no wait', async () => {
+it('consensus/engineCalls: a call with a fast answer is not a wait', async () => {
   const { clock, waits, calls, answer } = silentEngine()
   const called = calls.read(signal, () => answer.promise)
   await clock.advanceMs(500)
@@ -45,7 +45,7 @@ it('consensus/engineCalls: a call that is answered soon is no wait', async () =>
   expect(waits.current).toEqual([])
 })
 
-it('consensus/engineCalls: reads that are answered do not end the wait for a write that is not', async () => {
+it('consensus/engineCalls: successful reads do not end the wait for an unanswered write', async () => {
   const { clock, waits, calls, answer } = silentEngine()
   const called = calls.write(signal, () => answer.promise)
   await clock.advanceMs(5_000)

@@ -16,14 +16,17 @@ export type EngineCallsDeps = {
   readonly waits: Waits
 }
 
-/** A call that has been open for so long is a wait: a half that is silent fails nothing for a minute. */
+/** Duration after which an unanswered call becomes a wait: an unresponsive execution half fails no call for a minute. */
 const slowCallMs = 1_000
 
-/** Each answers for itself and those before it: that the engine can be read does not show that it can be written, its disk may be full. */
+/**
+ * Kinds of calls. An answer to one also ends the waits of the kinds before it. A successful read does not prove that a write succeeds, because the
+ * disk may be full.
+ */
 const doings = ['read', 'write', 'sequence', 'insert'] as const
 type Doing = (typeof doings)[number]
 
-/** Calls the execution half until it answers. While it does not, that is the wait 'engine'. */
+/** Calls the execution half and retries until it responds. Meanwhile the wait 'engine' is active. */
 export class EngineCalls {
   readonly #deps: EngineCallsDeps
   readonly #backoff: Backoff
@@ -34,27 +37,36 @@ export class EngineCalls {
     this.#backoff = backoff
   }
 
-  /** @throws Fault ENGINE_LOST (reset) after long, and what else the engine throws */
+  /**
+   * Reads from the engine.
+   * @throws Fault ENGINE_LOST (reset) after a long failure, and other errors of the engine
+   */
   read<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
     return this.#call('read', signal, (engine) => this.#try('read', signal, () => run(engine)))
   }
 
-  /** For what changes the engine. @throws as `read` does */
+  /** Changes the engine. @throws as `read` does */
   write<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
     return this.#call('write', signal, (engine) => this.#try('write', signal, () => run(engine)))
   }
 
-  /** One try, for a task that `insertAgain` repeats. @throws what the engine throws, those of severity 'retry' among them */
+  /**
+   * Runs one attempt of a task that `insertAgain` repeats.
+   * @throws errors of the engine, including those of severity 'retry'
+   */
   insertOnce<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>): Promise<T> {
     return this.#call('insert', signal, run)
   }
 
-  /** Repeats a task in which `insertOnce` failed; the pauses are no part of the task. @throws as `read` does */
+  /** Repeats a task in which `insertOnce` failed; the task does not include the pauses. @throws as `read` does */
   insertAgain<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     return this.#again('insert', signal, task)
   }
 
-  /** One try, for a task that `sequenceAgain` repeats, of what may go on until `seal` is aborted: silence counts from then on. */
+  /**
+   * Runs one attempt of a task that `sequenceAgain` repeats. The call may take until `seal` is aborted; only the time after that counts as
+   * unanswered.
+   */
   sequenceOnce<T>(signal: AbortSignal, run: (engine: Engine) => Promise<T>, seal?: AbortSignal): Promise<T> {
     return this.#call('sequence', signal, run, seal)
   }
@@ -64,7 +76,7 @@ export class EngineCalls {
     return this.#again('sequence', signal, task)
   }
 
-  /** Nothing is being written, and the engine has all that was: what was never answered has been done. */
+  /** Ends the wait for writes: no write is pending, and the engine has the heads it was given, so unanswered writes have succeeded. */
   idle(): void {
     this.#answered('write')
   }
@@ -84,7 +96,7 @@ export class EngineCalls {
     const { clock, random, waits, metrics, log } = this.#deps
     const onFailure = ({ failures, delayMs, error }: FailedTry): void => {
       metrics.failures.inc({ doing: 'engine' })
-      log.warn('failed, will try again', { doing: 'engine', failures, delayMs, error })
+      log.warn('engine call failed, retrying', { doing: 'engine', failures, delayMs, error })
       this.#failing.add(doing)
       if (waits.enter('engine', error) === 'reset') throw consensusFault('ENGINE_LOST', {}, error)
     }
@@ -115,7 +127,7 @@ export class EngineCalls {
     })
   }
 
-  /** A refusal is an answer too. */
+  /** Ends the waits of this kind and those before it. An error from the engine is an answer too. */
   #answered(doing: Doing): void {
     for (const each of doings.slice(0, doings.indexOf(doing) + 1)) this.#end(each)
   }

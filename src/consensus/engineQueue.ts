@@ -25,37 +25,36 @@ export type EngineQueueDeps = EngineCallsDeps
 export type EngineQueueOptions = {
   readonly config: RollupConfig
   readonly backoff: Backoff
-  /** who says what is safe and finalized: derivation, or the node that is followed */
+  /** source of the safe and finalized labels: derivation, or the followed node */
   readonly labels: 'l1' | 'source'
 }
 
-/** Offers from outside that may wait for their turn. */
+/** Maximum number of waiting inserts. */
 const maxWaitingInserts = 64
 
-/** The execution half is near and waits for nobody else: it is asked again soon after it is back. */
+/** Maximum pause between retries. The execution half is local and depends on no other service, so it is retried soon after it is back. */
 const longestPauseMs = 5_000
 
-/** How often an idle execution half is asked whether it still has its heads. */
+/** Interval between checks that an idle execution half still has its heads. */
 export const checkEveryMs = 5_000
 
-/** `consolidated`: the unsafe block at the number is the one that L1 says. */
+/** Result of `confirm`. `consolidated`: the unsafe block at the number equals the derived one. */
 export type Confirmed = Derived | { readonly kind: 'consolidated'; readonly payload: Payload }
 
 /**
- * Owner of the heads and the one caller of the execution half: one task at a time, in the order of `taskKinds`. Faults of severity 'retry' are
- * tried again inside a task, as the wait 'engine'; after a while of that the task ends with ENGINE_LOST (reset), since an engine that comes
- * back may not have all that it had. An insert is given as a task anew for each try: an engine that takes no unsafe block, and does all else,
- * keeps nobody from it.
+ * Owner of the heads and the only caller of the execution half. It runs one task at a time, in the order of `taskKinds`. Faults of severity 'retry'
+ * are retried inside a task, as the wait 'engine'; after a while the task ends with ENGINE_LOST (reset), because an engine that restarted may have
+ * lost blocks. Each retry of an insert is a new task, so that an engine that only refuses unsafe blocks does not delay other tasks.
  */
 export class EngineQueue implements UnsafeInbox {
-  /** what derivation has read of L1: nothing is inserted that contradicts it */
+  /** L1 blocks that derivation has read; no block that contradicts them is inserted */
   readonly trail = new L1Trail()
-  /** for a sequencer */
+  /** chain on which a sequencer builds */
   readonly sequenced: SequencedChain
   readonly #deps: EngineQueueDeps
   readonly #options: EngineQueueOptions
   readonly #tasks = new TaskQueue()
-  /** one offer after the other: a later one may build on those before it */
+  /** runs one insert after the other, because a later one may build on the earlier ones */
   readonly #offers = new TaskQueue()
   readonly #calls: EngineCalls
   readonly #refusals: Refusals
@@ -82,12 +81,12 @@ export class EngineQueue implements UnsafeInbox {
     return this.#heads
   }
 
-  /** Why the engine's heads are not what they were, since the last `load`: a start point is to be found again. */
+  /** Reason why the engine's heads have changed since the last `load`, so that a start point must be found again. */
   get lost(): Fault | undefined {
     return this.#lost
   }
 
-  /** Takes over the heads that the engine has, put in order. */
+  /** Reads the engine's heads, corrects their order and adopts them. */
   load(signal: AbortSignal): Promise<Heads> {
     return this.#tasks.run('start', signal, async () => {
       this.#lost = undefined
@@ -95,14 +94,14 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** until `check` looks again */
+  /** Time until the next `check` reads the heads. */
   get checkInMs(): number {
     return Math.max(0, this.#checkedMs + checkEveryMs - this.#deps.clock.elapsedMs())
   }
 
   /**
-   * Looks, every five seconds at most, whether the engine still has the heads that it was given: one that was restarted may have lost some, and
-   * nobody asks for them.
+   * Checks, at most every five seconds, that the engine still has the heads it was given. A restarted engine may have lost some, and no other call
+   * reads them.
    */
   async check(signal: AbortSignal): Promise<void> {
     if (this.checkInMs > 0) return
@@ -112,7 +111,7 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** Otherwise they are read again. */
+  /** Returns whether the engine has its heads; reads them again otherwise. */
   async #hasItsHeads(signal: AbortSignal): Promise<boolean> {
     const heads = await this.#known(signal)
     const found = await this.#calls.read(signal, (engine) => engine.heads())
@@ -122,7 +121,7 @@ export class EngineQueue implements UnsafeInbox {
   }
 
   async insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome> {
-    if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads wait already' }, payloads)
+    if (this.#inserts >= maxWaitingInserts) return this.#told({ kind: 'refused', reason: 'too many payloads are waiting' }, payloads)
     this.#inserts++
     try {
       return this.#told(await this.#offers.run('insert', signal, () => this.#insertInTurns(payloads, signal)), payloads)
@@ -144,7 +143,7 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** A known block, outside of the order of tasks: nothing moves. */
+  /** Returns a known block, outside of the order of tasks, because nothing changes. */
   payload(at: number | Hash, signal: AbortSignal): Promise<Payload | undefined> {
     return this.#calls.read(signal, (engine) => engine.payload(at))
   }
@@ -153,13 +152,13 @@ export class EngineQueue implements UnsafeInbox {
     return this.#untilAnswered(signal, () => this.payload(number, signal))
   }
 
-  /** `payload`, for those who only read. */
+  /** Returns `payload` as a port for readers. */
   reader(signal: AbortSignal): Pick<Engine, 'payload'> {
     return { payload: (at): Promise<Payload | undefined> => this.payload(at, signal) }
   }
 
   /**
-   * Makes a block of derived attributes known: the unsafe one at its number when it is the same, else a new one. No label moves.
+   * Makes the block of derived attributes known: the unsafe block at its number when it is equal, else a new block. Moves no label.
    * @throws Fault DEPOSITS_INVALID (fatal), UNKNOWN_PARENT, ENGINE_LOST (reset)
    */
   async confirm(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
@@ -168,12 +167,12 @@ export class EngineQueue implements UnsafeInbox {
     return await this.#tasks.run('build', signal, () => this.#build(item, signal))
   }
 
-  /** What became of derived attributes at or below the safe head. */
+  /** Returns the earlier result of derived attributes at or below the safe head. */
   recall(item: DerivedAttributes, signal: AbortSignal): Promise<Derived> {
     return this.#calls.read(signal, (engine) => recallDerived(engine, this.#options.config, item))
   }
 
-  /** Labels a derived block safe; an unsafe chain that does not contain it is given up. */
+  /** Labels a derived block safe; drops an unsafe chain that does not contain it. */
   labelSafe(safe: L2Ref, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('consolidate', signal, async () => {
       const heads = await this.#known(signal)
@@ -183,14 +182,14 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** Labels a block of the safe chain finalized: clamped to the safe head, never back. */
+  /** Labels a block of the safe chain finalized, clamped to the safe head; never moves back. */
   finalize(finalized: L2Ref, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('finalize', signal, () => this.#finalize(finalized, signal))
   }
 
   /**
-   * Goes to the safe head of a start, and keeps the unsafe chain up to `unsafe`; when that was all of it, what came on top of it meanwhile
-   * stays too.
+   * Moves to the safe head of a start and keeps the unsafe chain up to `unsafe`. If that was the whole chain, blocks added to it in the meantime are
+   * kept too.
    */
   restart(start: { readonly safe: L2Ref; readonly unsafe: L2Ref; readonly from: Heads }, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('start', signal, async () => {
@@ -207,7 +206,7 @@ export class EngineQueue implements UnsafeInbox {
     })
   }
 
-  /** Gives up the unsafe chain above a block of it, which is not below the safe head; nothing when the chain is another one by now. */
+  /** Drops the unsafe chain above one of its blocks, which is not below the safe head. Does nothing when the block is no longer canonical. */
   cutUnsafe(unsafe: L2Ref, signal: AbortSignal): Promise<void> {
     return this.#tasks.run('consolidate', signal, async () => {
       const heads = await this.#known(signal)
@@ -228,7 +227,7 @@ export class EngineQueue implements UnsafeInbox {
 
   #toldDropped(heads: Heads, unsafe: L2Ref): void {
     const blocks = heads.unsafe.number - unsafe.number
-    if (blocks > 0) this.#deps.log.warn('unsafe blocks are given up', { from: unsafe.number + 1, blocks })
+    if (blocks > 0) this.#deps.log.warn('unsafe blocks dropped', { from: unsafe.number + 1, blocks })
   }
 
   async #build(item: DerivedAttributes, signal: AbortSignal): Promise<Confirmed> {
@@ -238,17 +237,17 @@ export class EngineQueue implements UnsafeInbox {
     const found = await this.#consolidate(item, signal)
     if (found?.kind === 'same') return { kind: 'consolidated', payload: found.payload }
     if (found?.kind === 'differs') {
-      log.warn('an unsafe block is not what L1 says', { number, hash: found.payload.blockHash, ...found.difference })
+      log.warn('unsafe block differs from L1', { number, hash: found.payload.blockHash, ...found.difference })
     }
     const derived = await this.#calls.write(signal, (engine) => buildDerived(engine, config.schedule, item))
-    // an engine elsewhere begins to build by moving its head to the parent: back to the chain that stays
+    // an engine in another process begins a build by moving its head to the parent; move it back to the kept chain
     const isSame = derived.kind !== 'dropped' && found?.kind === 'differs' && derived.payload.blockHash === found.payload.blockHash
     const hasMoved = item.parent.hash !== this.#heads?.unsafe.hash
     if (hasMoved && (derived.kind === 'dropped' || isSame)) await this.#setHeads(await this.#known(signal), signal)
     return derived
   }
 
-  /** undefined: there is no unsafe block at the number. */
+  /** Compares the item with the unsafe block at its number; undefined when there is none. */
   async #consolidate(item: DerivedAttributes, signal: AbortSignal): Promise<Consolidation | undefined> {
     if ((this.#heads?.unsafe.number ?? 0) <= item.parent.number) return undefined
     return await this.#calls.read(signal, (engine) => consolidateDerived(engine, this.#options.config, item))
@@ -259,7 +258,7 @@ export class EngineQueue implements UnsafeInbox {
     return this.#untilAnswered(signal, () => this.#calls.insertAgain(signal, task))
   }
 
-  /** Again and again, for callers that have nothing to reset; the engine is asked in between what it still has. */
+  /** Repeats the call until it succeeds, for callers without a reset of their own; checks the engine's heads in between. */
   async #untilAnswered<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -313,10 +312,10 @@ export class EngineQueue implements UnsafeInbox {
     }
   }
 
-  /** Makes an inserted block the unsafe head. Without L1 a branch may leave the chain below the safe head, which is then lowered. */
+  /** Makes an inserted block the unsafe head. Without L1, a branch may fork below the safe head, which is then lowered. */
   async #extend(unsafe: L2Ref, fork: number, heads: Heads, signal: AbortSignal): Promise<void> {
     if (fork < heads.unsafe.number) {
-      this.#deps.log.warn('unsafe chain is replaced', { from: fork + 1, blocks: heads.unsafe.number - fork, head: unsafe.number })
+      this.#deps.log.warn('unsafe chain replaced', { from: fork + 1, blocks: heads.unsafe.number - fork, head: unsafe.number })
     }
     const payload = fork < heads.safe.number ? await this.payload(fork, signal) : undefined
     const safe = payload ? l2RefOf(this.#options.config, payload) : heads.safe
@@ -327,8 +326,8 @@ export class EngineQueue implements UnsafeInbox {
     const { metrics, log } = this.#deps
     metrics.unsafe.inc({ outcome: outcome.kind }, outcome.kind === 'inserted' ? payloads.length : 1)
     const first = payloads[0]?.blockNumber
-    if (outcome.kind === 'invalid') log.warn('unsafe block is invalid', { number: outcome.number, reason: outcome.reason })
-    if (outcome.kind === 'refused') log.warn('unsafe blocks are refused', { from: first, reason: outcome.reason })
+    if (outcome.kind === 'invalid') log.warn('unsafe block invalid', { number: outcome.number, reason: outcome.reason })
+    if (outcome.kind === 'refused') log.warn('unsafe blocks refused', { from: first, reason: outcome.reason })
     return outcome
   }
 
@@ -349,13 +348,13 @@ export class EngineQueue implements UnsafeInbox {
   async #load(signal: AbortSignal): Promise<Heads> {
     const found = await this.#calls.read(signal, (engine) => engine.heads())
     const heads = await this.#calls.read(signal, (engine) => soundHeads(engine, found, this.#heads?.finalized))
-    if (heads !== found) this.#deps.log.warn('the heads of the execution half are put in order', numbersOf(found))
+    if (heads !== found) this.#deps.log.warn('heads of the execution half corrected', numbersOf(found))
     this.#take(heads)
     return heads
   }
 
   async #onLost(fault: Fault, signal: AbortSignal): Promise<void> {
-    this.#deps.log.warn('heads are read again', { reason: fault.message })
+    this.#deps.log.warn('heads lost, reading them again', { reason: fault.message })
     this.#lost = fault
     this.sequenced.settle(false)
     await this.#load(signal).catch((error: unknown) => {

@@ -4,7 +4,10 @@ import type { Engine, Heads } from '#engine/port'
 import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { L1Source, SafeHeadEntry, SafeHeadStore } from './ports.ts'
 
-/** The entry whose safe head finalized L1 would finalize; undefined when that is no step forward within the safe chain. Pure but for the store. */
+/**
+ * Returns the record whose safe head the finalized L1 block finalizes; undefined when that does not advance the finalized head within the safe chain.
+ * Pure except for the store.
+ */
 export function finalityCandidate(store: Pick<SafeHeadStore, 'atOrBelow'>, heads: Heads, finalizedL1: L1Ref): SafeHeadEntry | undefined {
   const entry = store.atOrBelow(finalizedL1.number)
   if (entry === undefined || entry.safe.number <= heads.finalized.number || entry.safe.number > heads.safe.number) return undefined
@@ -19,8 +22,8 @@ export type FinalityDeps = {
 }
 
 /**
- * The L2 block that finalized L1 makes final: the safe head after the last L1 block at or below it that made any safe, when that L1 block is
- * canonical by hash and the L2 block is the one of the safe chain. Never below what is finalized, never above the safe head.
+ * Returns the L2 block that the finalized L1 block finalizes: the safe head recorded at the last L1 block at or below it, if that L1 block is
+ * canonical by hash and the L2 block is in the safe chain. The result is above the finalized head and at most the safe head.
  * @throws Faults of L1
  * @see specs protocol/derivation.md, "Finalization Guarantees"
  */

@@ -9,7 +9,7 @@ import { walkBack } from './followAncestor.ts'
 const testFault = defineFaults({
   DOWN: { severity: 'retry', says: (_: Record<never, never>) => 'down', fix: 'none' },
   LIMITED: { severity: 'retry', says: (d: { retryAfterMs: number }) => `wait ${d.retryAfterMs}`, fix: 'none' },
-  NO_METHOD: { severity: 'fatal', says: (_: Record<never, never>) => 'no such method', fix: 'none' },
+  NO_METHOD: { severity: 'fatal', says: (_: Record<never, never>) => 'unknown method', fix: 'none' },
 })
 
 const unsafe = ({ engine }: FollowWorld): number => engine.durable.heads.unsafe.number
@@ -25,7 +25,7 @@ const metric = async ({ registry }: FollowWorld, name: string) =>
   )
 
 describe('consensus/follow', () => {
-  it('catches up, then takes each new head as it is told of', async () => {
+  it('catches up, then follows each new head', async () => {
     const chain = grow(genesisOnly, 300)
     await using world = await follow(chain)
     await world.until(isAt(world, 300))
@@ -39,7 +39,7 @@ describe('consensus/follow', () => {
     expect(await metric(world, 'basalt_consensus_followed_blocks_total')).toBe(301)
   })
 
-  it('fetches ahead while blocks are executed, a bounded number, and inserts in order', async () => {
+  it('fetches a bounded number of blocks ahead while blocks are executed, and inserts in order', async () => {
     const chain = grow(genesisOnly, 1_000)
     await using world = await follow(chain, { options: { ahead: 4, batchBlocks: 32 } })
     await world.until(isAt(world, 1_000))
@@ -49,7 +49,7 @@ describe('consensus/follow', () => {
     expect(world.source.asked.filter((asked) => asked.includes('+'))).toHaveLength(Math.ceil(1_000 / 32))
   })
 
-  it('ends at once when it is told to, whatever it waits for', async () => {
+  it('ends at once when its signal is aborted, whatever it waits for', async () => {
     const world = await follow(grow(genesisOnly, 100))
     world.source.hold = new Promise(() => {})
     await settle()
@@ -59,7 +59,7 @@ describe('consensus/follow', () => {
     expect(world.clock.waiting).toBe(0)
   })
 
-  it.each([1, 5, 100])('a reorg of the source of depth %i is followed in one step', async (depth) => {
+  it.each([1, 5, 100])('follows a reorg of the source of depth %i in one step', async (depth) => {
     const common = grow(genesisOnly, 200 - depth)
     const before = grow(common, 200)
     await using world = await follow(before)
@@ -72,7 +72,7 @@ describe('consensus/follow', () => {
     expect(await metric(world, 'basalt_consensus_source_reorgs_total')).toBe(1)
   })
 
-  it('a reorg to a shorter chain is followed, a source that is only behind is waited for', async () => {
+  it('follows a reorg to a shorter chain, and waits for a source that is only behind', async () => {
     const common = grow(genesisOnly, 50)
     await using world = await follow(grow(common, 60))
     await world.until(isAt(world, 60))
@@ -87,7 +87,7 @@ describe('consensus/follow', () => {
     await world.until(() => world.reasons().length === 0)
   })
 
-  it('a chain replaced while it is read is read again from the common block', async () => {
+  it('reads a chain that changed during the read again from the common ancestor', async () => {
     const common = grow(genesisOnly, 40)
     await using world = await follow(grow(common, 200), { options: { batchBlocks: 8, ahead: 1 } })
     await world.until(() => unsafe(world) >= 48)
@@ -96,7 +96,7 @@ describe('consensus/follow', () => {
     expect(world.engine.hashes()).toEqual(world.source.chain.map(({ blockHash }) => blockHash))
   })
 
-  it('a source without our finalized head is refused with a reason and left alone until its head moves (SOURCE_LEAVES_OUT)', async () => {
+  it('refuses a source without the finalized head until its head changes (SOURCE_LEAVES_OUT)', async () => {
     const ours = grow(genesisOnly, 60)
     await using world = await follow(grow(genesisOnly, 80, 1), { ours, safe: 50, finalized: 40 })
     await world.until(() => world.follower.status().phase === 'refusing')
@@ -113,7 +113,7 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
   })
 
-  it('with labels from L1 a source without our safe head is refused; without, the safe head follows it', async () => {
+  it('with labels from L1, refuses a source without the safe head; without L1, lowers the safe head', async () => {
     const common = grow(genesisOnly, 45)
     const ours = grow(common, 60)
     await using strict = await follow(grow(common, 80, 1), { ours, safe: 50, finalized: 40, options: { labels: 'l1' } })
@@ -124,7 +124,7 @@ describe('consensus/follow', () => {
     expect(loose.engine.durable.heads.safe.number).toBe(45)
   })
 
-  it('labels are those of the source, never above our head; with L1 they are not asked for', async () => {
+  it("applies the source's labels, never above this node's head; with L1, does not request them", async () => {
     const chain = grow(genesisOnly, 100)
     await using world = await follow(chain, { options: { insertGas: 0n, batchBlocks: 10, labelPollMs: 0 } })
     Object.assign(world.source, { safe: 90, finalized: 20 })
@@ -143,7 +143,7 @@ describe('consensus/follow', () => {
     expect(other.follower.status().labels).toBe('l1')
   })
 
-  it('labels that move while the head stands are seen soon, also where only a new head is told of', async () => {
+  it('sees new labels soon while the head does not change, also where only new heads are notified', async () => {
     await using world = await follow(grow(genesisOnly, 20))
     world.source.idleMs = 60_000
     await world.until(isAt(world, 20))
@@ -155,7 +155,7 @@ describe('consensus/follow', () => {
     expect(world.engine.durable.heads.safe.number).toBe(12)
   })
 
-  it('an engine that is away for long while the follower reads it is asked what it still has', async () => {
+  it('checks the heads of an engine that was unavailable for long', async () => {
     await using world = await follow(grow(genesisOnly, 10))
     await world.until(isAt(world, 10))
     world.source.chain = world.source.chain.slice(0, 9)
@@ -168,7 +168,7 @@ describe('consensus/follow', () => {
     await world.until(() => !world.reasons().includes('engine'))
   })
 
-  it('a head that the source has left is not final because a later block of another branch is', async () => {
+  it('does not finalize a head that the source replaced, although a later block of another branch is final', async () => {
     const common = grow(genesisOnly, 8)
     await using world = await follow(grow(common, 10))
     await world.until(isAt(world, 10))
@@ -183,7 +183,7 @@ describe('consensus/follow', () => {
     expect(world.engine.hashes()).toEqual(world.source.chain.map(({ blockHash }) => blockHash))
   })
 
-  it('a block that is not valid is refused, the ones below it stay, and a better head is taken (SOURCE_INVALID_BLOCK)', async () => {
+  it('refuses an invalid block, keeps the blocks below it, and accepts a better head (SOURCE_INVALID_BLOCK)', async () => {
     const common = grow(genesisOnly, 40)
     await using world = await follow(grow(common, 60, 0, [badTransaction]))
     await world.until(() => world.follower.status().refusal?.code === 'SOURCE_INVALID_BLOCK')
@@ -198,7 +198,7 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
   })
 
-  it('a wrong verdict is no end: the same head of a source that stands still is tried again after a while', async () => {
+  it('tries a refused head again after a while, because a verdict may be wrong', async () => {
     await using world = await follow(grow(genesisOnly, 20))
     const insert = world.engine.insert.bind(world.engine)
     let isWrong = true
@@ -212,7 +212,7 @@ describe('consensus/follow', () => {
     expect([unsafe(world), world.follower.status().refusal]).toEqual([20, undefined])
   })
 
-  it('a source that fails is tried again, as late as it asks, as a wait with its fault', async () => {
+  it('retries a failing source after the pause that it demands, as a wait with its fault', async () => {
     const failures = [testFault('DOWN', {}), testFault('LIMITED', { retryAfterMs: 7_000 })]
     await using world = await follow(grow(genesisOnly, 10), { failures })
     await settle()
@@ -228,7 +228,7 @@ describe('consensus/follow', () => {
     expect(unsafe(world)).toBe(12)
   })
 
-  it('a source that dies in the middle of a range goes on where it was', async () => {
+  it('continues where it was after a source failed in the middle of a range', async () => {
     await using world = await follow(grow(genesisOnly, 200), { options: { batchBlocks: 10, ahead: 3 } })
     const payloads = world.source.payloads.bind(world.source)
     let left = 9
@@ -243,7 +243,7 @@ describe('consensus/follow', () => {
     ])
   })
 
-  it('a head that the source does not have is a wait, not a loop (SOURCE_EMPTY)', async () => {
+  it('waits for a head that the source does not have (SOURCE_EMPTY)', async () => {
     await using world = await follow(grow(genesisOnly, 10))
     world.source.claimed = { number: 9_000_000, hash: `0x${'ee'.repeat(32)}` as never }
     await world.until(() => codes(world).includes('SOURCE_EMPTY'))
@@ -257,7 +257,7 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
   })
 
-  it('a source that stands still is a wait with a reason (SOURCE_STOPPED)', async () => {
+  it('a source without new heads is a wait with a reason (SOURCE_STOPPED)', async () => {
     await using world = await follow(grow(genesisOnly, 10))
     await world.until(isAt(world, 10))
     await world.clock.advanceMs(5_000)
@@ -266,7 +266,7 @@ describe('consensus/follow', () => {
     expect(world.waits.current).toMatchObject([{ reason: 'source-head', isOverdue: true, fault: { code: 'SOURCE_STOPPED' } }])
   })
 
-  it('a head on which the engine cannot build is given up after ten minutes of gaps, down to the safe head (SOURCE_GAP)', async () => {
+  it('drops a head on which the engine cannot build after ten minutes of gaps, down to the safe head (SOURCE_GAP)', async () => {
     const chain = grow(genesisOnly, 20)
     await using world = await follow(chain, { ours: chain.slice(0, 11), safe: 5, options: { insertGas: 0n } })
     const insert = world.engine.insert.bind(world.engine)
@@ -284,7 +284,7 @@ describe('consensus/follow', () => {
     expect(world.engine.history[0]).toMatchObject({ unsafe: { number: 5 }, safe: { number: 5 } })
   })
 
-  it('a gap is over when the source comes back to our head', async () => {
+  it("a gap ends when the source returns to this node's head", async () => {
     const chain = grow(genesisOnly, 20)
     await using world = await follow(chain, { ours: chain.slice(0, 11) })
     world.engine.insert = async ({ parentHash: hash, blockNumber }) => {
@@ -296,7 +296,7 @@ describe('consensus/follow', () => {
     expect(world.reasons()).not.toContain('gap')
   })
 
-  it('an engine that is busy is waited for', async () => {
+  it('waits for a busy engine', async () => {
     await using world = await follow(grow(genesisOnly, 10))
     world.engine.failNext('insert', busyFault('ENGINE_BUSY', {}), busyFault('ENGINE_BUSY', {}))
     await world.until(isAt(world, 10))
@@ -305,7 +305,7 @@ describe('consensus/follow', () => {
 })
 
 describe('consensus/follow proofs', () => {
-  it('goes no further than the proofs allow, in block time, and on as they grow', async () => {
+  it('follows up to the limit of the proofs, in block time, and further as they advance', async () => {
     let latest: number | undefined
     await using world = await follow(grow(genesisOnly, 1_200), { proofs: async () => ({ latest }), options: { maxAheadSec: 1_024 } })
     await world.until(isAt(world, 512))
@@ -319,7 +319,7 @@ describe('consensus/follow proofs', () => {
     expect(world.reasons()).toEqual([])
   })
 
-  it('a failing question holds it back with a reason', async () => {
+  it('a failing proofs status stops it with a reason', async () => {
     let isDown = true
     const proofs = async () => {
       if (isDown) throw testFault('DOWN', {})
@@ -334,7 +334,7 @@ describe('consensus/follow proofs', () => {
     expect(world.reasons()).toEqual([])
   })
 
-  it('an execution half without the method ends it at the start, before anything is read', async () => {
+  it('stops at the start, before any request to the source, when the execution half lacks the method', async () => {
     const world = await follow(grow(genesisOnly, 20), {
       proofs: async () => {
         throw testFault('NO_METHOD', {})

@@ -19,7 +19,7 @@ export type FollowDeps = {
   readonly source: L2Source
   readonly inbox: UnsafeInbox
   readonly waits: Pick<Waits, 'enter' | 'leave'>
-  /** absent: the execution half records no proofs, or nobody waits for them */
+  /** absent: the execution half records no proofs, or following does not wait for them */
   readonly proofs?: ProofsStatus
   readonly clock: Clock
   readonly random: Random
@@ -29,17 +29,17 @@ export type FollowDeps = {
 
 export type FollowOptions = WindowOptions & {
   readonly config: RollupConfig
-  /** who says what is safe and finalized: the source, or derivation from L1 */
+  /** source of the safe and finalized labels: the followed node, or derivation from L1 */
   readonly labels: 'source' | 'l1'
-  /** of block time, beyond the proofs of the execution half */
+  /** maximum block time in seconds beyond the proofs of the execution half */
   readonly maxAheadSec: number
-  /** how often the source's labels are asked for at most; and at least, while nothing else is to be done: above 0 */
+  /** minimum interval between polls of the source's labels; also the maximum while there is nothing else to do; above 0 */
   readonly labelPollMs: number
-  /** how often the proofs are asked for while they are behind */
+  /** interval between polls of the proofs while they are behind */
   readonly proofsPollMs: number
-  /** gas of the blocks of one insert: others get their turn at the engine between two */
+  /** gas of the blocks in one insert; other engine tasks run between two inserts */
   readonly insertGas: bigint
-  /** bytes of the blocks of one insert, whatever a reorg asks for */
+  /** maximum bytes of the blocks in one insert, also in a reorg */
   readonly insertBytes: number
   readonly backoff: Backoff
 }
@@ -55,25 +55,25 @@ export const defaultFollowOptions: Omit<FollowOptions, 'config' | 'labels' | 'ma
   backoff: defaultBackoff,
 }
 
-/** A frozen picture of the follower. */
+/** Frozen snapshot of the follower. */
 export type FollowStatus = {
   readonly phase: 'starting' | 'following' | 'refusing' | 'stopped'
-  /** heads of the source as last seen */
+  /** last known heads of the source */
   readonly source: { readonly latest?: BlockId; readonly safe?: BlockId; readonly finalized?: BlockId }
-  /** whose labels ours are */
+  /** source of this node's labels */
   readonly labels: 'source' | 'l1'
-  /** the last block that the proofs allow; undefined: they are not waited for */
+  /** last block that the proofs allow; undefined: following does not wait for proofs */
   readonly limit: number | undefined
-  /** why the source's chain is not ours */
+  /** reason why the source's chain is refused */
   readonly refusal: Fault | undefined
-  /** why it stopped */
+  /** fault that stopped the follower */
   readonly fault: Fault | undefined
 }
 
-/** Follows another node: every block of it is executed here. */
+/** Follows another node and executes every block of it. */
 export interface Follower {
   /**
-   * Runs until the signal is aborted; once.
+   * Runs until the signal is aborted; may be called once.
    * @throws the fatal Fault that stopped it (SOURCE_WRONG_CHAIN, PROOFS_NOT_RECORDED); `status` keeps it
    */
   run(signal: AbortSignal): Promise<void>
@@ -88,13 +88,13 @@ type Doing = 'source-head' | 'source-block' | 'source-proofs'
 
 type NotInserted = Exclude<UnsafeOutcome, { kind: 'inserted' }>
 
-/** How often a start point is looked for that derivation has not found yet. */
+/** Interval between checks for the start point that derivation has not found yet. */
 const startPollMs = 50
-/** A head that was refused is tried once more after this, as long as a block is remembered as invalid. */
+/** Time after which a refused head is tried again: as long as invalid blocks are remembered. */
 const refusedMs = 10 * 60_000
-/** A source whose head has not moved for so many block times, and at least so long, has stopped. */
+/** Number of block times, and minimum time, without a new head after which the source counts as stopped. */
 const [stoppedBlocks, stoppedMs] = [5, 10_000]
-/** between two lines about progress */
+/** minimum interval between progress log lines */
 const logEveryMs = 10_000
 
 class SourceFollower implements Follower {
@@ -108,7 +108,7 @@ class SourceFollower implements Follower {
   #fault: Fault | undefined
   #headMs = 0
   #labelsDueMs = 0
-  /** number of our head when the labels were read */
+  /** number of this node's head when the labels were read */
   #labelledAt = 0
   #vain = 0
   #loggedMs = 0
@@ -136,7 +136,7 @@ class SourceFollower implements Follower {
     })
   }
 
-  /** From the source's head, seen anew, to where nothing is left to do but wait. */
+  /** Runs one turn: reads the source's head, then follows it until there is nothing to do but wait. */
   async #turn(signal: AbortSignal): Promise<void> {
     const { inbox, clock, waits } = this.#deps
     const heads = inbox.heads
@@ -156,7 +156,7 @@ class SourceFollower implements Follower {
     }
   }
 
-  /** Before the next turn, which begins at the source's head; longer each time that nothing came of one. */
+  /** Pauses before the next turn; the pause grows with each turn without progress. */
   async #pause(reason: 'source-block' | 'gap', fault: Fault, signal: AbortSignal): Promise<void> {
     const { waits, clock, random, inbox } = this.#deps
     if (waits.enter(reason, fault) === 're-anchor') await inbox.giveUp(signal)
@@ -177,13 +177,13 @@ class SourceFollower implements Follower {
     return latest
   }
 
-  /** Whether the source is on our chain, only not as far. */
+  /** Returns whether the source's head is in this node's chain, below its head. */
   async #isBehind(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<boolean> {
     if (latest.number >= heads.unsafe.number) return false
     return (await this.#deps.inbox.canonical(latest.number, signal))?.blockHash === latest.hash
   }
 
-  /** At the source's head, or ahead of it: waits for it to move. */
+  /** Waits for a new head of the source, at its head or ahead of it. */
   async #rest(latest: BlockId, heads: Heads, signal: AbortSignal): Promise<void> {
     const { source, waits, clock } = this.#deps
     this.#accept()
@@ -204,7 +204,7 @@ class SourceFollower implements Follower {
     await clock.delay(this.#options.proofsPollMs, signal)
   }
 
-  /** Brings the unsafe head to the target, or as far as the source lets it. */
+  /** Moves the unsafe head to the target, or as far as the source's blocks allow. */
   async #follow(heads: Heads, latest: BlockId, target: number, signal: AbortSignal): Promise<void> {
     const { unsafe } = heads
     if (target > unsafe.number && (await this.#catchUp(unsafe, target, heads, signal)) === 'done') return
@@ -223,11 +223,11 @@ class SourceFollower implements Follower {
     }
     const { number } = ancestor.block
     if (target <= number) return await this.#awaitProofs(signal)
-    log.warn('the node that is followed is on another branch', { from: number + 1, ours: unsafe.number, theirs: latest.number })
+    log.warn('followed node is on another branch', { from: number + 1, ours: unsafe.number, theirs: latest.number })
     if ((await this.#catchUp(ancestor.block, target, heads, signal)) === 'forked') throw consensusFault('SOURCE_REORGED', { number })
   }
 
-  /** Inserts the source's blocks after one of ours, up to the target; 'forked': what the source has there is not its child. */
+  /** Inserts the source's blocks after a block of this node, up to the target. 'forked': the source's next block is not a child of that block. */
   async #catchUp(after: BlockId, target: number, heads: Heads, signal: AbortSignal): Promise<'done' | 'forked'> {
     const { source, inbox } = this.#deps
     using window = new FollowWindow(source, this.#options, { from: after.number + 1, to: target }, signal)
@@ -255,18 +255,21 @@ class SourceFollower implements Follower {
   #logProgress({ number, hash }: BlockId, target: number): void {
     const { clock, log } = this.#deps
     const isLongAgo = clock.elapsedMs() - this.#loggedMs >= logEveryMs
-    if (number === target || isLongAgo) log[isLongAgo ? 'info' : 'debug']('follows', { number, hash, behind: target - number })
+    if (number === target || isLongAgo) log[isLongAgo ? 'info' : 'debug']('blocks followed', { number, hash, behind: target - number })
     if (isLongAgo) this.#loggedMs = clock.elapsedMs()
   }
 
-  /** A branch replaces ours in one step, if it is not too large for that: no reader sees a head much lower in between. */
+  /**
+   * Returns whether the pending blocks can be inserted. A branch replaces this node's in one step unless it is too large, so that readers see no much
+   * lower head in between.
+   */
   #isEnough(pending: readonly Payload[], heads: Heads, isLast: boolean): boolean {
     const reached = pending.at(-1)?.blockNumber ?? 0
     if (isLast || reached > heads.unsafe.number) return true
     return pending.reduce((sum, each) => sum + payloadBytes(each), 0) >= this.#options.insertBytes
   }
 
-  /** @returns whether all were inserted */
+  /** @returns whether all blocks were inserted */
   async #insert(payloads: readonly Payload[], signal: AbortSignal): Promise<boolean> {
     const { inbox, metrics, waits } = this.#deps
     for (const part of this.#parts(payloads)) {
@@ -282,7 +285,7 @@ class SourceFollower implements Follower {
     return true
   }
 
-  /** In pieces of some gas; those up to our head go together. */
+  /** Splits payloads into parts by gas. Blocks up to this node's head stay in one part. */
   *#parts(payloads: readonly Payload[]): Generator<readonly Payload[]> {
     const head = this.#deps.inbox.heads?.unsafe.number ?? 0
     let [part, gas]: [Payload[], bigint] = [[], 0n]
@@ -303,13 +306,13 @@ class SourceFollower implements Follower {
     await this.#refuse(consensusFault('SOURCE_REFUSED_HERE', { reason: outcome.reason }), 'other', signal)
   }
 
-  /** Leaves the source's chain alone until it has another head, and not at once even then; the same head is tried again much later. */
+  /** Refuses the source's chain until its head changes, with a growing pause. The same head is tried again after a longer time. */
   async #refuse(fault: Fault, why: 'leaves_out' | 'invalid' | 'other', signal: AbortSignal): Promise<void> {
     const { waits, metrics, log, clock, random, source } = this.#deps
-    // what L1 has replaced, the followed node gives up too
+    // after an L1 reorg, the followed node replaces its blocks too
     const level = why === 'other' ? 'warn' : 'error'
     if (this.#refusal?.message !== fault.message)
-      log[level]('the followed chain is refused', { code: fault.code, reason: fault.message, fix: fault.fix })
+      log[level]('followed chain refused', { code: fault.code, reason: fault.message, fix: fault.fix })
     this.#phase = 'refusing'
     this.#refusal = fault
     this.#refusals++
@@ -326,7 +329,7 @@ class SourceFollower implements Follower {
     }
   }
 
-  /** The source's chain is ours. */
+  /** Ends a refusal, because this node's chain is the source's. */
   #accept(): void {
     this.#phase = 'following'
     this.#refusal = undefined
@@ -336,8 +339,8 @@ class SourceFollower implements Follower {
   }
 
   /**
-   * Labels our blocks as the source does; above our head its labels stand for our head, if that is on its chain: which is asked after the
-   * labels, since it may have left it meanwhile.
+   * Applies the source's labels to this node's blocks. A label above this node's head becomes the head if the source has it. That check follows the
+   * read of the labels, because the source may have had a reorg.
    */
   async #label({ unsafe }: Heads, signal: AbortSignal): Promise<void> {
     const { source, inbox, clock, metrics } = this.#deps
@@ -368,16 +371,16 @@ class SourceFollower implements Follower {
     return this.#limit
   }
 
-  /** Runs until it succeeds, as a wait with a reason. That for proofs ends when they are far enough. */
+  /** Retries until success, as a wait with a reason. The wait for proofs ends only when they are far enough. */
   async #try<T>(doing: Doing, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     const { clock, random, waits, metrics, log } = this.#deps
     let hasFailed = false
     const onFailure = ({ failures, delayMs, error }: { failures: number; delayMs: number; error: unknown }): void => {
       hasFailed = true
       metrics.sourceFailures.inc({ doing })
-      log[failures === 1 ? 'warn' : 'debug']('failed, will try again', { doing, failures, delayMs, error })
+      log[failures === 1 ? 'warn' : 'debug']('request to the followed node failed, retrying', { doing, failures, delayMs, error })
       const step = waits.enter(doing, error)
-      if (doing === 'source-block' && step !== 'retry') throw error // from the source's head again: its chain may be another one
+      if (doing === 'source-block' && step !== 'retry') throw error // the next turn reads the source's head again, because its chain may have changed
     }
     const result = await retry({ clock, random }, { backoff: this.#options.backoff, signal, onFailure }, run)
     if (hasFailed && doing !== 'source-proofs') waits.leave(doing)

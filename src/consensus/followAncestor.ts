@@ -7,18 +7,18 @@ export type AncestorDeps = { readonly source: Pick<L2Source, 'payloads'>; readon
 
 export type Ancestor =
   | { readonly kind: 'found'; readonly block: BlockId }
-  /** the source does not have this block of ours, which may not go */
+  /** the source lacks this block, which must stay canonical */
   | { readonly kind: 'leaves-out'; readonly label: 'safe' | 'finalized'; readonly block: BlockId }
 
-/** The numbers to compare, downwards: the distances double, the floor is the last. Pure. */
+/** Generates the numbers to compare, downwards: distances double, the floor is last. Pure. */
 export function* walkBack(top: number, floor: number): Generator<number> {
   for (let distance = 0; top - distance > floor; distance = 2 * distance + 1) yield top - distance
   yield Math.max(floor, 0)
 }
 
 /**
- * The last block that the source and the execution half both have as canonical: exponential steps down, then halving. Never looks below what
- * must stay: the finalized head, and when L1 says what is safe, the safe head.
+ * Returns the last block that is canonical in the source and the execution half: exponential steps down, then binary search. It never searches below
+ * the block that must stay: the finalized head, or the safe head when L1 decides what is safe.
  * @param top number of the lower of both heads
  * @throws Fault SOURCE_EMPTY (retry) when the source lacks a block below its head; those of both
  */

@@ -7,7 +7,7 @@ import { zeroHash } from '#types/ids'
 
 type Chaos = { readonly world: FollowWorld; act(): Promise<void>; end(): Promise<void> }
 
-/** A source that never takes back what it called final, and whatever else can happen to it and to the engine. */
+/** Source that never reverts a finalized block, with random events of it and of the engine. */
 async function createChaos(seed: number): Promise<Chaos> {
   const roll = dice(seed)
   let [branch, final, proved] = [0, 0, 0]
@@ -46,7 +46,7 @@ async function createChaos(seed: number): Promise<Chaos> {
       acts[roll(acts.length)]?.()
       await clock.advanceMs([0, 500, 5_000, 70_000][roll(4)] ?? 0)
     },
-    /** All that was broken is whole again. */
+    /** Repairs everything. */
     async end() {
       engine.turn('on')
       source.failures.length = 0
@@ -60,7 +60,7 @@ async function createChaos(seed: number): Promise<Chaos> {
 }
 
 it.each([...Array.from({ length: 30 }, (_, seed) => seed), 122, 127, 195])(
-  'consensus/followChaos: whatever happens, the heads are those of the source in the end; seed %i',
+  "consensus/followChaos: the heads end equal to the source's; seed %i",
   async (seed) => {
     const { world, act, end } = await createChaos(seed)
     await using _world = world

@@ -2,24 +2,24 @@ import type { Payload } from '#types/payload'
 import type { L2Source } from './ports.ts'
 
 export type WindowOptions = {
-  /** blocks of one fetch at most */
+  /** maximum number of blocks in a fetch */
   readonly batchBlocks: number
-  /** bytes of one fetch, by what the blocks before it had */
+  /** maximum bytes of a fetch, estimated from the blocks before it */
   readonly batchBytes: number
-  /** fetches under way while earlier blocks are executed */
+  /** number of concurrent fetches while earlier blocks are executed */
   readonly ahead: number
 }
 
 type Fetch = { readonly from: number; readonly count: number; readonly payloads: Promise<readonly Payload[]> }
 
-/** A rough size in memory. */
+/** Returns the approximate size of a payload in memory. */
 export function payloadBytes({ transactions }: Payload): number {
   let bytes = 1_000
   for (const raw of transactions) bytes += raw.length + 100
   return bytes
 }
 
-/** Blocks of a source, fetched before they are wanted, handed out in order. Dispose of it to end what is under way. */
+/** Blocks of a source, fetched in advance and returned in order. Dispose it to abort pending fetches. */
 export class FollowWindow implements Disposable {
   readonly #source: Pick<L2Source, 'payloads'>
   readonly #options: WindowOptions
@@ -30,7 +30,7 @@ export class FollowWindow implements Disposable {
   #next: number
   #blockBytes = 0
 
-  /** @param from number of the first block, `to` of the last */
+  /** @param range number of the first and of the last block */
   constructor(source: Pick<L2Source, 'payloads'>, options: WindowOptions, range: { from: number; to: number }, signal: AbortSignal) {
     this.#source = source
     this.#options = options
@@ -42,13 +42,13 @@ export class FollowWindow implements Disposable {
     if (signal.aborted) stop()
   }
 
-  /** Nothing is left to hand out. */
+  /** True when all blocks have been returned. */
   get isDone(): boolean {
     return this.#fetches.length === 0 && this.#next > this.#to
   }
 
   /**
-   * The next blocks, at least one unless the source's chain ends before them; after a failure the same ones again.
+   * Returns the next blocks: at least one, unless the source's chain ends before them. After a failure, the same blocks are fetched again.
    * @throws Faults of the source
    */
   async take(): Promise<readonly Payload[]> {
@@ -70,11 +70,11 @@ export class FollowWindow implements Disposable {
 
   [Symbol.dispose](): void {
     this.#unlink()
-    this.#stop.abort(new DOMException('not wanted any more', 'AbortError'))
+    this.#stop.abort(new DOMException('no longer needed', 'AbortError'))
     this.#fetches.length = 0
   }
 
-  /** What was fetched from here on is fetched again. */
+  /** Drops fetches from this number on, so that these blocks are fetched again. */
   #cutAt(number: number): void {
     this.#fetches.length = 0
     this.#next = number
@@ -86,7 +86,7 @@ export class FollowWindow implements Disposable {
     while (this.#fetches.length < ahead && this.#next <= this.#to) {
       const count = Math.min(batchBlocks, fitting, this.#to - this.#next + 1)
       const payloads = this.#source.payloads(this.#next, count, this.#stop.signal)
-      payloads.catch(() => {}) // whoever takes it sees it
+      payloads.catch(() => {}) // `take` reports the failure
       this.#fetches.push({ from: this.#next, count, payloads })
       this.#next += count
     }

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log'
 
 const warnEveryMs = 86_400_000
 
-/** Warns once a day, while it is called, of a fork to come at which the node will stop. */
+/** Creates a function that warns, at most once a day, of an upcoming unsupported fork, before which the node stops. */
 export function createForkWarning({ clock, log }: { readonly clock: Clock; readonly log: Log }, schedule: ForkSchedule): () => void {
   let warnedMs = Number.NEGATIVE_INFINITY
   return () => {
@@ -13,6 +13,6 @@ export function createForkWarning({ clock, log }: { readonly clock: Clock; reado
     const coming = approachingUnsupportedFork(schedule, Math.floor(clock.nowMs() / 1000))
     if (coming === undefined) return
     warnedMs = clock.elapsedMs()
-    log.warn('a fork that this version does not support is coming: the node will stop before it', coming)
+    log.warn('unsupported fork ahead, the node will stop before it', coming)
   }
 }

@@ -1,10 +1,10 @@
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 
-/** More than a sequencer lets its origin lag behind L1. */
+/** Maximum number of blocks: more than a sequencer's L1 origin may lag behind L1. */
 const maxEntries = 512
 
-/** The L1 blocks that derivation read last: tells without asking L1 that an origin was replaced. Begins anew with derivation. */
+/** L1 blocks that derivation read last. They show that an origin was replaced without a request to L1. Cleared when derivation restarts. */
 export class L1Trail {
   readonly #hashes = new Map<number, Hash>()
 
@@ -17,12 +17,12 @@ export class L1Trail {
     this.#hashes.clear()
   }
 
-  /** Of the block that derivation has read at the number. */
+  /** Returns the hash of the block that derivation has read at the number. */
   hashAt(number: number): Hash | undefined {
     return this.#hashes.get(number)
   }
 
-  /** Whether derivation has read another block at the number; false when it has read none there. */
+  /** Returns whether derivation has read another block at the number; false when it has read none. */
   contradicts({ number, hash }: BlockId): boolean {
     const read = this.#hashes.get(number)
     return read !== undefined && read !== hash

@@ -2,21 +2,21 @@ import type { Clock } from '#lib/clock'
 import type { L1Ref } from '#types/blockRef'
 import type { L1Source } from './ports.ts'
 
-/** The heads of L1 as last seen; undefined: L1 has none yet. */
+/** Last known heads of L1; undefined: L1 has no such block yet. */
 export type L1Heads = { readonly latest: L1Ref | undefined; readonly safe: L1Ref | undefined; readonly finalized: L1Ref | undefined }
 
 export type L1WatchOptions = {
-  /** how often `latest` is asked for */
+  /** interval between polls of `latest` */
   readonly headPollMs: number
-  /** how often `safe` and `finalized` are */
+  /** interval between polls of `safe` and `finalized` */
   readonly labelPollMs: number
 }
 
 export interface L1Watch {
   readonly heads: L1Heads
-  /** Until the next poll is due; 0 when it is. */
+  /** Time until the next poll; 0 when it is due. */
   dueInMs(): number
-  /** Asks for `latest`, and for the other labels when theirs is due. A finalized block older than the one known is passed over. */
+  /** Polls `latest`, and the other labels when they are due. A finalized block below the known one is ignored. */
   poll(signal: AbortSignal): Promise<void>
 }
 

@@ -22,7 +22,7 @@ it.each([
   ['jovian', singular],
   ['jovian', span],
 ] as const)(
-  'consensus/pipeline: under %s, $1.batches batches, the safe chain is the sequencer’s, restarts included',
+  "consensus/pipeline: under %s, $1.batches batches, the safe chain equals the sequencer's, also after restarts",
   async (fork, form) => {
     const world = new DeriveWorld(forksTo(fork))
     minePosted(world, 5, form)
@@ -41,7 +41,7 @@ it.each([
   },
 )
 
-it.each([1, 20])('consensus/pipeline: an L1 reorg of %i blocks, batches posted anew', async (depth) => {
+it.each([1, 20])('consensus/pipeline: an L1 reorg of %i blocks, with the batches posted again', async (depth) => {
   const world = new DeriveWorld(forksTo('jovian'))
   minePosted(world, 4)
   world.mineEmpty(20)
@@ -62,7 +62,7 @@ it.each([1, 20])('consensus/pipeline: an L1 reorg of %i blocks, batches posted a
   expect(session.driver.status().resets).toBe(1)
 })
 
-it('consensus/pipeline: Holocene, an invalid block becomes its deposits, the rest of its channel is void', async () => {
+it('consensus/pipeline: from Holocene on, an invalid block becomes its deposits, and the rest of its channel is dropped', async () => {
   const world = new DeriveWorld(forksTo('holocene'))
   const before = world.sequence(2)
   const faulty = [...before, ...world.sequence(1, () => [badTransaction]), ...world.sequence(2)]
@@ -76,7 +76,7 @@ it('consensus/pipeline: Holocene, an invalid block becomes its deposits, the res
   expect((await session.engine.payload(3))?.transactions).toHaveLength(1)
 })
 
-it('consensus/pipeline: Holocene, killed anywhere around an invalid block: the same chain', async () => {
+it('consensus/pipeline: from Holocene on, a kill anywhere around an invalid block leads to the same chain', async () => {
   class Kill extends Error {}
   const mined = (): DeriveWorld => {
     const world = new DeriveWorld(forksTo('holocene'))
@@ -103,7 +103,7 @@ it('consensus/pipeline: Holocene, killed anywhere around an invalid block: the s
   }
 })
 
-it.each([singular, span])('consensus/pipeline: before Holocene an invalid block of $batches batches is dropped', async (form) => {
+it.each([singular, span])('consensus/pipeline: before Holocene, drops an invalid block of $batches batches', async (form) => {
   const world = new DeriveWorld(forksTo('granite'))
   const good = world.sequence(2)
   const head = world.blocks.length

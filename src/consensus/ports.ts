@@ -7,48 +7,50 @@ import type { Payload } from '#types/payload'
 export type L1Label = 'latest' | 'safe' | 'finalized'
 
 /**
- * L1 as the driver asks for it, everything verified by hash. A call fails with a Fault: severity 'retry' when another try may help (its data
- * may hold `retryAfterMs`), 'fatal' when none will. All calls end early when the signal is aborted, with its reason.
+ * L1 as the driver reads it, with all data verified by hash. Calls fail with a Fault of severity 'retry' when a retry may help (its data may have
+ * `retryAfterMs`), otherwise 'fatal'. An aborted signal ends a call with the signal's reason.
  */
 export interface L1Source {
-  /** undefined: the chain has no such block yet (nothing finalized) */
+  /** Returns a labelled block; undefined when there is none yet */
   head(label: L1Label, signal: AbortSignal): Promise<L1Ref | undefined>
-  /** The canonical block at the number, asked anew each time: whether a block that was read before is still canonical. undefined: not there (yet) */
+  /**
+   * Returns the canonical block at the number. Each call requests it again, to check that a block read before is still canonical. undefined: not
+   * there
+   */
   ref(number: number, signal: AbortSignal): Promise<L1Ref | undefined>
   /**
-   * The canonical block at a number, or any by its hash, with transactions and receipts. It may be read ahead: one that a reorg has since
-   * replaced is noticed by the parent hash of the next, as long as a second call for the number gives the new one.
-   * undefined: not there (yet)
+   * Returns the canonical block at a number, or any block by its hash, with transactions and receipts. The block may have been read ahead: if a reorg
+   * replaced it since, the parent hash of the next block shows it, and a second call for the number must return the new block. undefined: not there
    */
   block(at: number | Hash, signal: AbortSignal): Promise<L1Block | undefined>
-  /** 131,072 bytes each, in the order of the hashes, each verified against its own; 'missing': the slot has no such blobs any more */
+  /** Returns the blobs, 131,072 bytes each, in the order of the hashes, each verified against its hash; 'missing': the slot does not have them */
   blobs(block: L1Ref, hashes: readonly Hash[], signal: AbortSignal): Promise<readonly Uint8Array[] | 'missing'>
 }
 
-/** After reading this L1 block (and those before it) this L2 block is safe. */
+/** Record: after reading this L1 block and all before it, this L2 block is safe. */
 export type SafeHeadEntry = { readonly l1: BlockId; readonly safe: BlockId }
 
 /**
- * What derivation made safe, and when: restart point, finality, `optimism_safeHeadAtL1Block`. Entries ascend in both numbers; an L1 block that
- * made nothing safe has none, one that was read in several steps has several. Synchronous; the driver is the only writer.
+ * Records of the safe heads by L1 block, for restarts, finality and `optimism_safeHeadAtL1Block`. Records ascend in both numbers. An L1 block that
+ * made no block safe has no record; one that was read in several steps has several. Synchronous; the driver is the only writer.
  */
 export interface SafeHeadStore {
-  /** The last entry whose L1 block number is at most this one. */
+  /** Returns the last record whose L1 block number is at most this number. */
   atOrBelow(l1Number: number): SafeHeadEntry | undefined
   last(): SafeHeadEntry | undefined
-  /** The entry before this one. */
+  /** Returns the record before this one. */
   before(entry: SafeHeadEntry): SafeHeadEntry | undefined
-  /** Adds entries after the last one: all are durable in the end, or none. */
+  /** Appends records after the last one. The write is atomic and becomes durable. */
   append(entries: readonly SafeHeadEntry[]): void
-  /** Removes all entries after this one; all there are when undefined. Durable. */
+  /** Removes all records after this one; all records when undefined. Durable. */
   dropAfter(entry: SafeHeadEntry | undefined): void
 }
 
-/** Ordered bytes to bytes, in one durable table: what `createSafeHeadStore` needs. node/ fits store/ to it. */
+/** Durable table of ordered bytes for `createSafeHeadStore`. node/ implements it on store/. */
 export interface OrderedTable {
-  /** The entry with the greatest key ≤ this one, in lexicographic order. */
+  /** Returns the row with the greatest key ≤ this key, in lexicographic order. */
   floor(key: Uint8Array): { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
-  /** First removes the keys > `after` (when given), then puts: all of it is durable in the end, or none. */
+  /** Removes the keys > `deleteAfter` (when given), then writes `puts`. The change is atomic and becomes durable. */
   write(change: {
     readonly deleteAfter?: Uint8Array
     readonly puts: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
@@ -56,43 +58,49 @@ export interface OrderedTable {
 }
 
 /**
- * Another L2 node that is followed: nothing of it is believed unless the execution half makes the same of it. A call fails with a Fault of
- * severity 'retry' when another try may help, 'fatal' when none will. All calls end early when the signal is aborted, with its reason.
+ * Followed L2 node. Its blocks are trusted only after the execution half has executed them with the same result. Calls fail with a Fault of severity
+ * 'retry' when a retry may help, otherwise 'fatal'. An aborted signal ends a call with the signal's reason.
  */
 export interface L2Source {
-  /** undefined: the source has no such block (nothing finalized yet) */
+  /** Returns a labelled head; undefined when the source has none yet */
   head(label: 'latest' | 'safe' | 'finalized', signal: AbortSignal): Promise<BlockId | undefined>
-  /** Canonical blocks from a number on, ascending, up to `count`; fewer where its chain ends. Each is linked to the one before by its parent hash. */
+  /**
+   * Returns canonical blocks from a number on, ascending, up to `count`; fewer at the end of its chain. Each is linked to the block before it by its
+   * parent hash.
+   */
   payloads(from: number, count: number, signal: AbortSignal): Promise<readonly Payload[]>
-  /** Any block by its hash; undefined: not known there (any more). */
+  /** Returns any block by its hash; undefined when the source does not have it. */
   payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined>
   /**
-   * Resolves when the source may have a new head: told by it, or after a poll interval; after `withinMs` at the latest, since nothing tells of
-   * its other labels. Rejects only with the signal's reason.
+   * Resolves when the source may have a new head: after a notification or a poll interval, and after `withinMs` at the latest, because there are no
+   * notifications of other labels. Rejects only with the signal's reason.
    */
   waitForHead(signal: AbortSignal, withinMs?: number): Promise<void>
 }
 
-/** `gap`: the parent of the first payload is not known here. `refused`: it would leave out the safe head. */
+/** Result of an insert. `gap`: the parent of the first payload is unknown. `refused`: the branch would exclude the safe head. */
 export type UnsafeOutcome =
   | { readonly kind: 'inserted'; readonly head: L2Ref }
   | { readonly kind: 'invalid'; readonly number: number; readonly reason: string }
   | { readonly kind: 'gap'; readonly missing: BlockId }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** The engine queue as those feed it who know blocks that L1 does not confirm yet: follow mode, an operator, a sequencer. */
+/** Inbox of the engine queue for blocks that L1 does not confirm yet: from follow mode, an operator or a sequencer. */
 export interface UnsafeInbox {
-  /** as labelled last; undefined until a start point is found */
+  /** current heads; undefined until a start point is found */
   readonly heads: Heads | undefined
   /**
-   * Executes linked payloads, oldest first, and makes the last one the unsafe head, also when it leaves the branch of the present one. Payloads
-   * that are canonical already cost nothing. Faults of the engine of severity 'retry' are tried again inside, until the signal is aborted.
+   * Executes linked payloads, oldest first, and makes the last one the unsafe head, even when it is on another branch. Canonical payloads cost
+   * nothing. Faults of the engine of severity 'retry' are retried until the signal is aborted.
    */
   insert(payloads: readonly Payload[], signal: AbortSignal): Promise<UnsafeOutcome>
-  /** The canonical block at a number; as patient with the engine as `insert`. undefined: there is none */
+  /** Returns the canonical block at a number; retries as `insert` does. undefined: there is none */
   canonical(number: number, signal: AbortSignal): Promise<Payload | undefined>
-  /** Goes back to the safe head: for blocks on which nothing can be built here, though they are canonical. */
+  /** Moves the unsafe head back to the safe head, for canonical blocks on which the engine cannot build. */
   giveUp(signal: AbortSignal): Promise<void>
-  /** Labels canonical blocks as their source does, where no L1 says better; what is not canonical here, or no step forward, is passed over. */
+  /**
+   * Applies the source's labels to canonical blocks when labels do not come from L1. Ignores blocks that are not canonical, and labels that do not
+   * advance.
+   */
   label(labels: { readonly safe: BlockId | undefined; readonly finalized: BlockId | undefined }, signal: AbortSignal): Promise<void>
 }

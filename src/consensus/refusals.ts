@@ -2,10 +2,10 @@ import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 
 const maxEntries = 1_024
-/** A verdict may have been wrong (an engine that was short of something): after this it is asked again. */
+/** Time for which a verdict is kept. It may have been wrong, for example when the engine lacked memory. */
 const keepMs = 10 * 60_000
 
-/** Blocks that were found invalid lately: they are not executed again. Bounded in number and time. */
+/** Blocks recently found invalid, which are not executed again. Bounded in number and time. */
 export class Refusals {
   readonly #clock: Pick<Clock, 'elapsedMs'>
   readonly #reasons = new Map<Hash, { readonly reason: string; readonly untilMs: number }>()
@@ -14,7 +14,7 @@ export class Refusals {
     this.#clock = clock
   }
 
-  /** Remembers a verdict; one that is known already keeps its end. */
+  /** Stores a verdict; a known verdict keeps its expiry. */
   add(hash: Hash, reason: string): void {
     if (this.get(hash) !== undefined) return
     this.#reasons.delete(hash)

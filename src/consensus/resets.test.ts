@@ -9,7 +9,7 @@ import { Waits } from './waits.ts'
 
 const { signal } = new AbortController()
 
-it('consensus/resets: one reset after another for the same reason is a wait that names it, not a line each', async () => {
+it('consensus/resets: repeated resets for one reason are a wait that names it, with one log line', async () => {
   const clock = createManualClock()
   const lines: Record<string, unknown>[] = []
   const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -23,7 +23,7 @@ it('consensus/resets: one reset after another for the same reason is a wait that
     await paused
     resets.done()
   }
-  const told = (reason: string): number => lines.filter((line) => line['msg'] === 'derivation is reset' && line['reason'] === reason).length
+  const told = (reason: string): number => lines.filter((line) => line['msg'] === 'derivation reset' && line['reason'] === reason).length
   for (let again = 0; again < 50; again++) await reset('block 7 is final here')
   expect(told('block 7 is final here')).toBe(1)
   expect(resets.count).toBe(50)

@@ -16,12 +16,12 @@ export type ResetsDeps = {
   readonly waits: Waits
 }
 
-/** Owner of the reset that is wanted, and of how long resets have been in vain. */
+/** Owner of the pending reset and of the count of resets without progress. */
 export class Resets {
   readonly #deps: ResetsDeps
   readonly #backoff: Backoff
   #wanted: { readonly by: ResetBy; readonly reason: string } | undefined
-  /** what those were for that came one after the other without progress */
+  /** reason of the last reset, until derivation makes progress */
   #again: string | undefined
   #isAgain = false
   #count = 0
@@ -36,12 +36,12 @@ export class Resets {
     return this.#wanted
   }
 
-  /** since the process began */
+  /** number of resets since the process started */
   get count(): number {
     return this.#count
   }
 
-  /** The reset is the same as the one before, which did not help. */
+  /** True when the reset has the same reason as the previous one, which did not help. */
   get isAgain(): boolean {
     return this.#isAgain
   }
@@ -54,22 +54,25 @@ export class Resets {
     metrics.resets.inc({ by })
     this.#isAgain = reason === this.#again
     this.#again = reason
-    log[this.#isAgain ? 'debug' : 'warn']('derivation is reset', { by, reason })
+    log[this.#isAgain ? 'debug' : 'warn']('derivation reset', { by, reason })
   }
 
-  /** The wanted reset has been done. */
+  /** Clears the pending reset after it was done. */
   done(): void {
     this.#wanted = undefined
   }
 
-  /** Derivation has come further: the next reset is free again. */
+  /** Records progress of derivation, after which the next reset has no pause. */
   progressed(): void {
     this.#inVain = 0
     this.#again = undefined
     this.#deps.waits.leave('reset')
   }
 
-  /** The first reset is free; those that follow without progress between them wait longer and longer. @returns what is to be done in it */
+  /**
+   * Pauses before a reset. The first reset has no pause; each further one without progress has a longer pause.
+   * @returns the step to take in the reset
+   */
   async pause(signal: AbortSignal): Promise<Escalation> {
     const { clock, random, waits } = this.#deps
     const vain = this.#inVain++

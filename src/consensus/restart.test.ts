@@ -9,7 +9,7 @@ const blocks = (from: number, to: number, origin: number, tag = 'a'): Channel =>
   batches: Array.from({ length: to - from + 1 }, (_, at) => ({ number: from + at, origin, tag: `${tag}${from + at}` })),
 })
 
-/** L1 blocks with whole and split channels, an invalid block, a batch that comes too early, and one with nothing. */
+/** L1 blocks with whole and split channels, an invalid block, a batch after a gap, and one L1 block without batches. */
 function mineMixed({ l1 }: World): void {
   l1.mine(
     { batches: [...blocks(1, 1, 2).batches, { number: 2, origin: 2, tag: 'bad' }, ...blocks(3, 3, 2, 'void').batches] },
@@ -37,7 +37,7 @@ async function straight(schedule: Parameters<typeof createWorld>[0]): Promise<{ 
   return { hashes: session.engine.hashes(), safe: safeHeads(world, session) }
 }
 
-/** Kills the process at its nth effect; undefined when it came to the tip with fewer. */
+/** Kills the process at its nth effect; undefined when it reached the tip with fewer effects. */
 async function killAt(world: World, nth: number, commitBlocks: number): Promise<Session | undefined> {
   let count = 0
   const effect = (name: string): void => {
@@ -84,7 +84,7 @@ it.each([
   },
 )
 
-it('consensus/restart: many kills in one life come to the same chain', async () => {
+it('consensus/restart: many kills lead to the same chain', async () => {
   const expected = await straight(holocene)
   const world = createWorld(holocene)
   mineMixed(world)
@@ -97,7 +97,7 @@ it('consensus/restart: many kills in one life come to the same chain', async () 
   expect(safeHeads(world, last)).toEqual(expected.safe)
 })
 
-it('consensus/restart: a kill during an L1 reorg comes to the chain of the new branch', async () => {
+it('consensus/restart: a kill during an L1 reorg leads to the chain of the new branch', async () => {
   const remine = (world: World): void => {
     world.l1.rollBack(4)
     for (let at = 0; at < 5; at++) world.l1.mine(blocks(12 + at * 2, 13 + at * 2, 6, 'b'))
@@ -122,7 +122,7 @@ it('consensus/restart: a kill during an L1 reorg comes to the chain of the new b
   }
 })
 
-it('consensus/restart: with nothing new it labels nothing', async () => {
+it('consensus/restart: sets no label when nothing is new', async () => {
   const world = createWorld(holocene)
   mineMixed(world)
   const first = world.start()
@@ -133,7 +133,7 @@ it('consensus/restart: with nothing new it labels nothing', async () => {
   expect(second.engine.history).toEqual([])
 })
 
-it('consensus/restart: without its store it goes back a sequencing window, never below finalized, and derives the same chain', async () => {
+it('consensus/restart: without its store it moves back a sequencing window, never below finalized, and derives the same chain', async () => {
   const world = createWorld(holocene)
   mineMixed(world)
   world.l1.finalize(4)
@@ -166,7 +166,7 @@ it('consensus/restart: a batch kept from an L1 block before the recorded one bel
   expect(last.store.last()).toMatchObject({ l1: { number: 5 }, safe: { number: 6 } })
 })
 
-it('consensus/restart: after a reorg that happened while it was down it goes back as far as the records hold', async () => {
+it('consensus/restart: after a reorg while it was down, it moves back as far as the records are invalid', async () => {
   const world = createWorld(holocene)
   mineMixed(world)
   const first = world.start()
@@ -184,7 +184,7 @@ it.each([
   ['Holocene', holocene],
   ['before Holocene', {}],
 ] as const)(
-  'consensus/restart: %s, when derivation says otherwise than the records it goes back as far as they differ',
+  'consensus/restart: %s, when derivation contradicts the records, it moves back as far as they differ',
   async (_name, schedule) => {
     const world = createWorld(schedule)
     mineMixed(world)

@@ -1,9 +1,9 @@
 import { Fault } from '#lib/fault'
 
 /**
- * Runs what ends by a throw only: by the signal's reason, or by a fault.
- * @param onFault told of the Fault that ended it
- * @throws what it throws; once the signal is aborted, only a fatal Fault
+ * Runs a task that ends only by throwing: the signal's reason or a fault.
+ * @param onFault called with the Fault that ended the task
+ * @throws the task's error; after an abort, only a fatal Fault
  */
 export async function runUntilAborted(signal: AbortSignal, run: () => Promise<void>, onFault: (fault: Fault) => void): Promise<void> {
   try {

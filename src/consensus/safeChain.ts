@@ -6,15 +6,15 @@ import type { EngineQueue } from './engineQueue.ts'
 import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
 import type { Start } from './startPoint.ts'
 
-/** A block that was built on the tip, and the L1 block whose reading completed it. */
+/** Block built on the tip, with the L1 block that completed its batch. */
 export type Extension = {
   readonly safe: SafeHead
   readonly derivedFrom: BlockId
-  /** false: an invalid later block of its span batch (before Holocene) takes this one back too */
+  /** false: an invalid later block of the same span batch (before Holocene) also removes this one */
   readonly isFinal: boolean
 }
 
-/** The entries that a run of derived blocks adds to the store: the last block of each L1 block. Pure. */
+/** Returns the records that a run of derived blocks adds to the store: the last block of each L1 block. Pure. */
 export function entriesOf(extensions: readonly Extension[]): SafeHeadEntry[] {
   const entries: SafeHeadEntry[] = []
   for (const { safe, derivedFrom } of extensions) {
@@ -31,8 +31,8 @@ export type SafeChainDeps = {
 }
 
 /**
- * What derivation has made of L1: the labelled safe head, and what was derived or confirmed on top of it but is not labelled yet. After a start
- * the tip may be below the safe head: what is derived then are the labelled blocks once more. The unsafe chain is the queue's business.
+ * Result of derivation: the labelled safe head, and the blocks derived or confirmed on top of it that are not labelled yet. After a start the tip may
+ * be below the safe head: derivation then repeats labelled blocks. The queue owns the unsafe chain.
  */
 export class SafeChain {
   readonly #queue: SafeChainDeps['queue']
@@ -41,7 +41,7 @@ export class SafeChain {
   #safeNumber: number
   #base: SafeHead
   #pending: Extension[] = []
-  /** the last block with an entry in the store */
+  /** last block with a record in the store */
   #recorded: Extension | undefined
 
   constructor({ queue, store, config }: SafeChainDeps, { settled, point }: Start) {
@@ -52,12 +52,12 @@ export class SafeChain {
     this.#base = point.safe
   }
 
-  /** Number of the safe head, as labelled last. */
+  /** Number of the labelled safe head. */
   get safeNumber(): number {
     return this.#safeNumber
   }
 
-  /** What the next block is built on. */
+  /** Parent of the next derived block. */
   get tip(): SafeHead {
     return this.#pending.at(-1)?.safe ?? this.#base
   }
@@ -66,12 +66,12 @@ export class SafeChain {
     return this.#pending.length
   }
 
-  /** The L1 block that the tip was derived from, while the tip is not labelled. */
+  /** L1 block from which the tip was derived, while the tip is not labelled. */
   get pendingFrom(): BlockId | undefined {
     return this.#pending.at(-1)?.derivedFrom
   }
 
-  /** A block above the labelled ones. */
+  /** Returns a block above the labelled ones. */
   pendingAt(number: number): BlockId | undefined {
     return this.#pending.find(({ safe }) => safe.ref.number === number)?.safe.ref
   }
@@ -80,22 +80,22 @@ export class SafeChain {
     this.#pending.push(extension)
   }
 
-  /** Takes back the blocks of a span batch that is not complete. */
+  /** Removes the blocks of an incomplete span batch. */
   dropIncomplete(): void {
     this.#pending.length = this.#finalCount()
   }
 
-  /** Takes back every block that is not labelled. */
+  /** Removes all blocks that are not labelled. */
   dropPending(): void {
     this.#pending = []
   }
 
   /**
-   * Labels the derived blocks safe, up to the last that is final. Effects, in order: 1 their entries are durable in the store, 2 the heads are
-   * set. After a crash between them the execution half does not have the blocks of the new entries as canonical ones: the start point passes
-   * over these and finds the entry of the head that was labelled last, since each labelled head has its own; an entry whose block is canonical,
-   * since it was unsafe before, holds. May be called again when 2 failed.
-   * @returns the new safe head, undefined when nothing was labelled
+   * Labels the derived blocks safe, up to the last final one. Effects, in order: 1 their records become durable in the store, 2 the heads are set.
+   * After a crash between them, the blocks of the new records are not canonical in the execution half. The search for the start point skips such
+   * records and finds the record of the last labelled head, since each labelled head has one. A record of a block that is canonical, because it was
+   * unsafe before, is valid. `commit` may be called again when 2 failed.
+   * @returns the new safe head; undefined when nothing was labelled
    */
   async commit(signal: AbortSignal): Promise<SafeHead['ref'] | undefined> {
     const count = this.#finalCount()
@@ -112,9 +112,9 @@ export class SafeChain {
   }
 
   /**
-   * Goes back to (or stays at) the settled head of a start. Effects, in order: 1 entries that do not hold are dropped, 2 the heads are set. A
-   * crash between them leaves heads that no entry backs; the next start goes back to the same head. Genesis gets its entry at the first start.
-   * @param from the heads that the start was found for
+   * Moves to the settled head of a start. Effects, in order: 1 invalid records are dropped, 2 the heads are set. A crash between them leaves heads
+   * without a record; the next start moves to the same head. The first start records genesis.
+   * @param from the heads for which the start was found
    */
   async restart({ entry, settled, unsafe }: Start, from: Heads, signal: AbortSignal): Promise<void> {
     const last = this.#store.last()

@@ -11,7 +11,7 @@ const entry = (l1: number, safe: number): SafeHeadEntry => ({
   safe: { number: safe, hash: hash('l2', safe) },
 })
 
-it('consensus/safeHeadStore: finds entries by L1 number and walks back through several of one L1 block', () => {
+it('consensus/safeHeadStore: finds records by L1 number and walks back through several of one L1 block', () => {
   const store = createSafeHeadStore(createMemoryTable())
   const entries = [entry(2, 0), entry(5, 3), entry(5, 7), entry(300, 9)]
   store.append(entries)
@@ -30,7 +30,7 @@ it('consensus/safeHeadStore: finds entries by L1 number and walks back through s
   expect(back).toEqual(entries)
 })
 
-it('consensus/safeHeadStore: drops what comes after an entry, or everything', () => {
+it('consensus/safeHeadStore: drops the records after a record, or all', () => {
   const store = createSafeHeadStore(createMemoryTable())
   store.append([entry(2, 0), entry(5, 3), entry(5, 7), entry(6, 9)])
   store.dropAfter(entry(5, 3))
@@ -39,7 +39,7 @@ it('consensus/safeHeadStore: drops what comes after an entry, or everything', ()
   expect(store.last()).toBeUndefined()
 })
 
-it('consensus/safeHeadStore: refuses entries that do not ascend', () => {
+it('consensus/safeHeadStore: refuses records that do not ascend', () => {
   const store = createSafeHeadStore(createMemoryTable())
   store.append([entry(5, 3)])
   expect(() => store.append([entry(5, 3)])).toThrow(RangeError)
@@ -47,7 +47,7 @@ it('consensus/safeHeadStore: refuses entries that do not ascend', () => {
   expect(store.last()).toEqual(entry(5, 3))
 })
 
-it('consensus/safeHeadStore: reads what it wrote, at any numbers', () => {
+it('consensus/safeHeadStore: reads the records it wrote, at any numbers', () => {
   const numbers = fc.uniqueArray(fc.tuple(fc.nat(2 ** 31), fc.nat(2 ** 31)), { minLength: 1, maxLength: 20, selector: ([l1]) => l1 })
   fc.assert(
     fc.property(numbers, (pairs) => {

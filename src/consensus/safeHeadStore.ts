@@ -8,13 +8,13 @@ type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 const highest = new Uint8Array(8).fill(0xff)
 
-/** L1 number ‖ L2 number (u64 big-endian each): rows ascend in the order in which blocks became safe. */
+/** Returns the key: L1 number ‖ L2 number (u64 big-endian each). Rows ascend in the order in which blocks became safe. */
 const keyOf = ({ l1, safe }: SafeHeadEntry): Uint8Array => concatBytes(u64Bytes(l1.number), u64Bytes(safe.number))
 
-/** L1 hash ‖ L2 hash. */
+/** Returns the value: L1 hash ‖ L2 hash. */
 const hashesOf = ({ l1, safe }: SafeHeadEntry): Uint8Array => concatBytes(fromHex(l1.hash), fromHex(safe.hash))
 
-/** The greatest key that is less than that of the entry; undefined when there is none. */
+/** Returns the greatest key below the record's; undefined when there is none. */
 function keyBelow({ l1, safe }: SafeHeadEntry): Uint8Array | undefined {
   if (safe.number > 0) return concatBytes(u64Bytes(l1.number), u64Bytes(safe.number - 1))
   return l1.number > 0 ? concatBytes(u64Bytes(l1.number - 1), highest) : undefined
@@ -29,7 +29,7 @@ function decodeRow(row: Row | undefined): SafeHeadEntry | undefined {
   return { l1: id(0), safe: id(1) }
 }
 
-/** The safe head store over one ordered table: keys of 16 bytes, values of 64. */
+/** Creates the safe head store over an ordered table: keys of 16 bytes, values of 64. */
 export function createSafeHeadStore(table: OrderedTable): SafeHeadStore {
   const last = (): SafeHeadEntry | undefined => decodeRow(table.floor(concatBytes(highest, highest)))
   return {
@@ -44,7 +44,7 @@ export function createSafeHeadStore(table: OrderedTable): SafeHeadStore {
       let below = top ? keyOf(top) : emptyBytes
       const puts = entries.map((entry) => ({ key: keyOf(entry), value: hashesOf(entry) }))
       for (const { key } of puts) {
-        if (compareBytes(below, key) >= 0) throw new RangeError('safe head entries must ascend')
+        if (compareBytes(below, key) >= 0) throw new RangeError('safe head records must ascend')
         below = key
       }
       table.write({ puts })

@@ -17,7 +17,7 @@ import { depositType } from '#types/transaction'
 const pool = (number: number) => [userTransaction(number)]
 const number = (run: SequencerRun): number => headOf(run).blockNumber
 
-/** A node that has read L1's genesis and sequences on it. */
+/** Node that has read L1's genesis and sequences on it. */
 async function begin(
   changes: Partial<RollupConfig> = {},
   fork: Parameters<typeof forksTo>[0] = 'jovian',
@@ -26,7 +26,7 @@ async function begin(
   return { host, run: host.start() }
 }
 
-/** Posts all that is not safe, mines until it is, and holds it against what another node derives. */
+/** Posts all blocks that are not safe, mines until they are, and compares them with the blocks that another node derives. */
 async function settleAll(host: SequencerHost, run: SequencerRun): Promise<void> {
   const { world } = host
   world.mine({ transactions: postRest(world, run) })
@@ -37,7 +37,7 @@ async function settleAll(host: SequencerHost, run: SequencerRun): Promise<void> 
   expect(run.ended()).toBeUndefined()
 }
 
-it('consensus/sequencer: a block is built from one block time before its own on, and is the head just before it', async () => {
+it('consensus/sequencer: builds a block from one block time before its timestamp on, and makes it the head just before its timestamp', async () => {
   const { host, run } = await begin()
   await host.pass(0)
   expect(run.sequencer.status().phase).toBe('building')
@@ -54,14 +54,14 @@ it('consensus/sequencer: a block is built from one block time before its own on,
   expect(metrics).toContain('basalt_sequencer_late_blocks_total 0\n')
 })
 
-it('consensus/sequencer: blocks of one second', async () => {
+it('consensus/sequencer: builds blocks of one second', async () => {
   const { host, run } = await begin({ blockTimeSec: 1 })
   await host.pass(10)
   expect(number(run)).toBe(10)
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: it takes each L1 block as origin as soon as its time allows, with its deposits and config updates', async () => {
+it('consensus/sequencer: takes each L1 block as origin as soon as its time allows, with its deposits and config updates', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(9)
@@ -78,7 +78,7 @@ it('consensus/sequencer: it takes each L1 block as origin as soon as its time al
   expect(run.engine.durable.heads.safe.number).toBe(16)
 })
 
-it('consensus/sequencer: an L1 block is an origin once it is confirmed by as many as asked for', async () => {
+it('consensus/sequencer: an L1 block is an origin once it has the configured confirmations', async () => {
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), pool)
   const run = host.start({ l1ConfirmationBlocks: 3 })
   await host.pass(1)
@@ -90,7 +90,7 @@ it('consensus/sequencer: an L1 block is an origin once it is confirmed by as man
   expect(originsOf(host.world, run).at(-1)).toBe(2)
 })
 
-it('consensus/sequencer: a late L1: blocks go on up to the drift, then wait, and none is empty before that', async () => {
+it('consensus/sequencer: while L1 is late, builds full blocks up to the drift, then waits', async () => {
   const { host, run } = await begin({ maxSequencerDriftSec: 40 }, 'ecotone')
   await host.pass(60)
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 40)
@@ -100,7 +100,7 @@ it('consensus/sequencer: a late L1: blocks go on up to the drift, then wait, and
   host.world.mine({}, 58)
   await host.pass(3)
   const { chain } = run.engine.durable
-  // up to the next origin's time they are empty, then they take it and have transactions again
+  // up to the next origin's time they are empty; from then on they have transactions again
   const empty = chain.filter(({ timestamp }) => timestamp > genesisTimeSec + 40 && timestamp < genesisTimeSec + 58)
   expect(empty).toHaveLength(8)
   expect(empty.every(({ transactions }) => transactions.length === 1)).toBe(true)
@@ -110,7 +110,7 @@ it('consensus/sequencer: a late L1: blocks go on up to the drift, then wait, and
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: Fjord has 1,800 s of drift', { timeout: 20_000 }, async () => {
+it('consensus/sequencer: the drift is 1,800 s from Fjord on', { timeout: 20_000 }, async () => {
   const { host, run } = await begin()
   host.clock.jumpMs(1_900_000)
   await host.pass(2)
@@ -135,7 +135,7 @@ it('consensus/sequencer: after a long stop it catches up at once, each block wit
   await settleAll(host, again)
 })
 
-it('consensus/sequencer: after a stop beyond the sequencing window it goes on where derivation has filled it, without users at first', {
+it('consensus/sequencer: after a stop beyond the sequencing window it continues where derivation has filled it, first without user transactions', {
   timeout: 20_000,
 }, async () => {
   const { host, run } = await begin({ sequencingWindowBlocks: 20 })
@@ -147,7 +147,7 @@ it('consensus/sequencer: after a stop beyond the sequencing window it goes on wh
   const again = host.start()
   await host.pass(3)
   const { chain, heads } = again.engine.durable
-  // the blocks of before were never posted
+  // the earlier blocks were never posted
   expect(heads.safe.l1Origin.number).toBe(44)
   const firstOfUsers = chain.findIndex(({ transactions }) => transactions.length > 1)
   expect(originsOf(host.world, again)[firstOfUsers]).toBe(49)
@@ -156,7 +156,7 @@ it('consensus/sequencer: after a stop beyond the sequencing window it goes on wh
   expect(again.engine.durable.heads.safe.timestamp).toBe(genesisTimeSec + 770)
 })
 
-it('consensus/sequencer: every fork is crossed; its first block holds nothing of the pool, but for Azul, which has no such rule', async () => {
+it('consensus/sequencer: crosses every fork; the first block has no pool transactions, except with Azul, which has no such rule', async () => {
   const forks = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
   const times = Object.fromEntries(forks.map((fork, at) => [fork, genesisTimeSec + 20 + 15 * at]))
   const azul = genesisTimeSec + 20 + 15 * forks.length
@@ -176,7 +176,7 @@ it('consensus/sequencer: every fork is crossed; its first block holds nothing of
   expect(await run.registry.metrics()).toContain('basalt_consensus_derived_blocks_total{outcome="built"} 0\n')
 })
 
-it('consensus/sequencer: L1 replaces the origin: what stands on it is given up, and the chain goes on', async () => {
+it('consensus/sequencer: when L1 replaces the origin, drops the blocks on it and continues', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(12)
@@ -193,11 +193,11 @@ it('consensus/sequencer: L1 replaces the origin: what stands on it is given up, 
   expect(run.engine.hashes()).not.toContain(replaced.blockHash)
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 34)
   expect(originsOf(world, run).at(-1)).toBe(3)
-  expect(host.lines.filter(({ msg }) => msg === 'unsafe blocks are given up')).toHaveLength(1)
+  expect(host.lines.filter(({ msg }) => msg === 'unsafe blocks dropped')).toHaveLength(1)
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: on a head whose origin derivation has read otherwise nothing is begun, however long it takes to give it up', async () => {
+it('consensus/sequencer: builds nothing on a head whose origin derivation contradicts, until the head is dropped', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(11)
@@ -221,7 +221,7 @@ it('consensus/sequencer: on a head whose origin derivation has read otherwise no
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: nothing is sequenced while derivation has not read L1 to its head: a restart does not fork what was posted', async () => {
+it('consensus/sequencer: builds nothing until derivation has read L1 to its head, so that a restart does not fork the posted chain', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(23)
@@ -241,7 +241,7 @@ it('consensus/sequencer: nothing is sequenced while derivation has not read L1 t
   await settleAll(host, again)
 })
 
-it('consensus/sequencer: L1 away: blocks go on with the origin there is', async () => {
+it('consensus/sequencer: continues with the current origin while L1 is unreachable', async () => {
   const { host, run } = await begin()
   await host.pass(4)
   host.cutL1('head', 'ref', 'block')
@@ -254,7 +254,7 @@ it('consensus/sequencer: L1 away: blocks go on with the origin there is', async 
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: the wall clock is set forwards and back: blocks follow it, none twice', async () => {
+it('consensus/sequencer: follows a wall clock that is set forward and back, and builds no block twice', async () => {
   const { host, run } = await begin()
   await host.pass(10)
   host.clock.jumpMs(20_000)
@@ -268,7 +268,7 @@ it('consensus/sequencer: the wall clock is set forwards and back: blocks follow 
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: an engine that is killed while it builds and loses its tail: derivation begins anew, blocks follow', async () => {
+it('consensus/sequencer: after an engine was killed during a build and lost its tail, derivation restarts and blocks follow', async () => {
   const { host, run } = await begin()
   await host.pass(11)
   run.engine.turn('off')
@@ -280,7 +280,7 @@ it('consensus/sequencer: an engine that is killed while it builds and loses its 
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: an engine that fails once is asked again within the block', async () => {
+it('consensus/sequencer: retries an engine that fails once within the block', async () => {
   const { host, run } = await begin()
   await host.pass(4)
   run.engine.turn('off')
@@ -290,7 +290,7 @@ it('consensus/sequencer: an engine that fails once is asked again within the blo
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)
 })
 
-it('consensus/sequencer: stopped it builds nothing, what was being built is dropped; it starts on the unsafe head alone (SEQUENCER_STATE)', async () => {
+it('consensus/sequencer: when stopped, drops the block being built; starts on the unsafe head only (SEQUENCER_STATE)', async () => {
   const { host, run } = await begin()
   const { sequencer } = run
   await host.pass(5)
@@ -308,7 +308,7 @@ it('consensus/sequencer: stopped it builds nothing, what was being built is drop
   await settleAll(host, run)
 })
 
-it('consensus/sequencer: one that begins stopped waits to be started', async () => {
+it('consensus/sequencer: builds nothing before `start` when it is created stopped', async () => {
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), pool)
   const run = host.start({ isStopped: true })
   await expect(run.sequencer.start(host.world.config.genesis.l2.hash)).rejects.toThrow('no prestate')
@@ -319,7 +319,7 @@ it('consensus/sequencer: one that begins stopped waits to be started', async () 
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 12)
 })
 
-it('consensus/sequencer: a block that is offered meanwhile is built on; the one under way is dropped', async () => {
+it('consensus/sequencer: builds on a block inserted meanwhile and drops the pending one', async () => {
   const { host, run } = await begin()
   const { world } = host
   await host.pass(5)
@@ -337,7 +337,7 @@ it('consensus/sequencer: a block that is offered meanwhile is built on; the one 
   expect(l2RefOf(world.config, headOf(run)).parentHash).toBe(chain[3]?.blockHash)
 })
 
-it('consensus/sequencer: while the safe head is too far behind nothing is built; then it goes on', async () => {
+it('consensus/sequencer: builds nothing while the safe head is too far behind, then continues', async () => {
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), pool)
   const run = host.start({ maxSafeLagSec: 20 })
   await host.pass(40)
@@ -349,7 +349,7 @@ it('consensus/sequencer: while the safe head is too far behind nothing is built;
   expect(run.engine.durable.heads.safe.number).toBe(10)
 })
 
-it('consensus/sequencer: a fork without rules ends it before the first block under it (UNSUPPORTED_FORK)', async () => {
+it('consensus/sequencer: ends before the first block of an unsupported fork (UNSUPPORTED_FORK)', async () => {
   const host = createSequencerHost(new DeriveWorld({ ...forksTo('jovian'), beryl: genesisTimeSec + 9 }), pool)
   const run = host.start()
   await host.pass(12)

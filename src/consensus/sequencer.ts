@@ -27,7 +27,7 @@ import type { Waits } from './waits.ts'
 export type SequencerDeps = {
   readonly chain: SequencedChain
   readonly l1: Pick<L1Source, 'ref' | 'block'>
-  /** the head of L1 as derivation has seen it last */
+  /** returns the L1 head that derivation last saw */
   readonly l1Head: () => L1Ref | undefined
   readonly waits: Pick<Waits, 'enter' | 'leave'>
   readonly clock: Clock
@@ -37,40 +37,46 @@ export type SequencerDeps = {
 
 export type SequencerOptions = {
   readonly config: RollupConfig
-  /** an L1 block is an origin once it has as many on top of it */
+  /** number of L1 blocks on top of an L1 block before it can be an origin */
   readonly l1ConfirmationBlocks: number
-  /** nothing is sequenced before `start` */
+  /** true: sequencing waits for `start` */
   readonly isStopped: boolean
-  /** nothing is built while the safe head is so much block time behind the unsafe one; absent: however far it is */
+  /** maximum block time in seconds of the unsafe head before the safe head, at which building pauses; absent: no limit */
   readonly maxSafeLagSec?: number
 }
 
-/** A frozen picture of the sequencer. */
+/** Frozen snapshot of the sequencer. */
 export type SequencerStatus = {
   readonly isActive: boolean
-  /** `waiting`: for derivation to have read L1, for L1, or for the safe head; `idle`: for the time of the next block */
+  /** `waiting`: for derivation to read L1, for L1, or for the safe head; `idle`: until the next block is due */
   readonly phase: 'stopped' | 'waiting' | 'idle' | 'building' | 'sealing'
-  /** the last one that became the head, its transactions with the deposits, and how long after its time that was (below 0: before) */
+  /** last block that became the head, its number of transactions including deposits, and its delay after its timestamp (below 0: before it) */
   readonly last: { readonly block: L2Ref; readonly transactions: number; readonly lateMs: number } | undefined
   readonly sealedBlocks: number
 }
 
-/** What an operator does with it. */
+/** Controls of the sequencer for an operator. */
 export interface SequencerControl {
   isActive(): boolean
-  /** @throws Fault SEQUENCER_STATE (retry): it runs already, or the hash is not that of the unsafe head */
+  /**
+   * Starts sequencing.
+   * @throws Fault SEQUENCER_STATE (retry) when it is active already, or when the hash is not that of the unsafe head
+   */
   start(unsafe: Hash): Promise<void>
   /**
-   * Ends sequencing; what is being built is dropped, what is being sealed becomes the head.
-   * @returns the hash of the unsafe head, which this node moves no more
-   * @throws Fault SEQUENCER_STATE (retry): it does not run
+   * Stops sequencing. A block being built is dropped; a block being sealed becomes the head.
+   * @returns the hash of the unsafe head, which this node no longer moves
+   * @throws Fault SEQUENCER_STATE (retry) when it is not active
    */
   stop(): Promise<Hash>
   status(): SequencerStatus
 }
 
 export interface Sequencer extends SequencerControl {
-  /** Runs until the signal is aborted; once. @throws Fault DEPOSITS_INVALID, UNSUPPORTED_FORK, and those of L1 and the engine (fatal) */
+  /**
+   * Runs until the signal is aborted; may be called once.
+   * @throws Fault DEPOSITS_INVALID, UNSUPPORTED_FORK, and those of L1 and the engine (fatal)
+   */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -78,16 +84,16 @@ export function createSequencer(deps: SequencerDeps, options: SequencerOptions):
   return new BlockSequencer(deps, options)
 }
 
-/** The clock may be set: a wait for a time is looked at again after so long. */
+/** Maximum sleep, because the wall clock may be set while the sequencer waits for a time. */
 const longestSleepMs = 1_000
-/** L1 is asked again, when nothing can be built without it, after so long. */
+/** Pause before L1 is queried again when no block can be built without it. */
 const originPauseMs = 250
 
-/** A block under way: `control` is aborted when it is in vain. */
+/** Block being built; `control` is aborted when it is no longer needed. */
 type Work = { readonly parent: L2Ref; readonly control: AbortController }
 type Plan = { readonly attributes: PayloadAttributes; readonly origin: L1Ref } | { readonly reason: string }
 
-/** `sealAtMs`: when its sealing was to begin, in elapsed time; undefined: it was late, and never waited for more transactions */
+/** `sealAtMs`: time at which its seal was due, in elapsed time; undefined: the block was late and did not wait for more transactions */
 type Built = { readonly payload: Payload; readonly sealAtMs: number | undefined }
 
 class BlockSequencer implements Sequencer {
@@ -103,7 +109,7 @@ class BlockSequencer implements Sequencer {
   #sealedBlocks = 0
   #head: SafeHead | undefined
   #work: Work | undefined
-  /** the seal under way */
+  /** pending seal */
   #sealing: Promise<unknown> = Promise.resolve()
   #ring: () => void = () => {}
 
@@ -141,7 +147,7 @@ class BlockSequencer implements Sequencer {
     this.#work?.control.abort()
     await this.#sealing.catch(() => {})
     const head = this.#deps.chain.heads
-    if (head === undefined) throw stateFault('sequencer is stopped, and the unsafe head is not known yet')
+    if (head === undefined) throw stateFault('sequencer is stopped, but the unsafe head is unknown')
     return head.unsafe.hash
   }
 
@@ -150,7 +156,7 @@ class BlockSequencer implements Sequencer {
     this.#isActive = isActive
     metrics.active.set({}, isActive ? 1 : 0)
     if (!isActive) leaveWaits(waits)
-    log.info(isActive ? 'sequencer is started' : 'sequencer is stopped', { head: chain.heads?.unsafe.number })
+    log.info(isActive ? 'sequencer started' : 'sequencer stopped', { head: chain.heads?.unsafe.number })
     this.#ring()
   }
 
@@ -192,7 +198,7 @@ class BlockSequencer implements Sequencer {
     }
   }
 
-  /** One block, from its plan to the head. */
+  /** Sequences one block, from its plan until it is the head. */
   async #sequence(parent: L2Ref, dueMs: number, signal: AbortSignal): Promise<void> {
     const { chain, clock, metrics, waits } = this.#deps
     const begunMs = clock.elapsedMs()
@@ -206,7 +212,7 @@ class BlockSequencer implements Sequencer {
       if ('reason' in plan) return await this.#awaitOrigin(parent, plan.reason, signal)
       waits.leave('sequencer-origin')
       const built = await this.#build(work, plan.attributes, dueMs, until)
-      // also a block that was built just before it became vain
+      // includes a block that was complete just before the head moved
       if (built === undefined || until.aborted) return void metrics.blocks.inc({ outcome: 'moved' })
       const { payload, sealAtMs } = built
       metrics.building.observe({}, ((sealAtMs ?? clock.elapsedMs()) - begunMs) / 1_000)
@@ -222,14 +228,14 @@ class BlockSequencer implements Sequencer {
       metrics.blocks.inc({ outcome: 'moved' })
     } finally {
       this.#work = undefined
-      // whatever ended it: the engine need not go on with it
+      // ends the engine's build in any case
       work.control.abort()
     }
-    // behind schedule there is no pause between blocks: others of the thread get a turn
+    // behind schedule there is no pause between blocks; this lets other tasks of the thread run
     await clock.delay(0, signal)
   }
 
-  /** @returns undefined: the head has moved meanwhile */
+  /** @returns undefined when the head has moved */
   async #build(work: Work, attributes: PayloadAttributes, dueMs: number, until: AbortSignal): Promise<Built | undefined> {
     const { chain, clock } = this.#deps
     const { parent } = work
@@ -248,10 +254,10 @@ class BlockSequencer implements Sequencer {
     const { chain, l1Head, clock, log } = this.#deps
     const { config, l1ConfirmationBlocks } = this.#options
     if (chain.trail.contradicts(parent.l1Origin))
-      return { reason: `L1 has replaced block ${parent.l1Origin.number}, the origin of its parent` }
+      return { reason: `L1 has replaced block ${parent.l1Origin.number}, its parent's L1 origin` }
     const untilMs = clock.elapsedMs() + this.#blockMs / 2
     const current = await this.#origins.current(parent.l1Origin, this.#blockMs / 2)
-    if (current === undefined) return { reason: `L1 does not give block ${parent.l1Origin.number}, the origin of its parent` }
+    if (current === undefined) return { reason: `L1 does not return block ${parent.l1Origin.number}, its parent's L1 origin` }
     const head = l1Head()
     const next = await this.#origins.next(current, (head?.number ?? 0) - l1ConfirmationBlocks, untilMs - clock.elapsedMs())
     const plan = planOrigin(config, parent, current.ref, next?.ref)
@@ -260,11 +266,11 @@ class BlockSequencer implements Sequencer {
     const attributes = sequencedAttributes(config, await this.#headAt(parent, signal), origin)
     if (typeof attributes === 'string') return { reason: attributes }
     const noTxPool = attributes.noTxPool || isWindowEnding(config, origin.ref, head)
-    log.debug('a block is begun', { number: parent.number + 1, l1Block: origin.ref.number, noTxPool })
+    log.debug('block building started', { number: parent.number + 1, l1Block: origin.ref.number, noTxPool })
     return { attributes: { ...attributes, noTxPool }, origin: origin.ref }
   }
 
-  /** The head with its system config, which its own payload tells. */
+  /** Returns the head with its system config, which is read from its payload. */
   async #headAt(ref: L2Ref, signal: AbortSignal): Promise<SafeHead> {
     if (this.#head?.ref.hash === ref.hash) return this.#head
     const payload = await this.#deps.chain.payload(ref.hash, signal)
@@ -323,7 +329,10 @@ class BlockSequencer implements Sequencer {
     this.#ring()
   }
 
-  /** Until something may have changed. @param ms at most; undefined: however long */
+  /**
+   * Waits until the heads or the state may have changed.
+   * @param ms maximum time; undefined: no limit
+   */
   async #pause(ms: number | undefined, signal: AbortSignal): Promise<void> {
     const rung = new AbortController()
     this.#ring = (): void => rung.abort()

@@ -10,7 +10,7 @@ import { depositType } from '#types/transaction'
 
 const late = ['ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
 
-/** Everything that may happen to a sequencer, by chance; L1 blocks come when they like. */
+/** Random events of a sequencer; L1 blocks arrive at random times. */
 function createChaos(seed: number) {
   const roll = dice(seed)
   const schedule: ForkSchedule =
@@ -35,7 +35,7 @@ function createChaos(seed: number) {
     ]
     return [receiptOf(logs)]
   }
-  /** An L1 block whose time is now or a little later, however long ago the last one was. */
+  /** Returns an L1 block whose time is now or a little later, whatever the time of the last one. */
   const mine = (posts: boolean): void => {
     const parent = world.l1.at(-1)?.ref.timestamp ?? genesisTimeSec
     const seconds = Math.max(1, nowSec() - parent + roll(4))
@@ -62,7 +62,7 @@ function createChaos(seed: number) {
     () => run.engine.turn('on', Math.max(run.engine.durable.heads.finalized.number, headOf(run).blockNumber - roll(12))),
     () => run.engine.failNext(roll(2) ? 'setHeads' : 'build', ...Array.from({ length: roll(3) }, () => busyFault('ENGINE_BUSY', {}))),
     () => host.clock.jumpMs((roll(3) - 1) * 10_000),
-    // not awaited: it waits for the engine, and time stands still here
+    // not awaited: it waits for the engine, and the clock does not advance here
     () => {
       const { sequencer } = run
       const done: Promise<unknown> = sequencer.isActive() ? sequencer.stop() : sequencer.start(headOf(run).blockHash)
@@ -81,7 +81,7 @@ function createChaos(seed: number) {
       await acts[roll(acts.length)]?.()
       await host.pass([0, 0.7, 3, 12, 40][roll(5)] ?? 0)
     },
-    /** All that was broken is whole again, L1 goes on, and everything is posted. */
+    /** Repairs everything, advances L1, and posts all blocks. */
     async end(): Promise<void> {
       run.engine.turn('on')
       host.cutL1()
@@ -95,7 +95,7 @@ function createChaos(seed: number) {
 }
 
 it.each(Array.from({ length: 16 }, (_, seed) => seed))(
-  'consensus/sequencer: whatever happens, what it sequenced and posted is what another node derives; seed %i',
+  'consensus/sequencer: after random events, another node derives the sequenced and posted blocks; seed %i',
   async (seed) => {
     const { world, host, run, act, end } = createChaos(seed)
     for (let turn = 0; turn < 40; turn++) await act()
@@ -105,7 +105,7 @@ it.each(Array.from({ length: 16 }, (_, seed) => seed))(
     const { chain, heads } = run().engine.durable
     expect(run().engine.hashes().slice(0, elsewhere.length)).toEqual(elsewhere)
     expect(elsewhere.length).toBe(heads.safe.number + 1)
-    // it has caught up, on time, and what was posted last is safe
+    // it has caught up, on time, and the blocks posted last are safe
     expect(host.clock.nowMs() / 1_000 - heads.unsafe.timestamp).toBeLessThanOrEqual(2 + world.config.blockTimeSec)
     expect(heads.unsafe.timestamp - heads.safe.timestamp).toBeLessThanOrEqual(20)
     expect(chain.some(({ transactions }) => transactions.some(([type]) => type !== depositType))).toBe(true)

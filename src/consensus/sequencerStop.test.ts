@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createSequencerHost, headOf } from '#test/harness/consensus/sequencer'
 import { DeriveWorld, forksTo, userTransaction } from '#test/harness/derive/world'
 
-/** Stops a sequencer that is behind its schedule so many steps of the event loop's turn after block 4 was executed. */
+/** Stops a sequencer that is behind its schedule, this number of event loop turns after block 4 was executed. */
 async function stopAfter(steps: number): Promise<{ readonly told: string; readonly head: string }> {
   let stop = (): void => {}
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')), (number) => {
@@ -26,7 +26,7 @@ async function stopAfter(steps: number): Promise<{ readonly told: string; readon
   return { told: hash ?? 'not stopped', head }
 }
 
-it('consensus/sequencer: whenever it is stopped, the head that it tells is the last one', { timeout: 20_000 }, async () => {
+it('consensus/sequencer: `stop` returns the last head, whenever it is called', { timeout: 20_000 }, async () => {
   for (let steps = 0; steps < 80; steps++) {
     const { told, head } = await stopAfter(steps)
     expect([steps, told]).toEqual([steps, head])

@@ -13,7 +13,7 @@ const at = (number: number): L2Ref => l2RefOf(config, chain[number - 1] as (type
 it.each([
   ['in order', [9, 6, 3], [9, 6, 3]],
   ['all the same', [9, 9, 9], [9, 9, 9]],
-  ['finalized above safe: what is final is safe', [9, 3, 6], [9, 6, 6]],
+  ['finalized above safe: the finalized block becomes safe', [9, 3, 6], [9, 6, 6]],
   ['safe above unsafe', [6, 9, 3], [6, 6, 3]],
   ['finalized above unsafe', [6, 3, 9], [6, 3, 3]],
   ['both above unsafe', [3, 6, 9], [3, 3, 3]],
@@ -22,16 +22,16 @@ it.each([
   expect([heads.unsafe.number, heads.safe.number, heads.finalized.number]).toEqual(expected)
 })
 
-it('consensus/soundHeads: a finalized block that is not canonical comes down to the safe head', async () => {
+it('consensus/soundHeads: lowers a finalized block that is not canonical to the safe head', async () => {
   const stray = { ...at(6), hash: at(7).hash }
   expect((await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: stray }, undefined)).finalized).toEqual(at(3))
 })
 
 it.each([
-  ['labels forgotten by a restart', 6, [9, 6, 6]],
-  ['a finalized head that is lost with its tail', 12, [9, 3, 0]],
-  ['a finalized head that moved on', 0, [9, 3, 0]],
-] as const)('consensus/soundHeads: what is known to be final: %s', async (_what, known, expected) => {
+  ['labels lost by a restart', 6, [9, 6, 6]],
+  ['a finalized head lost with its tail', 12, [9, 3, 0]],
+  ['a finalized head that advanced', 0, [9, 3, 0]],
+] as const)('consensus/soundHeads: a known finalized head: %s', async (_what, known, expected) => {
   const genesis = { ...at(1), number: 0, hash: at(1).parentHash }
   const heads = await soundHeads(engine, { unsafe: at(9), safe: at(3), finalized: genesis }, known === 0 ? genesis : at(known))
   expect([heads.unsafe.number, heads.safe.number, heads.finalized.number]).toEqual(expected)

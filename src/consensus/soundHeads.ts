@@ -7,10 +7,10 @@ const isIn = async (engine: Reader, unsafe: L2Ref, block: L2Ref): Promise<boolea
   block.number <= unsafe.number && (await engine.payload(block.number))?.blockHash === block.hash
 
 /**
- * The heads of an engine in their order, which one that was restarted, rolled back or repaired by hand may have lost: what is known to be final
- * stays final while it is canonical; a finalized block above the safe head is safe when it is canonical; labels above the unsafe head come down
- * to it. The same object when nothing is wrong.
- * @param known the finalized head before; undefined: none is known
+ * Returns the heads in a valid order. An engine that was restarted, rolled back or repaired by hand may have lost it. A known finalized head stays
+ * finalized while it is canonical; a canonical finalized block above the safe head becomes safe; labels above the unsafe head are lowered to it.
+ * Returns the same object when the order is valid.
+ * @param known the previous finalized head; undefined: unknown
  * @throws Faults of the engine
  */
 export async function soundHeads(engine: Reader, heads: Heads, known: L2Ref | undefined): Promise<Heads> {

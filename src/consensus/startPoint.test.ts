@@ -19,10 +19,10 @@ async function derived(schedule: ForkSchedule): Promise<{ world: World; deps: St
 }
 
 it.each([
-  ['before Granite the old timeout', { granite: l1Time(99) }, 14],
-  ['from Granite the new one', { granite: 0 }, 16],
-  ['by the time of the L1 origin, though the L2 block is of Granite', { granite: l1Time(20) + 1 }, 14],
-  ['by the time of the L1 origin, at its very second', { granite: l1Time(20) }, 16],
+  ['before Granite, the old timeout', { granite: l1Time(99) }, 14],
+  ['from Granite on, the new timeout', { granite: 0 }, 16],
+  ['by the time of the L1 origin, although the L2 block is in Granite', { granite: l1Time(20) + 1 }, 14],
+  ['by the time of the L1 origin, exactly at Granite', { granite: l1Time(20) }, 16],
   ['twice the timeout before Canyon', { canyon: l1Time(99), granite: l1Time(99) }, 8],
 ])('consensus/startPoint: reading begins a channel timeout before the origin: %s', async (_what, schedule, l1Number) => {
   const { deps, heads, world } = await derived(schedule)
@@ -49,7 +49,7 @@ it('consensus/startPoint: the system config is that of the L2 block on the L1 bl
   expect(point.safe.systemConfig.gasLimit).toBe(19n)
 })
 
-it('consensus/startPoint: reading never begins before the L1 genesis of the rollup', async () => {
+it("consensus/startPoint: reading never begins before the rollup's L1 genesis", async () => {
   const { world, deps, heads } = await derived({ granite: 0 })
   const genesis = await findStart(
     { ...deps, store: { last: none, before: none, atOrBelow: none } },
@@ -63,7 +63,7 @@ it('consensus/startPoint: reading never begins before the L1 genesis of the roll
 
 const none = (): SafeHeadEntry | undefined => undefined
 
-it('consensus/startPoint: a reorg leads to the last record that holds, L1 of another chain to a stop (L1_CHAIN_MISMATCH)', async () => {
+it('consensus/startPoint: moves back to the last valid record after a reorg, and stops on an L1 of another chain (L1_CHAIN_MISMATCH)', async () => {
   const { world, deps, heads } = await derived({ granite: 0 })
   world.l1.rollBack(10)
   world.l1.mine()
@@ -73,7 +73,7 @@ it('consensus/startPoint: a reorg leads to the last record that holds, L1 of ano
   await expect(findStart(deps, heads, signal)).rejects.toMatchObject({ code: 'L1_CHAIN_MISMATCH' })
 })
 
-it('consensus/startPoint: a safe block that the execution half lost is named (BLOCK_MISSING)', async () => {
+it('consensus/startPoint: names a safe block that the execution half lost (BLOCK_MISSING)', async () => {
   const { deps, heads } = await derived({ granite: 0 })
   const store = { last: none, before: none, atOrBelow: none }
   const engine: StartDeps['engine'] = { payload: async (at) => (at === heads.finalized.hash ? undefined : deps.engine.payload(at)) }

@@ -18,26 +18,26 @@ export type StartDeps = {
 }
 
 export type Start = {
-  /** from its safe head on, derivation is repeated up to the settled head, then goes on */
+  /** derivation is repeated from its safe head up to the settled head, then continues */
   readonly point: StartPoint
-  /** the safe head that stays */
+  /** safe head that is kept */
   readonly settled: L2Ref
-  /** the unsafe head that stays: above the settled one as long as L1 does not contradict an origin */
+  /** unsafe head that is kept: above the settled head as long as L1 does not contradict an origin */
   readonly unsafe: L2Ref
-  /** the L1 block from which the settled head was derived, and the first that made anything after the point's safe head safe */
+  /** L1 block from which the settled head was derived, and the first that made any block after the point's safe head safe */
   readonly derivedFrom: BlockId
-  /** the last entry of the store that still holds; later ones are to be dropped */
+  /** last valid record of the store; later ones are to be dropped */
   readonly entry: SafeHeadEntry | undefined
 }
 
-/** `finalized`: derivation is repeated from there, as much as that is; the safe head stays none the less. */
+/** `finalized`: derivation is repeated from the finalized head, however far back that is; the safe head is kept. */
 export type StartFrom = 'settled' | 'finalized'
 
 /**
- * Where derivation can go on without changing what was right. The settled head is the last recorded safe head that the execution half has and
- * whose L1 block is still canonical, else the finalized head; without any record (a lost store) the safe head less a sequencing window, never
- * below finalized. Derivation is repeated from the safe head before that L1 block, because only so it is known whether a channel there was
- * flushed in the middle. Reading L1 begins a channel timeout before the L1 origin, so that channels that were open are read whole.
+ * Finds the point from which derivation continues without changing valid safe blocks. The settled head is the last recorded safe head that the
+ * execution half has and whose L1 block is still canonical, else the finalized head. Without any record (a lost store) it is the safe head minus a
+ * sequencing window, never below the finalized head. Derivation is repeated from the safe head before that L1 block, because only this shows whether
+ * a channel in it was flushed. Reading starts a channel timeout before the L1 origin, so that open channels are read completely.
  * Cost: one L1 header per replaced L1 block, O(log n) payloads and L1 headers for the unsafe chain.
  * @throws Fault L1_BEHIND, L1_MOVED, BLOCK_MISSING (retry), HEAD_LOST (reset), L1_CHAIN_MISMATCH (fatal), and those of L1
  * @see specs protocol/derivation.md, "Resetting the Pipeline"
@@ -65,17 +65,17 @@ async function pointAt(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortS
   return { l1, systemConfig: await systemConfigAt(deps, l1.number, ref), safe }
 }
 
-/** What derivation is repeated from, and the last L1 block that has done all it does to it. */
+/** Safe head from which derivation is repeated, and the last L1 block whose batches are already a part of it. */
 type Base = { readonly ref: L2Ref; readonly accountedFor?: number }
 
-/** The finalized head: with its own record it is what was safe after all of that L1 block was read. */
+/** Returns the finalized head. If it has a record, all batches of the record's L1 block are a part of it. */
 function finalizedBase({ store }: StartDeps, { finalized }: Heads): Base {
   let entry = store.last()
   while (entry && entry.safe.number > finalized.number) entry = store.before(entry)
   return { ref: finalized, ...(entry?.safe.hash === finalized.hash && { accountedFor: entry.l1.number }) }
 }
 
-/** The recorded safe head before the L1 block of the entry was read. */
+/** Returns the recorded safe head before the L1 block of the record. */
 async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeHeadEntry): Promise<Base | undefined> {
   const before = store.atOrBelow(entry.l1.number - 1)
   const payload = before && (await engine.payload(before.safe.number))
@@ -84,8 +84,8 @@ async function safeHeadBefore({ config, engine, store }: StartDeps, entry: SafeH
 }
 
 /**
- * The last entry that holds and is not below the finalized head; failing that, the last one below it. While L1 ends below an entry and agrees
- * with those before, it may be behind: no reason to give up the safe head.
+ * Returns the last valid record that is not below the finalized head, else the last one below it. When L1's head is below a record's L1 block and L1
+ * agrees with the records before it, L1 may be behind, and the safe head is kept.
  */
 async function lastSoundEntry(deps: StartDeps, heads: Heads, signal: AbortSignal): Promise<SafeHeadEntry | undefined> {
   let beyond: BlockId | undefined
@@ -124,8 +124,9 @@ async function canonicalOrigin(deps: StartDeps, ref: L2Ref, heads: Heads, signal
 }
 
 /**
- * The L1 block a channel timeout before the origin, by the timeout in force there; never before L1 genesis of the rollup. Before Canyon a channel
- * of which only the end is read keeps others waiting until it times out: twice as far back, so that this is over at the origin.
+ * Returns the L1 block one channel timeout before the origin, by the timeout in force there; never before the rollup's L1 genesis. Before Canyon, a
+ * channel of which only the end is read blocks others until it times out. The distance is doubled there, so that this channel has timed out at the
+ * origin.
  */
 async function readFrom({ config, l1 }: StartDeps, origin: L1Ref, signal: AbortSignal): Promise<L1Ref> {
   const { schedule, channelTimeoutBlocks, channelTimeoutGraniteBlocks } = config
@@ -138,13 +139,16 @@ async function readFrom({ config, l1 }: StartDeps, origin: L1Ref, signal: AbortS
   return found
 }
 
-/** The system config as of an L1 block, from the last L2 block that builds on it. */
+/** Returns the system config at an L1 block, from the last L2 block with that origin. */
 async function systemConfigAt(deps: StartDeps, l1Number: number, safe: L2Ref): Promise<StartPoint['systemConfig']> {
   const ref = await lastBlockOfOrigin(deps, l1Number, safe, deps.config.genesis.l2.number)
   return systemConfigOf(deps.config, await payloadAt(deps, ref.hash))
 }
 
-/** The safe head less a sequencing window, whatever became of the L1 blocks it was derived from; finalized when even its origin was replaced. */
+/**
+ * Returns the safe head minus a sequencing window, whatever happened to the L1 blocks it was derived from; the finalized head when its origin was
+ * replaced too.
+ */
 async function unrecordedHead(deps: StartDeps, { safe, finalized }: Heads, signal: AbortSignal): Promise<L2Ref> {
   const head = await lastBlockOfOrigin(deps, safe.l1Origin.number - deps.config.sequencingWindowBlocks, safe, finalized.number)
   const origin = await deps.l1.ref(head.l1Origin.number, signal)
@@ -152,7 +156,10 @@ async function unrecordedHead(deps: StartDeps, { safe, finalized }: Heads, signa
   return origin.hash === head.l1Origin.hash ? head : finalized
 }
 
-/** The last block up to `from` whose L1 origin is at most `l1Number`, `lowest` when none is. Steps back in doubled strides, then halves. */
+/**
+ * Returns the last block up to `from` whose L1 origin is at most `l1Number`; `lowest` when there is none. Steps back in doubled strides, then uses a
+ * binary search.
+ */
 async function lastBlockOfOrigin(deps: StartDeps, l1Number: number, from: L2Ref, lowest: number): Promise<L2Ref> {
   let above = from
   let below = from

@@ -6,31 +6,31 @@ import type { L1Ref } from '#types/blockRef'
 import type { L1Heads } from './l1Watch.ts'
 import type { Wait } from './waits.ts'
 
-/** A frozen picture of the consensus half. */
+/** Frozen snapshot of the consensus half. */
 export type DriverStatus = {
   readonly phase: 'starting' | 'deriving' | 'stopped'
   readonly l1: L1Heads
   /** the L1 block that derivation read last */
   readonly origin: L1Ref | undefined
   readonly heads: Heads | undefined
-  /** who says what is safe and finalized: derivation from L1, or the node that is followed */
+  /** source of the safe and finalized labels: derivation from L1, or the followed node */
   readonly labels: 'l1' | 'source'
-  /** what keeps it from going on: the oldest wait but for that at the tip; undefined: nothing */
+  /** the oldest wait except the normal one at the tip; undefined: none */
   readonly wait: Wait | undefined
-  /** everything that is waited for, oldest first */
+  /** all waits, oldest first */
   readonly waits: readonly Wait[]
-  /** resets since the process began */
+  /** resets since the process started */
   readonly resets: number
-  /** why it stopped */
+  /** fault that stopped it */
   readonly fault: Fault | undefined
 }
 
-/** The wait that matters most: the oldest but for the normal one at the tip. */
+/** Returns the most important wait: the oldest except the normal one at the tip. */
 export function mainWait(waits: readonly Wait[]): Wait | undefined {
   return waits.find(({ reason }) => reason !== 'l1-head') ?? waits[0]
 }
 
-/** For a progress line. Targets are undefined until they are known; `l2Target` is the last block that the L1 head leaves time for. */
+/** Values of a progress line. Targets are undefined until they are known; `l2Target` is the last block whose time is not after the L1 head. */
 export type Progress = {
   readonly l1Block: number | undefined
   readonly l1Target: number | undefined

@@ -17,7 +17,7 @@ async function derived() {
   return { world, session }
 }
 
-it('consensus/syncStatus: L1 labels, the block read last, and the heads', async () => {
+it('consensus/syncStatus: has the L1 labels, the block read last, and the heads', async () => {
   const { world, session } = await derived()
   const status = syncStatusOf(session.driver.status())
   expect(status).toMatchObject({ currentL1: world.l1.at(5), headL1: world.l1.at(5), safeL1: world.l1.at(3), finalizedL1: world.l1.at(3) })
@@ -25,12 +25,12 @@ it('consensus/syncStatus: L1 labels, the block read last, and the heads', async 
   expect(status.localSafeL2).toEqual(status.safeL2)
 })
 
-it('consensus/syncStatus: before the start nothing is known', () => {
+it('consensus/syncStatus: has no values before the start', () => {
   const { driver } = createWorld().start()
   expect(Object.values(syncStatusOf(driver.status())).every((value) => value === undefined)).toBe(true)
 })
 
-it('consensus/syncStatus: the safe head at an L1 block is that of the last block up to it which made any', async () => {
+it('consensus/syncStatus: the safe head at an L1 block is that of the last L1 block up to it that made any block safe', async () => {
   const { session } = await derived()
   const status = session.driver.status()
   const at = (l1Number: number): unknown => {
@@ -40,14 +40,14 @@ it('consensus/syncStatus: the safe head at an L1 block is that of the last block
   expect([1, 2, 3, 4, 5, 99].map(at)).toEqual([undefined, [2, 0], [3, 2], [4, 4], [4, 4], [4, 4]])
 })
 
-it('consensus/syncStatus: an entry whose label is still on the way is passed over', async () => {
+it('consensus/syncStatus: skips a record whose label is not set yet', async () => {
   const { session } = await derived()
   const status = session.driver.status()
   session.store.append([{ l1: { number: 5, hash: storageRoot }, safe: { number: 9, hash: storageRoot } }])
   expect(safeHeadAtL1Block(session.store, status, 5)?.safe.number).toBe(4)
 })
 
-it('consensus/syncStatus: the output of a block before Isthmus takes the storage root from the state', async () => {
+it('consensus/syncStatus: before Isthmus, the output of a block has the storage root from the state', async () => {
   const { world, session } = await derived()
   const asked: number[] = []
   const deps = {
@@ -64,7 +64,7 @@ it('consensus/syncStatus: the output of a block before Isthmus takes the storage
   expect(await outputAtBlock(deps, 5)).toBeUndefined()
 })
 
-it('consensus/status: progress counts to the last block that the L1 head leaves time for', async () => {
+it('consensus/status: the progress target is the last block whose time is not after the L1 head', async () => {
   const { world, session } = await derived()
   expect(progressOf(world.config, session.driver.status())).toEqual({ l1Block: 5, l1Target: 5, l2Block: 4, l2Target: 18 })
 })

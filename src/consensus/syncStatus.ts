@@ -8,7 +8,7 @@ import type { Hash } from '#types/ids'
 import type { SafeHeadEntry, SafeHeadStore } from './ports.ts'
 import type { DriverStatus } from './status.ts'
 
-/** What `optimism_syncStatus` tells; undefined: not known yet (zeros on the wire). */
+/** Result of `optimism_syncStatus`; undefined: not known yet (zeros on the wire). */
 export type SyncStatus = {
   /** the L1 block that derivation read last */
   readonly currentL1: L1Ref | undefined
@@ -40,8 +40,8 @@ export function syncStatusOf({ origin, l1, heads }: DriverStatus): SyncStatus {
 }
 
 /**
- * What `optimism_safeHeadAtL1Block` tells: the last L1 block up to this one that made anything safe, and the safe head after it. Entries whose
- * labels are still on the way are passed over. undefined: nothing is recorded as early as that.
+ * Returns the result of `optimism_safeHeadAtL1Block`: the last L1 block up to this one that made any block safe, and the safe head after it. Records
+ * whose labels are not set yet are skipped. undefined: there is no record that early.
  */
 export function safeHeadAtL1Block(
   store: Pick<SafeHeadStore, 'atOrBelow' | 'before'>,
@@ -53,7 +53,7 @@ export function safeHeadAtL1Block(
   return entry
 }
 
-/** What `optimism_outputAtBlock` tells, beside the sync status. */
+/** Result of `optimism_outputAtBlock`, except the sync status. */
 export type Output = {
   readonly outputRoot: Hash
   readonly block: L2Ref
@@ -65,11 +65,11 @@ export type Output = {
 export type OutputDeps = {
   readonly config: RollupConfig
   readonly engine: Pick<Engine, 'payload'>
-  /** Before Isthmus the header does not hold it: asked of the state after a known block. */
+  /** Returns the storage root from the state after a block. Before Isthmus the header does not contain it. */
   readonly messagePasserStorageRoot: (block: BlockId) => Promise<Hash>
 }
 
-/** The output of the canonical block at a number; undefined when there is none. @see specs protocol/proposals.md; isthmus/exec-engine.md */
+/** Returns the output of the canonical block at a number; undefined when there is none. @see specs protocol/proposals.md; isthmus/exec-engine.md */
 export async function outputAtBlock(deps: OutputDeps, number: number): Promise<Output | undefined> {
   const { config, engine } = deps
   const payload = await engine.payload(number)

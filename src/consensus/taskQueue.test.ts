@@ -4,7 +4,7 @@ import { type TaskKind, TaskQueue, taskKinds } from './taskQueue.ts'
 
 const { signal } = new AbortController()
 
-/** A queue whose first task runs until it is released; what else is given waits. */
+/** Queue whose first task runs until it is released; further tasks wait. */
 function create() {
   const queue = new TaskQueue()
   const ran: string[] = []
@@ -14,7 +14,7 @@ function create() {
   return { queue, ran, add, release: () => release(), first }
 }
 
-it('consensus/taskQueue: one at a time, the highest kind first, first come first served among equals', async () => {
+it('consensus/taskQueue: runs one task at a time, the highest kind first, in order of arrival within a kind', async () => {
   const { queue, ran, add, release, first } = create()
   const kinds = taskKinds.toReversed()
   const tasks = [...kinds, ...kinds].map((kind, at) => add(kind, `${kind} ${at < kinds.length ? 1 : 2}`))
@@ -26,7 +26,7 @@ it('consensus/taskQueue: one at a time, the highest kind first, first come first
   expect(ran).toEqual(taskKinds.flatMap((kind) => [`${kind} 1`, `${kind} 2`]))
 })
 
-it('consensus/taskQueue: a task that fails tells its giver, and the next one runs', async () => {
+it("consensus/taskQueue: rejects with a task's error, then runs the next task", async () => {
   const { queue, add, release } = create()
   const failing = queue.run('build', signal, () => Promise.reject(new Error('no')))
   const next = add('insert', 'next')
@@ -35,7 +35,7 @@ it('consensus/taskQueue: a task that fails tells its giver, and the next one run
   expect(await next).toBe('1 next')
 })
 
-it('consensus/taskQueue: a task that is aborted before its turn never runs', async () => {
+it('consensus/taskQueue: never runs a task that is aborted before its turn', async () => {
   const { queue, ran, add, release } = create()
   const control = new AbortController()
   const aborted = add('build', 'aborted', control.signal)
@@ -49,7 +49,7 @@ it('consensus/taskQueue: a task that is aborted before its turn never runs', asy
   expect(ran).toEqual(['kept'])
 })
 
-it('consensus/taskQueue: two who take turns get turns, whatever their kinds', async () => {
+it('consensus/taskQueue: two callers that await each task both make progress, whatever their kinds', async () => {
   const queue = new TaskQueue()
   const ran: TaskKind[] = []
   const give = async (kind: TaskKind): Promise<void> => {

@@ -1,25 +1,30 @@
-/** Highest first. `start`: heads are read or set for a new beginning. `seal`: a sequencer's block is begun, or becomes the unsafe head. */
+/**
+ * Kinds of tasks, highest priority first. `start`: reads or sets heads at a start. `seal`: begins a sequencer's block, or makes it the unsafe head.
+ */
 export const taskKinds = ['start', 'seal', 'build', 'insert', 'consolidate', 'finalize'] as const
 export type TaskKind = (typeof taskKinds)[number]
 
 type Waiting = { readonly kind: TaskKind; readonly run: () => Promise<void>; readonly drop: (reason: unknown) => void }
 
 /**
- * One task at a time, the highest kind first, first come first served among equals. Who gives a task awaits it, so two who take turns get
- * turns. A task whose signal is aborted before its turn never runs.
+ * Runs one task at a time, the highest kind first, in order of arrival within a kind. A caller awaits its task before it adds another, so callers of
+ * all kinds make progress. A task whose signal is aborted before its turn never runs.
  */
 export class TaskQueue {
   readonly #waiting = new Map<TaskKind, Waiting[]>(taskKinds.map((kind) => [kind, []]))
   #isRunning = false
 
-  /** Tasks that have not begun. */
+  /** Number of tasks that have not started. */
   get size(): number {
     let size = 0
     for (const list of this.#waiting.values()) size += list.length
     return size
   }
 
-  /** @returns what the task returns; rejects with what it throws, or with the signal's reason when that comes before its turn */
+  /**
+   * Adds a task.
+   * @returns the result of the task; rejects with its error, or with the signal's reason when it is aborted before its turn
+   */
   run<T>(kind: TaskKind, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)

@@ -10,7 +10,7 @@ const chain = await chainOf(mineSix)
 const forked = forkedFrom(chain, 10, 'other')
 const hashesOf = (payloads: readonly Payload[]): string[] => payloads.map(({ blockHash }) => blockHash)
 
-/** A node that has read L1 up to where the rollup begins; the rest is hidden. */
+/** Node that has read L1 up to the rollup's genesis; later L1 blocks are hidden. */
 async function begin(lines: Record<string, unknown>[] = []): Promise<{ world: World; session: Session }> {
   const world = createWorld(holocene, createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) }))
   mineSix(world)
@@ -25,7 +25,7 @@ async function reveal(world: World, session: Session, l1Number: number): Promise
   await session.until(() => session.driver.status().origin?.number === l1Number && session.driver.status().wait?.reason === 'l1-head')
 }
 
-it('consensus/unsafe: payloads become the unsafe head; L1 confirms them without a block executed again', async () => {
+it('consensus/unsafe: payloads become the unsafe head; L1 confirms them without a second execution', async () => {
   const { world, session } = await begin()
   expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
   expect(numbers(session)).toEqual([18, 0, 0])
@@ -43,7 +43,7 @@ it('consensus/unsafe: payloads become the unsafe head; L1 confirms them without 
   expect(metrics).toContain('basalt_consensus_unsafe_payloads_total{outcome="inserted"} 18\n')
 })
 
-it('consensus/unsafe: an unsafe block that L1 says otherwise is replaced, the chain above it given up, the field logged', async () => {
+it('consensus/unsafe: replaces an unsafe block that differs from L1, drops the chain above it, and logs the field', async () => {
   const lines: Record<string, unknown>[] = []
   const { world, session } = await begin(lines)
   await session.driver.inbox.insert(forked, signal)
@@ -54,12 +54,12 @@ it('consensus/unsafe: an unsafe block that L1 says otherwise is replaced, the ch
   await reveal(world, session, 8)
   expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
   expect(session.engine.calls.build).toBe(9)
-  expect(lines.find(({ msg }) => msg === 'an unsafe block is not what L1 says')).toMatchObject({ number: 10, field: 'transactions[1]' })
-  expect(lines.find(({ msg }) => msg === 'unsafe blocks are given up')).toMatchObject({ from: 11, blocks: 8 })
+  expect(lines.find(({ msg }) => msg === 'unsafe block differs from L1')).toMatchObject({ number: 10, field: 'transactions[1]' })
+  expect(lines.find(({ msg }) => msg === 'unsafe blocks dropped')).toMatchObject({ from: 11, blocks: 8 })
   expect(session.driver.status().resets).toBe(0)
 })
 
-it('consensus/unsafe: the source reorgs: a branch from a canonical block on becomes the unsafe chain, back and forth', async () => {
+it('consensus/unsafe: a branch from a canonical block becomes the unsafe chain, back and forth', async () => {
   const { session } = await begin()
   await session.driver.inbox.insert(chain.slice(0, 12), signal)
   expect(await session.driver.inbox.insert(forked, signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
@@ -69,7 +69,7 @@ it('consensus/unsafe: the source reorgs: a branch from a canonical block on beco
   expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
 })
 
-it('consensus/unsafe: what is canonical already costs nothing and shortens nothing', async () => {
+it('consensus/unsafe: inserting canonical payloads costs no call and does not shorten the chain', async () => {
   const { session } = await begin()
   await session.driver.inbox.insert(chain, signal)
   const { insert, setHeads } = session.engine.calls
@@ -79,7 +79,7 @@ it('consensus/unsafe: what is canonical already costs nothing and shortens nothi
   expect(numbers(session)).toEqual([18, 0, 0])
 })
 
-it('consensus/unsafe: a payload whose parent is not known is a gap, and no head moves', async () => {
+it('consensus/unsafe: a payload with an unknown parent is a gap, and no head moves', async () => {
   const { session } = await begin()
   await session.driver.inbox.insert(chain.slice(0, 3), signal)
   const parent = chain[4]
@@ -91,7 +91,7 @@ it('consensus/unsafe: a payload whose parent is not known is a gap, and no head 
   expect(await session.driver.inbox.insert(chain.slice(1), signal)).toMatchObject({ kind: 'inserted', head: { number: 18 } })
 })
 
-it('consensus/unsafe: a branch that leaves out the safe head is refused, as are payloads that are not linked', async () => {
+it('consensus/unsafe: refuses a branch that excludes the safe head, and payloads that are not linked', async () => {
   const { world, session } = await begin()
   await session.driver.inbox.insert(chain, signal)
   await reveal(world, session, 6)
@@ -101,7 +101,7 @@ it('consensus/unsafe: a branch that leaves out the safe head is refused, as are 
   expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
 })
 
-it('consensus/unsafe: an invalid payload is refused with its reason, executed once, asked again after ten minutes', async () => {
+it('consensus/unsafe: refuses an invalid payload with its reason, and executes it again only after ten minutes', async () => {
   const { world, session } = await begin()
   const { inbox } = session.driver
   const [first, second] = chain as [Payload, Payload]
@@ -121,7 +121,7 @@ it('consensus/unsafe: an invalid payload is refused with its reason, executed on
   expect(session.engine.calls.insert).toBe(insert + 2)
 })
 
-it('consensus/unsafe: a payload without L1 attributes is invalid, whatever the engine thinks of it', async () => {
+it('consensus/unsafe: a payload without L1 attributes is invalid, whatever the engine returns', async () => {
   const { session } = await begin()
   const [first] = chain as [Payload]
   const empty = payloadOf({ number: 0, hash: first.parentHash }, { timestamp: first.timestamp, transactions: [] })
@@ -129,7 +129,7 @@ it('consensus/unsafe: a payload without L1 attributes is invalid, whatever the e
   expect(session.engine.calls.insert).toBe(0)
 })
 
-it('consensus/unsafe: a start keeps the unsafe chain, derivation confirms it', async () => {
+it('consensus/unsafe: a start keeps the unsafe chain, and derivation confirms it', async () => {
   const { world, session } = await begin()
   await session.driver.inbox.insert(chain, signal)
   await reveal(world, session, 5)
@@ -156,7 +156,7 @@ it.each([
   ['none of its origins', 0, 18],
   ['its last origin', 2, 15],
   ['the origins of its second half', 4, 9],
-])('consensus/unsafe: at a start the unsafe chain stays as far as L1 has its origins; replaced: %s', async (_what, depth, kept) => {
+])('consensus/unsafe: a start keeps the unsafe chain as far as L1 has its origins; replaced: %s', async (_what, depth, kept) => {
   const { world, session } = await ahead()
   await session.stop()
   world.l1.reveal(99)
@@ -169,7 +169,7 @@ it.each([
   expect(world.l1.calls.ref - asked).toBeLessThan(16)
 })
 
-it('consensus/unsafe: origins that L1 does not have yet may come: the chain stays', async () => {
+it('consensus/unsafe: keeps a chain whose origins are above the L1 head', async () => {
   const { world, session } = await ahead()
   await session.stop()
   const next = world.start()
@@ -177,7 +177,7 @@ it('consensus/unsafe: origins that L1 does not have yet may come: the chain stay
   expect(numbers(next)).toEqual([18, 6, 0])
 })
 
-it('consensus/unsafe: an L1 reorg that derivation notices drops the unsafe blocks whose origin was replaced', async () => {
+it('consensus/unsafe: an L1 reorg that derivation detects drops the unsafe blocks whose origin was replaced', async () => {
   const { world, session } = await ahead()
   world.l1.reveal(99)
   await session.toTip()
@@ -189,7 +189,7 @@ it('consensus/unsafe: an L1 reorg that derivation notices drops the unsafe block
   expect(numbers(session)).toEqual([6, 3, 0])
 })
 
-it('consensus/unsafe: blocks on L1 blocks that are others once derivation reads them are given up and not taken again', async () => {
+it('consensus/unsafe: drops blocks whose L1 origin derivation contradicts, and refuses them afterwards', async () => {
   const { world, session } = await ahead()
   world.l1.rollBack(4)
   world.l1.reveal(99)
@@ -201,7 +201,7 @@ it('consensus/unsafe: blocks on L1 blocks that are others once derivation reads 
   expect(numbers(session)).toEqual([9, 6, 0])
 })
 
-it('consensus/unsafe: an engine that lost blocks in which a replaced origin is looked for is no endless wait (HEAD_LOST)', async () => {
+it('consensus/unsafe: resets when the engine lost blocks needed to find a replaced origin (HEAD_LOST)', async () => {
   const { world, session } = await ahead()
   world.l1.rollBack(4)
   world.l1.reveal(99)
@@ -213,7 +213,7 @@ it('consensus/unsafe: an engine that lost blocks in which a replaced origin is l
   expect(numbers(session)).toEqual([7, 6, 0])
 })
 
-it('consensus/unsafe: an engine that did what it never answered is no wait any more once it is idle and has its heads', async () => {
+it('consensus/unsafe: the wait for an unanswered write ends once the idle engine has its heads', async () => {
   const world = createWorld(holocene)
   const session = world.start()
   await session.toTip()
@@ -232,7 +232,7 @@ it('consensus/unsafe: an engine that did what it never answered is no wait any m
   expect(driver.status().waits.map(({ reason }) => reason)).toEqual(['l1-head'])
 })
 
-it('consensus/unsafe: an engine that takes no unsafe block keeps derivation from nothing, and offers keep their order', async () => {
+it('consensus/unsafe: an engine that refuses unsafe blocks does not delay derivation, and inserts keep their order', async () => {
   const { world, session } = await begin()
   const { engine, driver } = session
   const insert = engine.insert.bind(engine)
@@ -257,7 +257,7 @@ it('consensus/unsafe: an engine that takes no unsafe block keeps derivation from
   expect(driver.status()).toMatchObject({ resets: 0, waits: [{ reason: 'l1-head' }] })
 })
 
-it('consensus/unsafe: while a branch is built, offers wait their turn, and none is lost', async () => {
+it('consensus/unsafe: inserts wait while a branch is built, and none is lost', async () => {
   const { world, session } = await begin()
   const offers = chain.map((payload) => session.driver.inbox.insert([payload], signal))
   world.l1.reveal(8)
@@ -267,13 +267,13 @@ it('consensus/unsafe: while a branch is built, offers wait their turn, and none 
   expect(session.engine.hashes().slice(1)).toEqual(hashesOf(chain))
 })
 
-it('consensus/unsafe: offers beyond a bound are refused, and an aborted one ends with its reason', async () => {
+it('consensus/unsafe: refuses inserts beyond a limit, and an aborted one rejects with its reason', async () => {
   const { world, session } = await begin()
   session.engine.turn('off')
   const control = new AbortController()
   const offers = Array.from({ length: 65 }, () => session.driver.inbox.insert(chain, control.signal))
   const told = Promise.allSettled(offers)
-  expect(await offers[64]).toEqual({ kind: 'refused', reason: 'too many payloads wait already' })
+  expect(await offers[64]).toEqual({ kind: 'refused', reason: 'too many payloads are waiting' })
   control.abort(new Error('enough'))
   const results = await told
   expect(results.slice(0, 64).every((result) => result.status === 'rejected' && result.reason.message === 'enough')).toBe(true)
@@ -282,7 +282,7 @@ it('consensus/unsafe: offers beyond a bound are refused, and an aborted one ends
   expect(await session.driver.inbox.insert(chain, signal)).toMatchObject({ kind: 'inserted' })
 })
 
-it('consensus/unsafe: before Holocene an invalid block of a span batch takes back the span, not the unsafe chain', async () => {
+it('consensus/unsafe: before Holocene, an invalid block of a span batch removes the span, not the unsafe chain', async () => {
   const world = createWorld({})
   mineSix(world)
   const good = await chainOf(mineSix, {})

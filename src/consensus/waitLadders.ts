@@ -1,7 +1,7 @@
 /**
- * What the consensus half cannot go on without. `l1-head` is the normal wait at the tip, `reset` the pause between resets that change nothing,
- * `gap` a known head whose ancestors are not known; `sequencer-origin` an L1 block on which the next block can be sequenced, `sequencer-lag` the
- * safe head, too far behind the blocks that were.
+ * Reasons of a wait of the consensus half. `l1-head` is the normal wait at the tip; `reset` the pause between resets without progress; `gap` a known
+ * head with unknown ancestors; `sequencer-origin` an L1 block for the next sequenced block; `sequencer-lag` a safe head too far behind the sequenced
+ * blocks.
  */
 export const waitReasons = [
   'l1-head',
@@ -21,43 +21,43 @@ export const waitReasons = [
 export type WaitReason = (typeof waitReasons)[number]
 
 /**
- * What is done about a wait, ever more: try again · ask for what it hangs on anew (a head, a canonical block, a missing ancestor) · look for a
- * start point again · give up what cannot be confirmed and go on from what can.
+ * Steps of a long wait, from mild to strong: retry; request its cause again (a head, a canonical block, a missing ancestor); find a start point
+ * again; drop unconfirmed blocks and continue from confirmed ones.
  */
 export const escalations = ['retry', 'back-fill', 'reset', 're-anchor'] as const
 export type Escalation = (typeof escalations)[number]
 
 /**
- * When each step is due, in milliseconds since the wait began; a step that cannot help is absent. One that was taken is due again
- * after as long, until a higher one is.
+ * Time of each step, in milliseconds since the wait began; a step that cannot help is absent. A step is repeated after the same time, until a higher
+ * step is due.
  */
 export type Ladder = Readonly<Partial<Record<Escalation, number>>>
 
 const second = 1_000
 const minute = 60 * second
 
-/** `retry` runs from the beginning: its entry is the deadline after which answers count as stale and the log warns. */
+/** Steps of each wait. `retry` runs from the beginning: its entry is the deadline after which data count as stale and the log warns. */
 export const ladders: Readonly<Record<WaitReason, Ladder>> = {
-  // L1 may stop for long, a recorded one for ever: nothing here is wrong that a reset repairs
+  // L1 may stop for long, and a recorded L1 stays at its end: a reset does not help
   'l1-head': { retry: 5 * minute },
   'l1-poll': { retry: 30 * second },
-  // the block that was announced may have been replaced since: the heads are asked for again, then the start point
+  // the announced block may have been replaced: the heads are requested again, then the start point is searched
   'l1-block': { retry: 30 * second, 'back-fill': minute, reset: 3 * minute },
   'l1-blobs': { retry: 30 * second, 'back-fill': minute, reset: 3 * minute },
   'start-point': { retry: 30 * second },
-  // near, and back within seconds when it is restarted; one that comes back may have lost blocks
+  // the engine is local and back within seconds of a restart; it may then have lost blocks
   engine: { retry: 10 * second, reset: minute },
   reset: { retry: 30 * second, 're-anchor': 10 * minute },
   'source-head': { retry: 30 * second },
   'source-block': { retry: 15 * second, 'back-fill': 30 * second, reset: 2 * minute },
   'source-proofs': { retry: minute },
   gap: { 'back-fill': second, retry: 30 * second, reset: 2 * minute, 're-anchor': 10 * minute },
-  // derivation sees to L1 and gives up what was built on replaced blocks; batches come from elsewhere
+  // derivation watches L1 and drops blocks on replaced L1 blocks; the batcher runs elsewhere
   'sequencer-origin': { retry: 30 * second },
   'sequencer-lag': { retry: minute },
 }
 
-/** The highest step whose deadline has passed; undefined before the first. Pure. */
+/** Returns the highest step whose time has passed; undefined before the first. Pure. */
 export function dueStep(ladder: Ladder, ageMs: number): Escalation | undefined {
   return escalations.findLast((step) => ageMs >= (ladder[step] ?? Number.POSITIVE_INFINITY))
 }

@@ -14,7 +14,7 @@ function create() {
   const [clock, registry, lines] = [createManualClock(), new Registry(), [] as Record<string, unknown>[]]
   const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) })
   const waits = new Waits({ clock, log, metrics: consensusMetrics.register(registry) })
-  /** Enters once a second, as what waits does, and tells when which step was due. */
+  /** Enters once a second, as the driver does, and returns when each step was due. */
   async function run(reason: WaitReason, seconds: number): Promise<[number, Escalation][]> {
     const steps: [number, Escalation][] = []
     for (let second = 0; second <= seconds; second++) {
@@ -54,7 +54,7 @@ it.each<[WaitReason, number, Escalation | undefined]>([
   expect(dueStep(ladders[reason], seconds * 1_000)).toBe(step)
 })
 
-it('consensus/waits: every wait has a deadline, and each higher step comes later', () => {
+it('consensus/waits: every wait has a deadline, and each higher step is later', () => {
   for (const reason of waitReasons) {
     expect(ladders[reason].retry, reason).toBeGreaterThan(0)
     const higher = escalations.slice(1).flatMap((step) => ladders[reason][step] ?? [])
@@ -62,7 +62,7 @@ it('consensus/waits: every wait has a deadline, and each higher step comes later
   }
 })
 
-it('consensus/waits: a step is due again after as long as it took to come, until the next one is', async () => {
+it('consensus/waits: repeats a step after the time it took to become due, until the next one is due', async () => {
   expect(await create().run('l1-block', 600)).toEqual([
     [60, 'back-fill'],
     [120, 'back-fill'],
@@ -72,7 +72,7 @@ it('consensus/waits: a step is due again after as long as it took to come, until
   ])
 })
 
-it('consensus/waits: entering, the deadline, a step and the end are lines and metrics', async () => {
+it('consensus/waits: logs and counts the start, the deadline, a step and the end', async () => {
   const { waits, run, lines, registry, clock } = create()
   await run('engine', 60)
   expect(waits.current).toMatchObject([{ reason: 'engine', failures: 61, step: 'reset', isOverdue: true, forMs: 61_000, fault }])
@@ -87,14 +87,14 @@ it('consensus/waits: entering, the deadline, a step and the end are lines and me
   expect(await registry.metrics()).toContain('basalt_consensus_wait_seconds{reason="engine"} 0\n')
   expect(lines.map(({ level, msg, reason }) => [level, msg, reason])).toEqual([
     ['debug', 'waiting', 'engine'],
-    ['warn', 'waiting for long', 'engine'],
-    ['warn', 'wait escalates', 'engine'],
-    ['info', 'wait is over', 'engine'],
+    ['warn', 'long wait', 'engine'],
+    ['warn', 'wait escalated', 'engine'],
+    ['info', 'wait ended', 'engine'],
   ])
   expect(lines[2]).toMatchObject({ step: 'reset', seconds: 60, failures: 61, code: 'L1_UNREACHABLE' })
 })
 
-it('consensus/waits: a wait that ends and begins anew starts at the first step', async () => {
+it('consensus/waits: a wait that ends and begins again starts at the first step', async () => {
   const { waits, run } = create()
   await run('gap', 5)
   waits.leave('gap')
@@ -103,7 +103,7 @@ it('consensus/waits: a wait that ends and begins anew starts at the first step',
 })
 
 it.each([5 * hourMs, -5 * hourMs])(
-  'consensus/waits: a wall clock that jumps by %i ms escalates nothing and hides nothing',
+  'consensus/waits: a wall clock that jumps by %i ms neither escalates nor hides a wait',
   async (jumpMs) => {
     const { waits, run, clock } = create()
     await run('l1-block', 20)
@@ -114,7 +114,7 @@ it.each([5 * hourMs, -5 * hourMs])(
   },
 )
 
-it('consensus/waits: what is waited for is told oldest first', async () => {
+it('consensus/waits: lists waits oldest first', async () => {
   const { waits, clock } = create()
   waits.enter('l1-head')
   await clock.advanceMs(1_000)

@@ -4,20 +4,20 @@ import type { Log } from '#lib/log'
 import type { ConsensusMetrics } from './metrics.ts'
 import { dueStep, type Escalation, escalations, ladders, type WaitReason } from './waitLadders.ts'
 
-/** A frozen picture of a wait. */
+/** Frozen snapshot of a wait. */
 export type Wait = {
   readonly reason: WaitReason
-  /** when it began; wall clock, for people */
+  /** when it began, by the wall clock, for display */
   readonly sinceMs: number
-  /** how long it has lasted, whatever the wall clock did */
+  /** how long it has lasted, by elapsed time */
   readonly forMs: number
-  /** failed tries so far */
+  /** number of failed attempts */
   readonly failures: number
-  /** the highest step taken so far */
+  /** highest step taken */
   readonly step: Escalation
-  /** the deadline of `retry` has passed: what depends on it is stale */
+  /** true when the deadline of `retry` has passed: dependent data are stale */
   readonly isOverdue: boolean
-  /** why the last try failed */
+  /** fault of the last failed attempt */
   readonly fault?: Fault
 }
 
@@ -37,7 +37,7 @@ export type WaitsDeps = {
   readonly metrics: Pick<ConsensusMetrics, 'waits' | 'escalations'>
 }
 
-/** Owner of what is waited for now, and of how far each wait has escalated. Whoever waits acts on the step that `enter` returns. */
+/** Owner of the current waits and their steps. The caller of `enter` runs the step that it returns. */
 export class Waits {
   readonly #deps: WaitsDeps
   readonly #open = new Map<WaitReason, Open>()
@@ -47,9 +47,9 @@ export class Waits {
   }
 
   /**
-   * Begins a wait, or goes on with it: to be called again after each failed try, and whenever something is done about it.
-   * @param error why the last try failed; absent: nothing was tried
-   * @returns the step that has become due and is to be taken now, once; 'retry' between steps
+   * Begins or continues a wait. To be called again after each failed attempt and each step.
+   * @param error of the last failed attempt; absent: there was no attempt
+   * @returns the step that is now due, once; 'retry' between steps
    */
   enter(reason: WaitReason, error?: unknown): Escalation {
     const { clock, log } = this.#deps
@@ -60,13 +60,13 @@ export class Waits {
     const ladder = ladders[reason]
     if (!wait.isOverdue && ageMs >= (ladder.retry ?? Number.POSITIVE_INFINITY)) {
       wait.isOverdue = true
-      log.warn('waiting for long', { reason, seconds: seconds(ageMs), failures: wait.failures, ...whyOf(wait) })
+      log.warn('long wait', { reason, seconds: seconds(ageMs), failures: wait.failures, ...whyOf(wait) })
     }
     this.publish()
     return this.#escalate(reason, wait, ageMs)
   }
 
-  /** Ends a wait; nothing when there is none. */
+  /** Ends a wait, if there is one. */
   leave(reason: WaitReason): void {
     const wait = this.#open.get(reason)
     if (wait === undefined) return
@@ -74,10 +74,10 @@ export class Waits {
     this.#open.delete(reason)
     metrics.waits.set({ reason }, 0)
     const fields = { reason, seconds: seconds(clock.elapsedMs() - wait.startMs), failures: wait.failures }
-    log[wait.isOverdue || wait.step !== 'retry' ? 'info' : 'debug']('wait is over', fields)
+    log[wait.isOverdue || wait.step !== 'retry' ? 'info' : 'debug']('wait ended', fields)
   }
 
-  /** Oldest first. */
+  /** Current waits, oldest first. */
   get current(): readonly Wait[] {
     const nowMs = this.#deps.clock.elapsedMs()
     return [...this.#open].map(([reason, { sinceMs, startMs, failures, step, fault }]) => {
@@ -91,7 +91,7 @@ export class Waits {
     return this.#open.has(reason)
   }
 
-  /** Sets the gauges to what they are now: before metrics are read. */
+  /** Updates the gauges, before metrics are read. */
   publish(): void {
     const { clock, metrics } = this.#deps
     for (const [reason, { startMs }] of this.#open) metrics.waits.set({ reason }, seconds(clock.elapsedMs() - startMs))
@@ -116,7 +116,7 @@ export class Waits {
     wait.step = step
     wait.takenMs = clock.elapsedMs()
     metrics.escalations.inc({ reason, step })
-    log.warn('wait escalates', { reason, step, seconds: seconds(ageMs), failures: wait.failures, ...whyOf(wait) })
+    log.warn('wait escalated', { reason, step, seconds: seconds(ageMs), failures: wait.failures, ...whyOf(wait) })
     return step
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The result, unless the signal is aborted before: nobody waits for it then. The signal may outlive the result, so it is let go of.
+ * Returns the result unless the signal is aborted before. The listener is removed, because the signal may outlive the result.
  * @throws the signal's reason
  */
 export async function abortable<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -16,7 +16,7 @@ async function begin(): Promise<{ l1: MemoryL1; trail: L1Trail; clock: ManualClo
   return { l1, trail, clock, origins, first }
 }
 
-it('consensus/sequencer/origins: the next block is fetched once, and not beyond the last that may be one', async () => {
+it('consensus/sequencer/origins: fetches the next block once, and none beyond the last possible origin', async () => {
   const { l1, origins, first } = await begin()
   expect(await origins.next(first, 1, 100)).toBeUndefined()
   expect(l1.calls.ref).toBe(0)
@@ -27,14 +27,14 @@ it('consensus/sequencer/origins: the next block is fetched once, and not beyond 
   expect(l1.calls).toMatchObject({ ref: 1, block: 2 })
 })
 
-it('consensus/sequencer/origins: what derivation has read is not looked up by number', async () => {
+it('consensus/sequencer/origins: does not look up a block by number that derivation has read', async () => {
   const { l1, trail, origins, first } = await begin()
   trail.add(l1.at(2))
   expect((await origins.next(first, 4, 100))?.ref).toEqual(l1.at(2))
   expect(l1.calls.ref).toBe(0)
 })
 
-it('consensus/sequencer/origins: a block in whose place derivation has read another is none', async () => {
+it('consensus/sequencer/origins: does not return a block that derivation contradicts', async () => {
   const { l1, trail, origins, first } = await begin()
   const old = await origins.next(first, 4, 100)
   l1.rollBack(3)
@@ -44,7 +44,7 @@ it('consensus/sequencer/origins: a block in whose place derivation has read anot
   expect((await origins.next(first, 4, 100))?.ref).toEqual(l1.at(2))
 })
 
-it('consensus/sequencer/origins: a silent L1 costs its patience, once it answers the block is there; a failing one is asked again in a moment', async () => {
+it('consensus/sequencer/origins: waits a bounded time for an unresponsive L1 and then uses its late answer; retries a failing L1 after a pause', async () => {
   const { l1, clock, origins, first } = await begin()
   let answer = (): void => {}
   const { block } = l1
@@ -70,7 +70,7 @@ it('consensus/sequencer/origins: a silent L1 costs its patience, once it answers
   expect((await origins.next(next, 4, 100))?.ref).toEqual(l1.at(3))
 })
 
-it('consensus/sequencer/origins: what no other try helps ends the sequencer', async () => {
+it('consensus/sequencer/origins: an error that a retry cannot help ends the sequencer', async () => {
   const { l1, origins, first } = await begin()
   l1.failNext('ref', new Error('broken'))
   await expect(origins.next(first, 4, 100)).rejects.toThrow('broken')

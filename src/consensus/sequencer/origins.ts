@@ -13,32 +13,32 @@ export type OriginsDeps = {
   readonly clock: Clock
 }
 
-/** Longer than L1 needs when all is well, short against a block's time. */
+/** Pause after a failed fetch: longer than a normal response of L1, short compared to the block time. */
 const againMs = 250
 
 type Wanted = { readonly key: string; readonly fetch: (signal: AbortSignal) => Promise<L1Block | undefined> }
 type Search = { readonly key: string; isOver: boolean; failedMs: number | undefined; fatal: unknown; readonly done: Promise<void> }
 
 /**
- * The L1 blocks that the next L2 blocks may stand in: the head's origin, and the one after it. They are fetched while blocks are built; whoever
- * asks waits a bounded time, since a block can do with the origin it has.
+ * Possible L1 origins of the next L2 blocks: the head's origin and the block after it. They are fetched while blocks are built. A caller waits a
+ * bounded time, because a block can keep its parent's origin.
  */
 export class Origins {
   readonly #deps: OriginsDeps
   readonly #signal: AbortSignal
-  /** the newest last */
+  /** newest last */
   #known: readonly L1Block[] = []
   #search: Search | undefined
 
-  /** @param signal ends what is fetched */
+  /** @param signal aborts the fetches */
   constructor(deps: OriginsDeps, signal: AbortSignal) {
     this.#deps = deps
     this.#signal = signal
   }
 
   /**
-   * The origin of the head.
-   * @returns undefined: L1 does not give it (in time)
+   * Returns the origin of the head.
+   * @returns undefined when L1 does not return it in time
    * @throws Fault of L1 (fatal); the signal's reason
    */
   current({ hash }: BlockId, patienceMs: number): Promise<L1Block | undefined> {
@@ -47,9 +47,9 @@ export class Origins {
   }
 
   /**
-   * The block after an origin: never one in whose place derivation has read another.
+   * Returns the L1 block after an origin, unless derivation has read another block at its number.
    * @param last number of the last L1 block that may be an origin
-   * @returns undefined: it may not be, or L1 does not have it (in time)
+   * @returns undefined when it may not be an origin, or L1 does not return it in time
    * @throws Fault of L1 (fatal); the signal's reason
    */
   async next({ ref }: L1Block, last: number, patienceMs: number): Promise<L1Block | undefined> {
@@ -60,7 +60,7 @@ export class Origins {
     return this.#await(find, { key: `after ${ref.hash}`, fetch: (signal) => this.#at(number, signal) }, patienceMs)
   }
 
-  /** By the hash that derivation has read there: it is at hand then. */
+  /** Fetches a block by the hash that derivation has read at its number, because that block is cached. */
   async #at(number: number, signal: AbortSignal): Promise<L1Block | undefined> {
     const { l1, trail } = this.#deps
     const hash: Hash | undefined = trail.hashAt(number) ?? (await l1.ref(number, signal))?.hash
@@ -77,7 +77,7 @@ export class Origins {
     return find()
   }
 
-  /** The one under way, or that failed a moment ago; else a new one. */
+  /** Returns the pending search, or a search that failed a moment ago; else starts a new one. */
   #searchFor({ key, fetch }: Wanted): Search {
     const { clock } = this.#deps
     const last = this.#search

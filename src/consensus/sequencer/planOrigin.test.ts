@@ -13,7 +13,7 @@ const nextAt = (seconds: number, parent = 7): L1Ref => ({
   ...{ number: 8, hash: hash(8), parentHash: hash(parent) },
   timestamp: genesisTimeSec + seconds,
 })
-/** whose next block is `seconds` after the origin */
+/** parent whose next block is `seconds` after the origin */
 const parentOf = (seconds: number) => {
   const number = seconds / 2 - 1
   return {
@@ -24,14 +24,14 @@ const parentOf = (seconds: number) => {
 }
 
 it.each([
-  ['the next origin is not there', 10, undefined, 'stay', config],
+  ['the next origin does not exist', 10, undefined, 'stay', config],
   ['the next origin is later than the block', 10, nextAt(12), 'stay', config],
-  ['the next origin is as old as the block', 12, nextAt(12), 'next', config],
-  ['the next origin is older', 40, nextAt(12), 'next', config],
-  ['the next one does not follow the origin', 40, nextAt(12, 5), 'none', config],
-  ['it does not follow it, and is later', 40, nextAt(60, 5), 'none', config],
+  ["the time of the next origin equals the block's", 12, nextAt(12), 'next', config],
+  ['the next origin is earlier', 40, nextAt(12), 'next', config],
+  ['the next L1 block does not follow the origin', 40, nextAt(12, 5), 'none', config],
+  ['it does not follow the origin, and is later', 40, nextAt(60, 5), 'none', config],
   ['the drift is reached exactly', 600, undefined, 'stay', config],
-  ['the drift is exceeded, the next origin not there', 602, undefined, 'none', config],
+  ['the drift is exceeded, the next origin does not exist', 602, undefined, 'none', config],
   ['the drift is exceeded, the next origin later than the block', 602, nextAt(700), 'stay', config],
   ['the drift is exceeded, the next origin allowed', 602, nextAt(602), 'next', config],
   ['Fjord has 1,800 s: not reached', 1_800, undefined, 'stay', fjord],
@@ -40,7 +40,7 @@ it.each([
   expect(planOrigin(rules, parentOf(seconds), current, next).kind).toBe(kind)
 })
 
-it('consensus/sequencer/planOrigin: what it chooses, derivation accepts; where it waits, derivation accepts nothing that keeps the origin', () => {
+it('consensus/sequencer/planOrigin: derivation accepts the chosen origin; where it waits, derivation accepts no block that keeps the origin', () => {
   for (const rules of [config, fjord]) {
     for (let seconds = 2; seconds <= 2_000; seconds += 2) {
       for (const next of [undefined, nextAt(12), nextAt(seconds), nextAt(seconds + 2), nextAt(3_000)]) {

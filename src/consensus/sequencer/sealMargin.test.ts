@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SealMargin } from './sealMargin.ts'
 
-it('consensus/sequencer/sealMargin: a little more than the longest of the last eight sealings', () => {
+it('consensus/sequencer/sealMargin: is a little longer than the longest of the last eight seals', () => {
   const margin = new SealMargin(2_000)
   expect(margin.ms).toBe(50)
   margin.took(300)
@@ -11,7 +11,7 @@ it('consensus/sequencer/sealMargin: a little more than the longest of the last e
   expect(margin.ms).toBe(50)
 })
 
-it('consensus/sequencer/sealMargin: never nothing, never more than half of a block’s time', () => {
+it('consensus/sequencer/sealMargin: is never zero and at most half the block time', () => {
   const margin = new SealMargin(1_000)
   margin.took(0)
   expect(margin.ms).toBe(30)

@@ -1,6 +1,6 @@
 const [firstMs, leastMs, spareMs, remembered] = [50, 20, 10, 8]
 
-/** How long before a block's time its sealing begins: a little longer than any of the last ones lasted, at most half of a block's time. */
+/** Time before a block's timestamp at which its seal begins: a little longer than each of the last seals took, at most half the block time. */
 export class SealMargin {
   readonly #mostMs: number
   #lastMs: readonly number[] = []
@@ -14,7 +14,7 @@ export class SealMargin {
     return Math.min(this.#mostMs, wanted)
   }
 
-  /** A sealing has lasted so long. */
+  /** Records the duration of a seal. */
   took(ms: number): void {
     this.#lastMs = [...this.#lastMs, ms].slice(-remembered)
   }

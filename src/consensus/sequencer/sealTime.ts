@@ -1,16 +1,16 @@
 import type { Clock } from '#lib/clock'
 
-/** The moment at which a block is to be sealed, as the engine is told of it. */
+/** Time at which a block is sealed, as a signal for the engine. */
 export interface SealTime extends Disposable {
-  /** aborted then, or when the block is in vain */
+  /** aborted at that time, or when the block is no longer needed */
   readonly signal: AbortSignal
   /** in elapsed time */
   readonly atMs: number
-  /** Resolves then, also for a block that was full before. @throws the signal's reason when it is aborted first */
+  /** Resolves at that time, also for a block that was full before. @throws the signal's reason when it is aborted first */
   reached(signal: AbortSignal): Promise<void>
 }
 
-/** @param inVain aborted when nobody wants the block any more */
+/** @param inVain aborted when the block is no longer needed */
 export function createSealTime(clock: Clock, inMs: number, inVain: AbortSignal): SealTime {
   const atMs = clock.elapsedMs() + inMs
   const control = new AbortController()

@@ -5,15 +5,18 @@ import type { Engine } from '#engine/port'
 import type { Payload } from '#types/payload'
 import { consensusFault } from '../faults.ts'
 
-/** `replaced`: by its deposits alone; the channel is to be flushed. `dropped`: the next batch may yield the block instead. */
+/**
+ * Result of building derived attributes. `replaced`: the block has the deposits alone, and the channel must be flushed. `dropped`: a later batch may
+ * contain the block.
+ */
 export type Derived =
   | { readonly kind: 'built'; readonly payload: Payload }
   | { readonly kind: 'replaced'; readonly payload: Payload; readonly reason: string }
   | { readonly kind: 'dropped'; readonly reason: string }
 
 /**
- * Builds one derived block; no head moves. Which rule an invalid batch falls under is decided by the time of the L1 block it was read from.
- * @throws Fault DEPOSITS_INVALID (fatal) when not even the deposits make a block, and those of the engine
+ * Builds one derived block; no head moves. The time of the L1 block from which the batch was read decides which rule applies to an invalid batch.
+ * @throws Fault DEPOSITS_INVALID (fatal) when a block with the deposits alone is invalid, and those of the engine
  * @see specs protocol/derivation.md, "Engine Queue"; protocol/holocene/derivation.md, "Engine Queue"
  */
 export async function buildDerived(engine: Pick<Engine, 'build'>, schedule: ForkSchedule, item: DerivedAttributes): Promise<Derived> {

@@ -8,7 +8,7 @@ import type { Payload } from '#types/payload'
 import type { Derived } from './build.ts'
 import { type Difference, firstDifference } from './difference.ts'
 
-/** `absent`: no canonical block follows the parent. `differs`: one does, and L1 says otherwise. */
+/** Result of the comparison. `absent`: no canonical block follows the parent. `differs`: the canonical block differs from L1. */
 export type Consolidation =
   | { readonly kind: 'same'; readonly payload: Payload }
   | { readonly kind: 'absent' }
@@ -17,7 +17,7 @@ export type Consolidation =
 type Reader = Pick<Engine, 'payload'>
 
 /**
- * Compares derived attributes with the unsafe block at their number: nothing is executed.
+ * Compares derived attributes with the unsafe block at their number, without execution.
  * @throws Faults of the engine
  * @see specs protocol/derivation.md, "L1-consolidation: payload attributes matching"
  */
@@ -29,22 +29,22 @@ export async function consolidateDerived(engine: Reader, config: RollupConfig, i
 }
 
 /**
- * What became of derived attributes when they were read first, told from the safe block at their number without building anything: for
- * derivation that is repeated after a start. The L1 attributes among the transactions tie the block to its origin.
+ * Returns the earlier result of derived attributes, from the safe block at their number and without building, for derivation that is repeated after a
+ * start. The L1 attributes among the transactions tie the block to its origin.
  */
 export async function recallDerived(engine: Reader, config: RollupConfig, item: DerivedAttributes): Promise<Derived> {
   const found = await consolidateDerived(engine, config, item)
   if (found.kind === 'same') return { kind: 'built', payload: found.payload }
   const isHolocene = isActive(config.schedule, 'holocene', item.derivedFrom.timestamp)
   if (found.kind === 'differs' && isHolocene && !firstDifference(config.eip1559, found.payload, depositsOnly(item.attributes))) {
-    return { kind: 'replaced', payload: found.payload, reason: 'replaced before' }
+    return { kind: 'replaced', payload: found.payload, reason: 'replaced earlier' }
   }
   return { kind: 'dropped', reason: 'another block is safe' }
 }
 
 /**
- * The heads with a derived block safe: an unsafe chain that contains it stays, another one is given up. The caller knows that it is above the
- * safe head and builds on it.
+ * Returns the heads with a derived block as safe head. An unsafe chain that contains it is kept, another one is dropped. The block must be above the
+ * safe head and build on it.
  * @throws Faults of the engine
  */
 export async function planSafe(engine: Reader, heads: Heads, safe: L2Ref): Promise<Heads> {

@@ -34,18 +34,18 @@ it.each<[string, Partial<PayloadAttributes>]>([
   ['eip1559Params', { eip1559Params: params(249, 6) }],
   ['eip1559Params', { eip1559Params: params(250, 7) }],
   ['minBaseFee', { minBaseFee: 8n }],
-])('consensus/difference: a block with another %s is not what the attributes say', (field, changes) => {
+])('consensus/difference: a block with another %s does not match the attributes', (field, changes) => {
   expect(firstDifference(chain, block(changes), attributes)?.field).toBe(field)
 })
 
-it('consensus/difference: a block without withdrawals or beacon root is another one', () => {
+it('consensus/difference: a block without withdrawals or beacon root does not match', () => {
   const { withdrawals: _none, ...unpaid } = block()
   expect(firstDifference(chain, unpaid, attributes)).toEqual({ field: 'withdrawals', expected: '0', found: 'absent' })
   const { parentBeaconBlockRoot: _root, ...rootless } = block()
   expect(firstDifference(chain, rootless, attributes)?.field).toBe('parentBeaconBlockRoot')
 })
 
-it('consensus/difference: the same attributes, or zeros for the parameters of the chain, are no difference', () => {
+it("consensus/difference: equal attributes match, and zeros match the chain's parameters", () => {
   expect(firstDifference(chain, block(), attributes)).toBeUndefined()
   expect(firstDifference(chain, block(), { ...attributes, eip1559Params: new Uint8Array(8) })).toBeUndefined()
   expect(firstDifference({ ...chain, elasticity: 5 }, block(), { ...attributes, eip1559Params: new Uint8Array(8) })).toEqual({
@@ -55,7 +55,7 @@ it('consensus/difference: the same attributes, or zeros for the parameters of th
   })
 })
 
-it('consensus/difference: before their forks the fields are compared as absent; extra data is the fork’s rule', () => {
+it("consensus/difference: before their forks, fields are compared as absent; the fork's rules check extra data", () => {
   const { eip1559Params: _params, minBaseFee: _fee, withdrawals: _none, parentBeaconBlockRoot: _root, ...bedrock } = attributes
   const old = payloadOf({ number: 4, hash: zeroHash }, bedrock)
   expect(firstDifference(chain, { ...old, extraData: new Uint8Array(0) }, bedrock)).toBeUndefined()

@@ -2,16 +2,16 @@ import type { Eip1559Params } from '#chainspec/eip1559Config'
 import { bigintFromBytes, emptyBytes, equalBytes, numberFromBytes } from '#lib/bytes'
 import type { Payload, PayloadAttributes } from '#types/payload'
 
-/** What a block and the attributes of its number disagree on. */
+/** First difference between a block and the attributes of its number. */
 export type Difference = { readonly field: string; readonly expected: string; readonly found: string }
 
 const differs = (field: string, expected: unknown, found: unknown): Difference | undefined =>
   expected === found ? undefined : { field, expected: `${expected ?? 'absent'}`, found: `${found ?? 'absent'}` }
 
 /**
- * The first attribute that a block on the same parent does not have; undefined: building the attributes would give this block, or one that is
- * not valid. Pure. Whether extra data may be there at all is the fork's rule, which execution has checked.
- * @param chain the parameters that stand for eip1559Params of zeros
+ * Returns the first attribute that a block on the same parent does not match; undefined when building the attributes results in this block or in an
+ * invalid one. Pure. Execution has checked that the fork allows the extra data.
+ * @param chain parameters that apply when eip1559Params are zeros
  * @see specs protocol/derivation.md, "L1-consolidation: payload attributes matching"; holocene and jovian: base-fee parameters in extra data
  */
 export function firstDifference(chain: Eip1559Params, payload: Payload, attributes: PayloadAttributes): Difference | undefined {

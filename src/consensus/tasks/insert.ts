@@ -7,22 +7,22 @@ import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { L1Trail } from '../l1Trail.ts'
 
-/** Where offered payloads leave the canonical chain: `from` counts those that are canonical already, `fork` is the last canonical block. */
+/** Point at which offered payloads leave the canonical chain: `from` counts the canonical ones, `fork` is the last canonical block. */
 export type InsertPlan =
   | { readonly kind: 'insert'; readonly from: number; readonly fork: number }
   | { readonly kind: 'known' }
   | { readonly kind: 'gap'; readonly missing: BlockId }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** A branch that is known but not canonical is followed down this far. */
+/** Maximum length of a known branch that is not canonical. */
 const maxBranchBlocks = 4_096
 
 const parentOf = ({ parentHash, blockNumber }: Payload): BlockId => ({ hash: parentHash, number: blockNumber - 1 })
 
 /**
- * What to do with offered payloads. Nothing moves. Cost: no call when they follow the unsafe head; else O(log n) payloads, or as many as the
- * known branch below them has blocks.
- * @param floor number of the highest block that must stay in the chain
+ * Plans the insert of offered payloads, without any change. Cost: no call when they follow the unsafe head; else O(log n) payloads, or one per block
+ * of the known branch below them.
+ * @param floor number of the highest block that must stay canonical
  * @throws Faults of the engine
  */
 export async function planInsert(
@@ -34,7 +34,7 @@ export async function planInsert(
   const [first] = payloads
   if (first === undefined) return { kind: 'known' }
   const broken = payloads.findIndex((payload, at) => at > 0 && !follows(payload, payloads[at - 1] as Payload))
-  if (broken > 0) return { kind: 'refused', reason: `payload ${broken} does not follow the one before it` }
+  if (broken > 0) return { kind: 'refused', reason: `payload ${broken} does not follow the payload before it` }
   if (first.parentHash === heads.unsafe.hash) return { kind: 'insert', from: 0, fork: heads.unsafe.number }
   const from = await countCanonical(engine, heads.unsafe.number, payloads)
   if (from === payloads.length) return { kind: 'known' }
@@ -48,13 +48,13 @@ const follows = (payload: Payload, before: Payload): boolean =>
 
 const tooLow = (fork: number, floor: number): InsertPlan => ({
   kind: 'refused',
-  reason: `the branch leaves the chain at block ${fork}, below block ${floor}, which stays`,
+  reason: `the branch forks at block ${fork}, below block ${floor}, which must stay canonical`,
 })
 
 const isCanonical = async (engine: Pick<Engine, 'payload'>, { number, hash }: BlockId): Promise<boolean> =>
   (await engine.payload(number))?.blockHash === hash
 
-/** How many of the payloads, from the first on, are canonical: they are linked, so the search halves. */
+/** Returns how many of the payloads, from the first on, are canonical. They are linked, so a binary search finds it. */
 async function countCanonical(engine: Pick<Engine, 'payload'>, head: number, payloads: readonly Payload[]): Promise<number> {
   let low = 0
   let high = payloads.findIndex(({ blockNumber }) => blockNumber > head)
@@ -68,7 +68,7 @@ async function countCanonical(engine: Pick<Engine, 'payload'>, head: number, pay
   return low
 }
 
-/** From a block down to the canonical chain, over known blocks. */
+/** Follows known blocks from a parent down to the canonical chain. */
 async function planBranch(engine: Pick<Engine, 'payload'>, floor: number, parent: BlockId): Promise<InsertPlan> {
   let at = parent
   for (let steps = 0; steps < maxBranchBlocks; steps++) {
@@ -76,16 +76,17 @@ async function planBranch(engine: Pick<Engine, 'payload'>, floor: number, parent
     if (await isCanonical(engine, at)) return { kind: 'insert', from: 0, fork: at.number }
     const block = await engine.payload(at.hash)
     if (block === undefined) return { kind: 'gap', missing: at }
-    if (block.blockNumber !== at.number) return { kind: 'refused', reason: `block ${at.hash} is not number ${at.number}` }
+    if (block.blockNumber !== at.number) return { kind: 'refused', reason: `block ${at.hash} does not have number ${at.number}` }
     at = parentOf(block)
   }
-  return { kind: 'refused', reason: `the branch leaves the chain more than ${maxBranchBlocks} blocks below` }
+  return { kind: 'refused', reason: `the branch forks more than ${maxBranchBlocks} blocks below` }
 }
 
-const replacedOrigin = ({ number, l1Origin }: L2Ref): string =>
-  `block ${number} builds on an L1 block ${l1Origin.number} that L1 has replaced`
+const replacedOrigin = ({ number, l1Origin }: L2Ref): string => `block ${number} has L1 origin ${l1Origin.number}, which L1 has replaced`
 
-/** `last`: of those that are valid; undefined when none was new. `missing`: the execution half does not know the parent (any more). */
+/**
+ * Result of inserting payloads. `last`: the last valid block; undefined when none was new. `missing`: the execution half does not know the parent.
+ */
 export type InsertRun =
   | { readonly kind: 'done'; readonly last: L2Ref }
   | { readonly kind: 'invalid'; readonly payload: Payload; readonly reason: string; readonly last: L2Ref | undefined }
@@ -95,14 +96,14 @@ export type InsertRun =
 export type InsertRunDeps = {
   readonly engine: Pick<Engine, 'insert'>
   readonly config: RollupConfig
-  /** why a block, or its parent, was refused before */
+  /** returns the reason why a block, or its parent, was refused before */
   readonly refusalOf: (hash: Hash) => string | undefined
   readonly trail: Pick<L1Trail, 'contradicts'>
 }
 
 /**
- * Executes linked payloads, oldest first, until one is not valid. No label moves.
- * @throws the signal's reason; Faults of the engine but UNKNOWN_PARENT
+ * Executes linked payloads, oldest first, until one is invalid. No label moves.
+ * @throws the signal's reason; Faults of the engine except UNKNOWN_PARENT
  */
 export async function runInsert(
   { engine, config, refusalOf, trail }: InsertRunDeps,

@@ -16,19 +16,19 @@ const refOf = (number: number, seed: number, parent: number): L2Ref => ({
 const heads = { unsafe: refOf(5, 5, 4), safe: refOf(3, 3, 2), finalized: refOf(1, 1, 0) }
 const { signal } = new AbortController()
 
-it('consensus/tasks/seal: a block on the unsafe head becomes it, the labels stay', () => {
+it('consensus/tasks/seal: a block on the unsafe head becomes the unsafe head, and the labels do not move', () => {
   const block = refOf(6, 6, 5)
   expect(planSeal(heads, new L1Trail(), block)).toEqual({ ...heads, unsafe: block })
 })
 
-it('consensus/tasks/seal: one on another head, or on an origin that L1 has replaced, comes too late', () => {
+it('consensus/tasks/seal: refuses a block on another head or on a replaced origin', () => {
   expect(planSeal(heads, new L1Trail(), refOf(5, 6, 4))).toMatch(/unsafe head/)
   const trail = new L1Trail()
   trail.add({ number: 7, hash: hash(71) })
   expect(planSeal(heads, trail, refOf(6, 6, 5))).toMatch(/origin/)
 })
 
-it('consensus/tasks/seal: what comes too late moves nothing, and an engine that has moved to the parent is moved back', async () => {
+it('consensus/tasks/seal: a refused block moves no head, and moves an engine back from the parent', async () => {
   const host = createSequencerHost(new DeriveWorld(forksTo('jovian')))
   const run = host.start()
   await host.pass(6)
@@ -40,5 +40,5 @@ it('consensus/tasks/seal: what comes too late moves nothing, and an engine that 
   expect(headOf(run).blockNumber).toBe(3)
   expect(run.engine.calls.setHeads).toBe(setHeads + 1)
   expect(run.engine.history.at(-1)?.unsafe).toEqual(l2RefOf(host.world.config, chain[3] ?? expect.fail()))
-  expect(host.lines.some(({ msg }) => msg === 'a sequenced block is dropped')).toBe(true)
+  expect(host.lines.some(({ msg }) => msg === 'sequenced block dropped')).toBe(true)
 })

@@ -10,7 +10,7 @@ import type { EngineCalls } from '../engineCalls.ts'
 import type { L1Trail } from '../l1Trail.ts'
 import type { TaskQueue } from '../taskQueue.ts'
 
-/** What of the engine queue a sequencer's blocks go through. */
+/** Parts of the engine queue that a sequencer's blocks use. */
 export type SequencedChainDeps = {
   readonly config: RollupConfig
   readonly log: Log
@@ -23,14 +23,14 @@ export type SequencedChainDeps = {
   readonly onLost: (fault: Fault, signal: AbortSignal) => Promise<void>
 }
 
-/** The heads with a sequenced block on top, or why it comes too late. Pure. */
+/** Returns the heads with a sequenced block on top, or the reason why it is too late. Pure. */
 export function planSeal(heads: Heads, trail: Pick<L1Trail, 'contradicts'>, block: L2Ref): Heads | string {
-  if (heads.unsafe.hash !== block.parentHash) return 'the unsafe head is another block by now'
-  if (trail.contradicts(block.l1Origin)) return 'L1 has another block in the place of its origin'
+  if (heads.unsafe.hash !== block.parentHash) return 'the unsafe head has moved'
+  if (trail.contradicts(block.l1Origin)) return 'L1 has replaced its L1 origin'
   return { ...heads, unsafe: block }
 }
 
-/** The chain as a sequencer sees it and puts blocks on it. The engine works on a block while other tasks have their turn. */
+/** Chain on which a sequencer builds. Other tasks run while the engine builds a block. */
 export class SequencedChain {
   readonly trail: Pick<L1Trail, 'contradicts' | 'hashAt'>
   readonly #deps: SequencedChainDeps
@@ -46,7 +46,7 @@ export class SequencedChain {
     return this.#deps.heads()
   }
 
-  /** Whether derivation has read L1 to its head since the heads were taken from the engine: else they may be behind what was posted. */
+  /** True when derivation has read L1 to its head since the heads were read from the engine. Otherwise the heads may be behind the posted blocks. */
   get isSettled(): boolean {
     return this.#isSettled
   }
@@ -57,7 +57,10 @@ export class SequencedChain {
     this.changed()
   }
 
-  /** @param listener told, without content, that the heads or `isSettled` may be others; the one there is */
+  /**
+   * Sets the listener, replacing an earlier one.
+   * @param listener called without arguments when the heads or `isSettled` may have changed
+   */
   listen(listener: () => void): void {
     this.#listener = listener
   }
@@ -66,15 +69,16 @@ export class SequencedChain {
     this.#listener()
   }
 
-  /** A known block. @throws Fault ENGINE_LOST (reset) */
+  /** Returns a known block. @throws Fault ENGINE_LOST (reset) */
   payload(hash: Hash, signal: AbortSignal): Promise<Payload | undefined> {
     return this.#deps.calls.read(signal, (engine) => engine.payload(hash))
   }
 
   /**
-   * Builds on the unsafe head. The task is to begin: no forkchoice that is under way comes after that of an engine elsewhere.
-   * @param seal as the engine has it; a try after it was aborted takes what the pool has
-   * @returns 'moved': the parent is not the unsafe head
+   * Builds on the unsafe head. Only the start of the build is a task, so that no earlier forkchoice update reaches an engine in another process after
+   * it.
+   * @param seal as in the engine's port; a retry after it was aborted seals with the transactions then in the pool
+   * @returns 'moved' when the parent is not the unsafe head
    * @throws Fault ENGINE_LOST, UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
    */
   build(
@@ -91,8 +95,8 @@ export class SequencedChain {
   }
 
   /**
-   * Makes a built block the unsafe head, if its parent still is.
-   * @returns undefined: it is dropped
+   * Makes a built block the unsafe head, if its parent still is the head.
+   * @returns undefined when the block is dropped
    * @throws Fault ENGINE_LOST, INVALID_FORKCHOICE (reset)
    */
   seal(payload: Payload, signal: AbortSignal): Promise<L2Ref | undefined> {
@@ -101,14 +105,14 @@ export class SequencedChain {
       const block = l2RefOf(config, payload)
       const heads = await known(signal)
       const next = planSeal(heads, trail, block)
-      if (typeof next === 'string') log.warn('a sequenced block is dropped', { number: block.number, hash: block.hash, reason: next })
-      // to those that stay, too: an engine elsewhere began by moving its head to the parent
+      if (typeof next === 'string') log.warn('sequenced block dropped', { number: block.number, hash: block.hash, reason: next })
+      // also sets unchanged heads: an engine in another process moved its head to the parent when the build began
       await setHeads(typeof next === 'string' ? heads : next, signal)
       return typeof next === 'string' ? undefined : block
     })
   }
 
-  /** The engine does not have what it had: its heads are read again, and derivation begins anew. */
+  /** Reads the heads again after the engine lost some; derivation then restarts. */
   lost(fault: Fault, signal: AbortSignal): Promise<void> {
     return this.#deps.tasks.run('start', signal, () => this.#deps.onLost(fault, signal))
   }
@@ -123,7 +127,7 @@ export class SequencedChain {
     return tasks.run('seal', signal, async () => {
       if ((await known(signal)).unsafe.hash !== parent.hash) return undefined
       const result = calls.sequenceOnce(signal, (engine) => engine.build(parent, attributes, seal), seal)
-      result.catch(() => {}) // whoever awaits it does so in a moment
+      result.catch(() => {}) // the caller awaits it a moment later
       return { result }
     })
   }
