@@ -196,10 +196,7 @@ class DerivationDriver implements Driver {
     })
   }
 
-  /**
-   * Finds the start point. With step 're-anchor', derivation is repeated from the finalized head; if the engine caused the resets, the unsafe chain
-   * is dropped too.
-   */
+  /** @param step 're-anchor': repeats derivation from the finalized head; if the engine caused the resets, drops the unsafe chain too */
   async #findStart(
     step: Escalation,
     by: ResetBy | undefined,
@@ -380,9 +377,7 @@ class DerivationDriver implements Driver {
   }
 
   /**
-   * Runs a step of a wait.
-   * `back-fill`: polls the heads and checks that the last L1 block read is still canonical.
-   * `reset`: the start point is searched again.
+   * Runs a step of a wait: `back-fill` polls the heads and checks the last L1 block read; `reset` searches the start point again.
    * @throws Fault WAIT_EXPIRED (reset)
    */
   async #escalate(doing: Try, step: Escalation, signal: AbortSignal): Promise<void> {
