@@ -28,7 +28,7 @@ type Event = { kind: number | bigint; words: (bigint | number)[]; version?: numb
 
 function receiptOf(event: Event, succeeded = true): Receipt {
   const data = event.data ?? `0x${word(32)}${word(event.words.length * 32)}${event.words.map(word).join('')}`
-  const topics = [topic, hash(event.version ?? 0), hash(event.kind)].slice(0, event.topics ?? 3)
+  const topics = [topic, hash(event.version ?? 0), hash(event.kind), hash(0)].slice(0, event.topics ?? 3)
   const log = { address: parseAddress(event.address ?? l1SystemConfig), topics, data: fromHex(data) }
   return createReceipt({ type: 2, succeeded, cumulativeGasUsed: 1n, logs: [log] })
 }
@@ -64,6 +64,11 @@ describe('chainspec/configUpdate', () => {
     ['an unknown kind', { kind: 8, words: [1] }],
     ['a kind above any number', { kind: 1n << 255n, words: [1] }],
     ['another version', { kind: 2, words: [1], version: 1 }],
+    ['a type with bytes above its low eight', { kind: (1n << 64n) | 2n, words: [1] }],
+    ['one topic only', { kind: 2, words: [1], topics: 1 }],
+    ['a fourth topic', { kind: 2, words: [1], topics: 4 }],
+    ['64 bytes of data', { kind: 2, words: [], data: `0x${word(32)}${word(32)}` }],
+    ['128 bytes of data with the length of one word', { kind: 2, words: [], data: `0x${word(32)}${word(32)}${word(1)}${word(0)}` }],
     ['a missing topic', { kind: 2, words: [1], topics: 2 }],
     ['an extra word', { kind: 2, words: [1, 2] }],
     ['a missing word', { kind: 1, words: [1] }],
@@ -79,6 +84,12 @@ describe('chainspec/configUpdate', () => {
     ['a footprint scalar of 3 bytes', { kind: 7, words: [65_536] }],
   ])('skips %s with a reason and applies the other updates', (_what, event) => {
     const { systemConfig, skipped } = apply(50, receiptOf(event), receiptOf({ kind: 2, words: [7] }))
+    expect(systemConfig).toEqual({ ...before, gasLimit: 7n })
+    expect(skipped).toHaveLength(1)
+  })
+
+  it('skips a batcher address with dirty padding and applies the update before it in the block', () => {
+    const { systemConfig, skipped } = apply(50, receiptOf({ kind: 2, words: [7] }), receiptOf({ kind: 0, words: [(1n << 160n) | 5n] }))
     expect(systemConfig).toEqual({ ...before, gasLimit: 7n })
     expect(skipped).toHaveLength(1)
   })
