@@ -8,6 +8,7 @@ import type { Metering } from './meterPorts.ts'
 import type { PendingFeed } from './pendingPorts.ts'
 import type { TransactionPool } from './poolPorts.ts'
 import type { AdminNode, ChainReader, Executor, FeeMarket, HeadFeed, RollupNode } from './ports.ts'
+import type { MatcherUse } from './sharedMatchers.ts'
 import type { SequencerLink } from './submitPorts.ts'
 import type { Notification } from './subscriptions/notification.ts'
 import type { Tracing } from './tracePorts.ts'
@@ -79,19 +80,22 @@ export type RollupContext = CallContext & { readonly rollup: RollupNode; readonl
 /** What the methods for an operator get, beside those of the consensus half. */
 export type AdminContext = RollupContext & { readonly admin: AdminNode }
 
-/** What a connection can be told of as it happens. */
-export type Subscription =
+/** What tells by itself, from when it is opened until it is disposed of. */
+export type Feed = { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
+
+/** What a connection can be told of as it happens. `use`: the logs it looks for, given back at its end. */
+export type Subscription = { readonly use?: MatcherUse } & (
   | { readonly kind: 'newHeads' | 'newPendingTransactions' }
   /** `changes`: the JSON of what is new since it was asked last, in order; asked again after each new head, by one at a time */
   | { readonly kind: 'logs'; readonly changes: () => Promise<readonly string[]> }
-  /** anything else that tells by itself, from when it is opened until it is disposed of */
-  | { readonly kind: 'feed'; open(tell: (notification: Notification) => void): Disposable }
+  | Feed
+)
 
 /** The subscriptions of one connection, as the methods see them. */
 export interface Subscriptions {
   /**
    * @returns its id; it is told from when the answer with the id is on its way
-   * @throws RpcError when the connection has as many as it may have
+   * @throws RpcError when the connection has as many as it may have, or all connections together; what the subscription uses is given back
    */
   subscribe(subscription: Subscription): string
   /** @returns whether there was one with this id */

@@ -37,8 +37,13 @@ export const errorCodes: readonly ErrorCode[] = [
   },
   { code: -32003, says: 'nonce too low: …, insufficient funds for gas * price + value: …, …', means: 'a transaction or call is rejected' },
   { code: -32004, says: 'not supported by this version: …', means: 'known, and not offered' },
-  { code: -32005, says: 'too many filters', means: 'filters of all clients together; idle ones end after five minutes' },
-  { code: -32006, says: 'Too many subscriptions on the connection', means: '`data` has the limit' },
+  {
+    code: -32005,
+    says: 'too many filters …',
+    means:
+      'filters of all clients together; idle ones end after five minutes. With `data`: the memory of all filters and subscriptions, and its limit',
+  },
+  { code: -32006, says: 'Too many subscriptions, or addresses and topics, on the connection', means: '`data` has the limit' },
   { code: -32007, says: 'Request is too big', means: 'the body is over the limit in `data`; HTTP status 413' },
   { code: -32008, says: 'Response is too big', means: 'the answer would be over the limit in `data`: ask for less' },
   {

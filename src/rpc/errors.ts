@@ -33,6 +33,9 @@ export const timedOut = (limitMs?: number): RpcError =>
 export const unavailable = ({ code, message }: Fault): RpcError => new RpcError(-32002, message, { code })
 export const filterNotFound = (): RpcError => new RpcError(-32602, 'filter not found')
 export const tooManyFilters = (): RpcError => new RpcError(-32005, 'too many filters: end some, or try again in five minutes')
+/** @param maxBytes that all filters and subscriptions of a thread may hold */
+export const tooManyLogTerms = (maxBytes: number): RpcError =>
+  new RpcError(-32005, 'too many filters and subscriptions, or addresses and topics in them', { limit: 'bytes', max: maxBytes })
 export const prunedHistory = (): RpcError => new RpcError(4444, 'pruned history unavailable')
 
 /** Whether it says that something is not there any more. */
@@ -53,5 +56,7 @@ export const overRateLimit = (data: { readonly retryAfterMs: number; readonly [k
   new RpcError(overRateLimitCode, 'over rate limit', data)
 export const tooManySubscriptions = (max: number): RpcError =>
   new RpcError(-32006, 'Too many subscriptions on the connection', `Exceeded max limit of ${max}`)
+export const subscriptionsTooBig = (maxBytes: number): RpcError =>
+  new RpcError(-32006, 'Too many addresses and topics on the connection', `Exceeded max limit of ${maxBytes} bytes`)
 export const batchTooLarge = (maxItems: number): RpcError =>
   new RpcError(-32010, 'The batch request was too large', `Exceeded max limit of ${maxItems}`)

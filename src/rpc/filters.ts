@@ -2,19 +2,20 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import { Lru } from '#lib/lru'
-import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
-import type { LogMatcher } from '#types/logMatcher'
+import type { WantedLogs } from '#types/logMatcher'
 import type { LogFilter } from './codecs/logFilter.ts'
 import { filterNotFound, tooManyFilters } from './errors.ts'
-import type { Trail } from './methods/eth/followChain.ts'
+import { ToldParents, type Trail } from './methods/eth/followChain.ts'
 import type { PlacedLog } from './results/log.ts'
+import { ByteBudget } from './server/body.ts'
+import { type MatcherUse, SharedMatchers } from './sharedMatchers.ts'
 import type { Notification } from './subscriptions/notification.ts'
 
 /** What a filter waits for, and what it has told. */
 export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
 
-export type LogsFilter = { readonly kind: 'logs'; readonly filter: LogFilter; readonly matcher: LogMatcher; trail: Trail<PlacedLog> }
+export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail<PlacedLog> }
 
 /** What is made of a new transaction, once for all who want it: the whole of it, as they are told. */
 export type PendingMade = { whole?: Promise<Notification | undefined> }
@@ -23,11 +24,19 @@ export type PendingMade = { whole?: Promise<Notification | undefined> }
 export interface Filters {
   /** All logs of a block. They are read once for all who follow the chain, and held once, however many remember them. */
   logsOf(block: Hash, read: () => readonly PlacedLog[]): readonly PlacedLog[]
+  /** bounds the memory of the filters and subscriptions of the thread */
+  readonly budget: ByteBudget
+  readonly parents: ToldParents
   /**
-   * @param weight addresses and topics that it holds
+   * The matcher of a filter or subscription for logs; equal ones share it.
+   * @throws RpcError −32005 when the matchers of all clients hold too much
+   */
+  matcherFor(wanted: WantedLogs): MatcherUse
+  /**
+   * Keeps a filter; at its end what it looks for is given back.
    * @throws RpcError −32005 when there are too many
    */
-  add(filter: Filter, weight: number): string
+  add(filter: Filter): string
   /**
    * Asks one, after whoever asks it already; that it was asked keeps it alive.
    * @throws RpcError −32602 when there is none with this id (any more)
@@ -43,8 +52,8 @@ export interface Filters {
 
 export type FilterLimits = {
   readonly maxFilters: number
-  /** addresses and topics of all of them */
-  readonly maxWeight: number
+  /** memory of all filters and subscriptions for logs, roughly */
+  readonly maxMatcherBytes: number
   /** after so long without a question one ends */
   readonly idleMs: number
   /** that one filter keeps until it is asked; the oldest are forgotten */
@@ -53,14 +62,17 @@ export type FilterLimits = {
   readonly maxSharedBytes: number
 }
 
+/** Memory of all filters and subscriptions of a thread, beside what each connection has room for anyway. */
+export const filterMemoryBytes = 64_000_000
+
 const defaultLimits: FilterLimits = {
-  ...{ maxFilters: 1_000, maxWeight: 50_000, idleMs: 300_000, maxPending: 10_000 },
+  ...{ maxFilters: 1_000, maxMatcherBytes: filterMemoryBytes, idleMs: 300_000, maxPending: 10_000 },
   maxSharedBytes: 32 * 2 ** 20,
 }
 /** of memory that a log takes beside its data, in bytes */
 const logBytes = 700
 
-type Entry = { readonly filter: Filter; readonly weight: number; askedMs: number; turn: Promise<unknown> }
+type Entry = { readonly filter: Filter; askedMs: number; turn: Promise<unknown> }
 
 export type FiltersDeps = {
   readonly clock: Pick<Clock, 'elapsedMs'>
@@ -74,12 +86,14 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
   const limits = { ...defaultLimits, ...given }
   const entries = new Map<string, Entry>()
   const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
+  const budget = new ByteBudget(limits.maxMatcherBytes)
+  const matchers = new SharedMatchers(budget)
   const shared = new Lru<Hash, readonly PlacedLog[]>(limits.maxSharedBytes)
-  let weight = 0
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
   function drop(id: string): boolean {
-    weight -= entries.get(id)?.weight ?? 0
+    const filter = entries.get(id)?.filter
+    if (filter?.kind === 'logs') filter.use[Symbol.dispose]()
     return entries.delete(id)
   }
   function dropIdle(): void {
@@ -98,12 +112,20 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
       )
       return logs
     },
-    add(filter, of): string {
+    budget,
+    parents: new ToldParents(),
+    matcherFor(wanted): MatcherUse {
       dropIdle()
-      if (entries.size >= limits.maxFilters || weight + of > limits.maxWeight) throw tooManyFilters()
+      return matchers.use(wanted)
+    },
+    add(filter): string {
+      dropIdle()
+      if (entries.size >= limits.maxFilters) {
+        if (filter.kind === 'logs') filter.use[Symbol.dispose]()
+        throw tooManyFilters()
+      }
       const id = newId()
-      entries.set(id, { filter, weight: of, askedMs: clock.elapsedMs(), turn: Promise.resolve() })
-      weight += of
+      entries.set(id, { filter, askedMs: clock.elapsedMs(), turn: Promise.resolve() })
       return id
     },
     async ask<T>(id: string, question: (filter: Filter) => T | Promise<T>): Promise<T> {
@@ -136,6 +158,3 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
     },
   }
 }
-
-/** Where a filter begins: at the blocks after this one. */
-export const trailFrom = (head: BlockId): Trail<never> => [{ ...head, items: [] }]

@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Subscriptions, Ticket } from './context.ts'
 import { rpcFault } from './faults.ts'
+import { filterMemoryBytes } from './filters.ts'
 import type { Gates } from './gates.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
@@ -19,6 +20,8 @@ export type IpcServerDeps<Context> = AudienceDeps & {
   /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
   readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
   readonly gates?: Gates | undefined
+  /** of the filters and subscriptions of the thread, shared with its other servers; absent: the server's own */
+  readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -34,6 +37,7 @@ const limits = {
   maxHeldBytes: 150_000_000,
   maxUnreadTotalBytes: 320_000_000,
   maxSubscriptions: 128,
+  maxSubscriptionBytes: 8_000_000,
   maxRunning: 16,
   maxUnreadBytes: 16_000_000,
   maxBufferedBytes: 200_000_000,
@@ -84,8 +88,9 @@ export async function createIpcServer<Context>(
   const { registry, gates, log, clock } = deps
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
+  const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
+  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
   const server = createServer({ allowHalfOpen: true }, (socket) => {

@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
 import type { Subscriptions, Ticket } from './context.ts'
+import { filterMemoryBytes } from './filters.ts'
 import type { Gates } from './gates.ts'
 import type { RpcMetrics } from './metrics.ts'
 import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
@@ -25,6 +26,8 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly limiter?: RateLimiter | undefined
   /** shared with the other servers of the thread; absent: the server's own */
   readonly gates?: Gates | undefined
+  /** of the filters and subscriptions of the thread, shared with its other servers; absent: the server's own */
+  readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
   readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits'>
@@ -58,6 +61,7 @@ const defaultWsLimits: WsServerLimits = {
   maxBatch: 100,
   maxResponseBytes: 64_000_000,
   maxSubscriptions: 128,
+  maxSubscriptionBytes: 1_000_000,
   maxRunning: 16,
   maxUnreadBytes: 4_000_000,
   maxBufferedBytes: 96_000_000,
@@ -85,8 +89,9 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const origins = options.origins ?? []
   const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, log, clock }, limits)
+  const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
-  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), unreadTotal, clock, log }
+  const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
   let isClosing = false

@@ -1,7 +1,7 @@
 import { fromHex, hexAt } from '#lib/hex'
 import { rlpHead } from '#lib/rlp'
 import type { Address, Hash } from './ids.ts'
-import { bloomBits, bloomHas, type Log } from './log.ts'
+import { bloomBits, bloomBytes, type Log } from './log.ts'
 
 /** A log filter. An empty list of alternatives matches everything. */
 export type WantedLogs = { readonly addresses: readonly Address[]; readonly topics: readonly (readonly Hash[])[] }
@@ -48,25 +48,47 @@ function logAt(bytes: Uint8Array, from: number): Log {
   return { address: hexAt(bytes, from + 1, addressBytes) as Address, topics, data: bytes.slice(data.from, data.to) }
 }
 
+/** Of a value in a bloom. */
+const bitsPerValue = 3
+
+function bitsOf(values: readonly string[]): Uint16Array {
+  const bits = new Uint16Array(values.length * bitsPerValue)
+  for (const [index, value] of values.entries()) bits.set(bloomBits(fromHex(value)), index * bitsPerValue)
+  return bits
+}
+
+function isAnyIn(bloom: Uint8Array, bits: Uint16Array): boolean {
+  for (let at = 0; at < bits.length; at += bitsPerValue) {
+    let isIn = true
+    for (let of = at; isIn && of < at + bitsPerValue; of++) {
+      const bit = bits[of] ?? 0
+      isIn = ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0
+    }
+    if (isIn) return true
+  }
+  return false
+}
+
 /**
  * Tests a log filter against blooms, logs and encoded logs. Hashes the filter's values once.
  * An empty list of alternatives matches everything, also a missing topic.
  * @see execution-apis, eth_getLogs: "topics"
  */
 export class LogMatcher {
-  readonly #bits: readonly (readonly (readonly number[])[])[]
+  /** the bits of each value in a bloom, of one list of alternatives after the other */
+  readonly #bits: readonly Uint16Array[]
   readonly #addresses: Alternatives
   readonly #topics: readonly Alternatives[]
 
   constructor({ addresses, topics }: WantedLogs) {
     const groups: readonly (readonly string[])[] = [addresses, ...topics].filter((values) => values.length > 0)
-    this.#bits = groups.map((values) => values.map((value) => bloomBits(fromHex(value))))
+    this.#bits = groups.map((values) => bitsOf(values))
     this.#addresses = new Alternatives(addresses)
     this.#topics = topics.map((values) => new Alternatives(values))
   }
 
   mayBeIn(bloom: Uint8Array): boolean {
-    return this.#bits.every((alternatives) => alternatives.some((each) => bloomHas(bloom, each)))
+    return this.#bits.every((bits) => isAnyIn(bloom, bits))
   }
 
   matches(log: Log): boolean {

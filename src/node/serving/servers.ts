@@ -101,6 +101,7 @@ async function openEth(
 ): Promise<void> {
   if (eth === undefined) return
   const { context, heads, engine, route = unrouted } = eth
+  const { budget: subscriptionBudget } = context.filters
   if (listen.http) {
     const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
@@ -114,12 +115,12 @@ async function openEth(
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: at.flag ?? 'ws.port' }
     const registry = route(withNamespaces(socketRegistry, api))
-    const deps = { ...common, registry, contextOf, heads, limiter: limiterOf(rateLimit), pending: context.filters }
+    const deps = { ...common, registry, contextOf, heads, limiter: limiterOf(rateLimit), pending: context.filters, subscriptionBudget }
     await open('ws', createWsServer(deps, options))
   }
   if (listen.ipc) {
     const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
-    const ipc = { ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters }
+    const ipc = { ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters, subscriptionBudget }
     await open('ipc', createIpcServer(ipc, { ...listen.ipc, flag: 'ipc.path' }))
   }
   if (listen.engine && engine) {

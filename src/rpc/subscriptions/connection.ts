@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock'
 import { toHex } from '#lib/hex'
 import type { Log } from '#lib/log'
 import type { Subscription, Subscriptions } from '../context.ts'
-import { serverBusy, tooManySubscriptions } from '../errors.ts'
+import { serverBusy } from '../errors.ts'
 import type { Bucket } from '../rateTable.ts'
 import { costClasses } from '../registry.ts'
 import type { ByteBudget } from '../server/body.ts'
@@ -13,12 +13,12 @@ import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOfText } from './notification.ts'
+import { type RoomLimits, SubscriptionRoom } from './room.ts'
 
 /** Who sent one message. Subscriptions it asks for begin when it is answered. */
 export type SocketCaller = Caller & { readonly subscriptions: Subscriptions }
 
-export type ConnectionLimits = {
-  readonly maxSubscriptions: number
+export type ConnectionLimits = RoomLimits & {
   /** messages of one connection that are worked on at once; beyond it nothing more is read */
   readonly maxRunning: number
   /** of notifications that the client has not read yet; beyond it the connection ends */
@@ -33,6 +33,8 @@ export type ConnectionDeps = {
   readonly dispatcher: Dispatcher<SocketCaller>
   /** what messages hold while they are worked on, all connections together */
   readonly budget: ByteBudget
+  /** of the filters and subscriptions of the thread */
+  readonly subscriptionBudget: ByteBudget
   /** what all connections of the server have not read */
   readonly unreadTotal: UnreadTotal
   readonly clock: Clock
@@ -50,6 +52,9 @@ const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
 
 const goodbyes = { slow: 'what was sent is read too slowly', rate: 'over rate limit', failed: 'internal error' } as const
+
+/** A subscription, and the room that it takes. */
+type Asked = { readonly subscription: Subscription; readonly room: Disposable }
 
 /** A subscription whose id the client knows. */
 type Active = {
@@ -78,7 +83,8 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
   readonly #bucket: Bucket | undefined
-  readonly #asked = new Map<string, Subscription>()
+  readonly #asked = new Map<string, Asked>()
+  readonly #room: SubscriptionRoom
   readonly #active = new Map<string, Active>()
   readonly #unread: Unread
   #running = 0
@@ -102,6 +108,7 @@ export class Connection {
     this.#deps = deps
     this.#limits = limits
     this.#unread = deps.unreadTotal.join('websocket', () => this.#drop())
+    this.#room = new SubscriptionRoom(deps.subscriptionBudget, limits)
     this.#heardMs = deps.clock.elapsedMs()
     const hear = (): void => {
       this.#heardMs = deps.clock.elapsedMs()
@@ -219,10 +226,18 @@ export class Connection {
 
   /** Only what the client knows of is told: an answer that did not give the id to it gives nothing. */
   #begin(id: string, answer: string): void {
-    const subscription = this.#asked.get(id)
-    if (subscription === undefined) return
-    if (answer.includes(id)) this.#start(id, subscription)
-    else this.#asked.delete(id)
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return
+    if (answer.includes(id) && this.#end === undefined) this.#start(id, asked.subscription)
+    else this.#forget(id)
+  }
+
+  /** @returns whether there was a subscription with this id */
+  #forget(id: string): boolean {
+    this.#active.get(id)?.feed?.[Symbol.dispose]()
+    this.#active.delete(id)
+    this.#asked.get(id)?.room[Symbol.dispose]()
+    return this.#asked.delete(id)
   }
 
   #start(id: string, subscription: Subscription): void {
@@ -239,14 +254,11 @@ export class Connection {
   }
 
   #endSubscriptions(): void {
-    for (const { feed } of this.#active.values()) feed?.[Symbol.dispose]()
-    this.#active.clear()
+    for (const id of [...this.#asked.keys()]) this.#forget(id)
   }
 
   #caller(asked: string[], share: AnswerShare): SocketCaller {
     const socket = this.#socket
-    const [subscriptions, active] = [this.#asked, this.#active]
-    const { maxSubscriptions } = this.#limits
     return {
       get isGone(): boolean {
         return share.isGone || socket.readyState !== socket.OPEN
@@ -255,18 +267,14 @@ export class Connection {
       tally: emptyTally(),
       bucket: this.#bucket,
       subscriptions: {
-        subscribe(subscription): string {
-          if (subscriptions.size >= maxSubscriptions) throw tooManySubscriptions(maxSubscriptions)
+        subscribe: (subscription): string => {
+          const room = this.#room.take(subscription.use)
           const id = toHex(randomBytes(16))
-          subscriptions.set(id, subscription)
+          this.#asked.set(id, { subscription, room })
           asked.push(id)
           return id
         },
-        unsubscribe(id): boolean {
-          active.get(id)?.feed?.[Symbol.dispose]()
-          active.delete(id)
-          return subscriptions.delete(id)
-        },
+        unsubscribe: (id): boolean => this.#forget(id),
       },
     }
   }

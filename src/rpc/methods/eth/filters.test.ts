@@ -135,7 +135,7 @@ it('rpc/filters: what filters remember of a block they share, so that many of th
   append([[log(1, 4), log(2)]])
   for (const id of ids) await ask('eth_getFilterChanges', id)
   const [first, second] = await Promise.all(
-    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.at(-1)?.items : undefined))),
+    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.told.at(-1)?.items : undefined))),
   )
   expect([first, second]).toMatchObject([{ length: 2 }, { length: 1 }])
   expect(second?.[0]).toBe(first?.[0])
@@ -218,11 +218,19 @@ it('rpc/filters: too many are refused until some end or are forgotten (-32005)',
   expect([await ask('eth_newFilter', {}), await ask('eth_newFilter', {})]).toHaveLength(2)
 })
 
-it('rpc/filters: addresses and topics of all filters together are bounded', async () => {
-  const { ask } = setUp(undefined, { maxWeight: 10 })
-  await ask('eth_newFilter', { address: [1, 2, 3, 4].map(account), topics: [[topic(1), topic(2)]] })
-  await expect(ask('eth_newFilter', { address: [1, 2, 3].map(account) })).rejects.toMatchObject({ code: -32005 })
+it('rpc/filters: bounds the memory of addresses and topics in all filters; equal filters share it, small ones always fit', async () => {
+  const { ask, clock } = setUp(undefined, { maxMatcherBytes: 2_000 })
+  const from = (first: number) => ({ address: Array.from({ length: 10 }, (_, i) => account(first + i)), topics: [[topic(1), topic(2)]] })
+  const ids = [await ask('eth_newFilter', from(1)), await ask('eth_newFilter', from(1))]
+  const refused = { code: -32005, data: { limit: 'bytes', max: 2_000 } }
+  await expect(ask('eth_newFilter', from(2))).rejects.toMatchObject(refused)
   await ask('eth_newFilter', { address: account(1) })
+  await ask('eth_uninstallFilter', ids[0])
+  await expect(ask('eth_newFilter', from(2))).rejects.toMatchObject(refused)
+  await ask('eth_uninstallFilter', ids[1])
+  await ask('eth_newFilter', from(2))
+  await clock.advanceMs(6 * minute)
+  await ask('eth_newFilter', from(3))
 })
 
 it.each<[string, readonly unknown[], number]>([

@@ -4,22 +4,23 @@ import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { filterNotFound } from '../../errors.ts'
-import { type Filter, type LogsFilter, trailFrom } from '../../filters.ts'
+import type { Filter, LogsFilter } from '../../filters.ts'
+import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { logResult, logText, type PlacedLog } from '../../results/log.ts'
 import { asBytes, type WrittenCodec, written, writtenList } from '../../results/text.ts'
 import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
-import { type Collect, followChain } from './followChain.ts'
+import { type Collect, followChain, trailFrom } from './followChain.ts'
 import { searchLogs } from './getLogs.ts'
 
 /** Reading receipts costs so many times what reading a header does. */
 const receiptsCost = 64
 
-function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter, weight: number): string {
+function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter): string {
   using view = context.chain.view()
-  return context.filters.add(make(trailFrom(view.heads.latest)), weight)
+  return context.filters.add(make(trailFrom(view.heads.latest)))
 }
 
 const id = param('filter', text)
@@ -34,9 +35,8 @@ export const newFilter = ethMethod({
   cost: 'point-read',
   example: { params: [{ address: '0x4200000000000000000000000000000000000015' }] },
   run(context, filter): string {
-    const weight = 1 + filter.addresses.length + filter.topics.reduce((sum, alternatives) => sum + alternatives.length, 0)
-    const matcher = new LogMatcher(filter)
-    return install(context, (trail) => ({ kind: 'logs', filter, matcher, trail }), weight)
+    const { range, ...wanted } = filter
+    return install(context, (trail) => ({ kind: 'logs', range, use: context.filters.matcherFor(wanted), trail }))
   },
 })
 
@@ -47,7 +47,7 @@ export const newBlockFilter = ethMethod({
   result: idResult,
   cost: 'point-read',
   example: { params: [] },
-  run: (context) => install(context, (trail) => ({ kind: 'blocks', trail }), 1),
+  run: (context) => install(context, (trail) => ({ kind: 'blocks', trail })),
 })
 
 export const newPendingTransactionFilter = ethMethod({
@@ -57,7 +57,7 @@ export const newPendingTransactionFilter = ethMethod({
   result: idResult,
   cost: 'point-read',
   example: { params: [] },
-  run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }, 1),
+  run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }),
 })
 
 export const uninstallFilter = ethMethod({
@@ -71,7 +71,7 @@ export const uninstallFilter = ethMethod({
 })
 
 /** Block numbers outside of which a filter has nothing to tell; tags bound nothing, for blocks to come are between them. */
-function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
+function isInRange(range: LogFilter['range'], number: number, hash: Hash): boolean {
   if (range.kind === 'block') return hash === range.hash
   const { from, to } = range
   return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
@@ -79,12 +79,28 @@ function isInRange({ range }: LogFilter, number: number, hash: Hash): boolean {
 
 const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
-function collectLogs(context: EthContext, { filter, matcher }: LogsFilter): Collect<PlacedLog> {
+type Matched = { readonly hash: Hash; readonly items: readonly PlacedLog[] }
+
+/** What equal filters and subscriptions have found in the newest block. */
+const lastMatched = new WeakMap<LogMatcher, Matched>()
+
+const nothing: readonly PlacedLog[] = []
+
+function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
+  const bloom = view.header(hash)?.logsBloom
+  if (bloom === undefined || !matcher.mayBeIn(bloom)) return nothing
+  const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
+  return all.filter(({ log }) => matcher.matches(log))
+}
+
+function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilter): Collect<PlacedLog> {
   return (view, { number, hash }) => {
-    const bloom = isInRange(filter, number, hash) ? view.header(hash)?.logsBloom : undefined
-    if (bloom === undefined || !matcher.mayBeIn(bloom)) return { items: [], cost: 0 }
-    const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
-    return { items: all.filter(({ log }) => matcher.matches(log)), cost: receiptsCost }
+    if (!isInRange(range, number, hash)) return { items: nothing, cost: 0 }
+    const known = lastMatched.get(matcher)
+    if (known?.hash === hash) return { items: known.items, cost: 0 }
+    const items = matchedIn(context, view, hash, matcher)
+    lastMatched.set(matcher, { hash, items })
+    return { items, cost: items.length === 0 ? 0 : receiptsCost }
   }
 }
 
@@ -136,6 +152,7 @@ export const getFilterLogs = ethMethod({
   run: (context, of) =>
     context.filters.ask(of, (filter) => {
       if (filter.kind !== 'logs') throw filterNotFound()
-      return searchLogs(context, filter.filter, filter.matcher)
+      const { range, use } = filter
+      return searchLogs(context, { range, ...use.wanted }, use.matcher)
     }),
 })

@@ -1,11 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
 import type { EthContext } from '../../context.ts'
 import { filterNotFound, internalError, prunedHistory, timedOut } from '../../errors.ts'
 import type { ChainView } from '../../ports.ts'
 
-/** The last blocks that somebody was told of, oldest first, with what he was told of them. */
-export type Trail<T> = readonly (BlockId & { readonly items: readonly T[] })[]
+/** How far a filter or subscription was told of the chain. */
+export type Trail<T> = {
+  /** the last block that it was told of */
+  readonly last: BlockId
+  /** what it was told is remembered of the blocks above this number */
+  readonly since: number
+  /** the blocks of which it was told something, oldest first */
+  readonly told: readonly ToldBlock<T>[]
+}
+type ToldBlock<T> = BlockId & { readonly items: readonly T[] }
+
+/** Where a filter begins: at the blocks after this one. */
+export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, told: [] })
+
+/** The parents of the blocks that filters were told of lately: of those that are not canonical any more nobody else knows them. */
+export class ToldParents {
+  readonly #parents = new Map<Hash, Hash>()
+
+  note(block: Hash, parent: Hash): void {
+    if (this.#parents.has(block)) return
+    this.#parents.set(block, parent)
+    if (this.#parents.size <= 4 * maxTrailBlocks) return
+    for (const oldest of this.#parents.keys()) {
+      this.#parents.delete(oldest)
+      return
+    }
+  }
+
+  of(block: Hash): Hash | undefined {
+    return this.#parents.get(block)
+  }
+}
 
 /** What has become of the chain since. */
 export type Followed<T> = {
@@ -29,60 +60,68 @@ const maxRestarts = 3
 const hashAt = (view: ChainView, number: number): string | undefined =>
   number > view.heads.latest.number ? undefined : view.canonicalHash(number)
 
-/** Splits what was told into what still holds and what does not. */
-function stillCanonical<T>(view: ChainView, trail: Trail<T>): { readonly kept: Trail<T>; readonly gone: Trail<T> } {
-  let end = trail.length
-  while (end > 0) {
-    const last = trail[end - 1]
-    if (last === undefined || hashAt(view, last.number) === last.hash) break
-    end--
+/** The part of a trail that still holds. RpcError −32602 when what was told is not remembered so far back. */
+function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trail<T>): Trail<T> {
+  let { last } = trail
+  while (hashAt(view, last.number) !== last.hash) {
+    const parent = last.number > trail.since ? filters.parents.of(last.hash) : undefined
+    if (parent === undefined) throw filterNotFound()
+    last = { number: last.number - 1, hash: parent }
   }
-  return { kept: trail.slice(0, end), gone: trail.slice(end) }
+  if (last === trail.last) return trail
+  return { ...trail, last, told: trail.told.filter(({ number }) => number <= last.number) }
 }
 
-function trimmed<T>(trail: Trail<T>): Trail<T> {
-  let from = Math.max(0, trail.length - maxTrailBlocks)
-  let items = trail.slice(from).reduce((sum, block) => sum + block.items.length, 0)
-  while (items > maxTrailItems && from < trail.length - 1) items -= trail[from++]?.items.length ?? 0
-  return trail.slice(from)
+function trimmed<T>({ last, since, told }: Trail<T>): Trail<T> {
+  let oldest = Math.max(since, last.number - maxTrailBlocks)
+  let from = 0
+  let items = told.reduce((sum, block) => sum + block.items.length, 0)
+  for (; from < told.length; from++) {
+    const block = told[from]
+    if (block === undefined || (block.number > oldest && (items <= maxTrailItems || from === told.length - 1))) break
+    items -= block.items.length
+    oldest = Math.max(oldest, block.number)
+  }
+  return { last, since: oldest, told: from === 0 ? told : told.slice(from) }
 }
 
-/** One turn's worth of new blocks on the trail. @returns undefined when the last of the trail is not canonical any more */
-function followSlice<T>(
-  context: EthContext,
-  trail: Trail<T>,
-  maxItems: number,
-  collect: Collect<T>,
-): { readonly found: Trail<T>; readonly isEnd: boolean } | undefined {
+type Slice<T> = { readonly last: BlockId; readonly found: readonly ToldBlock<T>[]; readonly isEnd: boolean }
+
+/** One turn's worth of blocks after the last one that was told. @returns undefined when that is not canonical any more */
+function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
   using view = context.chain.view()
-  const last = trail.at(-1)
-  if (last === undefined || hashAt(view, last.number) !== last.hash) return undefined
-  const found: Trail<T>[number][] = []
+  if (hashAt(view, after.number) !== after.hash) return undefined
+  const found: ToldBlock<T>[] = []
+  let last = after
   let [cost, items] = [0, 0]
-  for (let number = last.number + 1; number <= view.heads.latest.number; number++) {
-    if (cost >= sliceCost || items >= maxItems) return { found, isEnd: false }
+  while (last.number < view.heads.latest.number) {
+    if (cost >= sliceCost || items >= maxItems) return { last, found, isEnd: false }
+    const number = last.number + 1
     const hash = view.canonicalHash(number)
     if (hash === undefined) throw prunedHistory()
     const collected = collect(view, { number, hash })
-    found.push({ number, hash, items: collected.items })
+    if (collected.items.length > 0) found.push({ number, hash, items: collected.items })
+    context.filters.parents.note(hash, last.hash)
+    last = { number, hash }
     items += collected.items.length
     cost += 1 + collected.cost
   }
-  return { found, isEnd: true }
+  return { last, found, isEnd: true }
 }
 
 async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
-  const { kept, gone } = onView(context, (view) => stillCanonical(view, trail))
-  if (kept.length === 0) throw filterNotFound() // what it has told is not remembered so far back
-  const removed = gone.toReversed().flatMap(({ items }) => items)
+  let now = onView(context, (view) => stillCanonical(context, view, trail))
+  const removed = trail.told
+    .slice(now.told.length)
+    .reverse()
+    .flatMap(({ items }) => items)
   const added: T[] = []
-  let told = kept
   for (;;) {
-    const slice = followSlice(context, told, maxItems - added.length, collect)
+    const slice = followSlice(context, now.last, maxItems - added.length, collect)
     if (slice === undefined) return undefined
     for (const { items } of slice.found) for (const item of items) added.push(item)
-    told = trimmed([...told, ...slice.found])
-    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: told }
+    now = trimmed({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
+    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
     await nextTurn()
     if (context.ticket.isCancelled) throw timedOut()
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fakePendingChain } from '#test/harness/flashblocks/pendingFakes'
 import { account } from '#test/harness/rpc/fakes'
+import { LogMatcher } from '#types/logMatcher'
 import { pendingLogsFeed } from './pendingFeeds.ts'
 
 type Told = { readonly address: string; readonly removed: boolean }
@@ -60,9 +61,8 @@ it('rpc/pendingLogs: what was told and not taken back is what stands; nothing is
       const subscribers: { readonly since: number; readonly told: Told[] }[] = []
       const subscribe = (since: number): void => {
         const told: Told[] = []
-        const feed = pendingLogsFeed(model.fake.feed, { addresses: [], topics: [] })
-        if (feed.kind === 'feed')
-          feed.open((notification) => told.push((JSON.parse(String(notification('0x'))) as { params: { result: Told } }).params.result))
+        const feed = pendingLogsFeed(model.fake.feed, new LogMatcher({ addresses: [], topics: [] }))
+        feed.open((notification) => told.push((JSON.parse(String(notification('0x'))) as { params: { result: Told } }).params.result))
         subscribers.push({ since, told })
       }
       subscribe(0)

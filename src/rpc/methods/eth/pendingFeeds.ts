@@ -1,11 +1,10 @@
-import { LogMatcher } from '#types/logMatcher'
-import type { LogFilter } from '../../codecs/logFilter.ts'
-import type { Subscription } from '../../context.ts'
+import type { LogMatcher } from '#types/logMatcher'
+import type { Feed } from '../../context.ts'
 import type { PendingFeed } from '../../pendingPorts.ts'
 import { toldOf } from './toldNews.ts'
 
 /** Each increment as the whole block that it makes. */
-export function flashblocksFeed(source: PendingFeed): Subscription {
+export function flashblocksFeed(source: PendingFeed): Feed {
   return {
     kind: 'feed',
     open: (tell) =>
@@ -16,7 +15,7 @@ export function flashblocksFeed(source: PendingFeed): Subscription {
 }
 
 /** The transactions that are new in each increment, one by one. */
-export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' | 'whole'): Subscription {
+export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' | 'whole'): Feed {
   return {
     kind: 'feed',
     open: (tell) =>
@@ -35,8 +34,7 @@ function earlier(start: Start | undefined, number: number, index: number): Start
 }
 
 /** The logs of what is new in each increment, and again, `removed`, those of what was dropped. */
-export function pendingLogsFeed(source: PendingFeed, filter: Pick<LogFilter, 'addresses' | 'topics'>): Subscription {
-  const matcher = new LogMatcher(filter)
+export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed {
   return {
     kind: 'feed',
     open(tell): Disposable {

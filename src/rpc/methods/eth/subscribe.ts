@@ -1,9 +1,8 @@
-import { LogMatcher } from '#types/logMatcher'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
 import { invalidParams, unsupported } from '../../errors.ts'
-import { type LogsFilter, trailFrom } from '../../filters.ts'
+import type { LogsFilter } from '../../filters.ts'
 import { isJsonObject } from '../../json.ts'
 import type { PendingFeed } from '../../pendingPorts.ts'
 import { optionalParam, type ParamCodec, param } from '../../registry.ts'
@@ -11,6 +10,7 @@ import { logText } from '../../results/log.ts'
 import { refTo } from '../../schemas.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
+import { trailFrom } from './followChain.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 
@@ -27,12 +27,22 @@ const detail: ParamCodec<Detail> = {
 
 const everything: LogFilter = logFilter.parse({})
 
-function subscribeToLogs(context: SocketContext, filter: LogFilter): string {
+function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter): string {
   using view = context.chain.view()
-  const wanted: LogsFilter = { kind: 'logs', filter, matcher: new LogMatcher(filter), trail: trailFrom(view.heads.latest) }
+  const use = context.filters.matcherFor(wanted)
+  const followed: LogsFilter = { kind: 'logs', range, use, trail: trailFrom(view.heads.latest) }
   const searching = { ...context, ticket: { isCancelled: false } }
-  const changes = async (): Promise<readonly string[]> => (await newLogs(searching, wanted)).map(logText)
-  return context.subscriptions.subscribe({ kind: 'logs', changes })
+  const changes = async (): Promise<readonly string[]> => (await newLogs(searching, followed)).map(logText)
+  return context.subscriptions.subscribe({ kind: 'logs', changes, use })
+}
+
+function subscribeToPendingLogs(
+  { filters, subscriptions }: SocketContext,
+  source: PendingFeed,
+  { range: _range, ...wanted }: LogFilter,
+): string {
+  const use = filters.matcherFor(wanted)
+  return subscriptions.subscribe({ ...pendingLogsFeed(source, use.matcher), use })
 }
 
 function preconfirmedOf({ preconfirmed }: SocketContext, kind: keyof typeof flashblockKinds): PendingFeed {
@@ -57,7 +67,7 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
     case 'newFlashblockTransactions':
       return subscriptions.subscribe(flashblockTransactionsFeed(preconfirmedOf(context, kind), isWhole ? 'whole' : 'hashes'))
     case 'pendingLogs':
-      return subscriptions.subscribe(pendingLogsFeed(preconfirmedOf(context, kind), filter ?? everything))
+      return subscribeToPendingLogs(context, preconfirmedOf(context, kind), filter ?? everything)
     default:
       throw invalidParams(`unknown subscription ${kind.slice(0, 80)}`)
   }
