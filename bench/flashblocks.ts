@@ -1,6 +1,8 @@
 // Part 1: what following a heavy block in ten increments costs, beside executing it at once, in processor time; senders are known to both.
 
 import { type BlockDeps, executeBlock } from '#block/execution/executeBlock'
+import { ExecutionGuard } from '#block/execution/executionGuard'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution, type Execution } from '#blockchain/execution'
@@ -70,8 +72,10 @@ async function follow({ execution, payload, told, deps }: Heavy): Promise<{ read
   using view = execution.view()
   const on = parentOf(view, payload)
   const head = { number: payload.blockNumber - 1, hash: payload.parentHash }
+  const watch = new ExecutionWatch()
   using chain = new PendingChain({
     block: deps,
+    ...{ guard: new ExecutionGuard(systemClock, watch), watch, maxMs: Number.POSITIVE_INFINITY },
     head: () => head,
     onHead: (run) => run(on),
     onChange: () => {},

@@ -32,6 +32,11 @@ export const executionFault = defineFaults({
     says: (d: { reason: string }) => `the execution thread stopped: ${d.reason}`,
     fix: 'start the node again: nothing that was acknowledged is lost; if it happens again, please report it with the log',
   },
+  EXECUTION_CLOSING: {
+    severity: 'retry',
+    says: (d: { number: number }) => `execution of block ${d.number} was abandoned: the execution thread ends`,
+    fix: 'nothing: the block is executed after the next start, when it is offered again',
+  },
   CHAIN_STORE_DAMAGED: {
     severity: 'fatal',
     says: (d: { what: string }) => `the data directory lacks ${d.what}`,

@@ -4,6 +4,8 @@ import type { BuildPool } from '#block/building/buildPool'
 import type { BlockLimits } from '#block/building/poolPort'
 import type { BlockDeps, BlockResult, ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import { ExecutionGuard, unlimited } from '#block/execution/executionGuard'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { executionFault } from '#block/faults'
@@ -19,16 +21,14 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads } from './branch.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
-import type { ExecutionDeps, ExecutionOptions, HeldSizes } from './executionDeps.ts'
+import { type ExecutionDeps, type ExecutionOptions, type HeldSizes, usualOptions } from './executionDeps.ts'
 import { type HeadRecord, recordAt, recordOf, sameHeads } from './heads/headRecord.ts'
 import { headsOf, openHeads } from './heads/storedHeads.ts'
 import { BlockJournal } from './journal/blockJournal.ts'
 import type { BlockLink, JournalledHeads } from './journal/journalRecords.ts'
+import { OfferedPayloads } from './offeredPayloads.ts'
 import { unwoundBlocks } from './unwoundBlocks.ts'
 import { type ChainView, createChainView } from './view/chainView.ts'
-
-const defaultTreeBytes = 256 * 2 ** 20
-const defaultSliceMs = 25
 
 /** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
 export interface Execution extends Engine, AsyncDisposable {
@@ -65,6 +65,8 @@ class LocalExecution implements Execution {
   readonly #tree: BlockTree
   readonly #journal: BlockJournal
   readonly #commits: CommitBehind
+  readonly #guard: ExecutionGuard
+  readonly #offered: OfferedPayloads
   readonly pending: PendingChain
   #published: HeadRecord
   /** of the published heads */
@@ -75,29 +77,26 @@ class LocalExecution implements Execution {
   #isClosed = false
 
   constructor(deps: ExecutionDeps, opts: ExecutionOptions) {
-    const { evm, config, log } = deps
-    const { maxTreeBytes = defaultTreeBytes, minFreeBytes = 0, commitSliceMs = defaultSliceMs } = opts
+    const { evm, config, log, clock, watch = new ExecutionWatch() } = deps
+    const { maxTreeBytes, minFreeBytes, commitSliceMs: sliceMs, maxPayloadMs, maxPendingMs: maxMs } = { ...usualOptions, ...opts }
     this.#deps = deps
-    this.#block = { evm, config, senders: deps.senders ?? createSenders({ maxBytes: senderCacheBytes }) }
+    const guard = new ExecutionGuard(clock, watch)
+    this.#guard = guard
+    this.#offered = new OfferedPayloads({ guard, watch, clock, log }, maxPayloadMs)
+    this.#block = { evm, config, senders: deps.senders ?? createSenders({ maxBytes: senderCacheBytes }), pace: guard.pace }
     this.#tree = new BlockTree(maxTreeBytes, (block) => this.#isPublished(block))
     const { heads, sequence } = openHeads(deps)
     const { number, hash } = heads.unsafe
     const committed = { number, hash }
     this.#published = recordOf({ heads, committed, base: committed, overlays: [] })
     this.#sequence = sequence
-    this.#commits = new CommitBehind(this.#commitDeps(), sequence, {
-      minFreeBytes,
-      maxPendingBytes: maxTreeBytes / 2,
-      sliceMs: commitSliceMs,
-    })
+    this.#commits = new CommitBehind(this.#commitDeps(), sequence, { minFreeBytes, maxPendingBytes: maxTreeBytes / 2, sliceMs })
     this.#journal = new BlockJournal(deps.journal ?? createMemoryJournal(), log)
     this.pending = new PendingChain({
-      block: this.#block,
+      ...{ block: this.#block, clock, log, guard, watch, maxMs },
       head: (): BlockId => this.#published.heads.unsafe,
       onHead: <T>(run: (on: ParentBlock) => T): T => this.#during(this.#published.heads.unsafe, run).value,
       onChange: (): void => this.#publish(this.#published),
-      clock: deps.clock,
-      log,
     })
     this.#restore()
   }
@@ -137,7 +136,9 @@ class LocalExecution implements Execution {
     if (this.#isKnown(payload.blockHash)) return { kind: 'valid' }
     this.#makeRoom()
     const parent = { hash: payload.parentHash, number: payload.blockNumber - 1 }
-    const result = this.#executed(parent, (on) => this.pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header))
+    const execute = (on: ParentBlock): BlockResult =>
+      this.pending.sealed(on, payload) ?? verifyClaimed(this.#block, on, payload, claim.header)
+    const result = this.#executed(parent, (on) => this.#offered.execute(payload, () => execute(on)))
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
@@ -147,7 +148,7 @@ class LocalExecution implements Execution {
     const { pool } = this.#deps
     const result =
       pool === undefined || attributes.noTxPool || seal?.aborted
-        ? this.#executed(parent, (on) => buildBlock(this.#block, on, attributes))
+        ? this.#executed(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => buildBlock(this.#block, on, attributes)))
         : await this.#buildWith(pool, parent, attributes, { seal, onSound })
     if (result.kind === 'invalid') return result
     return { kind: 'built', payload: payloadOfBlock(result.block, result.block.hash) }
@@ -156,7 +157,7 @@ class LocalExecution implements Execution {
   async #buildWith(pool: BuildPool, parent: BlockId, attributes: PayloadAttributes, timing: BuildTiming): Promise<BlockResult> {
     let ms = 0
     const during = <T>(run: (on: ParentBlock) => T): T => {
-      const ran = this.#during(parent, run)
+      const ran = this.#during(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => run(on)))
       ms += ran.ms
       return ran.value
     }
@@ -314,7 +315,8 @@ class LocalExecution implements Execution {
     try {
       const block = this.#journal.read(hash)
       const parent = { hash: parentHash, number: number - 1 }
-      const result = this.#executed(parent, (on) => verifyPayload(this.#block, on, payloadOfBlock(block, hash)))
+      const payload = payloadOfBlock(block, hash)
+      const result = this.#executed(parent, (on) => this.#guard.run(number, undefined, () => verifyPayload(this.#block, on, payload)))
       if (result.kind === 'executed') return true
       log.error('a block of the journal is not valid any more', { number, hash, reason: result.reason })
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { IncrementListener } from '#block/building/buildFlashblocks'
 import type { BuildPool } from '#block/building/buildPool'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { ExecutionWatch } from '#block/execution/executionWatch'
 import type { Senders } from '#block/execution/senders'
 import type { ExecutionConfig } from '#block/executionConfig'
 import type { Genesis } from '#chainspec/genesis'
@@ -24,6 +25,8 @@ export type ExecutionDeps = {
   readonly increments?: IncrementListener
   /** Left out: one of its own. */
   readonly senders?: Senders
+  /** Left out: no other thread looks. */
+  readonly watch?: ExecutionWatch
   readonly clock: Clock
   readonly log: Log
   /** Told right before and right after each transaction that moves the chain. */
@@ -44,6 +47,19 @@ export type ExecutionOptions = {
   readonly minFreeBytes?: number
   /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
   readonly commitSliceMs?: number
+  /** Time for executing a payload that is inserted; then its execution is abandoned. */
+  readonly maxPayloadMs?: number
+  /** Time for executing all increments of a block that is not sealed; then the block is given up. */
+  readonly maxPendingMs?: number
+}
+
+/** Any block of a gigagas ends in `maxPayloadMs`, whatever its messages do, at `slowNsPerGas`. */
+export const usualOptions: Required<ExecutionOptions> = {
+  maxTreeBytes: 256 * 2 ** 20,
+  minFreeBytes: 0,
+  commitSliceMs: 25,
+  maxPayloadMs: 30_000,
+  maxPendingMs: 4_000,
 }
 
 /** What is held at the moment, in bytes and blocks; `reused`: blocks so far that were sealed out of their increments. */

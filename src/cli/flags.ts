@@ -6,6 +6,7 @@ import {
   choice,
   type DefaultedFlag,
   defaulted,
+  duration,
   type Flag,
   integer,
   modes,
@@ -156,6 +157,21 @@ export const flags = {
       doc: 'Engine API for a consensus half elsewhere; 0: any free port',
     }),
     8551,
+  ),
+
+  'payload.max-time': defaulted(
+    duration(
+      {
+        env: 'BASALT_PAYLOAD_MAX_TIME',
+        group: 'Halves',
+        modes: withExecution,
+        doc: 'time for executing one payload that another half or node offers; one that takes longer is refused for ten times as long; 0: no bound',
+      },
+      '1s to 3600s, or 0',
+      (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),
+    ),
+    30_000,
+    '30s',
   ),
 
   'source.l2.rpc': nodeUrl({

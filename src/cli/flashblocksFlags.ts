@@ -25,6 +25,16 @@ export const flashblocksFlags = {
     '200ms to 60s',
     (ms) => ms >= 200 && ms <= 60_000,
   ),
+  'flashblocks.max-time': duration(
+    {
+      env: 'BASALT_FLASHBLOCKS_MAX_TIME',
+      group: 'Flashblocks',
+      modes: withExecution,
+      doc: 'time for executing one block that is not sealed, all its increments; a block that takes longer is given up: 200ms to 60s; default two block times',
+    },
+    '200ms to 60s',
+    (ms) => ms >= 200 && ms <= 60_000,
+  ),
   'pending.fallback': defaulted(
     choice(
       {

@@ -25,6 +25,7 @@ export const optionFlags = [
   'jwt.secret',
   'engine.addr',
   'engine.port',
+  'payload.max-time',
   'source.l2.rpc',
   'source.proofs',
   'source.max-ahead',
@@ -47,6 +48,7 @@ export const optionFlags = [
   ...limitFlags,
   'flashblocks.url',
   'flashblocks.max-age',
+  'flashblocks.max-time',
   'pending.fallback',
   'flashblocks.addr',
   'flashblocks.port',
@@ -100,7 +102,8 @@ function followedOf(given: OptionValues): Pick<NodeOptions, 'flashblocks' | 'pen
   if (given.mode === 'consensus') return {}
   const urls = given['flashblocks.url']
   const maxAgeMs = given['flashblocks.max-age']
-  const flashblocks = urls && { urls, ...(maxAgeMs !== undefined && { maxAgeMs }) }
+  const maxTimeMs = given['flashblocks.max-time']
+  const flashblocks = urls && { urls, ...(maxAgeMs !== undefined && { maxAgeMs }), ...(maxTimeMs !== undefined && { maxTimeMs }) }
   return { ...(flashblocks && { flashblocks }), pendingFallback: given['pending.fallback'] }
 }
 
@@ -180,6 +183,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
     listen: listenOf(given),
     ...followedOf(given),
     ...(mode !== 'consensus' && { callTimeoutMs: given['rpc.evm-timeout'], rpcThreads: given['rpc.workers'] }),
+    ...(mode !== 'consensus' && { maxPayloadMs: given['payload.max-time'] }),
     isAdminOn: given['rollup.admin'],
     readyMaxLagSec: given['ready.max-lag'],
     minFreeBytes: given['db.min-free'],

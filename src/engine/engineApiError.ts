@@ -13,6 +13,8 @@ export class EngineApiError extends Error {
 export const engineApiCodes = {
   invalidParams: -32_602,
   server: -32_000,
+  /** not of the specification: the payload takes too long here, it may be valid */
+  notExecuted: -32_050,
   unknownPayload: -38_001,
   invalidForkchoice: -38_002,
   invalidAttributes: -38_003,
@@ -23,6 +25,7 @@ export const engineApiCodes = {
 const texts: Readonly<Record<keyof typeof engineApiCodes, string>> = {
   invalidParams: 'Invalid params',
   server: 'Server error',
+  notExecuted: 'Payload not executed',
   unknownPayload: 'Unknown payload',
   invalidForkchoice: 'Invalid forkchoice state',
   invalidAttributes: 'Invalid payload attributes',

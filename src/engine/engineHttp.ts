@@ -56,6 +56,8 @@ class RemoteEngine implements EngineHttp {
     const beside = version >= 3 ? [[], payload.parentBeaconBlockRoot] : []
     const method = `engine_newPayloadV${version}`
     const answer = await this.#rpc.call(method, [encodePayload(payload), ...beside, ...(version >= 4 ? [[]] : [])])
+    const abandoned = errorWith(answer, engineApiCodes.notExecuted)
+    if (abandoned) throw engineFault('BLOCK_NOT_EXECUTED', { number: payload.blockNumber, reason: abandoned.message })
     const { status, reason } = this.#statusOf(method, this.#resultOf(method, answer))
     if (status === 'VALID') return { kind: 'valid' }
     if (status === 'INVALID' || status === 'INVALID_BLOCK_HASH') return { kind: 'invalid', reason }

@@ -11,6 +11,11 @@ export const engineFault = defineFaults({
     says: (d: { hash: string; number: number }) => `block ${d.number} ${d.hash}, to build on, is not known to the execution half`,
     fix: 'nothing: what is missing is fetched or derived again from a block that is known',
   },
+  BLOCK_NOT_EXECUTED: {
+    severity: 'retry',
+    says: (d: { number: number; reason: string }) => `execution of block ${d.number} was abandoned: ${d.reason}`,
+    fix: 'check the consensus half or the node that offers the block; on a slow machine give blocks more time: --payload.max-time',
+  },
   INVALID_FORKCHOICE: {
     severity: 'reset',
     says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,

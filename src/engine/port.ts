@@ -17,7 +17,8 @@ export type InsertResult = { readonly kind: 'valid' } | { readonly kind: 'invali
 export interface Engine {
   /**
    * Validates a payload by executing it on its parent and makes it known; the labels stay. One that is known already is not executed again.
-   * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
+   * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal), BLOCK_NOT_EXECUTED (retry) when it takes too long: it may be valid, and is
+   * executed again when it is offered after some minutes
    */
   insert(payload: Payload): Promise<InsertResult>
   /**

@@ -115,6 +115,12 @@ export type Outcome =
 export type Pace = (pieceGas: number) => void
 
 /**
+ * Time that a gas takes at most, about, in ns: a KECCAK256 of a page or a MODEXP of the worst shape comes to 30 on a machine of two shared cores.
+ * A pace multiplies a piece's gas by it to estimate when the piece ends.
+ */
+export const slowNsPerGas = 30
+
+/**
  * State while one block (or one `eth_call`) runs: the view plus what has changed. Reads see all changes. Order of use for a transaction:
  * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
  * transactions without fees. A revert or halt inside `run` undoes what the message changed, not what was changed before it.
@@ -151,5 +157,6 @@ export interface EvmSession extends Disposable {
 }
 
 export interface Evm {
-  open(view: StateView, block: BlockEnv, rules: EvmRules): EvmSession
+  /** @param pace of messages that are run without one of their own */
+  open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace): EvmSession
 }

@@ -36,7 +36,7 @@ function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOp
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
   compileBuild('plain')
   const place = createPool('plain', options)
-  return { open: (view, block, rules): WasmSession => new WasmSession(place(view), view, block, rules) }
+  return { open: (view, block, rules, pace): WasmSession => new WasmSession(place(view), view, block, rules, pace) }
 }
 
 /** As `Evm`, with somebody who listens to every message of the session. */

@@ -1,5 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { executionFault } from '#block/faults'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -59,7 +60,7 @@ function connect(
     onPublish: (record) => isQuiet || publisher.publish(record, noSizes),
   })
   const clock = createManualClock()
-  const client = new ExecutionClient(port1, { config, shown, clock, genesis: () => genesis, log: silentLog })
+  const client = new ExecutionClient(port1, { config, shown, watch: new ExecutionWatch(), clock, genesis: () => genesis, log: silentLog })
   client.readFrom(kv)
   const served = serveEngine(port2, { engine: change(execution), pending: execution.pending, pool, limitBlocks }, outbox)
   /** Moves and commits the heads in the other half, without a call of the client; `quietly`: the records are not published yet. */

@@ -1,6 +1,7 @@
 import { deserialize } from 'node:v8'
 import type { MessagePort } from 'node:worker_threads'
 import type { TransactionPool } from '#block/building/poolPort'
+import type { AbandonedBlock, AbandonedCounts, ExecutionWatch, RunningBlock } from '#block/execution/executionWatch'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
@@ -22,12 +23,13 @@ import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { ShownRecords } from './publishedSequence.ts'
 import { packAttributes, packPayload, unpack } from './wire/packedBlocks.ts'
 import { createPendingClient } from './wire/pendingCalls.ts'
-import type { ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
+import type { EngineAnswers, EngineCall, ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
 import { createPoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
   readonly shown: ShownRecords
+  readonly watch: ExecutionWatch
   readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
   readonly genesis: () => Genesis
@@ -117,14 +119,14 @@ export class ExecutionClient implements Engine {
   }
 
   async insert(payload: Payload): Promise<InsertResult> {
-    return this.#calls.call({ method: 'insert', payload: packPayload(payload) })
+    return this.#ask({ method: 'insert', payload: packPayload(payload) })
   }
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
     // sealed from the start: no time for the pool
     const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
     const id = this.#calls.newId()
-    const answer = this.#calls.call({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onSound)
+    const answer = this.#ask({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onSound)
     const onSeal = (): void => this.#post({ kind: 'seal', id })
     seal?.addEventListener('abort', onSeal, { once: true })
     try {
@@ -136,24 +138,41 @@ export class ExecutionClient implements Engine {
   }
 
   async setHeads(heads: Heads): Promise<void> {
-    await this.#calls.call({ method: 'setHeads', heads })
+    await this.#ask({ method: 'setHeads', heads })
   }
 
   async heads(): Promise<Heads> {
-    return this.#calls.call({ method: 'heads' })
+    return this.#ask({ method: 'heads' })
   }
 
   async payload(at: number | Hash): Promise<Payload | undefined> {
-    const payload = await this.#calls.call({ method: 'payload', at })
+    const payload = await this.#ask({ method: 'payload', at })
     return payload && unpack(payload)
   }
 
   async storageRoot(account: Address, block: BlockId): Promise<Hash | undefined> {
-    return this.#calls.call({ method: 'storageRoot', account, block })
+    return this.#ask({ method: 'storageRoot', account, block })
+  }
+
+  /** The block that the other thread executes now. */
+  running(): RunningBlock | undefined {
+    return this.#deps.watch.running(this.#deps.clock.nowMs())
+  }
+
+  /** The newest payload whose execution was abandoned, while the chain has not passed it. */
+  abandoned(): AbandonedBlock | undefined {
+    const block = this.#deps.watch.abandoned()
+    return block && block.number > this.published.heads.unsafe.number ? block : undefined
+  }
+
+  /** Blocks whose execution was abandoned since the start. */
+  abandonedCounts(): AbandonedCounts {
+    return this.#deps.watch.counts()
   }
 
   /** Asks the other end to bring its work to an end; it closes its port then. */
   requestClose(): void {
+    this.#deps.watch.stop()
     this.#post({ kind: 'close' })
   }
 
@@ -166,6 +185,12 @@ export class ExecutionClient implements Engine {
     this.#opened.reject(error)
     this.#ended.reject(error)
     this.#calls.fail(error)
+  }
+
+  /** A call of the engine, for which a block that is not sealed gives way. */
+  #ask<C extends EngineCall>(call: C, id?: number, onSound?: () => void): Promise<EngineAnswers[C['method']]> {
+    this.#deps.watch.called()
+    return this.#calls.call(call, id, onSound)
   }
 
   #post(message: ToWorker): void {

@@ -22,6 +22,8 @@ import { answerPool, type ServedPool } from './wire/txPoolCalls.ts'
 export type Served = ServedPool & {
   readonly engine: Engine
   readonly pending: ServedPending
+  /** Told of each call of the engine before it is answered. */
+  readonly onEngineCall?: () => void
   /** Told of each reader: its port, and how far it is. */
   readonly onReader?: (reader: Pick<ReaderSettings, 'port' | 'taken'>) => void
 }
@@ -79,12 +81,17 @@ export function serveReader(port: MessagePort, pool: ServedPool, outbox: WorkerO
  * turns with blocks that are being built.
  * @returns when the other end has asked to close, and every call before that is answered: blocks that are being built are sealed
  */
-export async function serveEngine(port: MessagePort, { engine, pending, onReader, ...pool }: Served, outbox: WorkerOutbox): Promise<void> {
+export async function serveEngine(
+  port: MessagePort,
+  { engine, pending, onEngineCall, onReader, ...pool }: Served,
+  outbox: WorkerOutbox,
+): Promise<void> {
   const running = new Set<Promise<void>>()
   const seals = new Map<number, AbortController>()
   async function answerTo(id: number, call: WorkerCall): Promise<Answer> {
     if (isOfPool(call)) return inTurn(pool, call)
     if (isOfPending(call)) return answerPending(pending, call)
+    onEngineCall?.()
     if (call.method === 'build' && call.isSealedLater) seals.set(id, new AbortController())
     return answerEngine(engine, call, seals.get(id)?.signal, () => outbox.send({ kind: 'sound', id }))
   }

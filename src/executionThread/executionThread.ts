@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { TransactionPool } from '#block/building/poolPort'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { Engine } from '#engine/port'
@@ -11,13 +12,14 @@ import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
 import { ShownRecords } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
-export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'clock'> & { readonly clock: Clock }
+export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch' | 'clock'> & { readonly clock: Clock }
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
   Pick<Execution, 'published' | 'view' | 'pending'> &
+  Pick<ExecutionClient, 'running' | 'abandoned' | 'abandonedCounts'> &
   AsyncDisposable & {
     /** What it held when it published last. */
     sizes(): ExecutionSizes
@@ -44,8 +46,9 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const { port1, port2 } = new MessageChannel()
   const { dir, config } = options
   const shown = ShownRecords.create()
-  const settings: WorkerSettings = { ...options, port: port2, shown }
-  const client = new ExecutionClient(port1, { ...deps, config, shown: new ShownRecords(shown) })
+  const watch = ExecutionWatch.create()
+  const settings: WorkerSettings = { ...options, port: port2, shown, watch }
+  const client = new ExecutionClient(port1, { ...deps, config, shown: new ShownRecords(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
   worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: reasonOf(error) }, error)))

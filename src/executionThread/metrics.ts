@@ -1,3 +1,4 @@
+import type { AbandonedCounts } from '#block/execution/executionWatch'
 import { counter, defineMetrics, gauge, type Handles } from '#lib/metrics'
 import { removalReasons, type TxPoolFacts } from '#txpool/txPool'
 import type { PoolRefusal } from '#types/pooledTransaction'
@@ -31,12 +32,23 @@ const outcomeKinds = Object.keys({
   'pool-full': 1,
 } satisfies Record<OutcomeKind, 1>) as readonly OutcomeKind[]
 
+/** `pending`: not sealed. */
+export const abandonedKinds = ['payload', 'pending'] as const satisfies readonly (keyof AbandonedCounts)[]
+
 export const executionMetrics = defineMetrics({
   blocks: counter('basalt_execution_blocks_total', 'Blocks executed, those of side branches included'),
   gas: counter('basalt_execution_gas_total', 'Gas of the blocks executed'),
   milliseconds: counter('basalt_execution_milliseconds_total', 'Time spent executing blocks'),
   transactions: counter('basalt_execution_transactions_total', 'Transactions of the blocks executed, deposits included'),
   reused: counter('basalt_execution_reused_blocks_total', 'Blocks that were sealed out of the increments told of them, not executed again'),
+  abandoned: counter(
+    'basalt_execution_abandoned_blocks_total',
+    'Blocks whose execution was ended because it took too long, by what they are',
+    {
+      what: abandonedKinds,
+    },
+  ),
+  running: gauge('basalt_execution_running_seconds', 'How long the block that is executed now has taken; 0: none is'),
   journal: gauge('basalt_execution_journal_bytes', 'Size of the journal: what a start may have to execute again'),
   tree: gauge('basalt_execution_tree_bytes', 'Executed blocks in memory, roughly'),
   overlays: gauge('basalt_execution_uncommitted_blocks', 'Canonical blocks that no commit has reached'),

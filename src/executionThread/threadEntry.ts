@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { serialize } from 'node:v8'
 import { type MessagePort, workerData } from 'node:worker_threads'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
@@ -64,7 +65,8 @@ function createReaders(
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, incrementMs, pool: limits } = settings
+  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, incrementMs, pool: limits } = settings
+  const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
   await using kv = openLmdbKv(dir, Object.values(tables))
@@ -98,6 +100,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       genesis,
       pool,
       senders,
+      watch,
       clock: systemClock,
       log,
       ...(incrementMs !== undefined && {
@@ -116,7 +119,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
         outbox.add({ kind: 'executed', facts: { number, gasUsed, transactions: transactions.length, ms } })
       },
     },
-    { minFreeBytes },
+    { minFreeBytes, ...(maxPayloadMs !== undefined && { maxPayloadMs }), ...(maxPendingMs !== undefined && { maxPendingMs }) },
   )
   opened = execution
   pool.onPublished(execution.published)
@@ -124,7 +127,9 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   outbox.send({ kind: 'opened' })
   const served: ServedPool = { pool, limitBlocks: (change) => execution.limitBlocks(change) }
   using readers = createReaders(publisher, served)
-  await serveEngine(port, { ...served, engine: execution, pending: execution.pending, onReader: (reader) => readers.add(reader) }, outbox)
+  const { pending } = execution
+  const onEngineCall = (): void => watch.took()
+  await serveEngine(port, { ...served, engine: execution, pending, onEngineCall, onReader: (reader) => readers.add(reader) }, outbox)
 }
 
 const settings = workerData as WorkerSettings

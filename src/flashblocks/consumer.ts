@@ -192,7 +192,7 @@ class FeedConsumer implements Consumer {
     log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
     const what = `block ${number}, slice ${index}: ${text}`
     this.#why = `the last was ${what}`
-    const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome'
+    const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome' || reason === 'time'
     if (isWrong) {
       this.#held.refuse(slice, head)
       this.#accuse(slice.from, what)

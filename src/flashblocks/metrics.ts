@@ -3,7 +3,7 @@ import type { PendingRefusal } from '#pending/pendingPort'
 import { badFrameReasons } from './codec.ts'
 import { placements } from './place.ts'
 
-const refusals = ['parent', 'order', 'depth', 'rules', 'transaction', 'outcome'] as const satisfies readonly PendingRefusal[]
+const refusals = ['parent', 'order', 'depth', 'rules', 'transaction', 'outcome', 'time'] as const satisfies readonly PendingRefusal[]
 
 /** Why a connection was given up. */
 export const disconnectReasons = ['unreachable', 'closed', 'no-pong', 'silent', 'too-large', 'unhealthy'] as const

@@ -42,7 +42,10 @@ export async function importFile(
   agreeOnSchema(kv, chainSchema)
   const config = configOfGenesis(genesis)
   using journal = openFileJournal(journalDir(dir), deps.log)
-  await using execution = createExecution({ ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis })
+  await using execution = createExecution(
+    { ...deps, kv, journal, evm: createWasmEvm(), config, genesis: () => genesis },
+    { maxPayloadMs: Number.POSITIVE_INFINITY },
+  )
   const result = await importPayloads(execution, config, lines, deps.onBlock)
   return { ...result, head: execution.published.heads.unsafe }
 }

@@ -125,6 +125,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     status,
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
+    execution: half?.execution,
   }
   const ownProblems = (): readonly string[] => [...problemsOf(health, options), ...flashblocks.problems()]
   const { context } = eth?.parts ?? {}

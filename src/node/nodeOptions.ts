@@ -51,6 +51,8 @@ export type FlashblocksOptions = {
   readonly urls: readonly string[]
   /** without a slice that fits; absent: two block times */
   readonly maxAgeMs?: number
+  /** for executing one block that is not sealed; absent: two block times */
+  readonly maxTimeMs?: number
 }
 
 export type NodeOptions = {
@@ -83,6 +85,8 @@ export type NodeOptions = {
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: a head older than this is not fresh. */
   readonly readyMaxLagSec: number
+  /** for executing one payload of another half or source; 0: no bound; absent: half a minute */
+  readonly maxPayloadMs?: number
   /** of the disk under the data directory: below it nothing more is written */
   readonly minFreeBytes: number
 }

@@ -1,5 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { ParentBlock } from '#block/execution/executeBlock'
+import { ExecutionGuard } from '#block/execution/executionGuard'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders } from '#block/execution/senders'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -312,8 +314,10 @@ it('pending/pendingChain: a block that has as many increments as the one before 
     return run(on)
   }
   const senders = createSenders({ maxBytes: 2 ** 20 })
+  const watch = new ExecutionWatch()
   using chain = new PendingChain({
     block: { evm, config, senders },
+    ...{ guard: new ExecutionGuard(createManualClock(), watch), watch, maxMs: 4_000 },
     head,
     onHead,
     onChange() {},

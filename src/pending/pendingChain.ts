@@ -2,9 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { IncrementRhythm } from '#block/building/flashblockInterval'
 import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
+import type { ExecutionGuard } from '#block/execution/executionGuard'
+import type { ExecutionWatch } from '#block/execution/executionWatch'
 import { type PendingBlock, type PendingBlocks, type PendingPlace, pendingBlockOf } from '#block/execution/pendingBlock'
 import type { SharedSenders } from '#block/execution/sharedSenders'
 import { stateAbove } from '#block/execution/stateAbove'
+import { gasLimitRefusal } from '#block/validation/gasLimitRule'
 import { equalBytes } from '#lib/bytes'
 import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
@@ -27,6 +30,10 @@ export type PendingChainDeps = {
   readonly onHead: <T>(run: (on: ParentBlock) => T) => T
   /** Told when what is shown has changed by itself, not by new heads. */
   readonly onChange: () => void
+  readonly guard: ExecutionGuard
+  readonly watch: Pick<ExecutionWatch, 'abandonedPending'>
+  /** for executing all increments of a block */
+  readonly maxMs: number
   readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
   readonly log: Log
 }
@@ -161,7 +168,10 @@ export class PendingChain implements PendingPort, Disposable {
     const last = this.#entries[at]
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
-    const taken = plan.kind === 'begin' ? this.#begin(parent, at, increment, plan.base) : this.#grow(parent, last as Entry, increment)
+    const spentMs = plan.kind === 'begin' ? 0 : (last as Entry).ms
+    const taken = this.#inTime(increment, spentMs, () =>
+      plan.kind === 'begin' ? this.#begin(parent, at, increment, plan.base) : this.#grow(parent, last as Entry, increment),
+    )
     if (taken.kind === 'refused') return taken
     abandoned.move()
     const entry = { ...taken.entry, ms: taken.entry.ms + clock.elapsedMs() - startMs }
@@ -169,11 +179,25 @@ export class PendingChain implements PendingPort, Disposable {
     return { kind: 'taken', gasUsed: entry.shown.header.gasUsed }
   }
 
+  /** Executes an increment in the time that its block has left. */
+  #inTime({ blockNumber: number }: Increment, spentMs: number, execute: () => Taken): Taken {
+    const { guard, watch, maxMs } = this.#deps
+    try {
+      return guard.run(number, { maxMs: Math.max(0, maxMs - spentMs), givesWay: true }, execute)
+    } catch (error) {
+      if (!isFault(error, 'BLOCK_NOT_EXECUTED')) throw error
+      watch.abandonedPending()
+      return refused('time', error.message)
+    }
+  }
+
   #begin(parent: ParentBlock, at: number, increment: Received, base: IncrementBase): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
     const input = inputOfBase(deps.config.schedule, base, increment.transactions)
+    const limitRefusal = gasLimitRefusal(parent.header, input)
+    if (limitRefusal !== undefined) return refused('rules', limitRefusal)
     return below.during(parent.state, () => {
       const opened = openOrRefuse(deps, { ...parent, state: below }, input)
       if (opened.kind === 'refused') return opened

@@ -4,7 +4,7 @@ import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
 import { type Fork, isActive } from '#chainspec/forks'
 import { evmRulesAt } from '#chainspec/opRules'
 import { constantFields } from '#engine/payloadHeader'
-import type { BlockEnv, Evm, EvmSession } from '#evm/ports'
+import type { BlockEnv, Evm, EvmSession, Pace } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStateRoot } from '#state/stateRoot'
@@ -26,7 +26,13 @@ import { recoverFrontierSender, type Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
 /** What executing the blocks of a chain takes. */
-export type BlockDeps = { readonly evm: Evm; readonly config: ExecutionConfig; readonly senders: Senders }
+export type BlockDeps = {
+  readonly evm: Evm
+  readonly config: ExecutionConfig
+  readonly senders: Senders
+  /** Called before each piece of work; what it throws ends the execution of the block. Absent: a block may take any time. */
+  readonly pace?: Pace
+}
 
 /** The block to build on and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
@@ -209,7 +215,7 @@ export function reopenBlock(deps: BlockDeps, parent: ParentBlock, input: BlockIn
 }
 
 function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Begun {
-  const { config, senders } = deps
+  const { config, senders, pace } = deps
   const { schedule } = config
   if (schedule.ethereum) return beginBlockOfEthereum(deps, schedule.ethereum, parent, input)
   const rules = evmRulesAt(schedule, input.timestamp)
@@ -228,8 +234,8 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
     baseFee,
     blobBaseFee: 1n,
   }
-  const session = deps.evm.open(parent.state.view, env, rules)
-  const block = new OpenBlock({ session, env, rules, config, senders }, parent, input)
+  const session = deps.evm.open(parent.state.view, env, rules, pace)
+  const block = new OpenBlock({ session, env, rules, config, senders, ...(pace && { pace }) }, parent, input)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
   return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
 }

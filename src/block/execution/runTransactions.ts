@@ -1,6 +1,6 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import { isActive } from '#chainspec/forks'
-import type { BlockEnv, EvmSession } from '#evm/ports'
+import type { BlockEnv, EvmSession, Pace } from '#evm/ports'
 import { RlpError } from '#lib/rlp'
 import type { Deposit } from '#types/deposit'
 import type { Address, Hash } from '#types/ids'
@@ -21,6 +21,8 @@ export type BlockRun = {
   readonly rules: EvmRules
   readonly config: ExecutionConfig
   readonly senders: Senders
+  /** Called before each transaction; the session calls it while messages run. */
+  readonly pace?: Pace
   /** on Ethereum's own chain before Byzantium: the state root now, which receipts show */
   readonly postState?: () => Uint8Array
 }
@@ -88,6 +90,7 @@ export class TransactionRun {
    * @returns why it cannot be in this block at this place; then it has changed nothing
    */
   take(raw: Uint8Array, signer?: Address): string | undefined {
+    this.#run.pace?.(0)
     const tx = decoded(raw)
     if (typeof tx === 'string') return tx
     if (tx.type === depositType) return this.#run.config.schedule.ethereum ? 'deposit' : this.#takeDeposit(tx, raw)

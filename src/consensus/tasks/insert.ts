@@ -103,7 +103,7 @@ export type InsertRunDeps = {
 
 /**
  * Executes linked payloads, oldest first, until one is invalid. No label moves.
- * @throws the signal's reason; Faults of the engine except UNKNOWN_PARENT
+ * @throws the signal's reason; Faults of the engine except UNKNOWN_PARENT and BLOCK_NOT_EXECUTED
  */
 export async function runInsert(
   { engine, config, refusalOf, trail }: InsertRunDeps,
@@ -123,6 +123,7 @@ export async function runInsert(
       last = ref
     } catch (error) {
       if (isFault(error, 'MALFORMED_L1_ATTRIBUTES')) return { kind: 'invalid', payload, reason: error.message, last }
+      if (isFault(error, 'BLOCK_NOT_EXECUTED')) return { kind: 'refused', reason: error.message, last }
       if (isFault(error, 'UNKNOWN_PARENT')) return { kind: 'gap', missing: parentOf(payload), last }
       throw error
     }

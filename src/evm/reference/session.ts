@@ -129,9 +129,12 @@ export class ReferenceSession implements EvmSession {
   readonly #journal: Journal
   /** as they are asked for again and again: the same few, or a transaction's own two */
   readonly #accounts = new Map<Address, AccountState>()
+  /** of messages without one of their own */
+  readonly #usualPace: Pace | undefined
   #running: { readonly message: Message; readonly pace: Pace | undefined; readonly checkpoint: number } | undefined
 
-  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer) {
+  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer, pace?: Pace) {
+    this.#usualPace = pace
     this.#machine = createMachine(view, block, rules, codes, logOfTransfer)
     this.#journal = this.#machine.journal
   }
@@ -191,7 +194,7 @@ export class ReferenceSession implements EvmSession {
     this.#machine.refund = 0
   }
 
-  run(message: Message, pace?: Pace): Outcome {
+  run(message: Message, pace: Pace | undefined = this.#usualPace): Outcome {
     this.#running = { message, pace, checkpoint: this.#journal.checkpoint() }
     return this.#begin(message, pace)
   }

@@ -120,8 +120,10 @@ export class WasmSession implements EvmSession {
   /** why the interpreter waits while a message is interrupted */
   #exit: number = exitEnded
   #pace: Pace | undefined
+  /** of messages without one of their own */
+  readonly #usualPace: Pace | undefined
 
-  constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules) {
+  constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace) {
     const { instance } = place
     const { exports, memory } = instance
     const known = knownOf(instance, view, rules)
@@ -130,6 +132,7 @@ export class WasmSession implements EvmSession {
     this.#world = new World(view, instance, kept)
     this.#table = rulesTable(rules)
     this.#place = place
+    this.#usualPace = pace
     this.#watch = place.watch?.(this.#world, this.#table)
     memory.setNumber(ctxFork, this.#table.fork)
     memory.setNumber(ctxCreationOverStorage, this.#table.creationOverStorage)
@@ -211,7 +214,7 @@ export class WasmSession implements EvmSession {
     })
   }
 
-  run(message: Message, pace?: Pace): Outcome {
+  run(message: Message, pace: Pace | undefined = this.#usualPace): Outcome {
     const { caller, to, value, data, gas } = message
     const world = this.#world
     const { exports, memory } = world.instance

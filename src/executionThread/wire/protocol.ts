@@ -30,6 +30,12 @@ export type WorkerSettings = {
   readonly pool?: TxPoolLimits
   /** Blocks that are built with the pool are told so often; absent: nobody is told before they are sealed. */
   readonly incrementMs?: number
+  /** for executing a payload that is inserted; `ExecutionOptions` */
+  readonly maxPayloadMs?: number
+  /** for executing a block that is not sealed; `ExecutionOptions` */
+  readonly maxPendingMs?: number
+  /** of an `ExecutionWatch` */
+  readonly watch: SharedArrayBuffer
   /** `ShownRecords`, the same for all who read the chain */
   readonly shown: SharedArrayBuffer
 }

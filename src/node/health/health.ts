@@ -1,5 +1,6 @@
 import type { FollowStatus } from '#consensus/follow'
 import type { DriverStatus } from '#consensus/status'
+import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Clock } from '#lib/clock'
 import type { SyncProgress } from '#rpc/ports'
 import { freeBytes } from '#store/freeSpace'
@@ -24,6 +25,17 @@ export function engineProblems({ silentMs, behind }: EngineUse): readonly string
   return problems
 }
 
+/** Why the head may not move, in words for an operator. @param longMs an execution that takes longer is named */
+export function executionProblems(execution: ExecutionUse, longMs: number): readonly string[] {
+  const [running, abandoned] = [execution.running(), execution.abandoned()]
+  const problems: string[] = []
+  if (running && running.forMs > longMs) problems.push(`execution of block ${running.number} has taken ${seconds(running.forMs)} s`)
+  if (abandoned) problems.push(`execution of block ${abandoned.number} was abandoned after ${seconds(abandoned.afterMs)} s`)
+  return problems
+}
+
+const seconds = (ms: number): number => Math.round(ms / 1000)
+
 /** Why nothing more is written; `free` undefined: the disk cannot be asked. Pure. */
 export function diskProblems(free: number | undefined, minFreeBytes: number): readonly string[] {
   if (free === undefined) return ['the disk of the data directory does not answer']
@@ -38,21 +50,27 @@ export function followProblems(status: FollowStatus | undefined): readonly strin
   return status?.refusal ? [`the followed node is refused: ${status.refusal.message} (${status.refusal.code})`] : []
 }
 
+/** What the thread that executes blocks does. */
+export type ExecutionUse = Pick<ExecutionWorker, 'running' | 'abandoned'>
+
 export type HealthSources = {
   readonly clock: Clock
   readonly status: () => DriverStatus | undefined
   readonly follow: () => FollowStatus | undefined
   /** absent: no other half moves this one */
   readonly engineUse: (() => EngineUse) | undefined
+  /** absent: no block is executed here */
+  readonly execution: ExecutionUse | undefined
 }
 
 /** Why the node's answers are not fresh, by mode; none: they are. */
 export function problemsOf(
-  { clock, status, follow, engineUse }: HealthSources,
-  { mode, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
+  { clock, status, follow, engineUse, execution }: HealthSources,
+  { mode, config, source, readyMaxLagSec, datadir, minFreeBytes }: NodeOptions,
 ): readonly string[] {
   const now = status()
   return [
+    ...(execution ? executionProblems(execution, 2_000 * config.blockTimeSec) : []),
     ...(now ? readinessProblems(now, clock.nowMs(), source && readyMaxLagSec) : []),
     ...followProblems(follow()),
     ...(engineUse ? engineProblems(engineUse()) : []),

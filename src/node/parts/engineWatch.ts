@@ -28,6 +28,7 @@ export type EngineWatchDeps = {
 export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head: () => number): EngineWatch {
   const starting = head()
   let heardMs: number | undefined
+  let open = 0
   let isBehind = false
   let highest = 0
   const hear = <T>(call: T): T => {
@@ -35,7 +36,18 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
     onCall?.()
     return call
   }
-  const silentMs = (): number | undefined => (heardMs === undefined ? undefined : clock.elapsedMs() - heardMs)
+  /** A caller that waits for its answer is not silent. */
+  async function answer<T>(call: Promise<T>): Promise<T> {
+    hear(undefined)
+    open++
+    try {
+      return await call
+    } finally {
+      open--
+      heardMs = clock.elapsedMs()
+    }
+  }
+  const silentMs = (): number | undefined => (heardMs === undefined ? undefined : open > 0 ? 0 : clock.elapsedMs() - heardMs)
   function behind(): SyncProgress | undefined {
     const current = head()
     return isBehind ? { starting, current, highest: Math.max(current, highest) } : undefined
@@ -47,19 +59,19 @@ export function createEngineWatch({ api, clock, onCall }: EngineWatchDeps, head:
   return {
     api: {
       async newPayload(version, request): Promise<PayloadStatus> {
-        const status = await hear(api.newPayload(version, request))
+        const status = await answer(api.newPayload(version, request))
         if (status.status === 'SYNCING') highest = Math.max(highest, request.payload.blockNumber)
         return status
       },
       async forkchoiceUpdated(version, state, attributes): Promise<ForkchoiceAnswer> {
-        const answer = await hear(api.forkchoiceUpdated(version, state, attributes))
-        isBehind = answer.payloadStatus.status === 'SYNCING'
-        return answer
+        const given = await answer(api.forkchoiceUpdated(version, state, attributes))
+        isBehind = given.payloadStatus.status === 'SYNCING'
+        return given
       },
-      getPayload: (version, id) => hear(api.getPayload(version, id)),
-      block: (hash) => hear(api.block(hash)),
-      bodiesByHash: (hashes) => hear(api.bodiesByHash(hashes)),
-      bodiesByRange: (start, count) => hear(api.bodiesByRange(start, count)),
+      getPayload: (version, id) => answer(api.getPayload(version, id)),
+      block: (hash) => answer(api.block(hash)),
+      bodiesByHash: (hashes) => answer(api.bodiesByHash(hashes)),
+      bodiesByRange: (start, count) => answer(api.bodiesByRange(start, count)),
     },
     heard: ({ view, sync }) => ({ view: (): ChainView => hear(view()), sync }),
     silentMs,

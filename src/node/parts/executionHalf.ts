@@ -3,13 +3,14 @@ import type { Registry } from 'prom-client'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Genesis } from '#chainspec/genesis'
 import type { RollupConfig } from '#chainspec/rollupConfig'
-import { type ExecutionWorker, startExecutionWorker } from '#executionThread/executionThread'
-import { executionMetrics, measurePool } from '#executionThread/metrics'
+import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
+import { abandonedKinds, executionMetrics, measurePool } from '#executionThread/metrics'
 import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { TxPoolFacts } from '#txpool/txPool'
+import type { FlashblocksOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
 
 export type ExecutionHalfDeps = {
@@ -27,6 +28,8 @@ export type ExecutionHalfOptions = {
   readonly genesis: () => Genesis
   readonly datadir: string
   readonly minFreeBytes: number
+  readonly maxPayloadMs?: number
+  readonly flashblocks?: Pick<FlashblocksOptions, 'maxTimeMs'>
   readonly listen: Pick<ListenOptions, 'flashblocks'>
 }
 
@@ -41,10 +44,23 @@ export interface ExecutionHalf extends AsyncDisposable {
   collect(): void
 }
 
+function boundsOf({
+  config,
+  minFreeBytes,
+  maxPayloadMs,
+  flashblocks,
+}: ExecutionHalfOptions): Pick<ExecutionWorkerOptions, 'minFreeBytes' | 'maxPayloadMs' | 'maxPendingMs'> {
+  return {
+    minFreeBytes,
+    ...(maxPayloadMs !== undefined && { maxPayloadMs: maxPayloadMs || Number.POSITIVE_INFINITY }),
+    maxPendingMs: flashblocks?.maxTimeMs ?? 2_000 * config.blockTimeSec,
+  }
+}
+
 /** @throws Fault PORT_IN_USE, LISTEN_FAILED, of the store, WRONG_GENESIS, GENESIS_MISMATCH, EXECUTION_STOPPED (fatal) */
 export async function openExecutionHalf(deps: ExecutionHalfDeps, options: ExecutionHalfOptions): Promise<ExecutionHalf> {
   const { registry } = deps
-  const { config, genesis, datadir, minFreeBytes, listen } = options
+  const { config, genesis, datadir, listen } = options
   await using starting = new AsyncDisposableStack()
   const publisher = listen.flashblocks && starting.use(await openPublisher(deps, listen.flashblocks))
   const executed = executionMetrics.register(registry)
@@ -63,11 +79,16 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
         executed.lastBlock.set({}, number)
       },
     },
-    { dir: join(datadir, 'chain'), config, minFreeBytes, ...(listen.flashblocks && { incrementMs: listen.flashblocks.intervalMs }) },
+    {
+      ...{ dir: join(datadir, 'chain'), config },
+      ...boundsOf(options),
+      ...(listen.flashblocks && { incrementMs: listen.flashblocks.intervalMs }),
+    },
   )
   const execution = starting.use(worker)
   let poolBefore: TxPoolFacts | undefined
   let reusedBefore = 0
+  let abandonedBefore = execution.abandonedCounts()
   function collect(): void {
     const { journalBytes, treeBytes, overlayBlocks, reused, pool } = execution.sizes()
     executed.reused.inc({}, reused - reusedBefore)
@@ -75,6 +96,10 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     executed.journal.set({}, journalBytes)
     executed.tree.set({}, treeBytes)
     executed.overlays.set({}, overlayBlocks)
+    executed.running.set({}, (execution.running()?.forMs ?? 0) / 1_000)
+    const abandoned = execution.abandonedCounts()
+    for (const what of abandonedKinds) executed.abandoned.inc({ what }, abandoned[what] - abandonedBefore[what])
+    abandonedBefore = abandoned
     if (pool) measurePool(executed, pool, poolBefore)
     poolBefore = pool
   }

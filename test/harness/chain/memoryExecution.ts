@@ -2,6 +2,7 @@
 // its flush to the disk, which aborts the whole process.
 import { once } from 'node:events'
 import { type MessagePort, workerData } from 'node:worker_threads'
+import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders } from '#block/execution/senders'
 import { createExecution, type Execution } from '#blockchain/execution'
 import type { Genesis } from '#chainspec/genesis'
@@ -23,11 +24,21 @@ async function genesisFrom(port: MessagePort, outbox: WorkerOutbox): Promise<Gen
   return message.genesis
 }
 
-async function run({ port, config, minFreeBytes, pool: limits, shown }: WorkerSettings): Promise<void> {
+async function run({
+  port,
+  config,
+  minFreeBytes,
+  maxPayloadMs = 30_000,
+  maxPendingMs = 4_000,
+  pool: limits,
+  ...shared
+}: WorkerSettings): Promise<void> {
+  const { shown } = shared
+  const watch = new ExecutionWatch(shared.watch)
   const outbox = new WorkerOutbox(port)
   const genesis = await genesisFrom(port, outbox)
   const senders = createSenders({ maxBytes: 2 ** 20 })
-  const common = { config, senders, clock: systemClock, log: silentLog }
+  const common = { config, senders, clock: systemClock, log: silentLog, watch }
   let opened: Execution | undefined
   const view = () => {
     if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
@@ -50,14 +61,20 @@ async function run({ port, config, minFreeBytes, pool: limits, shown }: WorkerSe
         if (opened) pool.onPublished(record)
       },
     },
-    { minFreeBytes },
+    { minFreeBytes, maxPayloadMs, maxPendingMs },
   )
   opened = execution
   pool.onPublished(execution.published)
   outbox.send({ kind: 'opened' })
   await serveEngine(
     port,
-    { pool, limitBlocks: (change) => execution.limitBlocks(change), engine: execution, pending: execution.pending },
+    {
+      pool,
+      limitBlocks: (change) => execution.limitBlocks(change),
+      engine: execution,
+      pending: execution.pending,
+      onEngineCall: () => watch.took(),
+    },
     outbox,
   )
   port.close()

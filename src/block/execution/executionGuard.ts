@@ -1,0 +1,68 @@
+import { executionFault } from '#block/faults'
+import { engineFault } from '#engine/faults'
+import { type Pace, slowNsPerGas } from '#evm/ports'
+import type { Clock } from '#lib/clock'
+import type { ExecutionWatch } from './executionWatch.ts'
+
+/** How long a block may run. */
+export type RunLimit = {
+  readonly maxMs: number
+  /** Ends earlier while a call of the engine waits. */
+  readonly givesWay?: true
+}
+
+/** Of a block that L1 says, or that is made here: it is executed however long it takes. */
+export const unlimited: RunLimit = { maxMs: Number.POSITIVE_INFINITY }
+
+/** A block that gives way may run so long while a call of the engine waits. */
+const giveWayMs = 500
+/** A block may run so long when the thread is to end. */
+const stopMs = 1_000
+
+type Run = { readonly number: number; readonly startMs: number; readonly limit: RunLimit }
+
+/**
+ * Limits the time of each block that is executed, one at a time. A piece of work (at most a megagas, or a whole precompile) cannot be
+ * interrupted, so a piece that would probably end after the limit is not begun.
+ */
+export class ExecutionGuard {
+  readonly #clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
+  readonly #watch: ExecutionWatch
+  #run: Run | undefined
+
+  constructor(clock: Pick<Clock, 'nowMs' | 'elapsedMs'>, watch: ExecutionWatch) {
+    this.#clock = clock
+    this.#watch = watch
+  }
+
+  /** For all blocks that `run` executes. @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
+  readonly pace: Pace = (pieceGas) => {
+    if (this.#run) this.#check(this.#run, pieceGas)
+  }
+
+  /**
+   * Executes a block, which other threads see meanwhile.
+   * @param limit absent: the block was executed before and is run to its end
+   * @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry); then the session of the block is of no use
+   */
+  run<T>(number: number, limit: RunLimit | undefined, execute: () => T): T {
+    this.#run = limit && { number, startMs: this.#clock.elapsedMs(), limit }
+    this.#watch.begin(number, this.#clock.nowMs())
+    try {
+      return execute()
+    } finally {
+      this.#watch.end()
+      this.#run = undefined
+    }
+  }
+
+  #check({ number, startMs, limit }: Run, pieceGas: number): void {
+    const ms = this.#clock.elapsedMs() - startMs
+    if (ms + (pieceGas * slowNsPerGas) / 1e6 > limit.maxMs) throw notExecuted(number, `it takes longer than ${limit.maxMs} ms`)
+    if (limit.givesWay && ms > giveWayMs && this.#watch.hasWaitingCalls)
+      throw notExecuted(number, `it took ${Math.round(ms)} ms, and a call of the consensus half waits`)
+    if (ms > stopMs && this.#watch.isStopping) throw executionFault('EXECUTION_CLOSING', { number })
+  }
+}
+
+const notExecuted = (number: number, reason: string): Error => engineFault('BLOCK_NOT_EXECUTED', { number, reason })

@@ -1,0 +1,63 @@
+import type { ExecutionGuard } from '#block/execution/executionGuard'
+import type { ExecutionWatch } from '#block/execution/executionWatch'
+import { BoundedMap } from '#engine/boundedMap'
+import { engineFault } from '#engine/faults'
+import type { Clock } from '#lib/clock'
+import { type Fault, isFault } from '#lib/fault'
+import type { Log } from '#lib/log'
+import type { Hash } from '#types/ids'
+import type { Payload } from '#types/payload'
+
+export type OfferedPayloadsDeps = {
+  readonly guard: ExecutionGuard
+  readonly watch: ExecutionWatch
+  readonly clock: Pick<Clock, 'elapsedMs'>
+  readonly log: Log
+}
+
+const maxRemembered = 1_024
+/** An abandoned payload is executed again after so many times its limit: the thread is free most of the time. */
+const restFactor = 10
+
+/**
+ * Executes payloads that others offer, each within a time. One that takes longer is neither valid nor invalid: its execution is abandoned, and
+ * for a while it is refused without being executed.
+ */
+export class OfferedPayloads {
+  readonly #deps: OfferedPayloadsDeps
+  readonly #maxMs: number
+  readonly #abandoned = new BoundedMap<Hash, { readonly fault: Fault; readonly untilMs: number }>(maxRemembered)
+
+  constructor(deps: OfferedPayloadsDeps, maxMs: number) {
+    this.#deps = deps
+    this.#maxMs = maxMs
+  }
+
+  /** @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
+  execute<T>({ blockHash, blockNumber }: Pick<Payload, 'blockHash' | 'blockNumber'>, execute: () => T): T {
+    const { clock, guard } = this.#deps
+    const before = this.#abandoned.get(blockHash)
+    if (before && clock.elapsedMs() < before.untilMs) throw before.fault
+    const startMs = clock.elapsedMs()
+    try {
+      return guard.run(blockNumber, { maxMs: this.#maxMs }, execute)
+    } catch (error) {
+      const fault = abandonedBy(error, blockNumber)
+      if (fault) this.#remember(blockHash, blockNumber, fault, clock.elapsedMs() - startMs)
+      throw fault ?? error
+    }
+  }
+
+  #remember(hash: Hash, number: number, fault: Fault, ms: number): void {
+    const { clock, watch, log } = this.#deps
+    this.#abandoned.set(hash, { fault, untilMs: clock.elapsedMs() + restFactor * this.#maxMs })
+    watch.abandonedPayload(number, ms)
+    log.warn('execution of a payload abandoned', { number, hash, ms: Math.round(ms), reason: fault.message, fix: fault.fix })
+  }
+}
+
+/** The fault of a payload that cannot be executed to its end here; undefined: something else is wrong. */
+function abandonedBy(error: unknown, number: number): Fault | undefined {
+  if (isFault(error, 'BLOCK_NOT_EXECUTED')) return error
+  return isFault(error, 'EVM_TOO_LARGE') ? engineFault('BLOCK_NOT_EXECUTED', { number, reason: error.message }, error) : undefined
+}
