@@ -103,16 +103,28 @@ it('cli/nodeOptions: a feed of unsealed blocks, under the names of other clients
   const env = { CLIENT_FB_WEBSOCKET_URL: 'wss://a/ws,ws://b' }
   expect(options('execution', {}, env).flashblocks).toEqual({ urls: ['wss://a/ws', 'ws://b'] })
   expect(options('execution', {}, { RETH_FB_WEBSOCKET_URL: '' }).flashblocks).toBeUndefined()
-  const given = options('all', { ...l1, 'flashblocks.max-age': '800ms', 'pending.fallback': 'finalized' }, env)
-  expect([given.flashblocks?.maxAgeMs, given.pendingFallback]).toEqual([800, 'finalized'])
+  const given = options(
+    'all',
+    { ...l1, 'flashblocks.max-age': '800ms', 'flashblocks.max-time': '3s', 'pending.fallback': 'finalized' },
+    env,
+  )
+  expect([given.flashblocks, given.pendingFallback]).toMatchObject([{ maxAgeMs: 800, maxTimeMs: 3_000 }, 'finalized'])
   expect(options('consensus', { ...l1, ...engine }, env).flashblocks).toBeUndefined()
   for (const [flag, value] of [
     ['flashblocks.url', 'http://a'],
     ['flashblocks.max-age', '100ms'],
+    ['flashblocks.max-time', '61s'],
+    ['payload.max-time', '500ms'],
     ['pending.fallback', 'safe'],
   ] as const) {
     expect(() => options('execution', { [flag]: value })).toThrow(expect.objectContaining({ code: 'BAD_FLAG' }))
   }
+})
+
+it('cli/nodeOptions: time for a payload: of the half that executes, with or without a bound', () => {
+  expect(options('execution', { 'payload.max-time': '90s' }).maxPayloadMs).toBe(90_000)
+  expect(options('all', { ...l1, 'payload.max-time': '0' }).maxPayloadMs).toBe(0)
+  expect(options('consensus', { ...l1, ...engine }).maxPayloadMs).toBeUndefined()
 })
 
 it('cli/nodeOptions: servers that are off, elsewhere, or known by names', () => {

@@ -198,6 +198,25 @@ describe('consensus/follow', () => {
     expect(world.reasons()).toEqual([])
   })
 
+  it('refuses a block whose execution was abandoned with the reason, and takes a better head (SOURCE_REFUSED_HERE)', async () => {
+    const common = grow(genesisOnly, 40)
+    const long = grow(common, 60, 2)
+    await using world = await follow(long)
+    const insert = world.engine.insert.bind(world.engine)
+    world.engine.insert = async (payload) => {
+      if (payload.blockHash === long[41]?.blockHash)
+        throw engineFault('BLOCK_NOT_EXECUTED', { number: 41, reason: 'it takes longer than 30000 ms' })
+      return await insert(payload)
+    }
+    await world.until(() => world.follower.status().phase === 'refusing')
+    expect(world.follower.status().refusal?.message).toMatch(/execution of block 41 was abandoned: it takes longer than 30000 ms/)
+    expect(unsafe(world)).toBe(40)
+    expect(world.reasons()).toEqual(['source-block'])
+    world.source.chain = grow(common, 61, 1)
+    await world.until(isAt(world, 61))
+    expect(world.reasons()).toEqual([])
+  })
+
   it('tries a refused head again after a while, because a verdict may be wrong', async () => {
     await using world = await follow(grow(genesisOnly, 20))
     const insert = world.engine.insert.bind(world.engine)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { engineFault } from '#engine/faults'
 import { createLog } from '#lib/log'
 import { createWorld, type Session, type World } from '#test/harness/consensus/execution'
 import { chainOf, channel, forkedFrom, holocene, mineSix, numbers } from '#test/harness/consensus/unsafe'
@@ -229,6 +230,16 @@ it('consensus/unsafe: the wait for an unanswered write ends once the idle engine
   isLost = false
   await world.clock.advanceMs(60_000)
   expect(numbers(session)).toEqual([1, 1, 0])
+  expect(driver.status().waits.map(({ reason }) => reason)).toEqual(['l1-head'])
+})
+
+it('consensus/unsafe: refuses a payload whose execution was abandoned and accepts later offers', async () => {
+  const { session } = await begin()
+  const { engine, driver } = session
+  engine.failNext('insert', engineFault('BLOCK_NOT_EXECUTED', { number: 1, reason: 'it takes longer than 30000 ms' }))
+  const [hostile, honest] = [forkedFrom(chain, 1, 'long').slice(0, 1), chain].map((payloads) => driver.inbox.insert(payloads, signal))
+  expect(await hostile).toEqual({ kind: 'refused', reason: 'execution of block 1 was abandoned: it takes longer than 30000 ms' })
+  expect(await honest).toMatchObject({ kind: 'inserted', head: { number: 18 } })
   expect(driver.status().waits.map(({ reason }) => reason)).toEqual(['l1-head'])
 })
 

@@ -10,6 +10,7 @@ import { hashHeader } from '#types/header'
 import { zeroHash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { createEngineApi, type EngineApi, type ForkchoiceState } from './engineApi.ts'
+import { engineFault } from './faults.ts'
 import { headerOfPayload } from './payloadHeader.ts'
 import { encodeAttributes } from './payloadJson.ts'
 import type { Engine } from './port.ts'
@@ -307,6 +308,19 @@ describe('engine/engineApi: newPayload', () => {
     for (const version of [1, 2, 3, 5] as const) {
       await expect(api.newPayload(version, { payload })).rejects.toEqual(apiError(-38005, /^Unsupported fork: /))
     }
+  })
+
+  it('a payload whose execution was abandoned is -32050 with the reason: neither valid nor invalid', async () => {
+    const abandoned = engineFault('BLOCK_NOT_EXECUTED', { number: 1, reason: 'it takes longer than 30000 ms' })
+    let isLong = true
+    const { api } = opened((engine) => ({ insert: (payload) => (isLong ? Promise.reject(abandoned) : engine.insert(payload)) }))
+    const [payload = expect.fail()] = await extended(opened().api, 1)
+    await expect(api.newPayload(4, { payload })).rejects.toEqual(
+      apiError(-32050, 'Payload not executed: execution of block 1 was abandoned: it takes longer than 30000 ms'),
+    )
+    expect(await api.forkchoiceUpdated(3, stateOf(payload), undefined)).toMatchObject({ payloadStatus: { status: 'SYNCING' } })
+    isLong = false
+    expect(await api.newPayload(4, { payload })).toMatchObject({ status: 'VALID' })
   })
 
   it('an engine that cannot answer now is -32000 with the reason; the next call is carried out', async () => {

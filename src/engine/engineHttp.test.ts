@@ -149,6 +149,11 @@ describe('engine/engineHttp: insert', () => {
     expect(asked.map(({ method }) => method)).toEqual(['engine_newPayloadV4'])
   })
 
+  it('an abandoned execution is told as such (BLOCK_NOT_EXECUTED)', async () => {
+    const { engine } = clientOf(() => ({ error: { code: -32_050, message: 'Payload not executed: it takes long' } }))
+    await expect(engine.insert(await firstPayload())).rejects.toEqual(fault('BLOCK_NOT_EXECUTED', /block 1 was abandoned: .*it takes long/))
+  })
+
   it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid with the reason given, or with a word that there is none', async (status) => {
     const payload = await firstPayload()
     for (const [validationError, reason] of [

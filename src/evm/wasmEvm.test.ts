@@ -4,6 +4,7 @@ import { addressOf, callTo, cancun, push, storeIn, testAccount, testBlock, testT
 import { createWorld } from '#test/vectors/stateTestWorld'
 import type { Hash } from '#types/ids'
 import type { Message, Outcome, StateView } from './ports.ts'
+import { createReferenceEvm } from './referenceEvm.ts'
 import { createInstance, type EvmInstance, residentBytes } from './wasm/instance.ts'
 import { WasmSession } from './wasm/session.ts'
 import { createWasmEvm } from './wasmEvm.ts'
@@ -80,6 +81,22 @@ it('evm/wasmEvm: a message that needs more than a region has is a fault, and the
   session.beginTransaction(testTransaction(sender))
   expect(session.run(message(1_000_000n, fromHex('0x01'))).kind).toBe('success')
   expect(session.slot(contract, slotOf(1))).toBe(7n)
+})
+
+it.each([
+  ['wasm', createWasmEvm()],
+  ['reference', createReferenceEvm()],
+])('evm: %s: a session has a pace for the messages that come without one', (_name, evm) => {
+  const paced: string[] = []
+  // a loop until the gas is gone
+  using session = evm.open(viewOf(`5b${push(0)}56`), testBlock, cancun, () => void paced.push('usual'))
+  for (const own of [undefined, (): void => void paced.push('own')]) {
+    session.beginTransaction(testTransaction(sender))
+    session.run(message(3_000_000n), own)
+    session.endTransaction()
+  }
+  expect(new Set(paced)).toEqual(new Set(['usual', 'own']))
+  expect(paced.indexOf('own')).toBe(paced.lastIndexOf('usual') + 1)
 })
 
 it('evm/wasmEvm: sessions on one view see each their own block, and what the view says of blocks before it', () => {

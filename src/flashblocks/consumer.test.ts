@@ -173,7 +173,7 @@ it('flashblocks/consumer: what the head drops is executed again where it still f
   expect(model.took.slice(4)).toEqual(named(12, 2))
 })
 
-it.each(['rules', 'transaction', 'outcome'] as const)(
+it.each(['rules', 'transaction', 'outcome', 'time'] as const)(
   'flashblocks/consumer: a slice that is wrong by itself (%s) is blamed on its sender',
   async (reason) => {
     const { hear, head, model, verdicts } = world()

@@ -258,6 +258,7 @@ it.each([
   ['a time before its parent', 'rules', changed(begin, { base: { ...beginBase, timestamp: 7 } })],
   ['a time whose rules nobody has', 'rules', changed(begin, { base: { ...beginBase, timestamp: 2 ** 52 } })],
   ['no deposit at its beginning', 'rules', changed(begin, { transactions: first.transactions.slice(1) })],
+  ['a gas limit that no chain has', 'rules', changed(begin, { base: { ...beginBase, gasLimit: 2n ** 62n } })],
   ['no transaction at all', 'rules', changed(begin, { transactions: [] })],
   ['other gas', 'outcome', changed(begin, { outcome: { ...(begin as Increment).outcome, gasUsed: 1n } })],
   [

@@ -185,7 +185,7 @@ export class PendingChain implements PendingPort, Disposable {
     try {
       return guard.run(number, { maxMs: Math.max(0, maxMs - spentMs), givesWay: true }, execute)
     } catch (error) {
-      if (!isFault(error, 'BLOCK_NOT_EXECUTED')) throw error
+      if (!isFault(error, 'BLOCK_NOT_EXECUTED') && !isFault(error, 'EVM_TOO_LARGE')) throw error
       watch.abandonedPending()
       return refused('time', error.message)
     }

@@ -11,7 +11,7 @@ export const maxPendingBlocks = 3
  * - `rules`: no such block can begin there (time, base fee, first transaction …), or it holds more than is followed
  * - `transaction`: one of its transactions cannot be in the block
  * - `outcome`: what it says of itself is not what its execution gives
- * - `time`: its block takes longer than a block that is not sealed may take, or has to give way to a call of the engine
+ * - `time`: its block takes more time (or memory) than a block that is not sealed may take, or has to give way to a call of the engine
  */
 export type PendingRefusal = 'parent' | 'order' | 'depth' | 'rules' | 'transaction' | 'outcome' | 'time'
 

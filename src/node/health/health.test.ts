@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Fault } from '#lib/fault'
-import { diskProblems, engineProblems, followProblems } from './health.ts'
+import { diskProblems, engineProblems, executionProblems, followProblems } from './health.ts'
 
 const behind = { starting: 3, current: 7, highest: 90 }
 
@@ -16,6 +16,15 @@ it.each([
   ],
 ])('node/health/health: an execution half that %s', (_what, use, problems) => {
   expect(engineProblems(use)).toEqual(problems)
+})
+
+it.each([
+  ['nothing runs', undefined, undefined, []],
+  ['a block runs for as long as blocks may', { number: 8, forMs: 4_000 }, undefined, []],
+  ['a block runs for long', { number: 8, forMs: 12_300 }, undefined, ['execution of block 8 has taken 12 s']],
+  ['a payload was abandoned', undefined, { number: 9, afterMs: 30_010 }, ['execution of block 9 was abandoned after 30 s']],
+])('node/health/health: the execution thread is named when %s', (_what, running, abandoned, problems) => {
+  expect(executionProblems({ running: () => running, abandoned: () => abandoned }, 4_000)).toEqual(problems)
 })
 
 it('node/health/health: a disk with less room than wanted, or one that does not answer, is a problem', () => {

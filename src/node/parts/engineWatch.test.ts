@@ -52,6 +52,20 @@ it('node/parts/engineWatch: every call and every view of the other half counts a
   expect(watch.silentMs()).toBe(0)
 })
 
+it('node/parts/engineWatch: the other half is not silent while it waits for an answer', async () => {
+  const clock = createManualClock()
+  const answer = Promise.withResolvers<PayloadStatus>()
+  const watch = createEngineWatch({ api: { newPayload: () => answer.promise } as unknown as EngineApi, clock }, () => 5)
+  const call = watch.api.newPayload(3, payloadOf(6))
+  await clock.advanceMs(40_000)
+  expect(watch.silentMs()).toBe(0)
+  answer.resolve({ status: 'VALID', latestValidHash: zeroHash } as PayloadStatus)
+  await call
+  expect(watch.silentMs()).toBe(0)
+  await clock.advanceMs(40_000)
+  expect(watch.silentMs()).toBe(40_000)
+})
+
 it('node/parts/engineWatch: an execution half that nobody moves is syncing, at the start and after half a minute; not behind', async () => {
   const { watch, clock, grow } = watched('VALID')
   expect(watch.sync()).toEqual({ starting: 5, current: 5, highest: 5 })

@@ -113,7 +113,7 @@ export function modelPending(start: BlockId): PendingModel {
       const { blockNumber: number, payloadId, index } = increment
       const reason = refusalOf(increment) ?? placeOf(increment)
       if (reason !== undefined) {
-        const isAtFault = reason === 'rules' || reason === 'transaction' || reason === 'outcome'
+        const isAtFault = ['rules', 'transaction', 'outcome', 'time'].includes(reason)
         if (isAtFault) blocks = blocks.filter((block) => block.number < number)
         return { kind: 'refused', reason, text: reason }
       }

@@ -1,0 +1,186 @@
+import { afterEach, expect, it } from 'vitest'
+import { ExecutionWatch } from '#block/execution/executionWatch'
+import { configOfGenesis } from '#block/executionConfig'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { silentLog } from '#lib/log'
+import { createMemoryJournal } from '#store/memoryJournal'
+import { createMemoryKv } from '#store/memoryKv'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
+import { createManualClock } from '#test/harness/clock'
+import { endlessDeposit, endlessGas, incrementWith, largeLogCode, withTransaction } from '#test/harness/endlessBlocks'
+import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import type { Increment } from '#types/increment'
+import type { Payload } from '#types/payload'
+import { createExecution, type Execution } from './execution.ts'
+
+const schedule = scheduleTo('jovian')
+const { genesis: small } = smallChain(schedule)
+// a chain whose own gas limit lets a block run for ever
+const genesis = { ...small, header: { ...small.header, gasLimit: endlessGas } }
+const config = configOfGenesis(genesis)
+const evm = createWasmEvm()
+type Segments = NonNullable<Parameters<typeof createMemoryJournal>[0]>
+
+const opened: Execution[] = []
+afterEach(async () => {
+  for (const execution of opened.splice(0)) await execution.close()
+})
+
+/** Each look at the clock takes ten milliseconds. */
+function open(segments: Segments = new Map(), kv = createMemoryKv()) {
+  const clock = createManualClock()
+  const time = { ms: 0 }
+  const ticking = { ...clock, nowMs: () => clock.nowMs(), elapsedMs: () => (time.ms += 10) }
+  const watch = new ExecutionWatch()
+  const journal = createMemoryJournal(segments)
+  const deps = { kv, journal, evm, config, genesis: () => genesis, clock: ticking, log: silentLog, watch }
+  const execution = createExecution(deps, { maxPayloadMs: 3_000, maxPendingMs: 2_000 })
+  opened.push(execution)
+  const setUnsafe = async (payload: Payload): Promise<void> =>
+    execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
+  return { execution, time, watch, setUnsafe, clock, segments, kv }
+}
+
+/** An honest block on the genesis block, with a transfer, and what would be told of it. */
+async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Increment[] }> {
+  const { execution } = open()
+  const attributes = { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas }
+  const built = await execution.build(config.genesis.l2, attributes)
+  if (built.kind === 'invalid') throw new Error(built.reason)
+  return { payload: built.payload, told: incrementsOf(execution, built.payload, [1]) }
+}
+
+const { payload, told } = await honest()
+const endless = endlessDeposit(endlessGas / 2n)
+const unsealed = (execution: Execution): number | undefined => {
+  using view = execution.view()
+  return view.heads.pending?.number
+}
+
+it('blockchain/hostileBlocks: an increment that loops for ever is given up after its time, and latest is shown', async () => {
+  const { execution, time, watch, clock } = open()
+  const fresh = clock.nowMs() + 4_000
+  expect(await execution.pending.take(told[0] as Increment, fresh)).toMatchObject({ kind: 'taken' })
+  const startMs = time.ms
+  expect(await execution.pending.take(incrementWith(told[1], endless), fresh)).toMatchObject({ kind: 'refused', reason: 'time' })
+  expect(time.ms - startMs).toBeLessThan(2_200)
+  expect(unsealed(execution)).toBeUndefined()
+  expect(watch.counts()).toEqual({ payload: 0, pending: 1 })
+  expect(watch.running(0)).toBeUndefined()
+  for (const increment of told)
+    expect(await execution.pending.take({ ...increment, payloadId: '0x02' }, fresh)).toMatchObject({ kind: 'taken' })
+  expect(unsealed(execution)).toBe(1)
+})
+
+it('blockchain/hostileBlocks: the time of a block that is not sealed is that of all its increments', async () => {
+  const { execution, clock } = open()
+  // each runs for about a second
+  const second = endlessDeposit(100_000_000n)
+  const fresh = clock.nowMs() + 4_000
+  const base = { ...(told[0] as Increment), transactions: [payload.transactions[0] as Uint8Array] }
+  expect(await execution.pending.take(base, fresh)).toMatchObject({ kind: 'taken' })
+  const kinds: string[] = []
+  for (let index = 1; index <= 3; index++) {
+    const gasUsed = base.outcome.gasUsed + BigInt(index) * 100_000_000n
+    const { base: _, ...rest } = base
+    const outcome = await execution.pending.take({ ...rest, index, transactions: [second], outcome: { ...base.outcome, gasUsed } }, fresh)
+    kinds.push(outcome.kind === 'refused' ? outcome.reason : outcome.kind)
+  }
+  expect(kinds).toEqual(['taken', 'time', 'order'])
+})
+
+it('blockchain/hostileBlocks: an increment gives way after half a second while a call of the engine waits', async () => {
+  const { execution, time, watch, clock } = open()
+  watch.called()
+  const startMs = time.ms
+  const hostile = incrementWith(told[0], endless)
+  expect(await execution.pending.take(hostile, clock.nowMs() + 4_000)).toMatchObject({ reason: 'time', text: /waits/ })
+  expect(time.ms - startMs).toBeLessThan(700)
+})
+
+it('blockchain/hostileBlocks: a payload that loops for ever is neither valid nor invalid, and nothing of it stays', async () => {
+  const { execution, time, watch, setUnsafe, segments, kv } = open()
+  const hostile = withTransaction(schedule, payload, endless)
+  const startMs = time.ms
+  await expect(execution.insert(hostile)).rejects.toMatchObject({ code: 'BLOCK_NOT_EXECUTED', severity: 'retry' })
+  expect(time.ms - startMs).toBeLessThan(3_200)
+  expect(watch.abandoned()).toMatchObject({ number: 1, afterMs: expect.closeTo(3_000, -3) })
+  expect(await execution.payload(hostile.blockHash)).toBeUndefined()
+  expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
+  await setUnsafe(payload)
+  expect((await execution.heads()).unsafe.hash).toBe(payload.blockHash)
+  // a start finds nothing of it in the journal
+  const again = open(segments, kv)
+  expect(again.time.ms).toBeLessThan(500)
+  expect((await again.execution.heads()).unsafe.hash).toBe(payload.blockHash)
+})
+
+it('blockchain/hostileBlocks: a payload that was abandoned is refused at once for ten times its time, then executed again', async () => {
+  const { execution, time, watch } = open()
+  const hostile = withTransaction(schedule, payload, endless)
+  const insert = async (): Promise<number> => {
+    const startMs = time.ms
+    await expect(execution.insert(hostile)).rejects.toMatchObject({ code: 'BLOCK_NOT_EXECUTED' })
+    return time.ms - startMs
+  }
+  expect(await insert()).toBeGreaterThan(2_500)
+  expect(await insert()).toBeLessThan(100)
+  time.ms += 29_000
+  expect(await insert()).toBeLessThan(100)
+  time.ms += 1_000
+  expect(await insert()).toBeGreaterThan(2_500)
+  expect(watch.counts()).toEqual({ payload: 2, pending: 0 })
+})
+
+it('blockchain/hostileBlocks: a payload that needs more memory than there is is abandoned, and the node goes on', async () => {
+  const { execution } = open()
+  const hostile = withTransaction(schedule, payload, endlessDeposit(endlessGas / 2n, largeLogCode))
+  await expect(execution.insert(hostile)).rejects.toMatchObject({ code: 'BLOCK_NOT_EXECUTED', message: expect.stringMatching(/memory/) })
+  expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
+})
+
+it('blockchain/hostileBlocks: a single precompile call that would not end in time is not begun', async () => {
+  const { execution, time } = open()
+  // BLAKE2F with 2^32 - 1 rounds: PUSH4 ffffffff, PUSH1 e0, SHL, PUSH0, MSTORE; CALL of address 9 with 213 bytes
+  const code = Uint8Array.of(0x63, 255, 255, 255, 255, 0x60, 0xe0, 0x1b, 0x5f, 0x52, 0x5f, 0x5f, 0x60, 213, 0x5f, 0x5f, 0x60, 9, 0x5a, 0xf1)
+  const hostile = withTransaction(schedule, payload, endlessDeposit(endlessGas / 2n, code))
+  const startMs = time.ms
+  await expect(execution.insert(hostile)).rejects.toMatchObject({ code: 'BLOCK_NOT_EXECUTED' })
+  expect(time.ms - startMs).toBeLessThan(200)
+})
+
+it('blockchain/hostileBlocks: a block that L1 says is executed to its end, however long it takes, and seen meanwhile', async () => {
+  const { execution, time, watch } = open()
+  const long = endlessDeposit(1_000_000_000n)
+  const attributes = { ...attributesAt(schedule, 1, [long]), gasLimit: endlessGas }
+  const startMs = time.ms
+  expect(await execution.build(config.genesis.l2, attributes)).toMatchObject({ kind: 'built' })
+  expect(time.ms - startMs).toBeGreaterThan(5_000)
+  expect(watch.abandoned()).toBeUndefined()
+})
+
+it('blockchain/hostileBlocks: when the thread is to end, a block ends after a second', async () => {
+  const { execution, time, watch } = open()
+  watch.stop()
+  const startMs = time.ms
+  const attributes = { ...attributesAt(schedule, 1, [endless]), gasLimit: endlessGas }
+  await expect(execution.build(config.genesis.l2, attributes)).rejects.toMatchObject({ code: 'EXECUTION_CLOSING', severity: 'retry' })
+  expect(time.ms - startMs).toBeLessThan(1_200)
+})
+
+it('blockchain/hostileBlocks: other threads see the block that runs, and for how long', () => {
+  const memory = ExecutionWatch.create()
+  const [here, there] = [new ExecutionWatch(memory), new ExecutionWatch(memory)]
+  expect(there.running(5_000)).toBeUndefined()
+  here.begin(7, 1_000)
+  expect(there.running(5_000)).toEqual({ number: 7, forMs: 4_000 })
+  // a wall clock that was set back
+  expect(there.running(0)).toEqual({ number: 7, forMs: 0 })
+  here.end()
+  expect(there.running(5_000)).toBeUndefined()
+  there.called()
+  expect(here.hasWaitingCalls).toBe(true)
+  here.took()
+  expect(here.hasWaitingCalls).toBe(false)
+})

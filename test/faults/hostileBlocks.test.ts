@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { configOfGenesis } from '#block/executionConfig'
+import { createExecution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { createMemoryKv } from '#store/memoryKv'
+import type { Increment } from '#types/increment'
+import type { Payload } from '#types/payload'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
+import { endlessDeposit, endlessGas, incrementWith, withTransaction } from '../harness/endlessBlocks.ts'
+import { incrementsOf } from '../harness/flashblocks/flashblocks.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-hostile-'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const schedule = scheduleTo('jovian')
+const { genesis: small } = smallChain(schedule)
+// a chain whose own gas limit lets a block run for ever
+const genesis = { ...small, header: { ...small.header, gasLimit: endlessGas } }
+const config = configOfGenesis(genesis)
+const endless = endlessDeposit(endlessGas / 2n)
+let dirs = 0
+const newDir = (): string => join(base, String(dirs++))
+const start = (dir: string, limits: Pick<ExecutionWorkerOptions, 'maxPayloadMs' | 'maxPendingMs'>): Promise<ExecutionWorker> =>
+  startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { dir, config, minFreeBytes: 0, ...limits })
+
+/** A block on the genesis block, with a transfer, and what would be told of it. */
+async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Increment[] }> {
+  const deps = { evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  await using execution = createExecution({ ...deps, kv: createMemoryKv() })
+  const built = await execution.build(config.genesis.l2, { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas })
+  if (built.kind === 'invalid') throw new Error(built.reason)
+  return { payload: built.payload, told: incrementsOf(execution, built.payload, [1]) }
+}
+
+const { payload, told } = await honest()
+const hostilePayload = withTransaction(schedule, payload, endless)
+const fresh = (): number => systemClock.nowMs() + 60_000
+
+it('faults/hostileBlocks: calls of the engine come before an endless increment, and the chain goes on', async () => {
+  await using worker = await start(newDir(), { maxPayloadMs: 30_000, maxPendingMs: 30_000 })
+  const hostile = worker.pending.take(incrementWith(told[0], endless), fresh())
+  await expect.poll(() => worker.running()).toMatchObject({ number: 1 })
+  const startMs = performance.now()
+  expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
+  await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+  expect(await hostile).toMatchObject({ kind: 'refused', reason: 'time' })
+  expect(worker.published.heads.unsafe.number).toBe(1)
+  expect(worker.published.pending).toBeUndefined()
+  expect(worker.abandonedCounts()).toEqual({ payload: 0, pending: 1 })
+})
+
+it('faults/hostileBlocks: an endless payload is named while it runs and after it was abandoned, until the chain passes it', async () => {
+  await using worker = await start(newDir(), { maxPayloadMs: 1_500 })
+  const outcome = worker.insert(hostilePayload).catch((error: unknown) => error)
+  await expect.poll(() => worker.running()?.forMs, { timeout: 5_000 }).toBeGreaterThan(500)
+  expect(worker.running()).toMatchObject({ number: 1 })
+  expect(await outcome).toMatchObject({ name: 'Fault', code: 'BLOCK_NOT_EXECUTED', severity: 'retry' })
+  expect(worker.running()).toBeUndefined()
+  expect(worker.abandoned()).toMatchObject({ number: 1 })
+  expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
+  expect(worker.abandoned()).toMatchObject({ number: 1 })
+  await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
+  expect(worker.abandoned()).toBeUndefined()
+})
+
+it('faults/hostileBlocks: an endless block does not hold up the end, and the next start does not meet it', async () => {
+  const dir = newDir()
+  const worker = await start(dir, { maxPayloadMs: Number.POSITIVE_INFINITY })
+  expect(await worker.insert(payload)).toEqual({ kind: 'valid' })
+  await worker.setHeads({ ...(await worker.heads()), unsafe: l2RefOf(config, payload) })
+  const outcome = worker.insert(hostilePayload).catch((error: unknown) => error)
+  await expect.poll(() => worker.running()).toMatchObject({ number: 1 })
+  const startMs = performance.now()
+  await worker[Symbol.asyncDispose]()
+  // the worker ends by itself, before it would be terminated
+  expect(performance.now() - startMs).toBeLessThan(4_500)
+  expect(await outcome).toMatchObject({ code: 'EXECUTION_CLOSING' })
+  await using again = await start(dir, {})
+  expect(again.running()).toBeUndefined()
+  expect((await again.heads()).unsafe.hash).toBe(payload.blockHash)
+})

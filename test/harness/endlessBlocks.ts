@@ -1,0 +1,35 @@
+import type { ForkSchedule } from '#chainspec/forks'
+import { headerOfPayload } from '#engine/payloadHeader'
+import { encodeDeposit } from '#types/deposit'
+import { hashHeader } from '#types/header'
+import { zeroHash } from '#types/ids'
+import type { Increment } from '#types/increment'
+import type { Payload } from '#types/payload'
+import { testAddress } from './evm/sessions.ts'
+
+/** More gas than any machine runs. */
+export const endlessGas = 2n ** 62n
+
+// JUMPDEST PUSH0 JUMP
+const loop = Uint8Array.of(0x5b, 0x5f, 0x56)
+/** A log of 128 MiB, more than the interpreter has room for: PUSH4 08000000 PUSH0 LOG0. */
+export const largeLogCode = Uint8Array.of(0x63, 8, 0, 0, 0, 0x5f, 0xa0)
+
+/** A deposit that creates a contract and uses all of its gas for that. */
+export const endlessDeposit = (gasLimit: bigint, code = loop): Uint8Array =>
+  encodeDeposit({
+    ...{ type: 0x7e, sourceHash: zeroHash, from: testAddress(0xd1), to: null, mint: 0n, value: 0n, gasLimit },
+    ...{ isSystemTransaction: false, data: code },
+  })
+
+/** The payload with a transaction more and a gas limit that lets it run; hashes to what it says. */
+export function withTransaction(schedule: ForkSchedule, payload: Payload, raw: Uint8Array, gasLimit = payload.gasLimit): Payload {
+  const changed = { ...payload, gasLimit, transactions: [...payload.transactions, raw] }
+  return { ...changed, blockHash: hashHeader(headerOfPayload(schedule, changed)) }
+}
+
+/** The increment with a transaction more. */
+export const incrementWith = (increment: Increment | undefined, raw: Uint8Array): Increment => {
+  if (increment === undefined) throw new RangeError('no increment')
+  return { ...increment, transactions: [...increment.transactions, raw] }
+}
