@@ -16,10 +16,15 @@ export const unlimited: RunLimit = { maxMs: Number.POSITIVE_INFINITY }
 
 /** A block that gives way may run so long while a call of the engine waits. */
 const giveWayMs = 500
-/** A block may run so long when the thread is to end. */
+/** A block may run so long when the thread is to end; one without a limit, so long from then on. */
 const stopMs = 1_000
 
-type Run = { readonly number: number; readonly startMs: number; readonly limit: RunLimit }
+type Run = {
+  readonly number: number
+  readonly limit: RunLimit
+  /** undefined: no look at the clock was needed yet */
+  startMs: number | undefined
+}
 
 /**
  * Limits the time of each block that is executed, one at a time. A piece of work (at most a megagas, or a whole precompile) cannot be
@@ -46,7 +51,7 @@ export class ExecutionGuard {
    * @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry); then the session of the block is of no use
    */
   run<T>(number: number, limit: RunLimit | undefined, execute: () => T): T {
-    this.#run = limit && { number, startMs: this.#clock.elapsedMs(), limit }
+    this.#run = limit && { number, limit, startMs: limit === unlimited ? undefined : this.#clock.elapsedMs() }
     this.#watch.begin(number, this.#clock.nowMs())
     try {
       return execute()
@@ -56,8 +61,12 @@ export class ExecutionGuard {
     }
   }
 
-  #check({ number, startMs, limit }: Run, pieceGas: number): void {
-    const ms = this.#clock.elapsedMs() - startMs
+  #check(run: Run, pieceGas: number): void {
+    const { number, limit } = run
+    if (limit === unlimited && !this.#watch.isStopping) return
+    const nowMs = this.#clock.elapsedMs()
+    run.startMs ??= nowMs
+    const ms = nowMs - run.startMs
     if (ms + (pieceGas * slowNsPerGas) / 1e6 > limit.maxMs) throw notExecuted(number, `it takes longer than ${limit.maxMs} ms`)
     if (limit.givesWay && ms > giveWayMs && this.#watch.hasWaitingCalls)
       throw notExecuted(number, `it took ${Math.round(ms)} ms, and a call of the consensus half waits`)
