@@ -78,7 +78,7 @@ describe('engine/engineHttp: failures of the other half', () => {
       /signature invalid/,
     ],
     ['HTTP 403', () => new Response('', { status: 403 }), 'ENGINE_UNAUTHORIZED', /403/],
-    ['a page', () => new Response('<html>'), 'ENGINE_BAD_ANSWER', /no JSON/],
+    ['a page', () => new Response('<html>'), 'ENGINE_BAD_ANSWER', /not JSON/],
     ['neither result nor error', () => json({ jsonrpc: '2.0', id: 1 }), 'ENGINE_BAD_ANSWER', /without result or error/],
     ['a list', () => json([]), 'ENGINE_BAD_ANSWER', /without/],
     [

@@ -1,7 +1,7 @@
-import { executionFault } from '#block/faults'
 import { engineFault } from '#engine/faults'
 import { type Pace, slowNsPerGas } from '#evm/ports'
 import type { Clock } from '#lib/clock'
+import { executionFault } from '../faults.ts'
 import type { ExecutionWatch } from './executionWatch.ts'
 
 /** How long a block may run. */

@@ -1,7 +1,7 @@
-import type { BlockInput } from '#block/execution/executedBlock'
 import { l1AttributesIn } from '#chainspec/l2Ref'
 import { isFault } from '#lib/fault'
 import type { Header } from '#types/header'
+import type { BlockInput } from '../execution/executedBlock.ts'
 
 /**
  * The largest gas limit that a SystemConfig contract lets its owner set, in gas.
