@@ -221,7 +221,7 @@ describe('store/fileJournal', () => {
   it('a record that finds no room is taken back whole, and what is short enough is still appended; a kill loses nothing (STORE_FAILED)', async () => {
     const dir = newDir()
     const script = `
-      import { openFileJournal } from './fileJournal.ts'
+      import { openFileJournal } from '#store/fileJournal'
       import { silentLog } from '#lib/log'
       const journal = openFileJournal(${JSON.stringify(dir)}, silentLog)
       let said = ''

@@ -59,8 +59,8 @@ describe('store/lmdbKv', () => {
     const dir = newDir()
     mkdirSync(dir)
     const script = `
-      import { openLmdbKv } from './lmdbKv.ts'
-      import { tables } from './tables.ts'
+      import { openLmdbKv } from '#store/lmdbKv'
+      import { tables } from '#store/tables'
       const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
       kv.write((tx) => tx.put(${table}, Uint8Array.of(1), Uint8Array.of(7)))
       process.stdout.write('open')
@@ -96,8 +96,8 @@ describe('store/lmdbKv', () => {
   it('store/lmdbKv: a commit that finds no room leaves what was there before (STORE_FAILED)', async () => {
     const dir = newDir()
     const script = `
-      import { openLmdbKv } from './lmdbKv.ts'
-      import { tables } from './tables.ts'
+      import { openLmdbKv } from '#store/lmdbKv'
+      import { tables } from '#store/tables'
       const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
       kv.write((tx) => tx.put(${table}, Uint8Array.of(1), Uint8Array.of(7)))
       const many = () => kv.write((tx) => {

@@ -54,8 +54,8 @@ describe('store/lmdbReader', () => {
     const dir = newDir()
     const script = `
       import { parentPort } from 'node:worker_threads'
-      import { openLmdbKv } from './lmdbKv.ts'
-      import { tables } from './tables.ts'
+      import { openLmdbKv } from '#store/lmdbKv'
+      import { tables } from '#store/tables'
       const kv = openLmdbKv(${JSON.stringify(dir)}, Object.values(tables))
       parentPort.on('message', async (value) => {
         if (value === 'close') { await kv[Symbol.asyncDispose](); parentPort.close(); return }
