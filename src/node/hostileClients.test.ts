@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,4 +89,64 @@ it.each<[string, (servers: Awaited<ReturnType<typeof serveAll>>, bodies: readonl
   expect(await send(servers, bodies)).toEqual(bodies.map(() => refused))
   expect(await send(servers, [nested(20_000)])).toEqual([refused])
   expect(await post(servers.http, JSON.stringify(chainId))).toMatchObject({ result: '0x2105' })
+})
+
+/** Connections that each send some bytes and then nothing. */
+async function idle(port: number | string, count: number, text: string): Promise<Disposable> {
+  const target = typeof port === 'string' ? { path: port } : { port, host: '127.0.0.1' }
+  const sockets = Array.from({ length: count }, () => connect(target))
+  for (const socket of sockets) socket.on('error', () => {})
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  if (text !== '') for (const socket of sockets) socket.write(text)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  return { [Symbol.dispose]: () => sockets.forEach((socket) => void socket.destroy()) }
+}
+
+const halfHead = 'POST / HTTP/1.1\r\nhost: localhost\r\n'
+const halfBody = `${halfHead}content-type: application/json\r\ncontent-length: 60000\r\n\r\n{`
+const halfLargeBody = `${halfHead}content-type: application/json\r\ncontent-length: 15000000\r\n\r\n${'['.repeat(400_000)}`
+const halfUpgrade = 'GET / HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\n'
+const call = JSON.stringify(chainId)
+const portOf = (url: string): number => Number(new URL(url).port)
+type All = Awaited<ReturnType<typeof serveAll>>
+
+it.each<[string, number, string, (servers: All) => number | string, (servers: All) => Promise<unknown>]>([
+  ['HTTP', 600, '', ({ http }) => portOf(http), ({ http }) => post(http, call)],
+  ['HTTP, with half a head', 600, halfHead, ({ http }) => portOf(http), ({ http }) => post(http, call)],
+  ['HTTP, with half a body', 600, halfBody, ({ http }) => portOf(http), ({ http }) => post(http, call)],
+  ['HTTP, with half a large body', 450, halfLargeBody, ({ http }) => portOf(http), ({ http }) => post(http, call)],
+  ['the engine port', 100, '', ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token())],
+  ['the engine port, with half a head', 100, halfHead, ({ engine }) => portOf(engine), ({ engine }) => post(engine, call, token())],
+  ['the rollup port', 600, halfHead, ({ rollup }) => portOf(rollup), ({ rollup }) => post(rollup, '{}')],
+  ['the port of /metrics', 600, halfHead, ({ metrics }) => portOf(metrics), ({ metrics }) => fetch(`${metrics}/healthz`)],
+  ['WebSocket', 1_000, halfUpgrade, ({ ws }) => portOf(ws), ({ ws }) => sendAll(ws, [call])],
+  ['the Unix socket', 100, '{', ({ path }) => path, ({ path }) => writeAll(path, [call])],
+])('node/hostileClients: idle connections to %s keep nobody out', async (_door, count, text, port, ask) => {
+  await using servers = await serveAll()
+  using _attack = await idle(port(servers), count, text)
+  const startMs = performance.now()
+  expect(await ask(servers)).toBeDefined()
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+})
+
+it('node/hostileClients: connections without a token do not end those of a consensus half', async () => {
+  await using servers = await serveAll()
+  const half = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ports = new Set<number | undefined>()
+  const ask = (): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', ...token() }
+      const asked = request(servers.engine, { method: 'POST', agent: half, headers }, (answer) => {
+        ports.add(answer.socket.localPort)
+        answer.resume().on('end', () => resolve(answer.statusCode))
+      })
+      asked.on('error', reject).end(call)
+    })
+  expect(await ask()).toBe(200)
+  for (let wave = 0; wave < 3; wave++) {
+    using _attack = await idle(portOf(servers.engine), 60, '')
+    expect(await ask()).toBe(200)
+  }
+  expect(ports.size).toBe(1)
+  half.destroy()
 })

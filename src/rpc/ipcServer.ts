@@ -11,6 +11,7 @@ import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher } from './server/dispatch.ts'
 import { IpcSocket } from './server/ipcSocket.ts'
+import { Places } from './server/places.ts'
 import { UnreadTotal } from './server/unread.ts'
 import { type AudienceDeps, createAudience } from './subscriptions/audience.ts'
 import { Connection, type SocketCaller } from './subscriptions/connection.ts'
@@ -93,13 +94,20 @@ export async function createIpcServer<Context>(
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
+  const places = new Places(limits.maxConnections)
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const connection = new Connection(new IpcSocket(socket, limits.maxMessageBytes), connectionDeps, limits, undefined, () => {
+    const place = places.take('local', () => socket.destroy())
+    if (place === undefined) {
+      socket.destroy()
+      return
+    }
+    const ipcSocket = new IpcSocket(socket, limits.maxMessageBytes)
+    const connection = new Connection(ipcSocket, connectionDeps, limits, { bucket: undefined, place }, () => {
+      place[Symbol.dispose]()
       connections.delete(connection)
     })
     connections.add(connection)
   })
-  server.maxConnections = limits.maxConnections
   await listenAt(server, options)
   server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))
   log.info('rpc listening', { url: options.path, methods: registry.size })

@@ -39,6 +39,8 @@ export function askerOf({ socket, headers, url }: IncomingMessage): Asker {
 export interface RateLimiter {
   /** Out of which bucket calls are paid, from now on: the one it has by the keys of the day. */
   bucketOf(asker: Asker): Bucket
+  /** Name of a client: its key, or its address as proxies forward it. */
+  nameOf(asker: Asker): string
   /** From now on these are the keys, for those who are connected too. */
   setKeys(keys: readonly ApiKey[]): void
 }
@@ -53,13 +55,18 @@ export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProx
   const proxies = addressList(trustedProxies)
   let byKey = mapOf(keys)
 
-  function bucketNow({ address, forwardedFor, apiKey, target = '/' }: Asker): Bucket {
-    const key = byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
-    if (key !== undefined) return buckets.bucket(`key ${key.key}`, key)
-    return buckets.bucket(clientNameOf(trueAddressOf(address, forwardedFor, proxies)), rate)
+  const keyOf = ({ apiKey, target = '/' }: Asker): ApiKey | undefined =>
+    byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
+
+  function nameOf(asker: Asker): string {
+    const key = keyOf(asker)
+    return key === undefined ? clientNameOf(trueAddressOf(asker.address, asker.forwardedFor, proxies)) : `key ${key.key}`
   }
 
+  const bucketNow = (asker: Asker): Bucket => buckets.bucket(nameOf(asker), keyOf(asker) ?? rate)
+
   return {
+    nameOf,
     bucketOf(asker): Bucket {
       let known = byKey
       let bucket = bucketNow(asker)

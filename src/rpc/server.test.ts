@@ -191,13 +191,13 @@ it('rpc/server: a body of unknown length that does not end is refused at the lim
 })
 
 it('rpc/server: bodies that wait for their end may not fill the memory together (−32009)', async () => {
-  await using server = await serve({ limits: { maxBodyBytes: 1_000, maxHeldBytes: 1_500 } })
-  const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(900)))
+  await using server = await serve({ limits: { maxBodyBytes: 100_000, maxHeldBytes: 37_000 } })
+  const call = JSON.stringify(request('test_echo', 1, 'x'.repeat(90_000)))
   const begun = Promise.withResolvers<void>()
-  const busy = failure(-32009, 'Server is busy, try again later', { limit: 'bytes', max: 1_500 })
+  const busy = failure(-32009, 'Server is busy, try again later', { limit: 'bytes', max: 37_000 })
   const socket = connect(server.port, '127.0.0.1', () => {
     socket.write(
-      `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: ${call.length}\r\n\r\n${call.slice(0, 900)}`,
+      `POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: ${call.length}\r\n\r\n${call.slice(0, 90_000)}`,
       () => begun.resolve(),
     )
   })
@@ -210,7 +210,7 @@ it('rpc/server: bodies that wait for their end may not fill the memory together 
     const refused = await post(server, call)
     expect([refused.status, await refused.json()]).toEqual([503, busy])
   })
-  socket.write(call.slice(900))
+  socket.write(call.slice(90_000))
   await new Promise((resolve) => socket.on('close', resolve))
   expect(received).toContain('"result":"xxx')
   expect((await post(server, call)).status).toBe(200)

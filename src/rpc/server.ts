@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
@@ -17,6 +18,7 @@ import { createDispatcher } from './server/dispatch.ts'
 import { createFastLane, type PlainRequest } from './server/fastLane.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
 import type { Cors } from './server/pages.ts'
+import { type Place, Places } from './server/places.ts'
 import type { PlainHead } from './server/plainRequest.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { answered, keepAliveMs, plain, type Reply, ReplyHeads } from './server/reply.ts'
@@ -37,7 +39,7 @@ export type RpcServerDeps<Context> = {
   readonly log: Log
   readonly clock: Clock
   /** absent: the log alone tells who was ended */
-  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits'> | undefined
+  readonly metrics?: Pick<RpcMetrics, 'unreadEnds' | 'limitHits' | 'evictions'> | undefined
 }
 
 export type RpcServerOptions = Listen & {
@@ -60,6 +62,7 @@ export type RpcServerLimits = {
   /** answers to all requests together, from when they are made until the system has taken them for the client */
   readonly maxUnreadTotalBytes: number
   readonly maxBatch: number
+  /** beyond it the idlest connection gives way */
   readonly maxConnections: number
   /** for head and body of a request to arrive */
   readonly requestTimeoutMs: number
@@ -107,13 +110,17 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const dispatcher = createDispatcher(deps, limits)
   const budget = new ByteBudget(limits.maxHeldBytes)
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
+  const placeOf = new WeakMap<Socket, Place>()
   let isClosing = false
 
   /** What is asked without the right to. */
-  function turnedAway({ headers }: IncomingMessage): Reply | undefined {
+  function turnedAway({ headers, socket }: IncomingMessage): Reply | undefined {
     if (!isHostAllowed(headers.host, hostNames)) return plain(403, 'this host name is not served here')
-    const unauthorized = options.authorize?.(headers.authorization)
-    return unauthorized === undefined ? undefined : plain(401, unauthorized)
+    if (options.authorize === undefined) return undefined
+    const unauthorized = options.authorize(headers.authorization)
+    if (unauthorized !== undefined) return { ...plain(401, unauthorized), isLast: true }
+    placeOf.get(socket)?.know()
+    return undefined
   }
 
   function answer(body: Buffer, caller: ShareCaller): Reply | Promise<Reply> {
@@ -140,6 +147,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     {
       ...{ answer, turnedAway, pages, budget, unreadTotal, log },
       bucketOf: (request) => limiter?.bucketOf(askerOf(request)),
+      placeOf: (socket) => placeOf.get(socket),
       isClosing: () => isClosing,
     },
     { maxBodyBytes: limits.maxBodyBytes, cors: options.cors },
@@ -154,7 +162,18 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     },
     { ...limits, idleTimeoutMs: Math.min(keepAliveMs, limits.stallTimeoutMs) },
   )
-  server.on('connection', options.authorize === undefined ? fastLane.accept : handOver)
+  const places = new Places(limits.maxConnections, () => deps.metrics?.evictions.inc({ over: 'http' }))
+  server.on('connection', (socket: Socket) => {
+    const place = places.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
+    if (place === undefined) {
+      socket.destroy()
+      return
+    }
+    placeOf.set(socket, place)
+    socket.once('close', () => place[Symbol.dispose]())
+    if (options.authorize === undefined) fastLane.accept(socket, place)
+    else handOver(socket)
+  })
 
   const { maxSockets = 0 } = options
   const { maxBodyBytes: maxMessageBytes, maxResponseBytes: maxUnreadBytes } = limits
@@ -169,7 +188,6 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
       else sockets.accept(request, socket, head)
     })
   }
-  server.maxConnections = limits.maxConnections
   server.setTimeout(limits.stallTimeoutMs)
   const { port } = await listen(server, options)
   server.on('error', (error) => log.error('rpc server failed', { flag: options.flag, error }))

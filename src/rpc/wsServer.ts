@@ -1,5 +1,9 @@
+import type { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
@@ -12,6 +16,7 @@ import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
+import { type Place, Places } from './server/places.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { UnreadTotal } from './server/unread.ts'
 import type { RpcServer } from './server.ts'
@@ -30,7 +35,7 @@ export type WsServerDeps<Context> = AudienceDeps & {
   readonly subscriptionBudget?: ByteBudget | undefined
   readonly log: Log
   readonly clock: Clock
-  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits'>
+  readonly metrics: Pick<RpcMetrics, 'sockets' | 'socketEnds' | 'socketRefusals' | 'unreadEnds' | 'limitHits' | 'evictions'>
 }
 
 export type WsServerOptions = Listen & {
@@ -75,7 +80,12 @@ const defaultWsLimits: WsServerLimits = {
   closeTimeoutMs: 5_000,
 }
 
+/** Beside the connections of a full server: those that are told why they are refused. */
+const connectionsInDoubt = 16
+
 type Refusal = { readonly why: 'host' | 'origin' | 'full'; readonly status: number; readonly says: string }
+
+const full: Refusal = { why: 'full', status: 503, says: 'too many connections, try again later' }
 
 /**
  * Starts a JSON-RPC server over WebSocket: the calls of the registry, and subscriptions to heads, logs and the pool.
@@ -92,6 +102,9 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
+  const onEvict = (): void => metrics.evictions.inc({ over: 'websocket' })
+  const places = new Places(limits.maxConnections, onEvict)
+  const askingPlaces = new WeakMap<Duplex, Place>()
   const audience = createAudience<Connection>(deps)
   const { connections } = audience
   let isClosing = false
@@ -101,20 +114,36 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     if (!isHostAllowed(host, hostNames)) return { why: 'host', status: 403, says: 'this host name is not served here' }
     if (origin !== undefined && origins !== 'any' && !origins.includes(origin))
       return { why: 'origin', status: 403, says: 'pages of this origin are not served here' }
-    if (isClosing || connections.size >= limits.maxConnections)
-      return { why: 'full', status: 503, says: 'too many connections, try again later' }
-    return undefined
+    return isClosing ? full : undefined
   }
 
-  function accept(socket: WebSocket, asker: Asker): void {
+  function accept(socket: WebSocket, asker: Asker, place: Place): Connection {
     const bucket = limiter?.bucketOf(asker)
-    const connection = new Connection(socket, connectionDeps, limits, bucket, (why) => {
+    const connection = new Connection(socket, connectionDeps, limits, { bucket, place }, (why) => {
+      place[Symbol.dispose]()
       connections.delete(connection)
       metrics.sockets.set({}, connections.size)
       metrics.socketEnds.inc({ why })
     })
     connections.add(connection)
     metrics.sockets.set({}, connections.size)
+    return connection
+  }
+
+  /** Puts an upgrade request through, in a place that the new connection has from now on. */
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
+    const asker = askerOf(request)
+    let connection: Connection | undefined
+    const place = places.take(limiter?.nameOf(asker) ?? clientNameOf(asker.address), () => {
+      if (connection) connection.evict()
+      else socket.destroy()
+    })
+    if (place === undefined) return full
+    socket.once('close', () => place[Symbol.dispose]())
+    sockets.handleUpgrade(request, socket, head, (accepted) => {
+      connection = accept(accepted, asker, place)
+    })
+    return undefined
   }
 
   const sockets = new WebSocketServer({
@@ -132,12 +161,24 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     response.writeHead(426, { connection: 'close', upgrade: 'websocket', 'content-type': 'text/plain' })
     response.end('JSON-RPC is served here over WebSocket\n')
   })
-  server.maxConnections = 2 * limits.maxConnections + 16 // those who are told why they are refused
+  const asking = new Places(limits.maxConnections + connectionsInDoubt, onEvict)
+  server.on('connection', (socket: Socket) => {
+    const place = asking.take(clientNameOf(socket.remoteAddress ?? ''), () => socket.destroy())
+    if (place === undefined) {
+      socket.destroy()
+      return
+    }
+    askingPlaces.set(socket, place)
+    socket.once('close', () => place[Symbol.dispose]())
+  })
   const onError = (error: Error): void => log.debug('websocket failed', { error }) // one for all: each of its own would hold its request
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', onError)
-    const refusal = refusalOf(request)
-    if (refusal === undefined) return sockets.handleUpgrade(request, socket, head, (accepted) => accept(accepted, askerOf(request)))
+    const refusal = refusalOf(request) ?? upgrade(request, socket, head)
+    if (refusal === undefined) {
+      askingPlaces.get(socket)?.[Symbol.dispose]()
+      return
+    }
     metrics.socketRefusals.inc({ why: refusal.why })
     refuseUpgrade(socket, refusal.status, refusal.says)
   })

@@ -20,8 +20,9 @@ export class ByteBudget {
     this.#left = maxBytes
   }
 
-  hold(): Hold {
-    return new Hold(this)
+  /** @param freeBytes of one hold that do not count: what holds them is bounded otherwise */
+  hold(freeBytes = 0): Hold {
+    return new Hold(this, freeBytes)
   }
 
   /** Called by a hold. @returns whether there were as many bytes left */
@@ -37,19 +38,26 @@ export class ByteBudget {
   }
 }
 
+/** So much of a body that arrives slowly does not count: the number of connections bounds it, and large bodies keep no small one out. */
+export const freeBodyBytes = 65_536
+
 /** What one request holds of a budget; disposing of it gives all back. */
 export class Hold implements Disposable {
   readonly #budget: ByteBudget
+  #free: number
   #held = 0
 
-  constructor(budget: ByteBudget) {
+  constructor(budget: ByteBudget, freeBytes: number) {
     this.#budget = budget
+    this.#free = freeBytes
   }
 
   /** @returns whether there were as many bytes left */
   take(bytes: number): boolean {
-    if (!this.#budget.take(bytes)) return false
-    this.#held += bytes
+    const counted = Math.max(0, bytes - this.#free)
+    if (!this.#budget.take(counted)) return false
+    this.#free -= bytes - counted
+    this.#held += counted
     return true
   }
 

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Bucket } from '../rateTable.ts'
-import type { ByteBudget, Hold } from './body.ts'
+import { type ByteBudget, freeBodyBytes, type Hold } from './body.ts'
+import type { Place } from './places.ts'
 import { KnownHead, type PlainHead, readPlainHead } from './plainRequest.ts'
 import type { Reply, ReplyHeads } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
@@ -49,7 +50,7 @@ const turnMs = 5
 
 /** The connections of a server that are in its fast lane. */
 export interface FastLane {
-  accept(socket: Socket): void
+  accept(socket: Socket, place: Place): void
   /** Ends those where nothing is asked; the others end with their answer. */
   close(): void
   closeAll(): void
@@ -70,8 +71,8 @@ export function createFastLane(deps: FastLaneDeps, limits: FastLaneLimits): Fast
     left: (connection) => void connections.delete(connection),
   }
   return {
-    accept(socket): void {
-      connections.add(new LaneConnection(socket, lane))
+    accept(socket, place): void {
+      connections.add(new LaneConnection(socket, place, lane))
     },
     close(): void {
       isClosing = true
@@ -95,6 +96,7 @@ type Partial = { readonly deadline: Disposable; readonly hold: Hold }
 
 class LaneConnection {
   readonly #socket: Socket
+  readonly #place: Place
   readonly #lane: Lane
   readonly #unread: Unread
   #known: KnownHead | undefined
@@ -116,8 +118,9 @@ class LaneConnection {
   readonly #onError = (error: Error): void => this.#lane.deps.log.debug('rpc connection failed', { error })
   readonly #onClose = (): void => this.#leave()
 
-  constructor(socket: Socket, lane: Lane) {
+  constructor(socket: Socket, place: Place, lane: Lane) {
     this.#socket = socket
+    this.#place = place
     this.#lane = lane
     this.#unread = lane.deps.unreadTotal.join('http', () => socket.destroy())
     socket.setTimeout(lane.limits.requestTimeoutMs)
@@ -166,7 +169,7 @@ class LaneConnection {
     const { budget, clock } = this.#lane.deps
     const head = this.#headOf(this.#rest)
     if (head === undefined) return 'not plain'
-    const hold = this.#partial?.hold ?? budget.hold()
+    const hold = this.#partial?.hold ?? budget.hold(freeBodyBytes)
     if (this.#partial === undefined && !hold.take(head.bodyLength)) return 'not plain' // it is refused there
     if (this.#rest.length < head.length + head.bodyLength) {
       this.#partial ??= { hold, deadline: clock.after(this.#lane.limits.requestTimeoutMs, () => this.destroy()) }
@@ -194,10 +197,12 @@ class LaneConnection {
     const end = head.length + head.bodyLength
     const request = { head, body: this.#rest.subarray(head.length, end), share: this.#unread.share(), bucket: this.#bucket }
     this.#rest = this.#rest.subarray(end)
+    this.#place.use()
     const answer = this.#lane.deps.reply(request)
     if (answer instanceof Promise) {
       this.#isBusy = true
       this.#isRunning = true
+      this.#place.begin()
       void answer.then((settled) => this.#settle(request, hold, settled))
     } else this.#send(request, hold, answer)
   }
@@ -205,6 +210,7 @@ class LaneConnection {
   #settle(request: PlainRequest, hold: Hold, reply: Reply | undefined): void {
     this.#isRunning = false
     this.#isBusy = false
+    this.#place.finish()
     this.#send(request, hold, reply)
     if (!this.#isBusy) this.#goOn()
   }

@@ -5,9 +5,10 @@ import type { Log } from '#lib/log'
 import { invalidRequest, requestTooBig, serverBusy } from '../errors.ts'
 import type { Pages } from '../healthPages.ts'
 import type { Bucket } from '../rateTable.ts'
-import { type ByteBudget, readBody } from './body.ts'
+import { type ByteBudget, freeBodyBytes, readBody } from './body.ts'
 import { ShareCaller } from './caller.ts'
 import { type Cors, isFromForeignPage, pageHeaders } from './pages.ts'
+import type { Place } from './places.ts'
 import { json, plain, type Reply, refusal } from './reply.ts'
 import type { AnswerShare, Unread, UnreadTotal } from './unread.ts'
 import { zippedFor } from './zip.ts'
@@ -17,6 +18,8 @@ export type SlowLaneDeps = {
   /** Why a request may not even be read; undefined: it may. */
   readonly turnedAway: (request: IncomingMessage) => Reply | undefined
   readonly bucketOf: (request: IncomingMessage) => Bucket | undefined
+  /** of the connection that a request comes by */
+  readonly placeOf: (socket: Socket) => Place | undefined
   readonly pages: Pages
   readonly budget: ByteBudget
   readonly unreadTotal: UnreadTotal
@@ -49,12 +52,18 @@ function send(response: ServerResponse, reply: Reply, share: AnswerShare, isLast
   response.end()
 }
 
+/** A call under way, as the place of its connection counts it. */
+function callOf(place: Place | undefined): Disposable {
+  place?.begin()
+  return { [Symbol.dispose]: () => place?.finish() }
+}
+
 /** How a request is answered that node's own HTTP server has read: whatever it is. */
 export function createSlowLane(
   deps: SlowLaneDeps,
   { maxBodyBytes, cors }: SlowLaneOptions,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { answer, turnedAway, bucketOf, pages, budget, unreadTotal, log, isClosing } = deps
+  const { answer, turnedAway, bucketOf, placeOf, pages, budget, unreadTotal, log, isClosing } = deps
   const unreadOf = new WeakMap<Socket, Unread>()
 
   /** By connection: a client may send its next request before it reads an answer. */
@@ -72,18 +81,20 @@ export function createSlowLane(
     if (isFromForeignPage(headers)) return plain(415, 'content type must be application/json')
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') return refusal(415, invalidRequest(`content encoding ${encoding} is not supported`))
-    using hold = budget.hold()
+    using hold = budget.hold(freeBodyBytes)
     const body = await readBody(request, maxBodyBytes, hold)
     if (body.kind === 'cut') return undefined
     if (body.kind === 'too-big') return refusal(413, requestTooBig(maxBodyBytes))
     if (body.kind === 'busy') return refusal(503, serverBusy({ limit: 'bytes', max: budget.maxBytes }))
+    using _call = callOf(placeOf(request.socket))
     return zippedFor(String(headers['accept-encoding'] ?? ''), await answer(body.bytes, caller))
   }
 
-  async function replyToGet(url: string): Promise<Reply> {
+  async function replyToGet(url: string, place: Place | undefined): Promise<Reply> {
     const page = pages.get(url.replace(/\?.*/s, ''))
     if (page === undefined)
       return url === '/' ? plain(405, 'JSON-RPC calls are sent by POST') : plain(404, 'no such page; JSON-RPC calls are sent by POST')
+    using _call = callOf(place)
     const told = await page()
     return 'text' in told ? { status: told.status, body: told.text, type: 'text/plain' } : json(told.status, JSON.stringify(told.body))
   }
@@ -94,7 +105,9 @@ export function createSlowLane(
     if (early) return early
     if (method === 'OPTIONS' && cors !== undefined) return json(204, '')
     if (method === 'POST') return await replyToPost(request, caller)
-    return method === 'GET' || method === 'HEAD' ? await replyToGet(url) : plain(405, 'JSON-RPC calls are sent by POST')
+    return method === 'GET' || method === 'HEAD'
+      ? await replyToGet(url, placeOf(request.socket))
+      : plain(405, 'JSON-RPC calls are sent by POST')
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

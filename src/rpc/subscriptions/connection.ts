@@ -10,6 +10,7 @@ import { costClasses } from '../registry.ts'
 import type { ByteBudget } from '../server/body.ts'
 import { type Caller, emptyTally } from '../server/caller.ts'
 import { type Answer, type Dispatcher, errorText } from '../server/dispatch.ts'
+import type { Place } from '../server/places.ts'
 import { answerPings } from '../server/pongs.ts'
 import type { AnswerShare, Unread, UnreadTotal } from '../server/unread.ts'
 import { type Notification, notificationOfText } from './notification.ts'
@@ -42,7 +43,7 @@ export type ConnectionDeps = {
 }
 
 /** Why a connection ended. */
-export type End = 'client' | 'slow' | 'silent' | 'rate' | 'closing' | 'failed' | 'greedy'
+export type End = 'client' | 'slow' | 'silent' | 'rate' | 'closing' | 'failed' | 'greedy' | 'evicted'
 
 /** Codes of RFC 6455, section 7.4.1. */
 const [goingAway, policyViolation] = [1001, 1008]
@@ -83,6 +84,7 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #limits: ConnectionLimits
   readonly #bucket: Bucket | undefined
+  readonly #place: Place
   readonly #asked = new Map<string, Asked>()
   readonly #room: SubscriptionRoom
   readonly #active = new Map<string, Active>()
@@ -94,16 +96,18 @@ export class Connection {
 
   /**
    * @param bucket its calls are paid out of it
+   * @param place of the connection in its server; calls and subscriptions keep it
    * @param onGone called once, when nothing of the connection is left
    */
   constructor(
     socket: MessageSocket,
     deps: ConnectionDeps,
     limits: ConnectionLimits,
-    bucket: Bucket | undefined,
+    { bucket, place }: { readonly bucket: Bucket | undefined; readonly place: Place },
     onGone: (why: End) => void,
   ) {
     this.#bucket = bucket
+    this.#place = place
     this.#socket = socket
     this.#deps = deps
     this.#limits = limits
@@ -185,6 +189,13 @@ export class Connection {
     this.#socket.terminate()
   }
 
+  /** Another connection has taken its place. */
+  evict(): void {
+    this.#end ??= 'evicted'
+    this.#endSubscriptions()
+    this.#socket.terminate()
+  }
+
   /** The room is needed: what is not read goes at once, the goodbye of a connection that ends anyway too. */
   #drop(): void {
     this.#end ??= 'greedy'
@@ -195,6 +206,7 @@ export class Connection {
   async #receive(bytes: Buffer): Promise<void> {
     if (this.#end !== undefined) return
     this.#running++
+    this.#place.begin()
     this.#steer()
     try {
       await this.#reply(bytes)
@@ -203,6 +215,7 @@ export class Connection {
       this.#cut('failed')
     } finally {
       this.#running--
+      this.#place.finish()
       this.#steer()
       this.#farewell()
     }
@@ -236,7 +249,10 @@ export class Connection {
   #forget(id: string): boolean {
     this.#active.get(id)?.feed?.[Symbol.dispose]()
     this.#active.delete(id)
-    this.#asked.get(id)?.room[Symbol.dispose]()
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return false
+    asked.room[Symbol.dispose]()
+    this.#place.finish()
     return this.#asked.delete(id)
   }
 
@@ -271,6 +287,7 @@ export class Connection {
           const room = this.#room.take(subscription.use)
           const id = toHex(randomBytes(16))
           this.#asked.set(id, { subscription, room })
+          this.#place.begin()
           asked.push(id)
           return id
         },
