@@ -7,12 +7,12 @@ import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 const usual = new Map([emptyRoot, emptyCodeHash].map((hash) => [hash, fromHex(hash)]))
 const hashBytes = (hash: Hash): Uint8Array => usual.get(hash) ?? fromHex(hash)
 
-/** The value of an account's leaf in the account trie. @see yellow paper, 4.1 */
+/** Encodes the leaf value of an account in the account trie. @see yellow paper, 4.1 */
 export function encodeAccount({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array {
   return encodeRlp([rlpScalar(nonce), rlpScalar(balance), hashBytes(storageRoot), hashBytes(codeHash)])
 }
 
-/** RlpError when the bytes are not an account's leaf. */
+/** Decodes an account's leaf value. Throws RlpError on other bytes. */
 export function decodeAccount(leaf: Uint8Array): Account {
   const [nonce, balance, storageRoot, codeHash] = rlpList(decodeRlp(leaf), 'account')
   return {
@@ -30,12 +30,12 @@ const hashOr = (item: RlpItem | undefined, usual: Hash, what: string): Hash => {
   return bytes.length === 0 ? usual : hashFromBytes(rlpBytes(item, what, 32))
 }
 
-/** The row of an account on disk: as the leaf, but an empty storage root and the hash of no code take no bytes. */
+/** Encodes the account's row on disk: as the leaf value, but an empty storage root and the empty code hash take no bytes. */
 export function encodeAccountRow({ nonce, balance, storageRoot, codeHash }: Account): Uint8Array {
   return encodeRlp([rlpScalar(nonce), rlpScalar(balance), unless(storageRoot, emptyRoot), unless(codeHash, emptyCodeHash)])
 }
 
-/** RlpError when the bytes are not an account's row. */
+/** Decodes an account's row. Throws RlpError on other bytes. */
 export function decodeAccountRow(row: Uint8Array): Account {
   const [nonce, balance, storageRoot, codeHash] = rlpList(decodeRlp(row), 'account row')
   return {

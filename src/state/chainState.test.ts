@@ -25,7 +25,7 @@ stateContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 6)
 stateStackContract('memory', createMemoryKv, 15)
 stateStackContract('lmdb', () => openLmdbKv(newDir(), Object.values(tables)), 5)
 
-it('state/chainState: a block of many rows is indexed with it, a small one later, and the states before both are right', () => {
+it('state/chainState: indexes a block of many rows at once and a small block later; the states before both read correctly', () => {
   const kv = createMemoryKv()
   const noHash = (): undefined => undefined
   const keyOf = (index: number): Uint8Array => keccak256(Uint8Array.of(index >> 8, index & 0xff))
@@ -54,7 +54,7 @@ it('state/chainState: a block of many rows is indexed with it, a small one later
   expect(noncesAt(0)).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
   expect(noncesAt(15)).toEqual([undefined, undefined, 2n, 3n, 3n, 5n, 5n])
   expect(noncesAt(450)).toEqual([undefined, undefined, undefined, undefined, undefined, 5n, 5n])
-  // many rows of one state, which are read in another way than the first of them
+  // many reads of one state switch to loading all changes of the next block
   const allAt = sizes.map((_, number) => {
     const { view } = stateAt(reader, number, noHash)
     return Array.from({ length: 520 }, (_, index) => view.account(keyOf(index))?.nonce)

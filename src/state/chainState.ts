@@ -26,21 +26,21 @@ import {
 import type { StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
-/** What a read of history costs at most: look-ups in as many blocks that the index does not cover yet. */
+/** Number of blocks that are indexed together. A history read looks into at most this many blocks that the index does not cover yet. */
 const indexBatchBlocks = 16
-/** So many rows are indexed with their block: gathered with those of others they would make one transaction long. */
+/** A block with this many changed rows is indexed at once; indexing it together with others would make one transaction long. */
 const indexAtOnceRows = 512
 
 export type BlockHashes = (number: number) => Hash | undefined
 
-/** The state after the last block that was written. */
+/** Returns the state after the last written block. */
 export function latestState(reader: KvReader, blockHash: BlockHashes): WorldState {
   return rowState(latestRows(reader), reader, blockHash)
 }
 
 /**
- * The state after a block at or below the last one, values and trie nodes.
- * @throws Fault HISTORY_PRUNED when its changes are gone; RangeError above the last block
+ * Returns the state after a block at or below the last one: values and trie nodes.
+ * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError above the last block
  */
 export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes): WorldState {
   const head = readMark(reader, 'head') ?? 0
@@ -50,24 +50,24 @@ export function stateAt(reader: KvReader, number: number, blockHash: BlockHashes
   return number === head ? latestState(reader, blockHash) : rowState(new HistoricalRows(reader, number, head), reader, blockHash)
 }
 
-/** Number of the block whose state is the latest; undefined before a genesis was written. */
+/** Returns the number of the block whose state is the latest; undefined before genesis is written. */
 export function stateHead(reader: KvReader): number | undefined {
   return readMark(reader, 'head')
 }
 
-/** Number of the oldest block whose state can be put together. */
+/** Returns the number of the oldest block whose state is available. */
 export function oldestState(reader: KvReader): number {
   return readMark(reader, 'oldest') ?? 0
 }
 
-/** Writes rows of the state; notes each row's value before the block, once. */
+/** Writes rows of the state, and records each row's value before the block once. */
 class RowWriter {
   readonly #tx: KvWriter
-  /** undefined: nothing is noted */
+  /** undefined: no previous values are recorded. */
   readonly #number: number | undefined
-  /** rows of wiped accounts, noted already */
+  /** Rows of wiped accounts that are recorded already. */
   readonly #noted = new Set<string>()
-  /** how many rows were noted */
+  /** Number of recorded rows. */
   changed = 0
 
   constructor(tx: KvWriter, number: number | undefined) {
@@ -139,8 +139,8 @@ function applyDiff(
 }
 
 /**
- * Makes a block's outcome the latest state and notes what it replaced.
- * @param number one above the last
+ * Writes a block's outcome as the latest state and records the replaced values.
+ * @param number the last block's number plus one
  * @param result of `computeStateRoot` for this diff on the latest state
  */
 export function writeState(tx: KvWriter, number: number, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>): void {
@@ -153,7 +153,7 @@ export function writeState(tx: KvWriter, number: number, diff: StateDiff, result
   if (isDue) indexHistory(tx, number)
 }
 
-/** Writes the state that a chain begins with, into empty tables. */
+/** Writes the genesis state of a chain into empty tables. */
 export function writeGenesis(tx: KvWriter, diff: StateDiff, result: Pick<StateRoot, 'nodes' | 'storageRoots'>, number = 0): void {
   if (readMark(tx, 'head') !== undefined) throw new RangeError('a genesis state on another state')
   applyDiff(tx, new RowWriter(tx, undefined), diff, result)
@@ -163,8 +163,8 @@ export function writeGenesis(tx: KvWriter, diff: StateDiff, result: Pick<StateRo
 }
 
 /**
- * Undoes the last block: every row is what it was before it. Codes stay.
- * @throws Fault HISTORY_PRUNED when its changes are gone; RangeError when it is not the last block
+ * Undoes the last block by restoring every row. Codes stay.
+ * @throws Fault HISTORY_PRUNED when the block's changes are pruned; RangeError when it is not the last block
  */
 export function unwindState(tx: KvWriter, number: number): void {
   const head = readMark(tx, 'head')
@@ -183,8 +183,8 @@ export function unwindState(tx: KvWriter, number: number): void {
 }
 
 /**
- * Forgets how to go back below a block: its own state stays the oldest. Never called above the finalized block.
- * @returns the oldest block whose state can be put together afterwards
+ * Prunes the changes that an unwind below a block needs; the state of that block becomes the oldest. Callers must not prune above the finalized block.
+ * @returns the oldest block whose state is available afterwards
  */
 export function pruneChanges(tx: KvWriter, oldest: number): number {
   const before = oldestState(tx)
@@ -199,7 +199,7 @@ export function pruneChanges(tx: KvWriter, oldest: number): number {
   return target
 }
 
-/** The root of the latest state, from its top node: what the header of its block must say. */
+/** Returns the root of the latest state, computed from its root node. It must equal the state root in the block's header. */
 export function latestStateRoot(reader: KvReader): Hash {
   return topHash(latestRows(reader))
 }

@@ -5,17 +5,18 @@ export const stateFault = defineFaults({
   WITNESS_INCOMPLETE: {
     severity: 'fatal',
     says: (d: { hash: string }) => `the witness has no preimage of ${d.hash}`,
-    fix: 'take a witness of this very block that holds all trie nodes and codes it touches',
+    fix: 'use a witness of this block that has all trie nodes and codes the block touches',
   },
   WITNESS_INVALID: {
     severity: 'fatal',
-    says: (d: { hash: string }) => `the witness gives bytes for ${d.hash} that have another hash`,
+    says: (d: { hash: string }) => `the witness has bytes for ${d.hash} whose hash differs`,
     fix: 'the file is damaged or forged: fetch it again',
   },
   HISTORY_PRUNED: {
     severity: 'reset',
-    says: (d: { number: number; oldest: number }) => `the state of block ${d.number} is gone, the oldest kept is that of ${d.oldest}`,
-    fix: 'ask for a later block',
+    says: (d: { number: number; oldest: number }) =>
+      `the state of block ${d.number} is pruned, the oldest available is that of ${d.oldest}`,
+    fix: 'request a later block',
   },
   CODE_MISSING: {
     severity: 'fatal',

@@ -9,7 +9,7 @@ import { overlay, type WorldState } from './worldState.ts'
 
 export const emptyState: WorldState = { view: noState, nodes: noNodes }
 
-/** The state that an allocation makes of nothing. Accounts without nonce, balance, code and storage exist too. */
+/** Builds the state of a genesis allocation. Accounts without nonce, balance, code and storage exist too. */
 export function genesisState(accounts: readonly GenesisAccount[]): { diff: StateDiff; result: StateRoot; state: WorldState } {
   const slots: StateDiffParts['slots'][number][] = []
   const codes = new Map<Hash, Uint8Array>()

@@ -3,7 +3,7 @@ import { compareBytes, concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { changeKey, changesTable, decodeBefore, decodeChangeKey, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
-/** 200 numbers make a closed chunk: with its key it stays below half a page. */
+/** A closed chunk has 200 block numbers; with its key it is smaller than half a page. */
 const chunkBytes = 200 * 8
 const openEnd = new Uint8Array(8).fill(0xff)
 
@@ -13,7 +13,7 @@ function decodeNumbers(chunk: Uint8Array): number[] {
   return Array.from({ length: chunk.length / 8 }, (_, i) => u64FromBytes(chunk.subarray(i * 8, i * 8 + 8)))
 }
 
-/** The first number of a chunk that is higher. */
+/** Returns the first number in a chunk that is higher than `number`. */
 function firstAbove(chunk: Uint8Array, number: number): number | undefined {
   for (let at = 0; at < chunk.length; at += 8) {
     const found = u64FromBytes(chunk.subarray(at, at + 8))
@@ -26,7 +26,7 @@ const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(..
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
-/** The changes of blocks first … last, in order. */
+/** Iterates over the changes of blocks first … last, in order. */
 export function* changesOf(
   reader: KvReader,
   first: number,
@@ -37,7 +37,7 @@ export function* changesOf(
   }
 }
 
-/** Which rows blocks first … last changed, in order. */
+/** Iterates over the rows that blocks first … last changed, in order. */
 export function* changedRows(
   reader: KvReader,
   first: number,
@@ -46,11 +46,11 @@ export function* changedRows(
   for (const key of reader.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })) yield decodeChangeKey(key)
 }
 
-/** A row's prefix in the index, and the numbers of blocks that changed it, u64 each. */
+/** A row's prefix in the index, and the numbers of the blocks that changed it, u64 each. */
 type IndexRow = { readonly prefix: Uint8Array; readonly numbers: Uint8Array[] }
 
 /**
- * Brings the index of changes up to a block, in the order of its keys. Before that the newer blocks are searched one by one.
+ * Extends the history index up to a block, in key order. Reads search the blocks above the index one by one.
  * @param upTo at most the head
  */
 export function indexHistory(tx: KvWriter, upTo: number): void {
@@ -59,7 +59,7 @@ export function indexHistory(tx: KvWriter, upTo: number): void {
   writeMark(tx, 'indexed', Math.max(indexed, upTo))
 }
 
-/** The key of a change is the number of its block and the row's prefix in the index. */
+/** Groups changes by row. The key of a change is its block number and the row's prefix in the index. */
 function* changesByRow(tx: KvWriter, first: number, last: number): Generator<IndexRow> {
   const keys = tx.keys(changesTable, { from: u64Bytes(first), to: u64Bytes(last + 1) })
   if (first === last) {
@@ -92,7 +92,7 @@ function append(tx: KvWriter, prefix: Uint8Array, numbers: readonly Uint8Array[]
   tx.put(historyIndexTable, openKey, all)
 }
 
-/** Takes the last number of a row out of the index. */
+/** Removes the last block number of a row from the index. */
 export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
   const prefix = indexPrefix(table, key)
   const openKey = concatBytes(prefix, openEnd)
@@ -103,7 +103,7 @@ export function popHistory(tx: KvWriter, table: number, key: Uint8Array): void {
   }
 }
 
-/** Takes the numbers up to a block out of a row's index. */
+/** Removes the numbers up to a block from a row's index. */
 export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: number): void {
   const prefix = indexPrefix(table, key)
   const range = { from: concatBytes(prefix, u64Bytes(0)), to: concatBytes(prefix, openEnd, Uint8Array.of(0)) }
@@ -115,15 +115,18 @@ export function dropHistory(tx: KvWriter, table: number, key: Uint8Array, upTo: 
   }
 }
 
-/** Whoever reads so many rows of one state runs the block after it again: what that has changed is read all together then. */
+/**
+ * Number of reads of one state after which all changes of the next block are loaded at once. So many reads mean that the caller executes that block
+ * again.
+ */
 const readsBeforeLoading = 256
 const maxLoadedBytes = 8 * 2 ** 20
-/** About what a row takes beside its bytes. */
+/** Estimated memory of a loaded row in addition to its bytes. */
 const loadedRowBytes = 300
 
 /**
- * What a block has found in the rows that it changed, by table and key in latin-1.
- * @returns undefined when that is too much to be kept
+ * Returns the previous values of the rows that a block changed, by table and key in latin-1.
+ * @returns undefined when they exceed `maxLoadedBytes`
  */
 function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8Array> | undefined {
   const changes = new Map<string, Uint8Array>()
@@ -136,14 +139,14 @@ function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8A
   return changes
 }
 
-/** The rows as they were after a block: each is the value before its first change after that block, or the latest. */
+/** Rows as of a block: each row has the value before its first change after the block, or else the latest value. */
 export class HistoricalRows implements StateRows {
   readonly #reader: KvReader
   readonly #number: number
   readonly #indexed: number
   readonly #head: number
   #reads = 0
-  /** of the block after this state's */
+  /** Changes of the next block, once loaded. */
   #next: ReadonlyMap<string, Uint8Array> | undefined
 
   constructor(reader: KvReader, number: number, head: number) {
@@ -170,7 +173,7 @@ export class HistoricalRows implements StateRows {
     }
   }
 
-  /** The keys that were there at any time since the block. */
+  /** Returns all keys that existed at any time since the block. */
   #keys(table: number, from: Uint8Array, to: Uint8Array | undefined): Uint8Array[] {
     const keys = new Map<string, Uint8Array>()
     const add = (key: Uint8Array): void => void keys.set(latin(key), key)
@@ -185,7 +188,7 @@ export class HistoricalRows implements StateRows {
     return [...keys.values()].sort(compareBytes)
   }
 
-  /** What the first block after a number has found in a row that it changed. */
+  /** Returns the change record of the first block after a number that changed a row. */
   #firstChange(table: number, key: Uint8Array, after: number): Uint8Array | undefined {
     const number = after < this.#indexed ? this.#firstIndexed(table, key, after) : undefined
     if (number !== undefined) return this.#reader.get(changesTable, changeKey(number, table, key))

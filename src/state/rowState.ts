@@ -46,14 +46,14 @@ class RowView implements StateView {
   }
 }
 
-/** The lowest key whose path begins with these nibbles. */
+/** Returns the lowest key whose path begins with these nibbles. */
 function lowestWith(path: Uint8Array): Uint8Array {
   const key = new Uint8Array((path.length + 1) >> 1)
   for (let i = 0; i < path.length; i++) key[i >> 1] = (key[i >> 1] ?? 0) | ((path[i] ?? 0) << (i & 1 ? 0 : 4))
   return key
 }
 
-/** The path after all that begin with these nibbles; undefined after the last. */
+/** Returns the first path after all paths with this prefix; undefined when there is none. */
 function pathAfter(path: Uint8Array): Uint8Array | undefined {
   const last = path.findLastIndex((nibble) => nibble < 15)
   if (last < 0) return undefined
@@ -62,7 +62,7 @@ function pathAfter(path: Uint8Array): Uint8Array | undefined {
   return next
 }
 
-/** Branches and extensions have rows of their own; a leaf is made from the flat row below its path. */
+/** Trie nodes from rows. Branches and extensions have rows of their own; a leaf is built from the flat row below its path. */
 class RowNodes implements NodeSource {
   readonly #rows: StateRows
 
@@ -75,7 +75,7 @@ class RowNodes implements NodeSource {
     return this.#rows.get(table, key) ?? (way && this.#leafOf(owner, path, hash, way)) ?? this.#leaf(owner, path, hash)
   }
 
-  /** The leaf when it is that of the key, as it is most often: one read instead of a search. */
+  /** Returns the leaf of the key if its hash matches, which is the usual case: one read instead of a search. */
   #leafOf(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key: Uint8Array): Uint8Array | undefined {
     const row = this.#rows.get(owner ? storageTable : accountsTable, owner ? concatBytes(owner, key) : key)
     const rlp = row && leafRlp(owner, key, path.length, row)
@@ -101,7 +101,7 @@ function leafRlp(owner: Uint8Array | undefined, key: Uint8Array, depth: number, 
   return encodeNode({ kind: 'leaf', path: nibblesOf(key).subarray(depth), value })
 }
 
-/** Root of the account trie. */
+/** Returns the root of the account trie. */
 export function topHash(rows: StateRows): Hash {
   const { table, key } = nodeRow(undefined, emptyBytes)
   const top = rows.get(table, key)
@@ -112,13 +112,13 @@ export function topHash(rows: StateRows): Hash {
   return emptyRoot
 }
 
-/** The first key after all that begin with the owner. */
+/** Returns the first key after all keys that begin with the owner. */
 function keyAfter(owner: Uint8Array): Uint8Array | undefined {
   const nibbles = pathAfter(nibblesOf(owner))
   return nibbles && lowestWith(nibbles)
 }
 
-/** The state that rows hold. */
+/** Creates a state that reads the given rows. */
 export function rowState(rows: StateRows, reader: KvReader, blockHash: (number: number) => Hash | undefined): WorldState {
   return { view: new RowView(rows, reader, blockHash), nodes: new RowNodes(rows) }
 }

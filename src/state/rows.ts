@@ -12,13 +12,13 @@ export const historyIndexTable: number = tables.historyIndex.id
 
 const pathEnd = Uint8Array.of(0x10)
 
-/** Table and key of a stored trie node. */
+/** Returns the table and key of a stored trie node. */
 export function nodeRow(owner: Uint8Array | undefined, path: Uint8Array): { readonly table: number; readonly key: Uint8Array } {
   if (owner === undefined) return { table: accountNodesTable, key: concatBytes(path, pathEnd) }
   return { table: storageNodesTable, key: concatBytes(owner, path, pathEnd) }
 }
 
-/** Key of a row's change in a block. */
+/** Returns the key of a row's change in a block. */
 export function changeKey(number: number, table: number, key: Uint8Array): Uint8Array {
   const out = new Uint8Array(9 + key.length)
   out.set(u64Bytes(number))
@@ -44,16 +44,16 @@ export function decodeBefore(change: Uint8Array): Uint8Array | undefined {
 
 const encoder = new TextEncoder()
 const markKeys = {
-  /** the block whose state the latest rows are */
+  /** The block whose state the latest rows hold. */
   head: encoder.encode('state.head'),
-  /** the last block that historyIndex covers */
+  /** The last block that historyIndex covers. */
   indexed: encoder.encode('state.indexed'),
-  /** the oldest block whose state can be put together */
+  /** The oldest block whose state is available. */
   oldest: encoder.encode('state.oldest'),
 }
 export type StateMark = keyof typeof markKeys
 
-/** undefined before there is a genesis. */
+/** Reads a mark; undefined before genesis is written. */
 export function readMark(reader: KvReader, mark: StateMark): number | undefined {
   const value = reader.get(tables.meta.id, markKeys[mark])
   return value && u64FromBytes(value)
@@ -63,13 +63,13 @@ export function writeMark(tx: KvWriter, mark: StateMark, number: number): void {
   tx.put(tables.meta.id, markKeys[mark], u64Bytes(number))
 }
 
-/** The row as it is in one version of the state, or its absence; rows of a table in order of key. */
+/** Rows of one version of the state. `get` returns undefined for an absent row; `range` iterates in key order. */
 export interface StateRows {
   get(table: number, key: Uint8Array): Uint8Array | undefined
   range(table: number, from: Uint8Array, to: Uint8Array | undefined): Iterable<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 }
 
-/** The newest version. */
+/** Returns the rows of the latest state. */
 export function latestRows(reader: KvReader): StateRows {
   return {
     get: (table, key) => reader.get(table, key),

@@ -5,15 +5,15 @@ import type { StateRoot, TrieDiff } from './stateRoot.ts'
 import type { StackedBlock } from './stateStack.ts'
 
 /**
- * What one block, or a run of blocks, changed. Names are keys as strings, so that each is made once for all layers: accounts in hex, owners, slots
- * and paths in latin-1 (no owner: ''). undefined: nothing is said here.
+ * Changes of one block or a run of blocks. Names are keys as strings, created once for all layers: accounts in hex; owners, slots and paths in
+ * latin-1 (the account trie has owner ''). A lookup returns undefined when the layer does not change the entry.
  */
 export interface Layer {
-  /** number of the first block */
+  /** Number of the first block. */
   readonly first: number
-  /** of the blocks, in order; none when nobody asks for them */
+  /** Hashes of the blocks, in order; empty when no caller needs them. */
   readonly hashes: readonly Hash[]
-  /** 0 for a block; one more than those it was merged of */
+  /** 0 for a single block; a merged layer has one more than its parts. */
   readonly tier: number
   account(key: Uint8Array, name: string): AccountChange | null | undefined
   storageRoot(name: string): Hash | undefined
@@ -21,7 +21,7 @@ export interface Layer {
   isWiped(addressKey: Uint8Array, owner: string): boolean
   code(hash: Hash): Uint8Array | undefined
   node(owner: string, path: string): Uint8Array | null | undefined
-  /** Puts all of it above what a draft holds. */
+  /** Applies this layer's changes on top of a draft. */
   addTo(draft: Draft): void
 }
 
@@ -60,7 +60,7 @@ function wipe(draft: Draft, owner: string): void {
   draft.nodes.delete(owner)
 }
 
-/** A gone account has no storage root any more; one that the diff names anew has the root that comes with it. */
+/** Sets an account and drops its storage root. `addTo` then sets the new root, unless the account is deleted. */
 function setAccount(draft: Draft, name: string, change: AccountChange | null): void {
   draft.accounts.set(name, change)
   draft.storageRoots.delete(name)
@@ -170,7 +170,7 @@ export function singleLayer(block: StackedBlock): Layer {
   return new BlockLayer(block)
 }
 
-/** One layer that says what these say together. @param layers oldest first, at least one, each beginning where the one before ends */
+/** Merges layers into one. @param layers oldest first, at least one, without gaps */
 export function mergedLayer(layers: readonly Layer[]): Layer {
   const draft: Draft = {
     accounts: new Map(),

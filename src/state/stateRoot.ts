@@ -9,8 +9,8 @@ import type { AccountChange, StateDiff } from '#types/stateDiff'
 import { encodeAccount } from './account.ts'
 
 /**
- * Trie nodes that a block puts or removes (`null`), leaves included; `owner` is undefined in the account trie. Nodes of a wiped account's
- * former storage are not listed: all of them go, before those listed come.
+ * Trie nodes that a block stores or removes (`null`), leaves included; `owner` is undefined in the account trie. Nodes of a wiped account's old
+ * storage are not listed: all of them are removed before the listed nodes are stored.
  */
 export type TrieDiff = readonly { readonly owner: Uint8Array | undefined; readonly path: Uint8Array; readonly node: Uint8Array | null }[]
 
@@ -18,27 +18,27 @@ export type StateRoot = {
   readonly root: Hash
   readonly nodes: TrieDiff
   /**
-   * hex of the address key → storage root after the block, for every account that the diff or its slots name and that is still there; left out where
-   * the diff has the account and there is no storage, nor was there any before
+   * Storage root after the block, by hex of the address key, for every existing account that the diff or its slots name. An account of the diff is
+   * omitted when it has no storage before and after the block.
    */
   readonly storageRoots: ReadonlyMap<string, Hash>
 }
 
 type TouchedAccount = {
   readonly key: Uint8Array
-  /** undefined: only its slots changed */
+  /** undefined: only slots changed. */
   readonly change: AccountChange | null | undefined
   readonly wiped: boolean
   readonly slots: readonly TrieChange[]
 }
 
-/** Leaf of a slot's value in a storage trie; null for zero. */
+/** Encodes a slot's value as a leaf of a storage trie; returns null for zero. */
 function slotLeaf(value: Uint8Array): Uint8Array | null {
   const scalar = trimLeft(value)
   return scalar.length === 0 ? null : encodeRlp(scalar)
 }
 
-/** The accounts of the diff and those that only have slots in it, ascending by key. */
+/** Iterates over the accounts of the diff and the accounts with slots in it, ascending by key. */
 function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
   const slots = diff.slots()[Symbol.iterator]()
   let slot = slots.next()
@@ -64,10 +64,10 @@ function* touchedAccounts(diff: StateDiff): Generator<TouchedAccount> {
 }
 
 /**
- * The state root after a diff, with every trie node that changes on the way.
+ * Computes the state root after a diff, with every changed trie node.
  * @param nodes of the state that `parentRoot` names
- * @param view the same state
- * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is neither in it nor in the state
+ * @param view of the same state
+ * @throws Fault MISSING_NODE, BAD_NODE; RangeError when the diff has slots of an account that is in neither the diff nor the state
  */
 export function computeStateRoot(nodes: NodeSource, parentRoot: Hash, view: StateView, diff: StateDiff): StateRoot {
   const changed: { owner: Uint8Array | undefined; path: Uint8Array; node: Uint8Array | null }[] = []
@@ -92,7 +92,7 @@ export function computeStateRoot(nodes: NodeSource, parentRoot: Hash, view: Stat
 }
 
 /**
- * The storage root of one account after a diff. @param nodes of the state before it @param view the same state
+ * Computes the storage root of one account after a diff. @param nodes of the state before the diff @param view of the same state
  * @throws Fault MISSING_NODE, BAD_NODE
  */
 export function computeStorageRoot(nodes: NodeSource, view: StateView, diff: StateDiff, addressKey: Uint8Array): Hash {
@@ -110,6 +110,6 @@ function accountAfter({ key, change }: TouchedAccount, before: Account | undefin
   return after
 }
 
-/** The empty state's root and nodes: where a genesis begins. */
+/** Nodes of the empty state, the base of a genesis state. */
 export const noNodes: NodeSource = { get: () => undefined }
 export const noState: StateView = { account: () => undefined, slot: () => undefined, code: () => emptyBytes, blockHash: () => undefined }

@@ -9,18 +9,18 @@ import { type Layer, mergedLayer, singleLayer } from './stateLayer.ts'
 import type { StateRoot } from './stateRoot.ts'
 import type { WorldState } from './worldState.ts'
 
-/** So many layers of one size are merged into one: a read asks at most a few times the logarithm of the blocks. */
+/** Number of layers of one size that are merged into one. A read checks at most `fanOut` × log(blocks) layers. */
 const fanOut = 8
 
 /**
- * What blocks that follow each other changed, oldest first, immutable. The layers of a long stack are merged by powers of `fanOut`; stacks that
- * continue one share its layers. Cost of a read: O(log blocks); of a push, spread over many: O(changes × log blocks).
+ * Immutable changes of consecutive blocks, oldest first. Layers of a long stack are merged by powers of `fanOut`; stacks that continue the same stack
+ * share its layers. A read costs O(log blocks); a push costs amortized O(changes × log blocks).
  */
 export type StateStack = { readonly layers: readonly Layer[] }
 
 export const emptyStack: StateStack = { layers: [] }
 
-/** One block's outcome; the block itself is left out when no BLOCKHASH is asked for. */
+/** Outcome of one block. `block` may be omitted when no caller needs BLOCKHASH. */
 export type StackedBlock = {
   readonly diff: StateDiff
   readonly result: Pick<StateRoot, 'nodes' | 'storageRoots'>
@@ -37,10 +37,10 @@ export function pushBlock(stack: StateStack, block: StackedBlock): StateStack {
   }
 }
 
-/** The lowest block that the stack holds; undefined for none. */
+/** Returns the number of the lowest block in the stack; undefined for an empty stack. */
 export const firstOf = (stack: StateStack): number | undefined => stack.layers[0]?.first
 
-/** Without the layers that lie at and below a block as a whole: for a state that has them. What is left may begin below the block. */
+/** Removes the layers that lie wholly at or below a block, for a base state that includes them. The rest may begin below the block. */
 export function trimStack(stack: StateStack, upTo: number): StateStack {
   const from = stack.layers.findIndex(({ first, hashes }) => first + hashes.length - 1 > upTo)
   if (from === 0) return stack
@@ -52,7 +52,7 @@ const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
 class StackView implements StateView {
   readonly #below: StateView
-  /** youngest first */
+  /** Youngest first. */
   readonly #layers: readonly Layer[]
 
   constructor(below: StateView, layers: readonly Layer[]) {
@@ -121,7 +121,7 @@ class StackNodes implements NodeSource {
 }
 
 /**
- * The state after the blocks of a stack.
+ * Returns the state after the blocks of a stack.
  * @param below the state after the block under the stack, or after any of its blocks
  */
 export function stackedState(below: WorldState, stack: StateStack): WorldState {

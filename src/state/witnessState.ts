@@ -12,7 +12,7 @@ import { decodeAccount } from './account.ts'
 import { stateFault } from './faults.ts'
 import type { WorldState } from './worldState.ts'
 
-/** Bytes by their hash; each is hashed when it is first asked for. */
+/** Bytes by hash; each entry is verified on its first read. */
 class Preimages implements NodeSource {
   readonly #bytes: ReadonlyMap<Hash, Uint8Array>
   readonly #verified = new Set<string>()
@@ -88,9 +88,9 @@ class WitnessView implements StateView {
 }
 
 /**
- * A state out of preimages alone: trie nodes and codes by their keccak. Nothing is believed before it is hashed.
- * @param preimages from anywhere
- * @param stateRoot of the parent of the block to run
+ * Creates a state from preimages only: trie nodes and codes by their keccak. Every preimage is verified before use.
+ * @param preimages untrusted
+ * @param stateRoot of the parent of the block to execute
  * @param blockHash hashes of earlier blocks, as far as they are known
  * @returns a state whose reads throw Fault WITNESS_INCOMPLETE, WITNESS_INVALID, BAD_NODE
  */

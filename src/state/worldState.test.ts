@@ -26,7 +26,7 @@ const slot = (owner: number, n: number, value: number): StateDiffParts['slots'][
   value: word(value),
 })
 
-/** A state as the newest of overlays, with its root. */
+/** A chain of overlays with the root of the newest state. */
 class Chain {
   state: WorldState = emptyState
   root: Hash = emptyRoot
@@ -53,7 +53,7 @@ function threeAccounts(): Chain {
 const account = (n: number, storageRoot: Hash): Account => ({ ...has(n), storageRoot })
 
 describe('state/worldState', () => {
-  it('state/worldState: what a diff does not name shines through, with the storage root of the newest layer', () => {
+  it("state/worldState: reads unchanged entries from the state below, with the newest layer's storage root", () => {
     const chain = threeAccounts()
     const before = chain.state.view.account(key(1))?.storageRoot
     chain.apply({ slots: [slot(1, 2, 0), slot(1, 3, 31)] })
@@ -67,7 +67,7 @@ describe('state/worldState', () => {
     expect(view.blockHash(6)).toBeUndefined()
   })
 
-  it('state/worldState: the leaf in the trie says what the view says', () => {
+  it("state/worldState: the trie leaf equals the view's account", () => {
     const chain = threeAccounts()
     chain.apply({ accounts: [{ key: key(2), change: null, wiped: true }], slots: [slot(1, 2, 21)] })
     const leaf = readTrie(chain.state.nodes, undefined, chain.root, key(1))
@@ -76,7 +76,7 @@ describe('state/worldState', () => {
     expect(chain.state.view.account(key(2))).toBeUndefined()
   })
 
-  it('state/worldState: a wiped account keeps none of its slots, and new ones start from an empty trie', () => {
+  it('state/worldState: a wiped account loses all slots, and new slots start from an empty trie', () => {
     const chain = threeAccounts()
     chain.apply({ accounts: [{ key: key(1), change: has(9), wiped: true }], slots: [slot(1, 8, 80)] })
     const alone = new Chain()
@@ -88,13 +88,13 @@ describe('state/worldState', () => {
     expect(chain.root).toBe(alone.root)
   })
 
-  it('state/worldState: slots of an account that is nowhere are a mistake (RangeError)', () => {
+  it('state/worldState: rejects slots of an account that does not exist (RangeError)', () => {
     expect(() => new Chain().apply({ slots: [slot(1, 1, 1)] })).toThrow(RangeError)
   })
 })
 
 describe('state/witnessState', () => {
-  it('state/witnessState: reads what the preimages hold, and computes the next root from them alone', () => {
+  it('state/witnessState: reads the preimages and computes the next root from them alone', () => {
     const chain = threeAccounts()
     const { view, nodes } = witnessState(chain.nodes, chain.root, () => undefined)
     expect(view.account(key(1))).toEqual(chain.state.view.account(key(1)))
@@ -109,7 +109,7 @@ describe('state/witnessState', () => {
     expect(computeStateRoot(nodes, root, view, diff).root).toBe(chain.root)
   })
 
-  it('state/witnessState: names the hash that is not there (WITNESS_INCOMPLETE)', () => {
+  it('state/witnessState: names a missing hash (WITNESS_INCOMPLETE)', () => {
     const chain = threeAccounts()
     for (const hash of chain.nodes.keys()) {
       const rest = new Map([...chain.nodes].filter(([other]) => other !== hash))
@@ -122,7 +122,7 @@ describe('state/witnessState', () => {
     }
   })
 
-  it('state/witnessState: refuses bytes of another hash (WITNESS_INVALID)', () => {
+  it('state/witnessState: rejects bytes with another hash (WITNESS_INVALID)', () => {
     const chain = threeAccounts()
     const code = Uint8Array.of(1, 2, 3)
     const codeHash = hashFromBytes(keccak256(code))
@@ -139,7 +139,7 @@ describe('state/account', () => {
   it.each<Account>([
     account(0, emptyRoot),
     { nonce: (1n << 64n) - 1n, balance: (1n << 256n) - 1n, storageRoot: hashFromBytes(key(1)), codeHash: hashFromBytes(key(2)) },
-  ])('state/account: leaf and row hold the whole account', (one) => {
+  ])('state/account: leaf and row encode the whole account', (one) => {
     expect(decodeAccount(encodeAccount(one))).toEqual(one)
     expect(decodeAccountRow(encodeAccountRow(one))).toEqual(one)
   })

@@ -9,7 +9,7 @@ import { emptyStack, pushBlock, stackedState } from './stateStack.ts'
 export type WorldState = { readonly view: StateView; readonly nodes: NodeSource }
 
 /**
- * The state after one more block, in memory above another state. For many blocks one above another: `stateStack.ts`.
+ * Returns the state after one more block, in memory on top of another state. For many consecutive blocks use `stateStack.ts`.
  * @param result of `computeStateRoot` for the diff on the state below
  * @param block the block itself, for BLOCKHASH of its descendants
  */
