@@ -1,6 +1,6 @@
 import { accountAddress } from './layout'
 
-/** Writes the address of an account as a word. */
+/** Writes an account's address as a word. */
 export function pushAddress(sp: usize, account: usize): void {
   store<u64>(sp, load<u64>(account, accountAddress))
   store<u64>(sp, load<u64>(account, accountAddress + 8), 8)

@@ -2,17 +2,19 @@ import { blockSize, maxStackBytes, opBlock } from './internal'
 import { gasOf, givesOf, takesOf } from './opcodes'
 
 /**
- * The basic block that is being translated: what it costs, what it needs of the stack and by how much the stack grows in it, found out opcode by
- * opcode and written into its head at its end. A block is left only at its end, or by a halt, which undoes all: so both can be checked at once.
+ * The basic block in translation: its gas, the stack height it needs, and its stack growth. These are accumulated per opcode and written to the
+ * block's
+ * head when the block ends. Execution leaves a block only at its end or by a halt, which reverts everything, so gas and stack are checked once per
+ * block.
  */
 
-/** Address of the head; 0 between blocks. */
+/** Address of the block's head; 0 between blocks. */
 export let blockAt: usize = 0
 let gas: u32 = 0
 let height: i32 = 0
 let need: i32 = 0
 let growth: i32 = 0
-/** operands that want the gas of the rest of the block */
+/** Addresses of operands that receive the gas of the rest of the block. */
 const rests: usize = memory.data(4 * 256)
 let restCount: u32 = 0
 
@@ -27,7 +29,7 @@ export function beginBlock(at: usize): usize {
   return at + blockSize
 }
 
-/** Counts an opcode by its row in the table. */
+/** Adds an opcode, given by its row in the table, to the block. */
 export function countOpcode(row: u32): void {
   gas += gasOf(row)
   need = max(need, takesOf(row) - height)
@@ -39,7 +41,7 @@ export function countGas(more: u32): void {
   gas += more
 }
 
-/** The u32 at `operand` will be what the block costs after this point. */
+/** Registers a u32 operand that will receive the gas of the block after this point. */
 export function wantRest(operand: usize): void {
   store<u32>(operand, gas)
   store<u32>(rests + (<usize>(restCount++) << 2), <u32>operand)

@@ -53,13 +53,13 @@ import { pushAddress } from './addresses'
 
 const zeroWord: usize = memory.data(32)
 
-/** Leaves for the host: something about an account is wanted. */
+/** Returns an exit to the host that requests data of an account. */
 export function exitFor(exit: i32, entry: usize): i32 {
   store<u32>(ctxExitEntry, <u32>entry)
   return exit
 }
 
-/** Number of the precompile at the account's address; 0 when there is none. */
+/** Returns the number of the precompile at a word's address; 0 when there is none. */
 function precompileAt(word: usize): u32 {
   if ((load<u64>(word, 8) | <u64>load<u32>(word, 16)) !== 0) return 0
   const low = load<u64>(word)
@@ -67,17 +67,17 @@ function precompileAt(word: usize): u32 {
   return load<u8>(<usize>ctxPrecompiles + <usize>(low >> 3)) & (1 << <u8>(low & 7)) ? <u32>low : 0
 }
 
-// what a call has found: good until the next exit
+// results of preparing a call; valid until the next exit
 let target: usize = 0
-/** entry of the code to run; 0: there is none */
+/** Entry of the code to run; 0: none. */
 let code: usize = 0
 let delegate: usize = 0
-/** what the account's code costs beyond its access */
+/** Gas of the call: memory, account access, delegate access, value and new-account charges. */
 let cost: u64 = 0
 
 /**
- * The code that a call of `account` runs, its delegate's when it delegates (EIP-7702): sets `code`, and adds to `cost` what the delegate's access
- * costs. Asks for nothing that cannot be paid. @returns `goOn` or an exit
+ * Finds the code that a call of `account` runs. An account with a delegation runs its delegate's code (EIP-7702). Sets `code`, and adds the gas of
+ * accessing the delegate to `cost`. Requests data from the host only after checking that the gas suffices. @returns `goOn` or an exit
  */
 function findCode(account: usize, isPaid: bool): i32 {
   code = 0
@@ -90,7 +90,7 @@ function findCode(account: usize, isPaid: bool): i32 {
   if (bytes === 0) return goOn
   delegate = accountAt(bytes)
   if (isPaid) {
-    // an account that delegates to itself is warm by its own access
+    // an account that delegates to itself is already warm
     cost += delegate === account || isWarm(delegate) ? gasWarm : gasColdAccount
     if (cost > gasLeft()) return frameEnds + endedOutOfGas
   }
@@ -108,7 +108,7 @@ export const callKindCallcode: u32 = 1
 export const callKindDelegate: u32 = 2
 export const callKindStatic: u32 = 3
 
-/** CALL and its kin. Nothing changes before all that is wanted is there, so that it can begin anew after an exit. */
+/** Executes CALL, CALLCODE, DELEGATECALL and STATICCALL. Changes nothing before all requested data is present, so it can restart after an exit. */
 export function call(frame: usize, sp: usize, kind: u32, nextIp: usize): i32 {
   const hasValue = kind <= callKindCallcode
   const value = hasValue ? sp - 64 : zeroWord
@@ -138,7 +138,7 @@ export function call(frame: usize, sp: usize, kind: u32, nextIp: usize): i32 {
   return beginCall(frame, sp, kind, movesValue, value, range, nextIp)
 }
 
-/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150). */
+/** Returns the gas a call receives: the requested gas, at most all but a 64th of the gas left (EIP-150). */
 export function gasFor(wanted: usize): u64 {
   const left = gasLeft()
   const most = left - left / 64
@@ -149,7 +149,7 @@ export function gasFor(wanted: usize): u64 {
 function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: usize, range: usize, nextIp: usize): i32 {
   const given = gasFor(sp)
   const self = <usize>load<u32>(frame, frameSelf)
-  // the words of the call go: the last one that it has read lies at range - 96
+  // drop the operands of the call; the last one lies at range - 96
   store<u32>(frame, <u32>(range - 128), frameSp)
   store<u32>(frame, <u32>nextIp, frameIp)
   const isRefused = load<u32>(ctxFrames) > maxDepth || (movesValue && compare(self + accountBalance, value) < 0)
@@ -183,7 +183,7 @@ function beginCall(frame: usize, sp: usize, kind: u32, movesValue: bool, value: 
   return switched
 }
 
-/** In whose name the code runs: DELEGATECALL goes on in the caller's, CALLCODE on the caller's storage. */
+/** Sets caller, value and storage account of the new frame. DELEGATECALL keeps the caller and value; CALLCODE runs on the caller's storage. */
 function setRoles(next: usize, frame: usize, kind: u32, self: usize, value: usize): void {
   const isStatic = kind === callKindStatic ? 1 : load<u32>(frame, frameIsStatic)
   store<u32>(next, isStatic, frameIsStatic)
@@ -198,7 +198,7 @@ function setRoles(next: usize, frame: usize, kind: u32, self: usize, value: usiz
   copyWord(next + frameValue, value)
 }
 
-/** A call that needs no frame: refused, which gives its gas back, or of an account without code. Its stipend is the caller's. */
+/** Ends a call that needs no frame: a refused call, whose gas is returned, or a call of an account without code. The stipend goes to the caller. */
 function endAtOnce(frame: usize, range: usize, isRefused: bool, movesValue: bool): void {
   if (movesValue) addGas(gasCallStipend)
   store<u32>(ctxReturnSize, 0)
@@ -207,7 +207,7 @@ function endAtOnce(frame: usize, range: usize, isRefused: bool, movesValue: bool
   store<u32>(frame, <u32>top, frameSp)
 }
 
-/** A frame of kind `kindPrecompile` waits for the host; in the traced build its beginning is told first. */
+/** Waits for the host to run a precompile, as a frame of kind `kindPrecompile`. The traced build reports its start first. */
 function waitForPrecompile(frame: usize, precompile: u32): i32 {
   store<u32>(frame, precompile, frameCodeAccount)
   store<u32>(frame, <u32>target, frameSelf)
@@ -222,7 +222,7 @@ export function exitToPrecompile(frame: usize): i32 {
   return exitPrecompile
 }
 
-/** Tells that a call of the frame begins (traced build). @param range stack pointer of the offset of its input */
+/** Reports the start of a call (traced build). @param range stack pointer of the input offset */
 function tellEnter(frame: usize, kind: u32, depth: u32, gas: u64, range: usize): void {
   const self = <usize>load<u32>(frame, frameSelf)
   const isForSelf = kind === callKindDelegate || kind === callKindCallcode
@@ -237,7 +237,7 @@ function refusedOr(isRefused: bool): i32 {
   return load<u32>(ctxFrames) > maxDepth ? endedCallDepth : endedInsufficientBalance
 }
 
-/** A message call from outside: at depth 0, paid for, its account warm. @returns an exit, or `switched` when a frame runs */
+/** Starts a message call from the host at depth 0, whose gas is paid and account warm. @returns an exit, or `switched` when a frame runs */
 export function beginMessageCall(caller: usize, to: usize, value: usize, input: usize, inputSize: u32): i32 {
   target = accountOf(to)
   const payer = accountOf(caller)

@@ -16,20 +16,20 @@ import {
 import { scanJumps, streamBound, targetAt } from './jumps'
 import { beginStream, translate } from './translate'
 
-/** A code in the arena: the bytes, then the instruction stream and the jump table once it runs. Entries lie in the order of the arena. */
+/** A code entry. The arena holds its bytes, its jump table and, once it runs, its instruction stream. Entries are in arena order. */
 const codeHash: usize = 0
 export const codeBytes: usize = 32
 export const codeSize: usize = 36
 export const codeStream: usize = 40
 export const codeJumps: usize = 44
-/** u32, end of all that belongs to it */
+/** u32, end of the entry's arena data. */
 const codeTop: usize = 48
-/** u32, 1: found by its hash; 2: a frame runs it (while the arena is swept) */
+/** u32 bits, 1: findable by hash; 2: a frame runs it (set during a sweep). */
 const codeFlags: usize = 52
-/** u32, where it was before the arena was swept, minus where it is */
+/** u32, distance that a sweep moves the arena data down. */
 const codeMoved: usize = 56
 const codeMovedTo: usize = 60
-/** u32, end of what is translated */
+/** u32, end of the translated stream. */
 const codeStreamTop: usize = 64
 const codeEntryBytes: usize = 72
 
@@ -39,7 +39,7 @@ const liveFlag: u32 = 2
 const indexBytes: usize = 0x100000
 const indexMask: u32 = 0x3ffff
 const entriesBase: usize = <usize>codeTableBase + indexBytes
-/** Half of the index at most. */
+/** Maximum number of entries; fills at most half of the index. */
 const maxEntries: u32 = min<u32>((codeTableEnd - <i32>entriesBase) / <i32>codeEntryBytes, 0x1ffff)
 const arenaEnd: usize = codeEnd
 const delegationSize: u32 = 23
@@ -49,7 +49,7 @@ let generation: u32 = 1
 let forkOfCodes: u32 = 0xffffffff
 let pending: usize = 0
 
-/** Drops what was translated for another fork. Before a session begins: no frame runs. */
+/** Drops code translated for another fork. Called before a session begins, when no frame runs. */
 export function keepCodesOf(fork: u32): void {
   if (fork === forkOfCodes && entryCount > 0) return
   forkOfCodes = fork
@@ -82,12 +82,12 @@ function sameHash(a: usize, b: usize): bool {
   return load<u64>(a) === load<u64>(b) && load<u64>(a, 8) === load<u64>(b, 8) && load<u64>(a, 16) === load<u64>(b, 16) && load<u64>(a, 24) === load<u64>(b, 24)
 }
 
-/** The entry of a code by its hash; 0 when the arena does not have it. */
+/** Returns the entry of a code by its hash; 0 when the arena lacks it. */
 export function codeByHash(hash: usize): usize {
   return <usize>load<u32>(indexOf(hash))
 }
 
-/** The entry of an account's code, which is not empty; 0 when the arena does not have it. */
+/** Returns the entry of an account's non-empty code; 0 when the arena lacks it. */
 export function codeOf(account: usize): usize {
   if (load<u32>(account, accountCodeGeneration) === generation) {
     const known = <usize>load<u32>(account, accountCode)
@@ -102,8 +102,9 @@ export function codeOf(account: usize): usize {
 }
 
 /**
- * Room for the bytes of a code; whoever asks writes them and calls `finishCode`. A hash of 0 is that of initcode, which is found by nobody.
- * May sweep the arena: entries that no frame runs are gone after it.
+ * Reserves arena space for the bytes of a code. The caller writes the bytes and calls `finishCode`. Hash 0 means initcode, which is not findable by
+ * hash.
+ * May sweep the arena, which removes entries that no frame runs.
  */
 export function allocateCode(hash: usize, size: u32): usize {
   const top = <usize>load<u32>(ctxCodeTop)
@@ -112,14 +113,14 @@ export function allocateCode(hash: usize, size: u32): usize {
   return newEntry(hash, size)
 }
 
-/** Bytes that were left by the last sweep. */
+/** Bytes left after the last sweep. */
 let sweptBytes: usize = 0
 
 function newEntry(hash: usize, size: u32): usize {
   if (entryCount >= maxEntries) unreachable()
   const entry = entriesBase + <usize>(entryCount++) * codeEntryBytes
   const bytes = <usize>load<u32>(ctxCodeTop)
-  // zeros behind the code: a PUSH at its end reads them
+  // zeros after the code: a PUSH at its end reads them
   const top = (bytes + size + 40) & ~7
   if (top > arenaEnd) unreachable()
   memory.fill(entry, 0, codeEntryBytes)
@@ -135,7 +136,7 @@ function newEntry(hash: usize, size: u32): usize {
   return bytes
 }
 
-/** The bytes of the last allocation are there: the code is made ready to run. */
+/** Prepares the code of the last allocation, whose bytes are now written, for execution. Returns its entry. */
 export function finishCode(): usize {
   const entry = pending
   const jumps = <usize>load<u32>(ctxCodeTop)
@@ -152,7 +153,7 @@ export function finishCode(): usize {
   return entry
 }
 
-/** Translates a part of a code. @returns the distance of its beginning from the start of the stream */
+/** Translates a part of a code from `pc` on. @returns the part's distance from the start of the stream */
 export function translateFrom(entry: usize, pc: u32): u32 {
   const stream = <usize>load<u32>(entry, codeStream)
   const from = <usize>load<u32>(entry, codeStreamTop)
@@ -162,7 +163,7 @@ export function translateFrom(entry: usize, pc: u32): u32 {
   return <u32>(from - stream)
 }
 
-/** Distance of the block at the JUMPDEST at `pc`, which is translated when it is not yet; 0 when there is none. */
+/** Returns the distance of the block at the JUMPDEST at `pc`, translating it if necessary; 0 when there is no JUMPDEST. */
 export function distanceOf(entry: usize, pc: u32): u32 {
   if (pc >= load<u32>(entry, codeSize)) return 0
   const target = targetAt(<usize>load<u32>(entry, codeJumps), pc)
@@ -171,14 +172,14 @@ export function distanceOf(entry: usize, pc: u32): u32 {
   return known !== 0 ? known : translateFrom(entry, pc)
 }
 
-/** The account that a code delegates to (EIP-7702): pointer to the 20 bytes; 0 when it does not. */
+/** Returns a pointer to the 20 address bytes that a code delegates to (EIP-7702); 0 when it does not delegate. */
 export function delegateOf(entry: usize): usize {
   if (load<u32>(ctxFork) < forkPrague || load<u32>(entry, codeSize) !== delegationSize) return 0
   const bytes = <usize>load<u32>(entry, codeBytes)
   return load<u8>(bytes) === 0xef && load<u8>(bytes, 1) === 1 && load<u8>(bytes, 2) === 0 ? bytes + 3 : 0
 }
 
-// ---- sweeping: what no frame runs goes, the rest moves together
+// ---- sweeping: removes code that no frame runs and compacts the rest
 
 function sweep(): void {
   const frames = load<u32>(ctxFrames)
@@ -197,13 +198,13 @@ function sweep(): void {
   sweptBytes = <usize>load<u32>(ctxCodeTop) - <usize>codeBase
 }
 
-/** Entry of the code that a frame runs; 0 for a precompile. */
+/** Returns the entry of the code that a frame runs; 0 for a precompile. */
 function codeOfFrame(depth: u32): usize {
   const frame = <usize>framesBase + <usize>depth * frameBytes
   return load<u32>(frame, frameKind) === kindPrecompile ? 0 : <usize>load<u32>(frame, frameCode)
 }
 
-/** Writes into each entry that stays where it will be, and by how much its bytes move down. */
+/** Computes, for each entry that stays, its new place and the distance its bytes move down. */
 function planMoves(count: u32): void {
   let to: usize = codeBase
   let place = entriesBase
@@ -227,7 +228,7 @@ function follow(frame: usize, entry: usize): void {
   store<u32>(frame, load<u32>(frame, frameJumps) - moved, frameJumps)
 }
 
-/** Entries are moved in their order, so that nothing is written over what is still to be moved. */
+/** Moves entries in order, so that no move overwrites an entry that has not moved yet. */
 function move(old: usize): void {
   const moved = load<u32>(old, codeMoved)
   const from = <usize>load<u32>(old, codeBytes)

@@ -2,8 +2,8 @@ import { opPushLong, opPushNegative, opPushShort, opPushWord } from './internal'
 import { copyWord } from './word'
 
 /**
- * Words that the code pushes and that nothing has used yet while it is translated: known before it runs, so that they can be folded, be jumped to
- * or become operands. They lie like a stack, the last one on top.
+ * Stack of constants during translation: words that the code pushed and no opcode has used yet. Their values are known, so they can be folded, serve
+ * as jump targets or become operands. The most recent one is on top.
  */
 const bottom: usize = memory.data(32 * 68)
 export const maxConstants: u32 = 64
@@ -17,12 +17,12 @@ export function constantCount(): u32 {
   return count
 }
 
-/** Pointer to the constant on top, in the form of a stack pointer. */
+/** Returns a pointer to the constant on top, usable as a stack pointer. */
 export function topConstant(): usize {
   return bottom + (<usize>count << 5)
 }
 
-/** Room for one more: the pointer to write it to. */
+/** Adds a constant and returns the pointer to write it to. */
 export function pushConstant(): usize {
   count++
   return topConstant()
@@ -32,23 +32,23 @@ export function dropConstants(dropped: u32): void {
   count -= dropped
 }
 
-/** Whether the constant on top is at most `most`, which fits 64 bits. */
+/** Returns whether the constant on top is at most `most`, a u64. */
 export function topIsAtMost(most: u64): bool {
   const top = topConstant()
   return count > 0 && (load<u64>(top, 8) | load<u64>(top, 16) | load<u64>(top, 24)) === 0 && load<u64>(top) <= most
 }
 
-/** Whether a constant is pushed by the shortest instruction. */
+/** Returns whether the shortest push instruction can encode a constant. */
 export function isShort(word: usize): bool {
   return (load<u64>(word, 8) | load<u64>(word, 16) | load<u64>(word, 24)) === 0 && load<u64>(word) <= 0xffff
 }
 
-/** All ones but for the lowest 16 bits. */
+/** Returns whether all bits above the lowest 16 are one. */
 function isNearlyFull(word: usize): bool {
   return (load<u64>(word, 8) & load<u64>(word, 16) & load<u64>(word, 24)) === u64.MAX_VALUE && load<u64>(word) >= 0xffffffffffff0000
 }
 
-/** Writes the instructions that push them all. @returns the end of the stream */
+/** Writes instructions that push all constants. @returns the end of the stream */
 export function writeConstants(to: usize): usize {
   let out = to
   for (let i: u32 = 1; i <= count; i++) out = writePush(out, bottom + (<usize>i << 5))

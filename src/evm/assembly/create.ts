@@ -46,7 +46,7 @@ import { kindCreate as toldCreate, kindCreate2 as toldCreate2 } from '../wasm/tr
 import { queueEnter, queueLeave } from './trace'
 import { compare, copyWord, setSmall, storeBig, toU32Clamped } from './word'
 
-/** 0xff ‖ address ‖ salt ‖ hash of the initcode, or the RLP of address and nonce */
+/** Buffer of 0xff ‖ address ‖ salt ‖ hash of the initcode, or of the RLP of address and nonce. */
 const preimage: usize = memory.data(96)
 const digest: usize = memory.data(32)
 const initcodeHash: usize = memory.data(32)
@@ -59,7 +59,7 @@ function writeAddress(to: usize, account: usize): void {
   store<u64>(to, bswap<u64>(load<u64>(account, accountAddress)), 12)
 }
 
-/** keccak(rlp([address, nonce])), its last 20 bytes */
+/** Computes a CREATE address: the last 20 bytes of keccak(rlp([address, nonce])). */
 function addressByNonce(creator: usize, nonce: u64): usize {
   const nonceBytes: u32 = nonce === 0 ? 0 : 8 - <u32>(clz(nonce) >> 3)
   const nonceSize: u32 = nonce < 128 ? 1 : 1 + nonceBytes
@@ -75,7 +75,7 @@ function addressByNonce(creator: usize, nonce: u64): usize {
   return accountAt(digest + 12)
 }
 
-/** EIP-1014; leaves the hash of the initcode in `initcodeHash`. */
+/** Computes a CREATE2 address (EIP-1014); leaves the hash of the initcode in `initcodeHash`. */
 function addressBySalt(creator: usize, salt: usize, initcode: usize, size: u32): usize {
   keccak256(initcode, size, initcodeHash)
   store<u8>(preimage, 0xff)
@@ -86,20 +86,20 @@ function addressBySalt(creator: usize, salt: usize, initcode: usize, size: u32):
   return accountAt(digest + 12)
 }
 
-/** Whether a contract may not come into being here (EIP-684, EIP-7610). */
+/** Returns whether the address is already in use, so that no contract may be created there (EIP-684, EIP-7610). */
 function isTaken(account: usize): bool {
   if (load<u64>(account, accountNonce) !== 0 || !hasNoCode(account)) return true
   return load<u32>(ctxCreationOverStorage) === 0 && hasOldStorage(account)
 }
 
-/** Why a creation cannot even be tried; its gas is given back. `goOn` when it can. */
+/** Returns how a creation ends when it is refused before it starts, in which case its gas is returned; `goOn` when it may start. */
 function refusal(depth: u32, creator: usize, value: usize): i32 {
   if (depth > maxDepth) return frameEnds + endedCallDepth
   if (compare(creator + accountBalance, value) < 0) return frameEnds + endedInsufficientBalance
   return load<u64>(creator, accountNonce) === maxNonce ? frameEnds + endedNonceOverflow : goOn
 }
 
-/** CREATE, and CREATE2 when `isSalted`. But for memory that is paid for, nothing changes before all that is wanted is there. */
+/** Executes CREATE, and CREATE2 when `isSalted`. Changes nothing except paid memory before all requested data is present. */
 export function create(frame: usize, sp: usize, isSalted: bool, nextIp: usize): i32 {
   if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
   const isLimited = load<u32>(ctxFork) >= forkShanghai
@@ -131,7 +131,7 @@ export function create(frame: usize, sp: usize, isSalted: bool, nextIp: usize): 
   return switched
 }
 
-/** Tells that a creation begins, and ends at once when it is refused (traced build). */
+/** Reports the start of a creation, and at once its end when it is refused (traced build). */
 function tellCreate(frame: usize, creator: usize, sp: usize, created: usize, initcode: usize, size: u32, isSalted: bool): void {
   const left = gasLeft()
   const depth = load<u32>(ctxFrames)
@@ -141,7 +141,7 @@ function tellCreate(frame: usize, creator: usize, sp: usize, created: usize, ini
   if (refused !== goOn) queueLeave(refused - frameEnds, depth, 0, 0, 0)
 }
 
-/** @returns whether a frame runs; a collision takes its gas */
+/** Starts a creation. A collision consumes its gas. @returns whether a frame runs */
 function begin(frame: usize, creator: usize, created: usize, value: usize, initcode: usize, size: u32, isSalted: bool): bool {
   const left = gasLeft()
   const given = left - left / 64
@@ -176,7 +176,7 @@ function pushCreation(parent: usize, saved: u32, creator: usize, created: usize,
   enterCode(next, code)
 }
 
-/** A creation from outside, at depth 0. @returns an exit, how it ended at once, or `switched` when a frame runs */
+/** Starts a creation from the host at depth 0. @returns an exit, the end of a refused creation, or `switched` when a frame runs */
 export function beginMessageCreate(caller: usize, value: usize, initcode: usize, size: u32): i32 {
   const creator = accountOf(caller)
   if (!isLoaded(creator)) return exitFor(exitAccount, creator)

@@ -20,7 +20,7 @@ import { kindSelfdestruct } from '../wasm/traceLayout'
 import { queueEnter, queueLeave } from './trace'
 import { copyWord, isZero, toU32Clamped } from './word'
 
-/** Makes and pays for the memory range of two words, and `extra`. */
+/** Pays for and expands the memory range of two words, plus `extra` gas. Returns false when the gas does not suffice. */
 function payRange(frame: usize, offset: usize, size: usize, extra: u64): bool {
   const end = rangeEnd(offset, size)
   const price = memoryCost(frame, end)
@@ -29,12 +29,12 @@ function payRange(frame: usize, offset: usize, size: usize, extra: u64): bool {
   return true
 }
 
-/** Address of a range that is there. */
+/** Returns the address of an existing memory range. */
 function rangeAt(frame: usize, offset: usize, size: u32): usize {
   return <usize>load<u32>(frame, frameMemory) + (size === 0 ? 0 : <usize>toU32Clamped(offset))
 }
 
-/** KECCAK256: the result takes the place of the size. */
+/** Executes KECCAK256; the result replaces the size operand. */
 export function keccak(frame: usize, sp: usize): i32 {
   const size = toU32Clamped(sp - 32)
   if (!payRange(frame, sp, sp - 32, perWord(size, gasKeccakWord))) return frameEnds + endedOutOfGas
@@ -42,7 +42,7 @@ export function keccak(frame: usize, sp: usize): i32 {
   return goOn
 }
 
-/** LOG0 to LOG4 */
+/** Executes LOG0 to LOG4. */
 export function log(frame: usize, sp: usize, topics: u32): i32 {
   if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
   const size = toU32Clamped(sp - 32)
@@ -51,7 +51,7 @@ export function log(frame: usize, sp: usize, topics: u32): i32 {
   return goOn
 }
 
-/** RETURN and REVERT */
+/** Executes RETURN and REVERT. */
 export function endWith(frame: usize, sp: usize, ended: i32): i32 {
   const size = toU32Clamped(sp - 32)
   if (!payRange(frame, sp, sp - 32, 0)) return frameEnds + endedOutOfGas
@@ -68,8 +68,9 @@ const balance: usize = memory.data(32)
 const nothing: usize = memory.data(32)
 
 /**
- * The balance goes to another account. From Cancun the contract itself goes only when it was created in the same transaction (EIP-6780); one
- * that goes burns what it would give itself.
+ * Executes SELFDESTRUCT: transfers the balance to another account. From Cancun on, the contract itself is removed only when it was created in the
+ * same
+ * transaction (EIP-6780); a removed contract that names itself burns its balance.
  */
 export function selfdestruct(frame: usize, sp: usize): i32 {
   if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection

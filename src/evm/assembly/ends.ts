@@ -10,7 +10,7 @@ import { setSmall } from './word'
 
 const hash: usize = memory.data(32)
 
-/** Checks, pays for and keeps the code that initcode returned (EIP-170, EIP-3541). */
+/** Checks, charges for and stores the code that initcode returned (EIP-170, EIP-3541). */
 function depositCode(frame: usize): i32 {
   const size = load<u32>(ctxReturnSize)
   if (size > maxCodeSize) return endedCodeSize
@@ -21,7 +21,7 @@ function depositCode(frame: usize): i32 {
   return endedSuccess
 }
 
-/** What failed is undone; a halt has taken all gas. */
+/** Reverts a failed frame; a halt also consumes all its gas. */
 function undo(frame: usize, ended: i32): void {
   if (ended !== endedRevert) {
     store<u64>(ctxGas, 0)
@@ -32,7 +32,7 @@ function undo(frame: usize, ended: i32): void {
   store<i64>(ctxRefund, load<i64>(frame, frameRefundBefore))
 }
 
-/** The word that tells the caller of the end: 1 or 0 for a call, the address or 0 for a creation. */
+/** Pushes the result of a frame for its caller: 1 or 0 for a call, the address or 0 for a creation. */
 function pushEnd(parent: usize, frame: usize, isCreate: bool, ended: i32): void {
   const sp = <usize>load<u32>(parent, frameSp) + 32
   store<u32>(parent, <u32>sp, frameSp)
@@ -40,7 +40,7 @@ function pushEnd(parent: usize, frame: usize, isCreate: bool, ended: i32): void 
   else pushAddress(sp, <usize>load<u32>(frame, frameSelf))
 }
 
-/** The running frame ends as `ended` says, its output kept. @returns what `run` does next */
+/** Ends the running frame with the status `ended`; its output is already stored. @returns the next step of `run` */
 export function endFrame(ended: i32): i32 {
   const depth = load<u32>(ctxFrames) - 1
   const frame = frameAt(depth)
@@ -60,7 +60,7 @@ export function endFrame(ended: i32): i32 {
   }
   if (ended !== endedSuccess) undo(frame, ended)
   if (isDefined(TRACED)) {
-    // deployed code still lies where the output was, a halt has none
+    // after a creation the deployed code is still at the output address; a halt has no output
     const shown = ended === endedSuccess ? outputSize : load<u32>(ctxReturnSize)
     queueLeave(ended, depth, load<u64>(frame, frameGasGiven) - gasLeft(), returnBase, shown)
   }

@@ -26,8 +26,9 @@ let accessed: i32 = goOn
 let accessPrice: u64 = 0
 
 /**
- * The entry of an account that can be paid for, `extra` included, and is there: then `accessed` is `goOn`, else what to answer. What cannot be paid
- * for leaves no entry.
+ * Returns the entry of an account whose access, plus `extra`, can be paid and whose data is loaded; then `accessed` is `goOn`. Otherwise `accessed`
+ * is the
+ * status to return. An access that cannot be paid creates no entry.
  */
 function access(word: usize, extra: u64): usize {
   const known = warmAccountOf(word)
@@ -39,7 +40,7 @@ function access(word: usize, extra: u64): usize {
   return account
 }
 
-/** After all that was wanted is there. */
+/** Charges for an access, once all requested data is present. */
 function payAccess(account: usize): void {
   charge(accessPrice)
   warm(account)
@@ -53,7 +54,7 @@ export function balance(sp: usize): i32 {
   return goOn
 }
 
-/** EIP-1052: zero for an account that is not there, or empty. */
+/** EXTCODEHASH (EIP-1052): zero for an account that does not exist or is empty. */
 export function extcodehash(sp: usize): i32 {
   const account = access(sp, 0)
   if (accessed !== goOn) return accessed
@@ -92,7 +93,7 @@ export function extcodecopy(frame: usize, sp: usize): i32 {
   return goOn
 }
 
-/** Pays for a copy of words at sp (to), sp − 32 (from), sp − 64 (size), and for its memory. */
+/** Charges for a copy with operands sp (target), sp − 32 (source), sp − 64 (size), including memory expansion. */
 function payCopy(frame: usize, sp: usize): bool {
   const end = rangeEnd(sp, sp - 64)
   const price = memoryCost(frame, end)
@@ -117,14 +118,14 @@ export function codecopy(frame: usize, sp: usize): i32 {
   return copyFrom(frame, sp, <usize>load<u32>(code, codeBytes), load<u32>(code, codeSize))
 }
 
-/** EIP-211: the one copy that may not read past the end. */
+/** RETURNDATACOPY (EIP-211): the only copy that must not read past the end. */
 export function returndatacopy(frame: usize, sp: usize): i32 {
   const size = load<u32>(ctxReturnSize)
   if (<u64>toU32Clamped(sp - 32) + <u64>toU32Clamped(sp - 64) > <u64>size) return frameEnds + endedReturnDataBounds
   return copyFrom(frame, sp, returnBase, size)
 }
 
-/** EIP-5656 */
+/** MCOPY; EIP-5656. */
 export function mcopy(frame: usize, sp: usize): i32 {
   const size = toU32Clamped(sp - 64)
   const end = max(rangeEnd(sp, sp - 64), rangeEnd(sp - 32, sp - 64))
@@ -155,18 +156,18 @@ export function calldataload(frame: usize, sp: usize): void {
   loadBig(sp, scratch)
 }
 
-/** EIP-4844 */
+/** BLOBHASH; EIP-4844. */
 export function blobhash(sp: usize): void {
   const index = toU32Clamped(sp)
   if (index >= load<u32>(ctxBlobHashCount)) zero(sp)
   else copyWord(sp, <usize>ctxBlobHashes + (<usize>index << 5))
 }
 
-/** number + 1 of the block whose hash the host has given last, and the hash; forgotten with the session */
+/** Number + 1 of the block whose hash the host provided last, and that hash; reset with the session. */
 let hashedNumber: u64 = 0
 const blockHash: usize = memory.data(32)
 
-/** The hash at `ioBase` is that of the block that was wanted. */
+/** Called when the host has written the requested block hash to `ioBase`. */
 export function setBlockHash(): void {
   hashedNumber = <u64>load<u32>(ctxExitId) + 1
   memory.copy(blockHash, ioBase, 32)
@@ -176,7 +177,7 @@ export function forgetBlockHash(): void {
   hashedNumber = 0
 }
 
-/** One of the 256 blocks before this one, else zero. */
+/** BLOCKHASH: the hash of one of the 256 previous blocks, otherwise zero. */
 export function blockhash(sp: usize): i32 {
   const current = load<u64>(ctxNumber)
   const number = load<u64>(sp)

@@ -3,7 +3,7 @@ import { constantCount, dropConstants, topConstant, topIsAtMost } from './consta
 import { gasExpByte } from './internal'
 import { add, and, eq, exp, exponentBytes, gt, iszero, lt, mul, not, or, shl, shr, sub, xor } from './word'
 
-/** Does an opcode while translating, when all its operands are constants. @returns whether it did */
+/** Executes an opcode during translation when all its operands are constants. @returns whether it was executed */
 export function foldConstants(opcode: u32): bool {
   const top = topConstant()
   if (opcode === 0x15 || opcode === 0x19) {
@@ -28,7 +28,7 @@ function foldTwo(opcode: u32, top: usize): bool {
       sub(top)
       return true
     case 0x0a:
-      // other powers take long: who only loads a code does not pay for them
+      // other powers are slow, and code that is only loaded does not pay for them
       if (!topIsAtMost(2) || load<u64>(top) !== 2) return false
       countGas(<u32>gasExpByte * exponentBytes(top))
       exp(top)

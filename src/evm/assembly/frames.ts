@@ -27,7 +27,7 @@ export function frameAt(depth: u32): usize {
   return <usize>framesBase + <usize>depth * frameBytes
 }
 
-/** The running frame. */
+/** Returns the running frame. */
 // @ts-ignore: decorator
 @inline
 export function running(): usize {
@@ -35,8 +35,8 @@ export function running(): usize {
 }
 
 /**
- * Gives `given` of the running frame's gas to a frame that is about to be pushed. The slice goes along: what of it the new frame has no gas for
- * waits with the old one.
+ * Moves `given` gas from the running frame to a frame about to be pushed. The current slice moves along; the part of the slice that exceeds `given`
+ * is kept in the old frame.
  */
 export function handGas(frame: usize, given: u64): void {
   const slice = load<u64>(ctxGas)
@@ -48,12 +48,12 @@ export function handGas(frame: usize, given: u64): void {
   store<u64>(ctxReserve, given - handed)
 }
 
-/** Adds gas that comes from nobody: the stipend. It is not part of the slice. */
+/** Adds gas that no frame paid for: the call stipend. It is not part of the slice. */
 export function addGas(gas: u64): void {
   store<u64>(ctxReserve, load<u64>(ctxReserve) + gas)
 }
 
-/** Gives the gas that is left back to the frame that waits. */
+/** Returns the remaining gas to the waiting frame. */
 function takeBackGas(parent: usize): void {
   const slice = load<u64>(ctxGas)
   const total = slice + load<u64>(ctxReserve) + load<u64>(parent, frameGas)
@@ -63,8 +63,8 @@ function takeBackGas(parent: usize): void {
 }
 
 /**
- * A new frame above the running one, with its memory and stack; whoever pushes fills in the rest. Its gas is in the context already.
- * @param parent 0 for the first
+ * Pushes a frame with its own memory and stack. The caller fills in the remaining fields. The frame's gas is already in the context.
+ * @param parent 0 for the first frame
  */
 export function pushFrame(parent: usize, kind: u32, checkpoint: u32): usize {
   const frames = load<u32>(ctxFrames)
@@ -84,7 +84,7 @@ export function pushFrame(parent: usize, kind: u32, checkpoint: u32): usize {
   return frame
 }
 
-/** Lets a frame begin with a code. */
+/** Sets up a frame to start a code. */
 export function enterCode(frame: usize, code: usize): void {
   const stream = load<u32>(code, codeStream)
   store<u32>(frame, <u32>code, frameCode)
@@ -94,20 +94,20 @@ export function enterCode(frame: usize, code: usize): void {
   store<u32>(ctxStacksHigh, max(load<u32>(ctxStacksHigh), load<u32>(frame, frameFloor) + 32768))
 }
 
-/** Keeps a range of the frame's memory, which is there, as what the frame returns. */
+/** Stores an existing range of the frame's memory as its output. */
 export function keepOutput(from: usize, size: u32): void {
   if (size > <u32>(returnEnd - returnBase)) unreachable()
   if (size > 0) memory.copy(returnBase, from, size)
   store<u32>(ctxReturnSize, size)
 }
 
-/** Puts the output of a call where its caller wants it. */
+/** Copies the output of a call to the memory range that the caller requested. */
 function deliverOutput(frame: usize, parent: usize): void {
   const size = min(load<u32>(frame, frameOutputSize), load<u32>(ctxReturnSize))
   if (size > 0) memory.copy(<usize>load<u32>(parent, frameMemory) + <usize>load<u32>(frame, frameOutputTo), returnBase, size)
 }
 
-/** The frame is gone: its caller has its gas and, for a call, its output. The word that tells of its end is the caller's to push. */
+/** Removes a frame: its gas and, for a call, its output go to the caller. The caller still has to push the result word. */
 export function popFrame(frame: usize, parent: usize, isCall: bool): void {
   takeBackGas(parent)
   if (isCall) deliverOutput(frame, parent)

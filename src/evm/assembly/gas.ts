@@ -1,6 +1,6 @@
 import { ctxGas, ctxReserve } from './layout'
 
-/** All gas of the running frame. */
+/** Returns all gas of the running frame. */
 // @ts-ignore: decorator
 @inline
 export function gasLeft(): u64 {
@@ -8,8 +8,8 @@ export function gasLeft(): u64 {
 }
 
 /**
- * Takes gas from the running frame, first from its slice; false when there is not enough, and then nothing is taken.
- * What goes beyond the slice leaves it empty, so that the next block lets the caller's pace be kept.
+ * Charges gas to the running frame, first from its slice. Returns false and charges nothing when the gas does not suffice.
+ * A charge beyond the slice empties it, so that the next basic block exits to the host for its interrupt check.
  */
 export function charge(cost: u64): bool {
   const gas = load<u64>(ctxGas)
@@ -25,7 +25,7 @@ export function charge(cost: u64): bool {
   return true
 }
 
-/** Puts at least `least` into the slice when the reserve has it. */
+/** Refills the slice from the reserve to at least `least` gas, if the reserve has enough. */
 export function refill(least: u64, slice: u64): void {
   const gas = load<u64>(ctxGas)
   const reserve = load<u64>(ctxReserve)
@@ -35,7 +35,7 @@ export function refill(least: u64, slice: u64): void {
   store<u64>(ctxReserve, reserve - taken)
 }
 
-/** Price of `size` bytes by the word. */
+/** Returns the price of `size` bytes, charged per word. */
 // @ts-ignore: decorator
 @inline
 export function perWord(size: u32, price: u64): u64 {

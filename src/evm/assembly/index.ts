@@ -1,4 +1,4 @@
-// What the host sees of the interpreter.
+// Exports of the interpreter to the host.
 import { beginMessageCall } from './calls'
 import { beginMessageCreate } from './create'
 import { endFrame } from './ends'
@@ -60,17 +60,17 @@ export {
   warmSlot,
 } from './state'
 
-/** Makes the rules of the session's fork the ones in force: opcodes, and what code was translated by them. */
+/** Selects the rules of the session's fork: the opcode table and the code translated under these rules. */
 export function openCodes(): void {
   openOpcodes(load<u32>(ctxFork))
   keepCodesOf(load<u32>(ctxFork))
   forgetBlockHash()
 }
 
-/** The message has not begun, since something was wanted first. */
+/** Whether the message has yet to start, because data was requested first. */
 let isBeginning: bool = false
 
-/** Starts the message of the context. @returns an exit, as `run` does */
+/** Starts the message in the context. @returns an exit, as `run` does */
 export function begin(): i32 {
   store<u32>(ctxFrames, 0)
   if (isDefined(TRACED)) forgetTrace()
@@ -91,7 +91,7 @@ function beginMessage(): i32 {
     : beginMessageCall(ctxMessageCaller, ctxMessageTo, ctxMessageValue, inputBase, size)
 }
 
-/** Goes on until the host is wanted. @returns one of `exit…` of layout.ts */
+/** Runs until the host is needed. @returns one of `exit…` of layout.ts */
 export function run(): i32 {
   if (!isBeginning) return runFrames()
   const status = beginMessage()
@@ -110,8 +110,8 @@ export function run(): i32 {
 }
 
 /**
- * The end of the precompile that was wanted: its output is at `returnBase`. `run` goes on after it.
- * @param ok 0: it failed, which takes all gas of the call
+ * Completes the precompile that the host ran; its output is at `returnBase`. The host then calls `run`.
+ * @param ok 0: the precompile failed, which consumes all gas of the call
  * @param cost gas
  */
 export function endPrecompile(ok: u32, outputSize: u32, cost: u64): void {

@@ -1,22 +1,23 @@
 import { budgetOf, classOf, folds, inverts, isPushed, jumpsIf } from './opcodes'
 
 /**
- * Where a code may be jumped to: for each 64 bytes of it a bitmap of its JUMPDESTs (u64), how many come before (u32), and how far from here their
- * distances lie (u32); then for each JUMPDEST the distance of its block from the start of the stream (u32), 0 while it has none.
+ * Jump table of a code. Each 64 bytes of code have a bitmap of JUMPDESTs (u64), the number of earlier JUMPDESTs (u32), and the offset of their
+ * distances
+ * from here (u32). Then follows for each JUMPDEST the distance of its block from the start of the stream (u32), 0 while untranslated.
  */
 const groupBytes: usize = 16
 
-/** Bytes that the stream of the code that was scanned last can need, whatever of it is translated when. */
+/** Upper bound in bytes of the stream of the last scanned code, for any order of translation. */
 export let streamBound: u32 = 0
 
-/** Opcodes that are translated at once: then what comes is left until it is reached. */
+/** Number of opcodes translated at once; the rest waits until execution reaches it. */
 export const chunkOpcodes: u32 = 256
-/** What the end of a part and the head of the next one take. */
+/** Bytes of the end of a part and the head of the next. */
 const chunkBytes: u32 = 26
-/** The step and the head that each opcode has in the traced build. */
+/** Bytes of the step and head of each opcode in the traced build. */
 const tracedBytes: u32 = 16
 
-/** Finds the JUMPDESTs of a code, and writes the table at `to`. @returns its end */
+/** Finds the JUMPDESTs of a code and writes the table at `to`. @returns the table's end */
 export function scanJumps(code: usize, size: u32, to: usize): usize {
   const bytes = (((<usize>size) + 63) >> 6) * groupBytes
   memory.fill(to, 0, bytes)
@@ -44,7 +45,10 @@ export function scanJumps(code: usize, size: u32, to: usize): usize {
   return (to + bytes + (<usize>count << 2) + 7) & ~7
 }
 
-/** What an opcode can take beyond its budget because of constants before it: the word that they are folded to, a long operand, a jump that is resolved later. */
+/**
+ * Returns the bytes that an opcode can take beyond its budget because of preceding constants: the folded word, a long operand, or a jump resolved
+ * later.
+ */
 function moreFor(kind: u32, last: u32, beforeLast: u32): u32 {
   if (!(last & isPushed)) return 0
   if (kind & folds) return beforeLast & isPushed ? 26 : 4
@@ -62,7 +66,7 @@ function addTarget(table: usize, pc: u32, index: u32, bytes: u32): void {
   store<u64>(group, bits | ((<u64>1) << (pc & 63)))
 }
 
-/** Address of the distance of the JUMPDEST at `pc`; 0 when there is none. @param pc below the size of the code */
+/** Returns the address of the block distance of the JUMPDEST at `pc`; 0 when there is none. @param pc below the size of the code */
 export function targetAt(table: usize, pc: u32): usize {
   const group = table + <usize>(pc >> 6) * groupBytes
   const bits = load<u64>(group)

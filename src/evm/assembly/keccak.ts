@@ -1,7 +1,7 @@
 // Keccak-256 (the Keccak submission's padding, not FIPS 202's) over linear memory. Spec: "The Keccak reference", version 3.0.
 // Lanes are numbered x + 5y. Lanes 1, 2, 8, 12, 17 and 20 are kept complemented, which turns most of chi's nots into or.
 
-/** The state, between permutations: 25 lanes. */
+/** The state between permutations: 25 lanes. */
 const state: usize = memory.data(200, 16)
 
 const roundConstants: usize = memory.data<u64>([
@@ -18,7 +18,7 @@ const rateBytes: u32 = 136
 const padEnd: u64 = 0x8000000000000000
 const ones: u64 = 0xffffffffffffffff
 
-/** 24 rounds on the state, two a pass: from a to b and back. Per output plane: theta, rho and pi of its five lanes, then chi. */
+/** Runs 24 rounds on the state, two per pass: from a to b and back. Per output plane: theta, rho and pi of its five lanes, then chi. */
 function permute(): void {
   let a0 = load<u64>(state)
   let a1 = load<u64>(state, 8)
@@ -202,7 +202,7 @@ function permute(): void {
   store<u64>(state, a24, 192)
 }
 
-/** Empties the lanes from the fourth on. */
+/** Clears the lanes from the fourth on. */
 // @ts-ignore: decorator
 @inline
 function clearUpper(): void {
@@ -224,7 +224,7 @@ function clearUpper(): void {
   store<u64>(state, 0, 192)
 }
 
-/** Four lanes, of which the second and third are kept complemented. */
+/** Sets the first four lanes; the second and third are stored complemented. */
 // @ts-ignore: decorator
 @inline
 function setLower(lane0: u64, lane1: u64, lane2: u64, lane3: u64): void {
@@ -234,7 +234,7 @@ function setLower(lane0: u64, lane1: u64, lane2: u64, lane3: u64): void {
   store<u64>(state, lane3, 24)
 }
 
-/** Adds bytes to the lane at `lane`: `count`, below 8, of them, and the first bit of the padding after them. */
+/** Absorbs the last `count` bytes, fewer than 8, and the first padding bit into the lane at `lane`. */
 // @ts-ignore: decorator
 @inline
 function absorbTail(lane: usize, from: usize, count: u32): void {
@@ -243,14 +243,14 @@ function absorbTail(lane: usize, from: usize, count: u32): void {
   store<u64>(lane, load<u64>(lane) ^ value)
 }
 
-/** Adds whole lanes to the state. */
+/** Absorbs whole lanes. */
 // @ts-ignore: decorator
 @inline
 function absorbLanes(from: usize, bytes: u32): void {
   for (let at: u32 = 0; at < bytes; at += 8) store<u64>(state + at, load<u64>(state + at) ^ load<u64>(from + at))
 }
 
-/** The state of no bytes. */
+/** Initializes the state for empty input. */
 // @ts-ignore: decorator
 @inline
 export function clear(): void {
@@ -259,7 +259,7 @@ export function clear(): void {
   store<u64>(state, 0, 128)
 }
 
-/** Adds whole blocks of 136 bytes. */
+/** Absorbs whole blocks of 136 bytes. */
 export function addBlocks(from: usize, size: u32): void {
   for (const end = from + size; from < end; from += rateBytes) {
     absorbLanes(from, rateBytes)
@@ -267,7 +267,7 @@ export function addBlocks(from: usize, size: u32): void {
   }
 }
 
-/** Adds the last bytes, of any number, and the padding; one permutation is still due. */
+/** Absorbs the last bytes, of any number, and the padding. One permutation remains to be run. */
 // @ts-ignore: decorator
 @inline
 function addLast(from: usize, size: u32): void {
@@ -283,13 +283,13 @@ function addLast(from: usize, size: u32): void {
   store<u64>(state, load<u64>(state, 128) ^ padEnd, 128)
 }
 
-/** Any number of bytes. */
+/** Absorbs any number of bytes. */
 function absorb(from: usize, size: u32): void {
   clear()
   addLast(from, size)
 }
 
-/** Leaves the digest in the first four lanes. An address, a word and two words, which are most of what is hashed, go directly. */
+/** Computes the digest into the first four lanes. Inputs of an address, one word and two words, the most frequent sizes, take a direct path. */
 function hash(from: usize, size: u32): void {
   if (size == 64) {
     setLower(load<u64>(from), load<u64>(from, 8), load<u64>(from, 16), load<u64>(from, 24))
@@ -312,7 +312,7 @@ function hash(from: usize, size: u32): void {
   permute()
 }
 
-/** The digest in the first four lanes, as bytes at `to`. */
+/** Stores the digest from the first four lanes at `to`. */
 // @ts-ignore: decorator
 @inline
 function storeDigest(to: usize): void {
@@ -322,20 +322,20 @@ function storeDigest(to: usize): void {
   store<u64>(to, load<u64>(state, 24), 24)
 }
 
-/** Keccak-256 of `size` bytes at any address: 32 bytes at `to`, which may overlap them. */
+/** Computes the Keccak-256 of `size` bytes at any address: 32 bytes at `to`, which may overlap them. */
 export function keccak256(from: usize, size: u32, to: usize): void {
   hash(from, size)
   storeDigest(to)
 }
 
-/** Ends what began with `clear`, with its last bytes: 32 bytes at `to`. */
+/** Finishes a hash started with `clear` with its last bytes: 32 bytes at `to`. */
 export function finish(from: usize, size: u32, to: usize): void {
   addLast(from, size)
   permute()
   storeDigest(to)
 }
 
-/** Two lanes as bytes in the opposite order. */
+/** Returns two lanes as bytes in reverse order. */
 // @ts-ignore: decorator
 @inline
 function reversedLanes(low: u64, high: u64): v128 {
@@ -343,7 +343,7 @@ function reversedLanes(low: u64, high: u64): v128 {
   return i8x16.shuffle(lanes, lanes, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-/** Keccak-256 of `size` bytes at any address, as a word of four limbs at `to`, which may overlap them. */
+/** Computes the Keccak-256 of `size` bytes at any address, as a word of four limbs at `to`, which may overlap them. */
 export function keccak256Word(from: usize, size: u32, to: usize): void {
   hash(from, size)
   v128.store(to, reversedLanes(~load<u64>(state, 16), load<u64>(state, 24)))

@@ -1,19 +1,19 @@
-// keccak.wasm: Keccak-256 for everything outside the interpreter (`#lib/keccak`). What is hashed is put into the arena first.
+// keccak.wasm: Keccak-256 for code outside the interpreter (`#lib/keccak`). The host writes the input to the arena.
 import { addBlocks, clear, finish, keccak256 as hash } from './keccak'
 
-/** The bytes to hash. */
+/** The input bytes. */
 export const arena: usize = memory.data(65_280, 16)
 /** 480 blocks. */
 export const arenaBytes: u32 = 65_280
-/** 32 bytes: what came out last. */
+/** The last digest, 32 bytes. */
 export const digest: usize = memory.data(32, 16)
 
-/** Of the arena's first bytes. */
+/** Hashes the first `size` bytes of the arena. */
 export function keccak256(size: u32): void {
   hash(arena, size, digest)
 }
 
-/** Of the bytes whose digits lie in the arena as text, after `0x`. The digits are not checked; their letters may be of either case. */
+/** Hashes the bytes of a hex text in the arena, which follows `0x`. Digits are not checked; letters may have either case. */
 export function keccak256Hex(size: u32): void {
   let from = arena + 2
   for (let to = arena, end = arena + size; to < end; to += 8, from += 16) {
@@ -27,17 +27,17 @@ export function keccak256Hex(size: u32): void {
   hash(arena, size, digest)
 }
 
-/** Begins what is longer than the arena, or comes in parts. */
+/** Starts the hash of an input that exceeds the arena or comes in parts. */
 export function begin(): void {
   clear()
 }
 
-/** Adds all of the arena. */
+/** Absorbs the full arena. */
 export function addArena(): void {
   addBlocks(arena, arenaBytes)
 }
 
-/** Ends with the arena's first bytes. */
+/** Absorbs the first `size` bytes of the arena and finishes. */
 export function end(size: u32): void {
   finish(arena, size, digest)
 }

@@ -2,9 +2,9 @@ import { frameMemory, frameMemorySize } from './internal'
 import { ctxMemoryHigh } from './layout'
 import { toU32Clamped } from './word'
 
-/** More than this costs 2^42 gas: it ends as out of gas whatever gas there is. */
+/** Largest EVM memory. More costs at least 2^42 gas, so it always ends as out of gas. */
 const maxMemoryBytes: u64 = 0x70000000
-/** What no frame can pay. */
+/** A price that no frame can pay. */
 export const unpayable: u64 = 0x8000000000000000
 
 // @ts-ignore: decorator
@@ -14,7 +14,7 @@ function memoryGas(bytes: u64): u64 {
   return words * 3 + ((words * words) >> 9)
 }
 
-/** Price of memory up to `end`, which may be any sum of two u32; zero when the frame has it. */
+/** Returns the price of memory up to `end`, a sum of any two u32; zero when the frame already has it. */
 export function memoryCost(frame: usize, end: u64): u64 {
   const size = <u64>load<u32>(frame, frameMemorySize)
   if (end <= size) return 0
@@ -22,14 +22,14 @@ export function memoryCost(frame: usize, end: u64): u64 {
   return memoryGas((end + 31) & ~31) - memoryGas(size)
 }
 
-/** End of the range of offset and size words; zero when the range is empty, beyond all memory when one of them is huge. */
+/** Returns the end of the range given by offset and size words; zero for an empty range, beyond all memory when a word is huge. */
 export function rangeEnd(offset: usize, size: usize): u64 {
   const length = toU32Clamped(size)
   if (length === 0) return 0
   return <u64>toU32Clamped(offset) + <u64>length
 }
 
-/** Makes memory that was paid for: zeros up to `end`, in whole words. */
+/** Expands memory that is already paid for: zeros up to `end`, in whole words. */
 export function expandMemory(frame: usize, end: u64): void {
   const size = load<u32>(frame, frameMemorySize)
   if (end <= <u64>size) return
@@ -51,7 +51,7 @@ function ensureMemory(top: u64): void {
   if (memory.grow(wanted) < 0 && memory.grow(<i32>((top - have + 0xffff) >> 16)) < 0) unreachable()
 }
 
-/** Copies `size` bytes that begin `from` bytes into a source of `length` bytes; zeros where it ends. */
+/** Copies `size` bytes from offset `from` of a source of `length` bytes; fills with zeros past its end. */
 export function copyPadded(to: usize, source: usize, length: u32, from: u32, size: u32): void {
   const available = from < length ? min(size, length - from) : 0
   if (available > 0) memory.copy(to, source + from, available)

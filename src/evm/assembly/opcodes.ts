@@ -1,10 +1,10 @@
 import { forkCancun, forkOsaka, forkShanghai } from './internal'
 
-/** What an opcode costs and does to the stack: u16 static gas, u8 words taken, u8 words given; u32 0xffffffff where there is no such opcode. */
+/** Gas and stack effect of each opcode: u16 static gas, u8 words taken, u8 words given; u32 0xffffffff for an undefined opcode. */
 const table: usize = memory.data(1024)
 export const noOpcode: u32 = 0xffffffff
 
-/** What an opcode is to the translator: u8 bytes of the stream that it takes at most, u8 bits of what it has to do with constants. */
+/** Translator data of each opcode: u8 maximum bytes of stream, u8 bits for its handling of constants. */
 const budgets: usize = memory.data(512)
 export const isPushed: u32 = 1
 export const folds: u32 = 2
@@ -27,7 +27,7 @@ function allow(from: u32, to: u32, bytes: u32, kind: u32): void {
   for (let opcode = from; opcode <= to; opcode++) store<u16>(budgets + (<usize>opcode << 1), <u16>(bytes | (kind << 8)))
 }
 
-/** A head of a block takes 10 bytes, an instruction 2, a constant 4 when it is short, else 10 or 34. */
+/** A block's head takes 10 bytes, an instruction 2, a short constant 4, other constants 10 or 34. */
 function openBudgets(): void {
   allow(0, 255, 2, 0)
   allow(0x01, 0x03, 2, folds)
@@ -84,7 +84,7 @@ function setAll(from: u32, to: u32, gas: u32, takes: u32, gives: u32): void {
   for (let opcode = from; opcode <= to; opcode++) set(opcode, gas, takes, gives)
 }
 
-/** Fills the table with the opcodes of a fork. Prices that depend on operands or warmth are taken where the work is done. */
+/** Fills the table with the opcodes of a fork. Gas that depends on operands or warmth is charged where the opcode executes. */
 export function openOpcodes(fork: u32): void {
   openBudgets()
   memory.fill(table, 0xff, 1024)

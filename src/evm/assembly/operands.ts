@@ -5,13 +5,13 @@ import { expandMemory, memoryCost, unpayable } from './memory'
 import { addTo, toU32Clamped } from './word'
 import { setLimbs } from './wordCompare'
 
-/** Where the word at `sp` lets the frame jump to: address of a block; 0 when there is no JUMPDEST. */
+/** Returns the address of the block that the jump target at `sp` names; 0 when there is no JUMPDEST. */
 export function jumpTarget(frame: usize, stream: usize, sp: usize): usize {
   const distance = distanceOf(<usize>load<u32>(frame, frameCode), toU32Clamped(sp))
   return distance === 0 ? 0 : stream + <usize>distance
 }
 
-/** The frame has come to `opContinue`: what it stands for is translated now, unless it is by now, and what led there leads to it from now on. */
+/** Handles `opContinue`: translates the code at its pc, unless already translated, and patches the jump that led here to go there directly. */
 export function goOnAt(frame: usize): i32 {
   const ip = <usize>load<u32>(frame, frameIp)
   const stream = load<u32>(frame, frameStream)
@@ -20,14 +20,14 @@ export function goOnAt(frame: usize): i32 {
   const known = distanceOf(code, pc)
   const distance = known !== 0 ? known : translateFrom(code, pc)
   store<u32>(<usize>(stream + load<u32>(ip, 6)), distance)
-  // who comes by the stub once more
+  // for later executions of the stub
   store<u16>(ip, opJumpTo)
   store<u32>(ip, distance, 2)
   store<u32>(frame, stream + distance, frameIp)
   return switched
 }
 
-/** Pays for memory of a few bytes at an offset, and makes it. */
+/** Pays for and expands memory of a few bytes at an offset. Returns false when the gas does not suffice. */
 export function touchWord(frame: usize, offset: u32, size: u32): bool {
   const end = <u64>offset + <u64>size
   const price = memoryCost(frame, end)
@@ -38,7 +38,7 @@ export function touchWord(frame: usize, offset: u32, size: u32): bool {
 
 const small: usize = memory.data(32)
 
-/** Adds what fits 64 bits. */
+/** Adds a u64 to a word. */
 // @ts-ignore: decorator
 @inline
 export function addSmall(sp: usize, value: u64): void {
@@ -79,7 +79,7 @@ export function shrBy(p: usize, shift: u32): void {
   else setLimbs(p, (a >> bits) | (b << (64 - bits)), (b >> bits) | (c << (64 - bits)), (c >> bits) | (d << (64 - bits)), d >> bits)
 }
 
-/** A word of ones above its lowest 16 bits. */
+/** Sets a word whose bits above the lowest 16 are all one. */
 // @ts-ignore: decorator
 @inline
 export function setNegative(p: usize, low: u64): void {

@@ -16,28 +16,28 @@ import * as word from './word'
 import { subtract } from './wordAdd'
 import { below } from './wordCompare'
 
-/** What the loop does when the slice is used up at the head of a block. @returns `goOn` when there is gas for the block after all */
+/** Handles a slice that is used up at the head of a block. @returns how the frame ends for lack of gas, or the exit for an interrupt check */
 function endSlice(cost: u64): i32 {
   if (gasLeft() < cost) return op.frameEnds + at.endedOutOfGas
   refill(cost, op.sliceGas)
   return at.exitFuel
 }
 
-/** Whether an instruction has used up the slice, but not all gas; then there is a new slice, for after the exit. */
+/** Returns whether an instruction has used up the slice but not all gas; then refills the slice, for use after the exit. */
 function isSliceOver(): bool {
   if (load<u64>(at.ctxReserve) === 0) return false
   refill(0, op.sliceGas)
   return true
 }
 
-/** Runs the innermost frame and those that it calls until the host is wanted. @returns one of `exit…` */
+/** Runs the innermost frame and the frames it calls until the host is needed. @returns one of `exit…` */
 export function run(): i32 {
   let next = op.switched
   while (next === op.switched) next = advance()
   return next
 }
 
-/** Lets the innermost frame run until another one is. */
+/** Runs the innermost frame until another frame becomes the innermost. */
 function advance(): i32 {
   if (isDefined(TRACED)) {
     const told = takeQueued()
@@ -51,7 +51,7 @@ function advance(): i32 {
   return status >= op.frameEnds && status < op.switched ? endFrame(status - op.frameEnds) : status
 }
 
-/** @returns `switched`, how the frame ends, or an exit, after which it goes on at the instruction in `frameIp` */
+/** Runs a frame. @returns `switched`, how the frame ends, or an exit, after which it continues at the instruction in `frameIp` */
 function runFrame(frame: usize): i32 {
   let ip = <usize>load<u32>(frame, op.frameIp)
   let sp = <usize>load<u32>(frame, op.frameSp)
@@ -345,7 +345,7 @@ function runFrame(frame: usize): i32 {
       default:
         status = op.frameEnds + at.endedInvalidOpcode
     }
-    // the frame waits already: it has been told where it goes on
+    // the frame is waiting already, and its instruction pointer is stored
     if (status === op.switched || status === at.exitPrecompile) return status
     store<u64>(at.ctxGas, gas)
     store<u32>(frame, <u32>ip, op.frameIp)

@@ -4,13 +4,16 @@ import { goOn } from './internal'
 import { givesOf, rowOf, takesOf } from './opcodes'
 import { tstore } from './storage'
 
-/** Bytes of stack that an opcode takes more than it gives. */
+/** Returns the bytes of stack by which an opcode shrinks the stack. */
 export function droppedBy(opcode: u32): usize {
   const row = rowOf(opcode)
   return <usize>(takesOf(row) - givesOf(row)) << 5
 }
 
-/** The opcodes that take long enough for another choice to cost nothing. Gas is in the context. @returns `goOn`, how the frame ends, or an exit */
+/**
+ * Executes the opcodes that are slow enough for another dispatch to add no measurable cost. Gas is in the context. @returns `goOn`, how the frame
+ * ends, or an exit
+ */
 export function operate(opcode: u32, frame: usize, sp: usize): i32 {
   switch (opcode) {
     case 0x31:

@@ -1,5 +1,5 @@
-// The world while a session is open: what the view has, changed in place, with an undo log for reverts. Entries never move in a session, so
-// a pointer names an account or a slot. A full region ends in a trap: the host turns it into a fault and drops the instance.
+// World state of an open session: the data of the view, changed in place, with an undo log for reverts. Entries never move in a session, so
+// a pointer identifies an account or a slot. A full region traps: the host turns the trap into a fault and drops the instance.
 import {
   accountsBase,
   ctxAccountsTop,
@@ -63,8 +63,8 @@ export { checkpoint, revertTo } from './stateUndo'
 
 /**
  * Begins a session. The host has written secrets, fork, block and precompiles.
- * @param keeps 0: the session before is forgotten. 1: this one has the same view and rules; what that view was asked is still known, and what was
- * changed is undone
+ * @param keeps 0: forgets the previous session. 1: this session has the same view and rules; data loaded from the view is kept, and changes are
+ * undone
  */
 export function openSession(keeps: u32): void {
   if (keeps !== 0) {
@@ -81,14 +81,14 @@ export function openSession(keeps: u32): void {
   store<u32>(ctxTransaction, 1)
 }
 
-/** What starts warm: the sender, and from Shanghai the beneficiary (EIP-3651). The host warms what the transaction names. */
+/** Warms the sender and, from Shanghai on, the beneficiary (EIP-3651). The host warms the entries that the transaction names. */
 export function beginTransaction(): void {
   store<i64>(ctxRefund, 0)
   warm(accountOf(ctxOrigin))
   if (load<u32>(ctxFork) > 0) warm(accountOf(ctxBeneficiary))
 }
 
-/** Removes what destroyed itself and what is touched and empty; the next transaction starts with nothing warm. Costs what was done. */
+/** Removes destroyed accounts and accounts that are touched and empty, and cools everything. Cost is proportional to the transaction's changes. */
 export function endTransaction(): void {
   beginWalk()
   for (;;) {
@@ -107,12 +107,12 @@ function forgetTransaction(): void {
   store<u32>(ctxLogsTop, logsBase)
 }
 
-/** Bytes of the entries of accounts and slots. */
+/** Returns the bytes of account and slot entries. */
 export function tableBytes(): u32 {
   return load<u32>(ctxAccountsTop) - accountsBase + (load<u32>(ctxSlotsTop) - slotsBase)
 }
 
-/** Bytes of this file's regions that were ever touched: they are resident. Indexes are left out. */
+/** Returns the bytes of these regions that were ever touched and so are resident. Excludes the indexes. */
 export function stateBytesTouched(): u32 {
   return <u32>(
     (accountsHighest() - accountsBase) +

@@ -1,5 +1,5 @@
-// Accounts: dense entries, found by an open-addressing index of pointers. An entry is made when somebody names the address; the host fills it
-// when it is wanted. Numbers named `…In` are those of transactions.
+// Accounts: dense entries, found by an open-addressing index of pointers. An entry is created when an address is first used; the host loads it
+// on demand. Fields named `…In` hold transaction numbers.
 import { keccak256 } from './keccak'
 import {
   accountAddress,
@@ -55,13 +55,13 @@ const maxBits: u32 = 20
 let bits: u32 = firstBits
 let count: u32 = 0
 let highest: usize = accountsBase
-/** the account that was changed last */
+/** The account changed last. */
 let lastDirty: usize = 0
 
-/** A precompile is warm in every transaction. */
+/** Value that keeps a precompile warm in every transaction. */
 const alwaysWarm: u32 = 0xffffffff
 
-/** keccak of no bytes, as four u64 of memory */
+/** Keccak of the empty byte string, as four u64 in memory order. */
 const empty0: u64 = 0x3c23f7860146d2c5
 const empty1: u64 = 0xc003c7dcb27d7e92
 const empty2: u64 = 0x3b2782ca53b600e5
@@ -75,7 +75,7 @@ function cellOf(place: u32): usize {
   return <usize>accountIndexBase + (<usize>place << 2)
 }
 
-/** Forgets all accounts. Costs what the index had grown to. */
+/** Forgets all accounts. Cost is proportional to the size of the index. */
 export function clearAccounts(): void {
   if (bits > maxBits || (4 << bits) > accountIndexMaxBytes) unreachable()
   memory.fill(accountIndexBase, 0, <usize>4 << bits)
@@ -90,7 +90,7 @@ export function accountsHighest(): usize {
   return max(highest, <usize>load<u32>(ctxAccountsTop))
 }
 
-/** Twice the index: all entries find their places again. */
+/** Doubles the index and reinserts all entries. */
 function grow(): void {
   if (bits === maxBits) return
   bits++
@@ -105,7 +105,7 @@ function grow(): void {
   }
 }
 
-/** The cell of the index that has the account, or is free for it. */
+/** Returns the index cell that holds the account, or the free cell for it. */
 // @ts-ignore: decorator
 @inline
 function find(low: u64, middle: u64, high: u32): usize {
@@ -146,9 +146,9 @@ function hashAddress(a: usize, low: u64, middle: u64, high: u32): void {
   keccak256(addressOrdered, 20, a + accountKey)
 }
 
-/** A new entry, not loaded. */
+/** Creates an entry that is not loaded. */
 function make(cell: usize, low: u64, middle: u64, high: u32): usize {
-  // half full, until the index is as large as it may be: there is room for all entries then
+  // at most half full, until the index reaches its maximum, which has room for all entries
   if (++count > <u32>1 << (bits - 1)) {
     grow()
     cell = find(low, middle, high)
@@ -168,7 +168,7 @@ function make(cell: usize, low: u64, middle: u64, high: u32): usize {
   return a
 }
 
-/** The account of the low 160 bits of the word: an entry, made when there is none. */
+/** Returns the entry of the account in the low 160 bits of a word, creating it if necessary. */
 export function accountOf(word: usize): usize {
   const low = load<u64>(word)
   const middle = load<u64>(word, 8)
@@ -178,7 +178,7 @@ export function accountOf(word: usize): usize {
   return a !== 0 ? a : make(cell, low, middle, high)
 }
 
-/** As `accountOf`, from 20 bytes in order. */
+/** Returns the account's entry like `accountOf`, from 20 bytes in order. */
 export function accountAt(bytes: usize): usize {
   const high = bswap(load<u32>(bytes))
   const middle = bswap(load<u64>(bytes, 4))
@@ -189,8 +189,8 @@ export function accountAt(bytes: usize): usize {
 }
 
 /**
- * The account of the word when it is warm, precompiles included; else 0. Ask this before payment, `accountOf` after it: an access that is not
- * paid for must leave no entry, or cheap frames that run out of gas would fill the region.
+ * Returns the account of a word when it is warm, precompiles included; otherwise 0. Callers use this before charging and `accountOf` after it: an
+ * access that is not paid for must not create an entry, or cheap frames that run out of gas would fill the region.
  */
 export function warmAccountOf(word: usize): usize {
   const low = load<u64>(word)
@@ -208,7 +208,7 @@ export function isWarm(a: usize): bool {
   return load<u32>(a, accountWarmIn) >= load<u32>(ctxTransaction)
 }
 
-/** Until the transaction ends or the checkpoint is reverted (EIP-2929). */
+/** Warms an account until the transaction ends or the checkpoint is reverted (EIP-2929). */
 export function warm(a: usize): void {
   if (isWarm(a)) return
   save(undoWarmAccount, a)
@@ -238,12 +238,12 @@ export function hasNoCode(a: usize): bool {
   )
 }
 
-/** Nonce, balance and code are empty (EIP-161). */
+/** Returns whether nonce, balance and code are empty (EIP-161). */
 export function isEmpty(a: usize): bool {
   return load<u64>(a, accountNonce) === 0 && isZero(a + accountBalance) && hasNoCode(a)
 }
 
-/** EIP-161: an account that is touched and empty goes away at the end of the transaction. */
+/** Touches an account: an account that is touched and empty is removed at the end of the transaction (EIP-161). */
 export function touch(a: usize): void {
   const transaction = load<u32>(ctxTransaction)
   if (load<u32>(a, accountTouchedIn) === transaction) return
@@ -251,7 +251,7 @@ export function touch(a: usize): void {
   save(undoTouched, a)
 }
 
-/** What every change of an account brings about. */
+/** Updates flags and records after any change of an account. */
 function changed(a: usize): void {
   const flags = load<u32>(a, accountFlags)
   if ((flags & accountExistsFlag) === 0) save(undoExists, a)
@@ -260,32 +260,32 @@ function changed(a: usize): void {
   touch(a)
 }
 
-/** Adds an account to the list of those that were changed. */
+/** Adds an account to the list of changed accounts. */
 function link(a: usize): void {
   store<u32>(a, <u32>lastDirty, accountNextDirty)
   lastDirty = a
 }
 
-/** @param word the new balance; may lie in an entry */
+/** Sets a balance. @param word the new balance; may lie in an entry */
 export function setBalance(a: usize, word: usize): void {
   saveWord(undoBalance, a, a + accountBalance)
   copyWord(a + accountBalance, word)
   changed(a)
 }
 
-/** Adds a word of wei. Nothing added is a touch that makes the account exist. */
+/** Adds a word of wei. Adding zero touches the account and makes it exist. */
 export function credit(a: usize, word: usize): void {
   saveWord(undoBalance, a, a + accountBalance)
   addTo(a + accountBalance, word)
   changed(a)
 }
 
-/** Whether the account has that much wei. */
+/** Returns whether the balance is at least a word of wei. */
 export function covers(a: usize, word: usize): bool {
   return !below(a + accountBalance, word)
 }
 
-/** Takes a word of wei that the caller knows to be there. */
+/** Subtracts a word of wei; the caller has checked the balance. */
 export function debit(a: usize, word: usize): void {
   saveWord(undoBalance, a, a + accountBalance)
   subFrom(a + accountBalance, word)
@@ -295,8 +295,8 @@ export function debit(a: usize, word: usize): void {
 const moved = memory.data(32)
 
 /**
- * Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists.
- * @param value word; may be the balance of one of the two
+ * Moves wei; the caller has checked the balance. Moving zero still touches the recipient if it exists.
+ * @param value word; may be the balance of one of the two accounts
  */
 export function transfer(from: usize, to: usize, value: usize): void {
   if (isZero(value)) {
@@ -314,7 +314,7 @@ export function setNonce(a: usize, nonce: u64): void {
   changed(a)
 }
 
-/** @param bytes hash of the new code, whose bytes are the caller's business */
+/** Sets the code hash. @param bytes hash of the new code; the caller stores the code itself */
 export function setCodeHash(a: usize, bytes: usize): void {
   saveWord(undoCodeHash, a, a + accountCodeHash)
   copyWord(a + accountCodeHash, bytes)
@@ -322,7 +322,7 @@ export function setCodeHash(a: usize, bytes: usize): void {
   changed(a)
 }
 
-/** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */
+/** Marks a new contract: keeps its balance, starts with nonce 1 (EIP-161). */
 export function create(a: usize): void {
   setNonce(a, 1)
   saveNumber(undoCreated, a, load<u32>(a, accountCreatedIn))
@@ -335,7 +335,7 @@ export function isCreatedNow(a: usize): bool {
   return load<u32>(a, accountCreatedIn) === load<u32>(ctxTransaction)
 }
 
-/** Whether the account had storage before the session, and has not lost it since. */
+/** Returns whether the account had storage before the session and has not lost it since. */
 // @ts-ignore: decorator
 @inline
 export function hasOldStorage(a: usize): bool {
@@ -350,7 +350,7 @@ export function destroy(a: usize): void {
   save(undoDestroyed, a)
 }
 
-/** The account is gone, and its slots: their entries stay and are found no more. */
+/** Removes an account and its slots. The slot entries stay but are no longer found. */
 export function remove(a: usize): void {
   const flags = load<u32>(a, accountFlags)
   if ((flags & accountDirtyFlag) === 0) link(a)
@@ -372,7 +372,7 @@ function loseSlots(a: usize): void {
   store<u32>(a, 0, accountSlots)
 }
 
-/** Accounts that were changed are as if they had not been asked for; those that lost their slots do not know them. */
+/** Marks all changed accounts as not loaded; accounts that lost their slots drop the slot entries. */
 export function forgetChangedAccounts(): void {
   let a = lastDirty
   while (a !== 0) {
@@ -384,7 +384,7 @@ export function forgetChangedAccounts(): void {
   lastDirty = 0
 }
 
-/** The next account after `a` (0: the first) that was changed at some time; 0 when there is none. */
+/** Returns the next account after `a` (0: the first) that was changed at some time; 0 at the end. */
 export function nextChangedAccount(a: usize): usize {
   return a === 0 ? lastDirty : <usize>load<u32>(a, accountNextDirty)
 }

@@ -1,6 +1,6 @@
-// Where an entry stands in its index. Strangers choose slots and, by trying, addresses: the place depends on secrets of the instance
-// (`ctxSeed`), as a sum of products of 32-bit halves, each with a key of its own (multilinear hashing), so that no set of words is bad but
-// by chance.
+// Position of an entry in its index. Attackers choose slot numbers and, by trying, addresses. The position therefore depends on secrets of the
+// instance (`ctxSeed`): it is a sum of products of 32-bit halves, each with its own key (multilinear hashing), so that a bad set of words can arise
+// only by chance.
 import { ctxSeed } from './layout'
 
 let key0: u64 = 0
@@ -15,7 +15,7 @@ let key8: u64 = 0
 
 let drawn: u64 = 0
 
-/** The next key: a Weyl sequence from the first secret, mixed with the second. */
+/** Returns the next key: a Weyl sequence from the first secret, mixed with the second. */
 function draw(): u64 {
   drawn += 0x9e3779b97f4a7c15
   let x = drawn ^ load<u64>(ctxSeed, 8)
@@ -24,7 +24,7 @@ function draw(): u64 {
   return x ^ (x >>> 31)
 }
 
-/** Makes the keys of the secrets at `ctxSeed`. */
+/** Derives the keys from the secrets at `ctxSeed`. */
 export function drawKeys(): void {
   drawn = load<u64>(ctxSeed)
   key0 = draw()
@@ -44,7 +44,7 @@ function mixed(sum: u64): u64 {
   return (sum ^ (sum >>> 32)) * 0x9e3779b97f4a7c15
 }
 
-/** Hash of an address by its limbs; its high bits count. */
+/** Hashes an address given by its limbs; callers use the high bits. */
 // @ts-ignore: decorator
 @inline
 export function addressHash(low: u64, middle: u64, high: u32): u64 {
@@ -55,7 +55,7 @@ export function addressHash(low: u64, middle: u64, high: u32): u64 {
   )
 }
 
-/** Hash of an entry and a word; its high bits count. */
+/** Hashes an entry and a word; callers use the high bits. */
 // @ts-ignore: decorator
 @inline
 export function pairHash(entry: usize, word: usize): u64 {

@@ -1,4 +1,4 @@
-// Log records of the transaction, one after another, for the host to read.
+// Log records of the transaction, in sequence, for the host to read.
 import { ctxLogsTop, logAccount, logDataBytes, logHeadBytes, logsEnd, logTopics } from './layout'
 import { save, undoLog } from './stateUndo'
 
@@ -22,7 +22,7 @@ export function addLog(account: usize, topics: u32, top: usize, data: usize, siz
   store<u32>(ctxLogsTop, <u32>end)
 }
 
-/** A word as bytes in order. */
+/** Writes a word as big-endian bytes. */
 function writeTopic(to: usize, word: usize): void {
   store<u64>(to, bswap(load<u64>(word, 24)))
   store<u64>(to, bswap(load<u64>(word, 16)), 8)

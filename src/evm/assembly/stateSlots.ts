@@ -1,4 +1,4 @@
-// Storage slots: dense entries, found by account and number. The host is asked for what the view has below, once a session.
+// Storage slots: dense entries, found by account and number. The host loads each value from the view once per session.
 import { keccak256 } from './keccak'
 import {
   accountFlags,
@@ -32,16 +32,16 @@ import { copyWord, equal } from './word'
 const firstBits: u32 = 11
 const maxBits: u32 = 22
 
-/** bits of `slotLoaded`: the view has been asked; the key is there */
+/** Bits of `slotLoaded`: the value of the view is loaded; the key is computed. */
 const loadedBit: u32 = 1
 const keyedBit: u32 = 2
 
 let bits: u32 = firstBits
 let count: u32 = 0
 let highest: usize = slotsBase
-/** the slot that was first set last */
+/** The slot whose first write came last. */
 let lastDirty: usize = 0
-/** `slotDirty` of the one that was set first */
+/** `slotDirty` of the slot whose first write came first. */
 const endOfDirty: u32 = 1
 
 const ordered = memory.data(32)
@@ -52,7 +52,7 @@ function cellOf(place: u32): usize {
   return <usize>slotIndexBase + (<usize>place << 2)
 }
 
-/** Forgets all slots. Costs what the index had grown to. */
+/** Forgets all slots. Cost is proportional to the size of the index. */
 export function clearSlots(): void {
   if ((4 << bits) > slotIndexMaxBytes) unreachable()
   memory.fill(slotIndexBase, 0, <usize>4 << bits)
@@ -67,7 +67,7 @@ export function slotsHighest(): usize {
   return max(highest, <usize>load<u32>(ctxSlotsTop))
 }
 
-/** Twice the index: the entries that are still found find their places again. */
+/** Doubles the index and reinserts the entries that are still reachable. */
 function grow(): void {
   if (bits === maxBits) return
   bits++
@@ -83,7 +83,7 @@ function grow(): void {
   }
 }
 
-/** The cell of the index that has the slot, or is free for it. */
+/** Returns the index cell that holds the slot, or the free cell for it. */
 // @ts-ignore: decorator
 @inline
 function find(account: usize, number: usize): usize {
@@ -109,7 +109,7 @@ function findAfter(place: u32, account: usize, number: usize): usize {
   return cell
 }
 
-/** Whether the view has nothing of the account's storage that counts. */
+/** Returns whether the view has no valid storage of the account. */
 // @ts-ignore: decorator
 @inline
 function hasNothingBelow(account: usize): bool {
@@ -143,14 +143,14 @@ function make(cell: usize, account: usize, number: usize): usize {
   return s
 }
 
-/** The slot of that number: an entry, made when there is none; it is zero at once where the view has nothing. */
+/** Returns the entry of a slot, creating it if necessary. It is zero at once when the view has no storage of the account. */
 export function slotOf(account: usize, number: usize): usize {
   const cell = find(account, number)
   const s = <usize>load<u32>(cell)
   return s !== 0 ? s : make(cell, account, number)
 }
 
-/** The slot of that number when it is warm; else 0. Ask this before payment, `slotOf` after it, as with `warmAccountOf`. */
+/** Returns the entry of a slot when it is warm; otherwise 0. Callers use this before charging and `slotOf` after it, as with `warmAccountOf`. */
 export function warmSlotOf(account: usize, number: usize): usize {
   const s = <usize>load<u32>(find(account, number))
   return s !== 0 && isSlotWarm(s) ? s : 0
@@ -168,14 +168,14 @@ export function isSlotWarm(s: usize): bool {
   return load<u32>(s, slotWarmIn) === load<u32>(ctxTransaction)
 }
 
-/** Until the transaction ends or the checkpoint is reverted (EIP-2929). */
+/** Warms a slot until the transaction ends or the checkpoint is reverted (EIP-2929). */
 export function warmSlot(s: usize): void {
   if (isSlotWarm(s)) return
   save(undoWarmSlot, s)
   store<u32>(s, load<u32>(ctxTransaction), slotWarmIn)
 }
 
-/** Before a slot's original or value is used: what it is when a transaction first sees it is its original value (EIP-2200). */
+/** Must run before a slot's original or current value is used. The value at the first use in a transaction is its original value (EIP-2200). */
 // @ts-ignore: decorator
 @inline
 export function freshen(s: usize): void {
@@ -200,7 +200,7 @@ function nextDirty(s: usize): usize {
   return next === endOfDirty ? 0 : <usize>next
 }
 
-/** Slots that were set have the view's value again. */
+/** Restores the view's value of all slots that were set. */
 export function restoreChangedSlots(): void {
   let s = lastDirty
   while (s !== 0) {
@@ -212,7 +212,7 @@ export function restoreChangedSlots(): void {
   lastDirty = 0
 }
 
-/** Sees to it that the slot's key is there. */
+/** Computes the slot's key unless it is present. */
 export function hashSlot(s: usize): void {
   const state = load<u32>(s, slotLoaded)
   if ((state & keyedBit) !== 0) return
@@ -224,7 +224,7 @@ export function hashSlot(s: usize): void {
   keccak256(ordered, 32, s + slotKey)
 }
 
-/** The view has been asked: `value` points to 32 bytes in order, 0 is zero. */
+/** Stores the value loaded from the view: `bytes` points to 32 big-endian bytes, 0 means zero. */
 export function loadSlot(s: usize, bytes: usize): void {
   store<u32>(s, load<u32>(s, slotLoaded) | loadedBit, slotLoaded)
   if (bytes === 0) return
@@ -235,7 +235,7 @@ export function loadSlot(s: usize, bytes: usize): void {
   copyWord(s + slotBefore, s + slotValue)
 }
 
-/** The next slot after `s` (0: the first) whose value is not the view's, with its key; 0 when there is none. */
+/** Returns the next slot after `s` (0: the first) whose value differs from the view's, with its key; 0 at the end. */
 export function nextChangedSlot(s: usize): usize {
   let at = s === 0 ? lastDirty : nextDirty(s)
   while (at !== 0) {

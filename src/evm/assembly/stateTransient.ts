@@ -1,4 +1,4 @@
-// Transient storage (EIP-1153): as slots, but forgotten at the end of the transaction.
+// Transient storage (EIP-1153): like slots, but cleared at the end of the transaction.
 import {
   ctxTransientTop,
   transientAccount,
@@ -13,7 +13,7 @@ import { pairHash } from './stateHash'
 import { saveWord, undoTransient } from './stateUndo'
 import { copyWord, equal } from './word'
 
-/** u32, the entry's cell in the index: what was used is found without a look at the rest */
+/** u32, the entry's index cell, so that used cells can be cleared without scanning the index. */
 const transientCell: usize = transientAccount + 4
 
 const firstBits: u32 = 9
@@ -33,7 +33,7 @@ export function transientHighest(): usize {
   return highest
 }
 
-/** Forgets all values. Costs what was set. */
+/** Clears all values. Cost is proportional to the number of entries. */
 export function clearTransient(): void {
   const top = <usize>load<u32>(ctxTransientTop)
   highest = max(highest, top)
@@ -43,7 +43,7 @@ export function clearTransient(): void {
   store<u32>(ctxTransientTop, transientBase)
 }
 
-/** Twice the index, which is empty but for the entries. */
+/** Doubles the index, which is otherwise empty, and reinserts the entries. */
 function grow(): void {
   if (bits === maxBits) return
   bits++
@@ -64,7 +64,7 @@ function put(t: usize, cell: usize): void {
   store<u32>(t, <u32>cell, transientCell)
 }
 
-/** The cell of the index that has the entry, or is free for it. */
+/** Returns the index cell that holds the entry, or the free cell for it. */
 // @ts-ignore: decorator
 @inline
 function find(account: usize, number: usize): usize {
@@ -90,7 +90,7 @@ function findAfter(place: u32, account: usize, number: usize): usize {
   return cell
 }
 
-/** Pointer to the value; 0 when none was ever set in this transaction. */
+/** Returns a pointer to the value; 0 when it was never set in this transaction. */
 export function transientOf(account: usize, number: usize): usize {
   if (count === 0) return 0
   const t = <usize>load<u32>(find(account, number))

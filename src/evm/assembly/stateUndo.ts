@@ -1,5 +1,5 @@
-// The undo log: a record is what was before, then a u64 that names its kind and the entry, so that it is read from its end. Everything is
-// undone by writing fields of entries back; a checkpoint is the length of the log.
+// Undo log. A record has the previous value and then a u64 with its kind and entry, so the log is read from its end. Undoing a record
+// writes fields of the entry back. A checkpoint is a length of the log.
 import {
   accountBalance,
   accountCode,
@@ -33,10 +33,10 @@ export const undoWarmAccount: u32 = 7
 export const undoWarmSlot: u32 = 8
 export const undoSlot: u32 = 9
 export const undoTransient: u32 = 10
-/** names the end of the log records before, in place of an entry */
+/** Holds the previous end of the log records instead of an entry. */
 export const undoLog: u32 = 11
 
-/** Highest ends since the instance was made: memory up to there is resident. */
+/** Highest ends since the instance was created; memory up to them is resident. */
 let undoHigh: usize = undoBase
 let logsHigh: usize = logsBase
 
@@ -48,7 +48,7 @@ export function logsHighest(): usize {
   return logsHigh
 }
 
-/** Takes the ends of undo log and log records into account before they go down. */
+/** Updates the highest ends of undo log and log records; must run before the ends decrease. */
 export function markHighest(): void {
   undoHigh = max(undoHigh, <usize>load<u32>(ctxUndoTop))
   logsHigh = max(logsHigh, <usize>load<u32>(ctxLogsTop))
@@ -70,19 +70,19 @@ function name(at: usize, kind: u32, entry: usize): void {
   store<u64>(at, (<u64>kind << 32) | <u64>entry)
 }
 
-/** A record of a kind alone. */
+/** Adds a record without a value. */
 export function save(kind: u32, entry: usize): void {
   name(room(8), kind, entry)
 }
 
-/** A record with a number. */
+/** Adds a record with a number. */
 export function saveNumber(kind: u32, entry: usize, value: u64): void {
   const at = room(16)
   store<u64>(at, value)
   name(at + 8, kind, entry)
 }
 
-/** A record with the 32 bytes at `word`. */
+/** Adds a record with the 32 bytes at `word`. */
 export function saveWord(kind: u32, entry: usize, word: usize): void {
   const at = room(40)
   copyWord(at, word)
@@ -95,7 +95,7 @@ export function checkpoint(): u32 {
   return load<u32>(ctxUndoTop)
 }
 
-/** Bytes before the name in a record of the kind. */
+/** Returns the bytes before the name in a record of the kind. */
 // @ts-ignore: decorator
 @inline
 function payloadOf(kind: u32): usize {
@@ -103,7 +103,7 @@ function payloadOf(kind: u32): usize {
   return kind === undoNonce || kind === undoCreated ? 8 : 0
 }
 
-/** Undoes all that was done since the checkpoint. Restores accounts, slots, warmth, transient storage and logs; not the refund. */
+/** Undoes all changes since the checkpoint: accounts, slots, warmth, transient storage and logs, but not the refund. */
 export function revertTo(checkpoint: u32): void {
   markHighest()
   let top = <usize>load<u32>(ctxUndoTop)
@@ -158,15 +158,15 @@ function undo(kind: u32, entry: usize, before: usize): void {
   }
 }
 
-/** Where the walk of `nextMarked` has come to. */
+/** Position of the walk of `nextMarked`. */
 let walked: usize = 0
 
-/** Begins a walk from the log's end. */
+/** Starts a walk from the end of the log. */
 export function beginWalk(): void {
   walked = <usize>load<u32>(ctxUndoTop)
 }
 
-/** The next account that a touched or destroyed record names, with 1 in the highest bit for destroyed; 0 at the end. */
+/** Returns the next account with a touched or destroyed record, with the highest bit set for destroyed; 0 at the end. */
 export function nextMarked(): u64 {
   while (walked > <usize>undoBase) {
     const record = load<u64>(walked - 8)
@@ -177,7 +177,7 @@ export function nextMarked(): u64 {
   return 0
 }
 
-/** Forgets all records. */
+/** Clears all records. */
 export function clearUndo(): void {
   markHighest()
   store<u32>(ctxUndoTop, undoBase)

@@ -16,7 +16,7 @@ import { ctxRefund, endedOutOfGas, endedWriteProtection, exitSlot, slotOriginal,
 import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot, warmSlotOf } from './state'
 import { copyWord, equal, isZero, zero } from './word'
 
-/** SLOAD: what is not paid for is not asked of the view. */
+/** Executes SLOAD. Requests a slot from the view only after checking that the gas suffices. */
 export function sload(frame: usize, sp: usize): i32 {
   const self = <usize>load<u32>(frame, frameSelf)
   const warm = warmSlotOf(self, sp)
@@ -30,13 +30,13 @@ export function sload(frame: usize, sp: usize): i32 {
   return goOn
 }
 
-/** EIP-2200 with the prices of EIP-2929: a slot that still has its first value costs, a dirty one hardly. */
+/** Returns the gas of a store: EIP-2200 with the prices of EIP-2929. Only the first change of a slot in a transaction costs more than a warm read. */
 function storeCost(slot: usize, value: usize): u64 {
   if (equal(value, slot + slotValue) || !equal(slot + slotValue, slot + slotOriginal)) return gasWarm
   return isZero(slot + slotOriginal) ? gasStoreSet : gasStoreReset
 }
 
-/** EIP-3529 */
+/** Returns the refund of a store; EIP-3529. */
 function storeRefund(slot: usize, value: usize): i64 {
   const current = slot + slotValue
   const original = slot + slotOriginal
@@ -50,7 +50,7 @@ function storeRefund(slot: usize, value: usize): i64 {
   return change
 }
 
-/** SSTORE. @param rest gas of what follows in the block, which is paid for and still counts as left */
+/** Executes SSTORE. @param rest gas of the rest of the block, which is charged already but still counts as left */
 export function sstore(frame: usize, sp: usize, rest: u64): i32 {
   if (load<u32>(frame, frameIsStatic) !== 0) return frameEnds + endedWriteProtection
   const left = gasLeft()
@@ -68,7 +68,7 @@ export function sstore(frame: usize, sp: usize, rest: u64): i32 {
   return goOn
 }
 
-/** EIP-1153 */
+/** TLOAD; EIP-1153. */
 export function tload(frame: usize, sp: usize): void {
   const value = transientOf(<usize>load<u32>(frame, frameSelf), sp)
   if (value === 0) zero(sp)

@@ -1,8 +1,9 @@
 import { opContinue } from './internal'
 
 /**
- * Jumps to what is not translated yet, while a part is: each leads to a stub behind the part, which has it translated when it is reached, and then
- * lets the jump lead there.
+ * Jumps to code that is not translated yet, during the translation of a part. Each jump leads to a stub after the part. When execution reaches a
+ * stub,
+ * the code is translated and the jump is patched to go there.
  */
 const stubs: usize = memory.data(8 * 160)
 let count: u32 = 0
@@ -11,14 +12,14 @@ export function clearStubs(): void {
   count = 0
 }
 
-/** @param operand address of the u32 distance that the jump has; pc where it is to lead */
+/** Registers a stub. @param operand address of the jump's u32 distance @param pc target of the jump */
 export function addStub(operand: usize, pc: u32): void {
   const stub = stubs + (<usize>(count++) << 3)
   store<u32>(stub, <u32>operand)
   store<u32>(stub, pc, 4)
 }
 
-/** Writes them at the end of a stream. @returns its new end */
+/** Writes the stubs at the end of a stream. @returns its new end */
 export function writeStubs(stream: usize, end: usize): usize {
   let out = end
   for (let i: u32 = 0; i < count; i++) {

@@ -50,7 +50,7 @@ import {
 import { gasOf, noOpcode, rowOf } from './opcodes'
 import { copyWord } from './word'
 
-/** What the traced build tells its host: see ../wasm/traceLayout.ts. Nothing of it is in the plain build. */
+/** Reports of the traced build to its host; see ../wasm/traceLayout.ts. The plain build contains none of this. */
 
 let lastOpcode: u32 = 0
 let entersQueued = false
@@ -67,7 +67,7 @@ function tellsFrames(): bool {
   return (load<u32>(ctxTraceMode) & traceFrames) !== 0
 }
 
-/** A call or creation begins. @param from, to, self entries of accounts; value: a word */
+/** Queues the start of a call or creation. @param from, to, self entries of accounts @param value a word */
 export function queueEnter(kind: u32, depth: u32, gas: u64, from: usize, to: usize, self: usize, value: usize, input: u32, size: u32): void {
   if (!tellsFrames()) return
   store<u32>(enter, kind, enterKind)
@@ -82,7 +82,7 @@ export function queueEnter(kind: u32, depth: u32, gas: u64, from: usize, to: usi
   entersQueued = true
 }
 
-/** It ends. @param output address of `size` bytes that stay until the host has read them */
+/** Queues the end of a call or creation. @param output address of `size` bytes that stay until the host has read them */
 export function queueLeave(ended: i32, depth: u32, gasUsed: u64, output: usize, size: u32): void {
   if (!tellsFrames()) return
   store<u32>(leave, ended, leaveEnded)
@@ -94,7 +94,7 @@ export function queueLeave(ended: i32, depth: u32, gasUsed: u64, output: usize, 
   leavesQueued = true
 }
 
-/** What is to be told, the beginning first: an exit, or `goOn` when there is nothing. */
+/** Returns an exit for a queued report, starts before ends; `goOn` when none is queued. */
 export function takeQueued(): i32 {
   if (entersQueued) {
     entersQueued = false
@@ -107,7 +107,7 @@ export function takeQueued(): i32 {
   return exitLeave
 }
 
-/** The opcode at `pc` is about to run. @returns `goOn` once it is recorded, as far as it is wanted, else an exit after which to try again */
+/** Records the opcode at `pc` before it runs. @returns `goOn` once it is recorded, if requested; otherwise an exit, after which the step is repeated */
 export function step(frame: usize, sp: usize, pc: u32, gas: u64): i32 {
   const code = <usize>load<u32>(frame, frameCode)
   const opcode = pc < load<u32>(code, codeSize) ? <u32>load<u8>(<usize>load<u32>(code, codeBytes) + pc) : 0
@@ -125,7 +125,7 @@ export function step(frame: usize, sp: usize, pc: u32, gas: u64): i32 {
   return goOn
 }
 
-/** Whether the host wants to see each step before it runs. */
+/** Returns whether the host stops at each step before it runs. */
 export function stopsAtSteps(): bool {
   return (load<u32>(ctxTraceMode) & traceStops) !== 0
 }

@@ -8,33 +8,34 @@ import { addStub, clearStubs, writeStubs } from './stubs'
 import { copyWord, readBytes, setSmall } from './word'
 
 /**
- * Makes the instruction stream of a code: basic blocks that are paid for and checked at once, constants known, jumps to constants resolved, the
- * commonest runs of opcodes as one instruction. It is made part by part, as the code is reached: so what is translated is paid for by what runs.
- * No opcode is translated twice: a part ends where another one begins. In the traced build each opcode is a block of its own, with a step before
- * it, and nothing is joined.
+ * Translates a code into its instruction stream: basic blocks that are charged and checked at once, folded constants, resolved constant jumps, and
+ * single instructions for the most frequent sequences of opcodes. Translation proceeds part by part as execution reaches the code, so executed gas
+ * pays for it.
+ * Each opcode is translated once: a part ends where another begins. In the traced build each opcode is its own block with a preceding step,
+ * and no opcodes are joined.
  */
 
 let start: usize = 0
 let out: usize = 0
-/** Instructions of this block that the next opcode may be joined with: the last and the one before; 0 when there are none. */
+/** The last and second to last instruction of this block, which the next opcode may be joined with; 0 when there is none. */
 let last: usize = 0
 let beforeLast: usize = 0
 let jumps: usize = 0
 
-/** Distance of where jumps lead that go nowhere. */
+/** Stream distance of the target of invalid jumps. */
 const nowhere: u32 = 0
-/** Where execution of a code begins. */
+/** Stream distance at which execution of a code begins. */
 export const firstBlock: usize = 2
 
-/** Writes what each stream begins with. @returns its end */
+/** Writes the start of a stream. @returns the end of it */
 export function beginStream(at: usize): usize {
   store<u16>(at, op.opInvalidJump)
   return at + firstBlock
 }
 
 /**
- * Translates from `pc` on, up to what ends a frame or jumps away, to what is translated already, or to the end of a part.
- * @param table of jumps; stream: its start; end: of what is there
+ * Translates from `pc` on, up to an opcode that ends the frame or jumps, to code already translated, or to the end of a part.
+ * @param table jump table @param stream start of the stream @param end end of the translated stream
  * @returns the new end of the stream
  */
 export function translate(code: usize, size: u32, table: usize, stream: usize, end: usize, from: u32): usize {
@@ -57,11 +58,11 @@ export function translate(code: usize, size: u32, table: usize, stream: usize, e
   return writeStubs(start, out)
 }
 
-/** The part ends before `pc`. */
+/** Ends a part before `pc`, with a jump to the code at `pc`. */
 function leadOn(code: usize, size: u32, pc: u32): void {
   flush()
   if (pc >= size) {
-    // the end of the code is a STOP that costs nothing
+    // the end of the code is a STOP without gas
     if (isDefined(TRACED)) emitWith32(op.opStep, size)
     emit(0)
     return
@@ -72,7 +73,7 @@ function leadOn(code: usize, size: u32, pc: u32): void {
   else addStub(out - 4, pc)
 }
 
-/** @returns whether what follows cannot be reached but by a jump */
+/** Translates one opcode. @returns whether the next opcode is reachable only by a jump */
 function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
   const row = rowOf(opcode)
   if (opcode === 0x5b || isDefined(TRACED)) {
@@ -105,7 +106,7 @@ function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
   return false
 }
 
-/** A place for another constant. */
+/** Returns the place for another constant. */
 function room(): usize {
   if (constantCount() === maxConstants || isDefined(TRACED)) flush()
   return pushConstant()
@@ -141,12 +142,12 @@ function translateOther(size: u32, pc: u32, opcode: u32): bool {
   if (!isDefined(TRACED) && constantCount() > 0 && withConstant(opcode)) return false
   flush()
   if (isDefined(TRACED) || !joined(opcode)) emit(<u16>opcode)
-  // the STOP that SELFDESTRUCT is, beside what it does
+  // after its effects, SELFDESTRUCT ends the frame like STOP
   if (opcode === 0xff) emit(0)
   return endsBlock(opcode)
 }
 
-/** Calls, creations and what ends a frame: gas left is what it should be after them. @returns whether the code ends here */
+/** Ends the block at calls, creations and opcodes that end a frame, because they need the exact remaining gas. @returns whether the frame ends here */
 function endsBlock(opcode: u32): bool {
   const isEnd = opcode === 0x00 || opcode === 0xf3 || opcode === 0xfd || opcode === 0xff
   if (isEnd || opcode >= 0xf0) endBlock()
@@ -185,7 +186,7 @@ function forget(): void {
   beforeLast = 0
 }
 
-/** Pushes the constants that wait: now they are words like others. */
+/** Pushes all pending constants to the stack. */
 function flush(): void {
   if (constantCount() === 0) return
   out = writeConstants(out)
@@ -196,7 +197,7 @@ function lastIs(instruction: u32): bool {
   return last !== 0 && <u32>load<u16>(last) === instruction
 }
 
-/** Takes back the last instruction. */
+/** Removes the last instruction. */
 function unwrite(): void {
   out = last
   last = beforeLast
@@ -207,7 +208,7 @@ function unwrite(): void {
 
 function duplicate(n: u32): void {
   const from = topConstant() - (<usize>(n - 1) << 5)
-  // a long constant takes 34 bytes of the stream, and the opcode that repeats it one of the code
+  // a long constant takes 34 bytes of the stream, but the opcode that duplicates it only one byte of the code
   if (n <= constantCount() && !isDefined(TRACED) && isShort(from)) {
     copyWord(room(), from)
     return
@@ -224,7 +225,7 @@ function swap(n: u32): void {
 function pop(): void {
   if (constantCount() > 0) {
     dropConstants(1)
-    // those below it were pushed too long ago to be folded: see moreFor in jumps.ts
+    // lower constants are too old to be folded: see moreFor in jumps.ts
     flush()
     return
   }
@@ -245,7 +246,7 @@ function pop(): void {
 
 // ---- joining
 
-/** An opcode whose first operand is a constant. @returns whether it was dealt with */
+/** Translates an opcode whose first operand is a constant. @returns whether it was translated */
 function withConstant(opcode: u32): bool {
   if (foldConstants(opcode)) return true
   const short = topIsAtMost(0xffff)
@@ -283,7 +284,7 @@ function isAddressMask(word: usize): bool {
   return load<u64>(word) === u64.MAX_VALUE && load<u64>(word, 8) === u64.MAX_VALUE && load<u64>(word, 16) === 0xffffffff && load<u64>(word, 24) === 0
 }
 
-/** An opcode that goes with the instruction before it. @returns whether it was dealt with */
+/** Joins an opcode with the instruction before it. @returns whether it was joined */
 function joined(opcode: u32): bool {
   if (last === 0) return false
   const previous = <u32>load<u16>(last)
@@ -333,7 +334,7 @@ function jump(size: u32): void {
   endBlock()
 }
 
-/** A jump to the constant on top, if there is a JUMPDEST. */
+/** Emits a jump to the constant on top, if it is a JUMPDEST. */
 function jumpTo(instruction: u16, size: u32): void {
   const pc = topIsAtMost(0xffffff) ? load<u32>(topConstant()) : size
   dropConstants(1)
@@ -347,7 +348,7 @@ function jumpTo(instruction: u16, size: u32): void {
 
 function jumpIf(size: u32): void {
   if (constantCount() > 0 && !isDefined(TRACED)) {
-    // only what is left when the target is taken may be joined: with more constants the condition is one of them
+    // the condition may be joined only when it is not a constant itself
     jumpTo(constantCount() === 1 ? conditionalJump() : op.opJumpIfTo, size)
   } else {
     flush()
@@ -356,7 +357,7 @@ function jumpIf(size: u32): void {
   endBlock()
 }
 
-/** The jump that takes the compare before it along. */
+/** Joins a preceding comparison with the jump. Returns the jump instruction. */
 function conditionalJump(): u16 {
   if (last === 0) return op.opJumpIfTo
   const compare = <u32>load<u16>(last)

@@ -1,6 +1,6 @@
-// Addition and subtraction modulo 2^256: word.ts says what a word is.
+// Addition and subtraction modulo 2^256. word.ts defines a word.
 
-/** p += q; whether the sum passed 2^256. */
+/** p += q. Returns whether the sum exceeded 2^256 − 1. */
 // @ts-ignore: decorator
 @inline
 export function addTo(p: usize, q: usize): bool {
@@ -25,14 +25,14 @@ export function addTo(p: usize, q: usize): bool {
   return <bool>(u32(t3 < a3) | u32(s3 < c2))
 }
 
-/** p -= q; whether it passed 0. */
+/** p -= q. Returns whether the difference was negative. */
 // @ts-ignore: decorator
 @inline
 export function subFrom(p: usize, q: usize): bool {
   return subtract(p, p, q)
 }
 
-/** to = p - q, each of which `to` may be; whether it passed 0. */
+/** to = p - q; `to` may be p or q. Returns whether the difference was negative. */
 // @ts-ignore: decorator
 @inline
 export function subtract(to: usize, p: usize, q: usize): bool {
@@ -61,7 +61,7 @@ export function subtract(to: usize, p: usize, q: usize): bool {
   return <bool>(u32(a3 < b3) | u32(t3 < c2))
 }
 
-/** Two's complement of a word, in place. */
+/** Negates a word in place (two's complement). */
 export function negate(p: usize): void {
   const w0 = load<u64>(p)
   const w1 = load<u64>(p, 8)

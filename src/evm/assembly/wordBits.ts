@@ -1,4 +1,4 @@
-// Bitwise operations and shifts: word.ts says what a word is.
+// Bitwise operations and shifts. word.ts defines a word.
 import { setLimbs, zero } from './wordCompare'
 
 // @ts-ignore: decorator
@@ -40,7 +40,7 @@ export function not(sp: usize): void {
   store<u64>(sp, ~load<u64>(sp, 24), 24)
 }
 
-/** Leading zero bits, 256 of 0 (EIP-7939). */
+/** Counts leading zero bits, 256 for 0 (EIP-7939). */
 export function clz(sp: usize): void {
   const w0 = load<u64>(sp)
   const w1 = load<u64>(sp, 8)
@@ -53,7 +53,7 @@ export function clz(sp: usize): void {
   setLimbs(sp, zeros, 0, 0, 0)
 }
 
-/** Byte of the second word by index from the most significant one; 0 from 32 on. */
+/** Byte of the second word by index from the most significant byte; 0 from index 32 on. */
 // @ts-ignore: decorator
 @inline
 export function byte(sp: usize): void {
@@ -64,21 +64,21 @@ export function byte(sp: usize): void {
   setLimbs(p, value, 0, 0, 0)
 }
 
-/** Whether the top word is a shift by less than 256 bits. */
+/** Returns whether the top word is a shift by less than 256 bits. */
 // @ts-ignore: decorator
 @inline
 function shifts(sp: usize): bool {
   return ((load<u64>(sp) & ~(<u64>255)) | load<u64>(sp, 8) | load<u64>(sp, 16) | load<u64>(sp, 24)) == 0
 }
 
-/** 64 bits of high:low after a shift to the left by 0 to 63 bits. */
+/** Returns 64 bits of high:low after a left shift by 0 to 63 bits. */
 // @ts-ignore: decorator
 @inline
 export function joinLeft(high: u64, low: u64, bits: u64): u64 {
   return (high << bits) | ((low >>> 1) >>> (63 - bits))
 }
 
-/** The low 64 bits of high:low after a shift to the right by 0 to 63 bits. */
+/** Returns the low 64 bits of high:low after a right shift by 0 to 63 bits. */
 // @ts-ignore: decorator
 @inline
 export function joinRight(high: u64, low: u64, bits: u64): u64 {
@@ -115,7 +115,7 @@ export function sar(sp: usize): void {
   shiftRight(p, load<u64>(sp), sign)
 }
 
-/** Shifts a word by 0 to 255 bits to the right; `fill` (all bits equal) comes in from above. */
+/** Shifts a word right by 0 to 255 bits; `fill` (all bits equal) enters from above. */
 // @ts-ignore: decorator
 @inline
 export function shiftRight(p: usize, shift: u64, fill: u64): void {
@@ -135,7 +135,7 @@ export function shiftRight(p: usize, shift: u64, fill: u64): void {
   }
 }
 
-/** Extends the sign of the second word from the byte whose index, from the least significant one, is on top. */
+/** Extends the sign of the second word from the byte whose index, counted from the least significant byte, is on top. */
 export function signextend(sp: usize): void {
   const p = sp - 32
   const index = load<u64>(sp)

@@ -1,6 +1,6 @@
-// Words to and from big-endian bytes: word.ts says what a word is.
+// Conversion of words to and from big-endian bytes. word.ts defines a word.
 
-/** 16 bytes in the opposite order. */
+/** Returns 16 bytes in reverse order. */
 // @ts-ignore: decorator
 @inline
 function reversed(bytes: v128): v128 {
@@ -24,7 +24,7 @@ export function storeBig(to: usize, from: usize): void {
   loadBig(to, from)
 }
 
-/** `value` without the bytes from `count` on; negative counts are 0. */
+/** Returns `value` without the bytes from `count` on; a negative count gives 0. */
 // @ts-ignore: decorator
 @inline
 function lowBytes(value: u64, count: i32): u64 {
@@ -34,7 +34,8 @@ function lowBytes(value: u64, count: i32): u64 {
 
 /**
  * Reads a big-endian number of 0 to 32 bytes into a word.
- * @param from address of the first byte; reads (and ignores) bytes before it, so from + count must be at least 32. Nothing is read beyond
+ * @param from address of the first byte. Bytes before it are read and ignored, so from + count must be at least 32; no bytes after the number are
+ * read
  */
 export function readBytes(to: usize, from: usize, count: u32): void {
   const end = from + count

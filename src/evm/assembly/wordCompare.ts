@@ -1,6 +1,6 @@
-// Moves, tests and comparisons of words: word.ts says what a word is.
+// Moves, tests and comparisons of words. word.ts defines a word.
 
-/** Copies a word by four scalar moves; source and target may be the same. */
+/** Copies a word with four scalar moves; source and target may be the same. */
 // @ts-ignore: decorator
 @inline
 export function copyWord(to: usize, from: usize): void {
@@ -46,14 +46,14 @@ export function setLimbs(p: usize, w0: u64, w1: u64, w2: u64, w3: u64): void {
   store<u64>(p, w3, 24)
 }
 
-/** The word becomes a number below 2^64. */
+/** Sets a word to a number below 2^64. */
 // @ts-ignore: decorator
 @inline
 export function setSmall(p: usize, value: u64): void {
   setLimbs(p, value, 0, 0, 0)
 }
 
-/** The word becomes 0. */
+/** Sets a word to 0. */
 // @ts-ignore: decorator
 @inline
 export function zero(p: usize): void {
@@ -77,14 +77,14 @@ export function equal(p: usize, q: usize): bool {
   )
 }
 
-/** Whether the word is below 2^32. */
+/** Returns whether the word is below 2^32. */
 // @ts-ignore: decorator
 @inline
 export function fitsU32(p: usize): bool {
   return ((load<u64>(p) >>> 32) | load<u64>(p, 8) | load<u64>(p, 16) | load<u64>(p, 24)) == 0
 }
 
-/** The word as a number, 0xffffffff when it is larger than that. */
+/** Returns the word as a u32, or 0xffffffff when it is larger. */
 // @ts-ignore: decorator
 @inline
 export function toU32Clamped(p: usize): u32 {
@@ -165,7 +165,7 @@ export function iszero(sp: usize): void {
   setSmall(sp, u64(isZero(sp)))
 }
 
-/** Significant bytes of the word at sp - 32, EXP's exponent: 0 to 32 (EIP-160 prices them). */
+/** Returns the number of significant bytes, 0 to 32, of the word at sp - 32: EXP's exponent (EIP-160 charges per byte). */
 export function exponentBytes(sp: usize): u32 {
   const p = sp - 32
   const w3 = load<u64>(p, 24)

@@ -1,21 +1,21 @@
-// Division: word.ts says what a word is. Schoolbook division by 64-bit digits, each digit found with a reciprocal of the divisor's highest
-// one or two limbs (Möller and Granlund, 2011); the divisor is shifted so that its highest bit is set, and what is divided with it.
+// Division; word.ts defines a word. Schoolbook division by 64-bit digits. Each digit is found with a reciprocal of the divisor's highest
+// one or two limbs (Möller and Granlund, 2011). Divisor and dividend are shifted so that the divisor's highest bit is set.
 import { negate } from './wordAdd'
 import { joinLeft, joinRight, shiftRight } from './wordBits'
 import { below, copyWord, setLimbs, setSmall, zero } from './wordCompare'
 import { carry, mulHigh } from './wordMul'
 import { reciprocalOf, reciprocalOfTwo } from './wordReciprocal'
 
-/** Quotient of the last division; limbs above its highest digit are not written. */
+/** Quotient of the last division; limbs above its highest digit are undefined. */
 const quotients: usize = memory.data(64, 16)
 
-/** Limbs up to the highest one that is not 0, of `limbs` at x. */
+/** Returns the number of limbs at x, of `limbs`, up to the highest non-zero limb. */
 function significant(x: usize, limbs: i32): i32 {
   while (limbs > 0 && load<u64>(x + ((limbs - 1) << 3)) == 0) limbs--
   return limbs
 }
 
-/** x, of at least two limbs, / a divisor of one, not 0. The remainder is returned; as many limbs of the quotient go to q, not x. */
+/** Divides x, of at least two limbs, by a non-zero divisor of one limb. Returns the remainder; `limbs` limbs of quotient go to q, which is not x. */
 function divideByOne(q: usize, x: usize, limbs: i32, divisor: u64): u64 {
   const bits = i64.clz(divisor)
   const d = divisor << bits
@@ -52,7 +52,7 @@ function divideByOne(q: usize, x: usize, limbs: i32, divisor: u64): u64 {
   return rest >>> bits
 }
 
-/** x, of at least two limbs, / (divisor1:divisor0). The remainder goes to r. */
+/** Divides x, of at least two limbs, by divisor1:divisor0. The remainder goes to r. */
 function divideByTwo(r: usize, x: usize, limbs: i32, divisor1: u64, divisor0: u64): void {
   const bits = i64.clz(divisor1)
   const d1 = joinLeft(divisor1, divisor0, bits)
@@ -100,7 +100,7 @@ function divideByTwo(r: usize, x: usize, limbs: i32, divisor1: u64, divisor0: u6
   setLimbs(r, joinRight(r1, r0, bits), r1 >>> bits, 0, 0)
 }
 
-/** x, of at least three limbs, / a divisor of three. The remainder goes to r. */
+/** Divides x, of at least three limbs, by a divisor of three limbs. The remainder goes to r. */
 function divideByThree(r: usize, x: usize, limbs: i32, n: usize): void {
   const low0 = load<u64>(n)
   const low1 = load<u64>(n, 8)
@@ -131,7 +131,7 @@ function divideByThree(r: usize, x: usize, limbs: i32, n: usize): void {
     const limb = joinLeft(above, next, bits)
     above = next
     if (r2 == n2 && r1 == n1) {
-      // The digit is 2^64 - 1, and what is left n + limb - 2^64 × (n - rest), where n - rest has one limb.
+      // The digit is 2^64 - 1; the remainder is n + limb - 2^64 × (n - rest), where n - rest has one limb.
       store<u64>(to, <u64>-1)
       const e = n0 - r0
       r0 = n0 + limb
@@ -177,7 +177,7 @@ function divideByThree(r: usize, x: usize, limbs: i32, n: usize): void {
   setLimbs(r, joinRight(r1, r0, bits), joinRight(r2, r1, bits), r2 >>> bits, 0)
 }
 
-/** x, of at least four limbs, / a divisor of four. The remainder goes to r. */
+/** Divides x, of at least four limbs, by a divisor of four limbs. The remainder goes to r. */
 function divideByFour(r: usize, x: usize, limbs: i32, n: usize): void {
   const low0 = load<u64>(n)
   const low1 = load<u64>(n, 8)
@@ -212,7 +212,7 @@ function divideByFour(r: usize, x: usize, limbs: i32, n: usize): void {
     const limb = joinLeft(above, next, bits)
     above = next
     if (r3 == n3 && r2 == n2) {
-      // The digit is 2^64 - 1, and what is left n + limb - 2^64 × (n - rest), where n - rest has two limbs.
+      // The digit is 2^64 - 1; the remainder is n + limb - 2^64 × (n - rest), where n - rest has two limbs.
       store<u64>(to, <u64>-1)
       const e0 = n0 - r0
       const e1 = n1 - r1 - u64(n0 < r0)
@@ -273,7 +273,7 @@ function divideByFour(r: usize, x: usize, limbs: i32, n: usize): void {
   setLimbs(r, joinRight(r1, r0, bits), joinRight(r2, r1, bits), joinRight(r3, r2, bits), r3 >>> bits)
 }
 
-/** Divides `limbs` limbs at x, 4 to 8, by a word n other than 0: the remainder goes to the word r, which may be n; the quotient is left. */
+/** Divides `limbs` limbs at x, 4 to 8, by a non-zero word n. The remainder goes to the word r, which may be n; the quotient goes to `quotients`. */
 export function divideLimbs(r: usize, x: usize, limbs: i32, n: usize): void {
   const used = significant(x, limbs)
   const n0 = load<u64>(n)
@@ -289,7 +289,7 @@ export function divideLimbs(r: usize, x: usize, limbs: i32, n: usize): void {
   setSmall(r, limb % n0)
 }
 
-/** Whether a word has one bit at most. */
+/** Returns whether a word has at most one bit set. */
 // @ts-ignore: decorator
 @inline
 export function singleBit(n: usize): bool {
@@ -297,7 +297,7 @@ export function singleBit(n: usize): bool {
   return bits <= 1
 }
 
-/** The number of the lowest bit that is set; of a word other than 0. */
+/** Returns the index of the lowest set bit of a non-zero word. */
 function lowestBit(p: usize): u64 {
   let bit: u64 = 0
   while (load<u64>(p) == 0) {
@@ -307,7 +307,7 @@ function lowestBit(p: usize): u64 {
   return bit + i64.ctz(load<u64>(p))
 }
 
-/** n becomes x modulo n, for a power of two. */
+/** Sets n to x modulo n, for n a power of two. */
 export function lowBits(n: usize, x: usize): void {
   const n0 = load<u64>(n)
   const n1 = load<u64>(n, 8)
@@ -325,14 +325,14 @@ export function lowBits(n: usize, x: usize): void {
   )
 }
 
-/** Limbs of x above the first are 0. */
+/** Returns whether all limbs of x above the first are 0. */
 // @ts-ignore: decorator
 @inline
 function isOneLimb(x: usize): bool {
   return (load<u64>(x, 8) | load<u64>(x, 16) | load<u64>(x, 24)) == 0
 }
 
-/** The word at p, a divisor of one limb, becomes x / divisor. */
+/** Sets the word at p, whose value is a divisor of one limb, to x / divisor. */
 function divideWord(p: usize, x: usize, divisor: u64): void {
   if (divisor == 0) return
   if (isOneLimb(x)) return store<u64>(p, load<u64>(x) / divisor)

@@ -1,24 +1,24 @@
-// EXP by squaring and multiplying: word.ts says what a word is.
+// EXP by squaring and multiplying. word.ts defines a word.
 import { copyWord, isZero, setLimbs, zero } from './wordCompare'
 import { multiply, square } from './wordMul'
 
-/** The base, kept while its place takes the result. */
+/** The base, saved because the result overwrites it. */
 const kept: usize = memory.data(32, 16)
 
-/** Single bit of a word, by its number from 0 to 255. */
+/** Sets a word to 2^bit, for a bit from 0 to 255. */
 function setBit(p: usize, bit: u64): void {
   zero(p)
   store<u64>(p + usize((bit >>> 6) << 3), <u64>1 << (bit & 63))
 }
 
-/** The number of the highest bit that is set; of a word other than 0. */
+/** Returns the index of the highest set bit of a non-zero word. */
 function highestBit(p: usize): i32 {
   let at: i32 = 3
   while (at > 0 && load<u64>(p + (at << 3)) == 0) at--
   return (at << 6) + 63 - i32(i64.clz(load<u64>(p + (at << 3))))
 }
 
-/** Base on top, exponent below. */
+/** Executes EXP: base on top, exponent below. */
 export function exp(sp: usize): void {
   const p = sp - 32
   if (isZero(p)) return setLimbs(p, 1, 0, 0, 0)
@@ -36,7 +36,7 @@ export function exp(sp: usize): void {
   power(p, sp)
 }
 
-/** The exponent at p, at least 1, is replaced by base ** exponent. */
+/** Replaces the exponent at p, at least 1, by base ** exponent. */
 function power(p: usize, base: usize): void {
   copyWord(kept, base)
   for (let bit = highestBit(p) - 1; bit >= 0; bit--) {

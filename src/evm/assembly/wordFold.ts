@@ -1,5 +1,5 @@
-// MULMOD by a modulus that comes again and again, as that of a curve does: the upper half of the product is folded onto the lower one by a
-// table of powers of two modulo n. Digits have 29 bits, so that nine products of two digits, and as many again, fit a 64-bit column.
+// MULMOD by a modulus that recurs, such as that of a curve. The upper half of the product is folded onto the lower half with a
+// table of powers of two modulo n. Digits have 29 bits, so that eighteen products of two digits fit a 64-bit column.
 import { subFrom } from './wordAdd'
 import { below, copyWord, equal } from './wordCompare'
 import { divideLimbs } from './wordDiv'
@@ -7,27 +7,27 @@ import { mulHigh } from './wordMul'
 
 const mask: u64 = 0x1fffffff
 
-/** The modulus that the tables below are of; 0 at the start. */
+/** The modulus of the tables below; 0 at the start. */
 const modulus: usize = memory.data(32, 16)
 /** Its nine digits. */
 const digits: usize = memory.data(72, 16)
 /**
- * 2^(261 + 29 j) modulo n, for j from 0 to 8: row j, nine digits of 32 bits. First the digits 0 and 1 of all rows, row after row, then the
+ * 2^(261 + 29 j) modulo n, for j from 0 to 8: row j, nine digits of 32 bits. Layout: digits 0 and 1 of all rows, row by row, then
  * digits 2 and 3, 4 and 5, 6 and 7, 80 bytes each; digits 8 last.
  */
 const powers: usize = memory.data(368, 16)
-/** 2^296 / n, or a little less. */
+/** 2^296 / n, rounded down or slightly lower. */
 const inverse: usize = memory.data(8, 16)
 
-/** The last modulus that was not the one above, and how often it came: the tables cost as much as some ten multiplications. */
+/** The last other modulus and how often it occurred. Building the tables costs about ten multiplications. */
 const candidate: usize = memory.data(32, 16)
 const sightings: usize = memory.data(8, 16)
 const wantedSightings: u32 = 8
 
-/** A power of two while the tables are made: five limbs. */
+/** A power of two during table construction: five limbs. */
 const power: usize = memory.data(48, 16)
 
-/** Whether n, at least 2^240, is the modulus that the tables are of; they are made for one that came often. */
+/** Returns whether the tables belong to n, which is at least 2^240. Builds them for a modulus that has occurred often. */
 export function isKnownModulus(n: usize): bool {
   if (equal(n, modulus)) return true
   if (!equal(n, candidate)) {
@@ -47,7 +47,7 @@ function makeTables(n: usize): void {
   store<u64>(power, 0, 32)
   for (let k: u32 = 0; k < 9; k++) store<u64>(digits + (k << 3), digit(k))
   const approximate = f64(load<u64>(n, 24)) * 18446744073709551616.0 + f64(load<u64>(n, 16))
-  // 2^(296 - 128), and a part in 2^50 less.
+  // 2^(296 - 128), reduced by one part in 2^50.
   store<u64>(inverse, u64((374144419156711147060143317175368453031918731001856.0 / approximate) * (1.0 - 1.0 / 1125899906842624.0)))
   store<u64>(power, 0)
   store<u64>(power, 0, 8)
@@ -69,7 +69,7 @@ function makeTables(n: usize): void {
   }
 }
 
-/** Digit k, 0 to 8, of the word at `power`, whose fifth limb is 0. */
+/** Returns digit k, 0 to 8, of the word at `power`, whose fifth limb is 0. */
 function digit(k: u32): u64 {
   const bit = k * 29
   const at = power + ((bit >>> 6) << 3)
@@ -79,8 +79,8 @@ function digit(k: u32): u64 {
 }
 
 /**
- * to = a × b modulo the known modulus; `to` may be either.
- * Columns by Karatsuba's trick: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). First d, a_i b_i, and t, sums of them.
+ * to = a × b modulo the known modulus; `to` may be a or b.
+ * Columns use Karatsuba's identity: a_i b_j + a_j b_i = a_i b_i + a_j b_j + (a_i - a_j)(b_j - b_i). d holds a_i b_i, and t holds sums of them.
  */
 export function multiplyKnown(to: usize, a: usize, b: usize): void {
   const aw0 = load<u64>(a)
@@ -196,7 +196,7 @@ export function squareKnown(to: usize, a: usize): void {
   foldColumns(to, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16)
 }
 
-/** to = the product of these columns, modulo the known modulus. */
+/** to = the product given by its columns, modulo the known modulus. */
 // @ts-ignore: decorator
 @inline
 function foldColumns(
@@ -219,7 +219,7 @@ function foldColumns(
   c15: u64,
   c16: u64,
 ): void {
-  // The digits of what is above 2^261.
+  // The digits above 2^261.
   let column = c8
   const low8 = column & mask
   column = c9 + (column >>> 29)
@@ -240,7 +240,7 @@ function foldColumns(
   const h7 = column & mask
   const h8 = column >>> 29
 
-  // Each of those digits times its power of two modulo n, by pairs of columns.
+  // Each of these digits times its power of two modulo n, in pairs of columns.
   const v0 = i32x4.splat(i32(h0))
   const v1 = i32x4.splat(i32(h1))
   const v2 = i32x4.splat(i32(h2))
@@ -287,7 +287,7 @@ function foldColumns(
   fold67 = i64x2.add(fold67, i64x2.extmul_high_i32x4_u(v7, v128.load(powers, 288)))
   fold67 = i64x2.add(fold67, i64x2.extmul_low_i32x4_u(v8, v128.load(powers, 304)))
 
-  // With the lower columns: less than 2^63 each.
+  // Add the lower columns; each sum is less than 2^63.
   const s0 = c0 + u64(i64x2.extract_lane(fold01, 0))
   const s1 = c1 + u64(i64x2.extract_lane(fold01, 1))
   const s2 = c2 + u64(i64x2.extract_lane(fold23, 0))
@@ -302,11 +302,11 @@ function foldColumns(
   finish(to, s0, s1, s2, s3, s4, s5, s6, s7, s8)
 }
 
-/** to = the number of nine columns, each below 2^63, modulo the known modulus, which it holds less than 2^33 times. */
+/** to = the number given by nine columns, each below 2^63, modulo the known modulus. The quotient is less than 2^33. */
 // @ts-ignore: decorator
 @inline
 function finish(to: usize, s0: u64, s1: u64, s2: u64, s3: u64, s4: u64, s5: u64, s6: u64, s7: u64, s8: u64): void {
-  // The quotient by the upper columns is right or one too small.
+  // The quotient from the upper columns is exact or one too small.
   const q = mulHigh(s8 + (s7 >>> 29), load<u64>(inverse))
   let rest = i64(s0 - q * load<u64>(digits))
   const r0 = u64(rest) & mask

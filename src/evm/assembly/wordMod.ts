@@ -1,11 +1,11 @@
-// ADDMOD and MULMOD: word.ts says what a word is.
+// ADDMOD and MULMOD. word.ts defines a word.
 import { addTo, subFrom } from './wordAdd'
 import { below, copyWord, equal, isZero } from './wordCompare'
 import { divideLimbs, lowBits, singleBit } from './wordDiv'
 import { isKnownModulus, multiplyKnown, multiplyKnownSmall, squareKnown } from './wordFold'
 import { multiplyFull } from './wordMulFull'
 
-/** A sum of up to five limbs, a product of up to eight. */
+/** A sum of up to five limbs or a product of up to eight. */
 const whole: usize = memory.data(64, 16)
 
 /** (a + b) % n in full precision: a on top, the modulus third; 0 for a modulus of 0. */
@@ -24,7 +24,7 @@ export function addmod(sp: usize): void {
   divideLimbs(n, whole, 5, n)
 }
 
-/** Whether a word is below 2^16. */
+/** Returns whether a word is below 2^16. */
 // @ts-ignore: decorator
 @inline
 function below16(p: usize): bool {
@@ -49,11 +49,11 @@ export function mulmod(sp: usize): void {
   divideLimbs(n, whole, 8, n)
 }
 
-/** to = a × b modulo 2^256 - 1, the modulus of full-precision multiplication in contracts; `to` holds 2^256 - 1. */
+/** to = a × b modulo 2^256 - 1, a modulus that contracts use for full-precision multiplication; `to` holds 2^256 - 1. */
 function multiplyOnes(to: usize, a: usize, b: usize): void {
   multiplyFull(whole, a, b)
   const over = addTo(whole, whole + 32)
-  // One more for a sum that passed 2^256, and 2^256 - 1 itself is 0.
+  // Add one when the sum exceeded 2^256 - 1. The value 2^256 - 1 itself becomes 0.
   if (over || equal(whole, to)) increment(whole)
   copyWord(to, whole)
 }

@@ -1,7 +1,7 @@
-// Multiplication: word.ts says what a word is. WebAssembly has no 64 × 64 → 128 bit product, so it is made of four 32-bit ones.
+// Multiplication; word.ts defines a word. WebAssembly has no 64 × 64 → 128 bit product, so it is composed of four 32-bit products.
 import { setLimbs } from './wordCompare'
 
-/** The high 64 bits of a product. */
+/** Returns the high 64 bits of a product. */
 // @ts-ignore: decorator
 @inline
 export function mulHigh(a: u64, b: u64): u64 {
@@ -14,7 +14,7 @@ export function mulHigh(a: u64, b: u64): u64 {
   return aHigh * bHigh + (middle >>> 32) + (other >>> 32)
 }
 
-/** 1 when a sum is below one of its addends, which is when it passed 2^64. */
+/** Returns 1 when a sum is below one of its addends, which means it overflowed 2^64. */
 // @ts-ignore: decorator
 @inline
 export function carry(sum: u64, addend: u64): u64 {
@@ -31,7 +31,7 @@ function multiplyByLimb(to: usize, a0: u64, a1: u64, a2: u64, a3: u64, b: u64): 
   setLimbs(to, a0 * b, column1, column2, mulHigh(a2, b) + a3 * b + carry(column2, low2))
 }
 
-/** to = a × b modulo 2^256; `to` may be either. */
+/** to = a × b modulo 2^256; `to` may be a or b. */
 export function multiply(to: usize, a: usize, b: usize): void {
   const a0 = load<u64>(a)
   const a1 = load<u64>(a, 8)
@@ -64,9 +64,9 @@ export function multiply(to: usize, a: usize, b: usize): void {
   column2 += term
   column3 += carry(column2, term) + mulHigh(a1, b1)
   if ((a2 | a3 | b2 | b3) == 0) {
-    // Both are below 2^128: that was all.
+    // Both factors are below 2^128, so the product is complete.
   } else if (((a2 ^ a3) | (b2 ^ b3)) == 0 && a2 + 1 < 2 && b2 + 1 < 2) {
-    // Of what is negative, but not below -2^128, the upper limbs are all ones: the other one times 2^128 is too much.
+    // A negative factor above -2^128 has upper limbs of all ones: subtract the other factor times 2^128.
     term = b0 & a2
     column3 -= (b1 & a2) + u64(column2 < term)
     column2 -= term

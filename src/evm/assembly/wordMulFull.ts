@@ -1,9 +1,9 @@
-// The product of two words in full, 512 bits: word.ts says what a word is. Vector instructions multiply two pairs of 32-bit digits at once.
+// Full 512-bit product of two words. word.ts defines a word. Vector instructions multiply two pairs of 32-bit digits at once.
 
 /**
- * The eight limbs at `to` become a × b. `to` may be neither.
- * e and o are sums of products by pairs of columns: e from an even column on, o from an odd one. The low halves of the products are summed
- * apart from their high halves (h), which belong to the next column, so that no sum passes 64 bits.
+ * Sets the eight limbs at `to` to a × b. `to` must be neither a nor b.
+ * e and o are sums of products over pairs of columns: e from an even column on, o from an odd one. The low halves of the products are summed
+ * separately from their high halves (h), which belong to the next column, so that no sum exceeds 64 bits.
  */
 export function multiplyFull(to: usize, a: usize, b: usize): void {
   const a01 = v128.load_lane<u64>(a + 8, v128.load_zero<u64>(a), 1)

@@ -1,5 +1,6 @@
-// The compression function F of BLAKE2b, as long as its caller wants. The sixteen words of the state are locals: the eight mixings of a round
-// are written out, for no function of this language can change its caller's.
+// Compression function F of BLAKE2b with any number of rounds. The sixteen words of the state are local variables, and the eight mixings of a round
+// are
+// written out, because a function of this language cannot change its caller's variables.
 // RFC 7693: 2.7 for the order of message words, 3.1 for the mixing, 3.2 for F.
 
 /** h ‖ m ‖ t: 8, 16 and 2 words, little-endian. */
@@ -10,7 +11,7 @@ const offset: usize = input + 192
 /** The working state. */
 const state: usize = memory.data(128)
 
-/** Which message word each mixing takes: after ten rounds it starts again. */
+/** Message word of each mixing; repeats after ten rounds. */
 const schedule: usize = memory.data<u8>([
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
   14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3,
@@ -32,12 +33,12 @@ const initial: usize = memory.data<u64>([
   0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 ])
 
-/** Where the host puts h ‖ m ‖ t; h is replaced by the result. */
+/** Address at which the host writes h ‖ m ‖ t; the result replaces h. */
 export function blake2Input(): usize {
   return input
 }
 
-/** The state from the input, before the first round. */
+/** Initializes the state from the input, before the first round. */
 export function blake2Begin(isFinal: bool): void {
   memory.copy(state, input, 64)
   memory.copy(state + 64, initial, 64)
@@ -46,7 +47,7 @@ export function blake2Begin(isFinal: bool): void {
   if (isFinal) store<u64>(state, ~load<u64>(state, 112), 112)
 }
 
-/** The result, after the last round. */
+/** Writes the result, after the last round. */
 export function blake2Finish(): void {
   for (let i: usize = 0; i < 64; i += 8) {
     store<u64>(input + i, load<u64>(input + i) ^ load<u64>(state + i) ^ load<u64>(state + i, 64))
@@ -59,7 +60,7 @@ function word(row: usize, index: usize): u64 {
   return load<u64>(message + (<usize>load<u8>(row + index) << 3))
 }
 
-/** So many rounds, the first with the first order of message words: all calls but the last want a multiple of ten. */
+/** Runs `count` rounds, starting with the first order of message words. Every call but the last must run a multiple of ten rounds. */
 export function blake2Rounds(count: u32): void {
   let v0 = load<u64>(state, 0)
   let v1 = load<u64>(state, 8)

@@ -1,26 +1,26 @@
-// Natural numbers of any size: 32-bit limbs, least significant first, in as many as the caller says. Digits are multiplied in u64.
+// Natural numbers of any size: 32-bit limbs, least significant first; the caller gives the number of limbs. Digits are multiplied in u64.
 
 export const low: u64 = 0xffffffff
 
-/** The limbs of a big-endian number of some bytes. */
+/** Reads a big-endian number of `bytes` bytes into limbs. */
 export function readLimbs(to: usize, limbs: usize, from: usize, bytes: usize): void {
   memory.fill(to, 0, limbs << 2)
   for (let i: usize = 0; i < bytes; i++) store<u8>(to + i, load<u8>(from + bytes - 1 - i))
 }
 
-/** As many bytes, big-endian; what a number of fewer limbs lacks is zero. */
+/** Writes a number as `bytes` big-endian bytes, padded with zeros. */
 export function writeBytes(to: usize, bytes: usize, from: usize, limbs: usize): void {
   const there = limbs << 2
   for (let i: usize = 0; i < bytes; i++) store<u8>(to + bytes - 1 - i, i < there ? load<u8>(from + i) : 0)
 }
 
-/** The number of limbs without the zeros at the top; none for zero. */
+/** Returns the number of limbs without zero limbs at the top; 0 for zero. */
 export function trim(at: usize, limbs: usize): usize {
   while (limbs > 0 && load<u32>(at + ((limbs - 1) << 2)) == 0) limbs--
   return limbs
 }
 
-/** to = from / 2^(32 words + bits), in as many limbs as are left; `to` may be `from`. */
+/** to = from / 2^(32 words + bits), in the remaining limbs; `to` may be `from`. */
 export function shiftRight(to: usize, from: usize, limbs: usize, words: usize, bits: u64): void {
   for (let i: usize = words; i < limbs; i++) {
     const next: u64 = i + 1 < limbs ? load<u32>(from + ((i + 1) << 2)) : 0
@@ -29,7 +29,7 @@ export function shiftRight(to: usize, from: usize, limbs: usize, words: usize, b
   }
 }
 
-/** to = from · 2^bits in one limb more, for less than 32 bits; `to` may be `from`. */
+/** to = from · 2^bits in one additional limb, for less than 32 bits; `to` may be `from`. */
 function shiftLeft(to: usize, from: usize, limbs: usize, bits: u64): void {
   let carried: u64 = 0
   for (let i: usize = 0; i < limbs; i++) {
@@ -40,7 +40,7 @@ function shiftLeft(to: usize, from: usize, limbs: usize, bits: u64): void {
   store<u32>(to + (limbs << 2), <u32>carried)
 }
 
-/** to −= b, in b's limbs; the borrow out of the last of them. */
+/** to −= b, in b's limbs; returns the borrow of the last limb. */
 export function subtractLimbs(to: usize, b: usize, limbs: usize): u64 {
   let borrow: u64 = 0
   for (let i: usize = 0; i < limbs << 2; i += 4) {
@@ -51,7 +51,7 @@ export function subtractLimbs(to: usize, b: usize, limbs: usize): u64 {
   return borrow
 }
 
-/** Whether a is at least b. */
+/** Returns whether a is at least b. */
 export function isAtLeast(a: usize, b: usize, limbs: usize): bool {
   for (let i: usize = limbs << 2; i > 0; i -= 4) {
     const ofA = load<u32>(a + i - 4)
@@ -61,7 +61,7 @@ export function isAtLeast(a: usize, b: usize, limbs: usize): bool {
   return true
 }
 
-/** to = a · b modulo 2^(32 limbs); `to` is neither. */
+/** to = a · b modulo 2^(32 limbs); `to` must be neither a nor b. */
 export function mulLow(to: usize, a: usize, b: usize, limbs: usize): void {
   const size = limbs << 2
   memory.fill(to, 0, size)
@@ -76,7 +76,7 @@ export function mulLow(to: usize, a: usize, b: usize, limbs: usize): void {
   }
 }
 
-/** to += a · b, where `to` has room for the limbs of both together. */
+/** to += a · b; `to` has the limbs of both factors together. */
 export function addProduct(to: usize, a: usize, aLimbs: usize, b: usize, bLimbs: usize): void {
   for (let i: usize = 0; i < bLimbs; i++) {
     const digit = <u64>load<u32>(b + (i << 2))
@@ -96,10 +96,10 @@ export function addProduct(to: usize, a: usize, aLimbs: usize, b: usize, bLimbs:
 }
 
 /**
- * Leaves the remainder of a division in the lowest limbs of the dividend. Knuth's algorithm D, quotient digits dropped.
- * @param dividend with room for a limb more than it has
+ * Leaves the remainder of a division in the lowest limbs of the dividend. Knuth's algorithm D without the quotient digits.
+ * @param dividend has room for one more limb
  * @param divisor its top limb is not zero
- * @param scratch room for a limb more than the divisor has
+ * @param scratch room for one limb more than the divisor has
  */
 export function reduce(dividend: usize, limbs: usize, divisor: usize, divisorLimbs: usize, scratch: usize): void {
   if (divisorLimbs == 1) {
@@ -122,7 +122,7 @@ function reduceByLimb(dividend: usize, limbs: usize, divisor: u64): void {
   store<u32>(dividend, <u32>rest)
 }
 
-/** Takes the divisor away as often as it goes into its limbs and the one above. */
+/** Subtracts the largest possible multiple of the divisor from the limbs at `at`, one more than the divisor has. */
 function reduceDigit(at: usize, divisor: usize, limbs: usize): void {
   const top = <u64>load<u32>(divisor + ((limbs - 1) << 2))
   const second = <u64>load<u32>(divisor + ((limbs - 2) << 2))

@@ -1,8 +1,9 @@
-// base^exponent mod modulus for any modulus above one, as q · 2^k with an odd q: the power modulo each, then both put together.
-//
-// The host calls `modexpReserve` and puts base ‖ modulus where it says; `modexpBegin`; then `modexpShort` once, or `modexpTable` and
-// `modexpRaise` for each piece of the exponent; `modexpFinish`. Pieces keep a call short, and running code is only replaced by its optimised
-// form between calls.
+// base^exponent mod modulus for any modulus above one. The modulus is q · 2^k with an odd q; the power is computed modulo each and then combined.
+// 
+// Order of calls: `modexpReserve`, after which the host writes base ‖ modulus at the returned address; `modexpBegin`; then `modexpShort` once, or
+// `modexpTable` and `modexpRaise` for each piece of the exponent; `modexpFinish`. Pieces keep a call short, because the engine replaces running code
+// by
+// its optimised form only between calls.
 
 import { addProduct, low, mulLow, readLimbs, shiftRight, subtractLimbs, trim, writeBytes } from './limbs'
 import { beginEven, evenBytes, finishEven, makeEvenTable, raiseEven, raiseEvenShort } from './modexpEven'
@@ -15,17 +16,17 @@ let modulusBytes: usize = 0
 let baseBytes: usize = 0
 /** base ‖ modulus, big-endian; later the result. */
 let input: usize = 0
-/** The modulus without its twos, and its limbs: one and one limb for a power of two. */
+/** The odd factor q of the modulus and its number of limbs: one and one limb for a power of two. */
 let odd: usize = 0
 let oddLimbs: usize = 0
-/** k, and the limbs of numbers modulo 2^k. */
+/** k, and the number of limbs modulo 2^k. */
 let twos: usize = 0
 let evenLimbs: usize = 0
 let base: usize = 0
 let work: usize = 0
 let evenWork: usize = 0
 
-/** Bytes of the piece that `modexpRaise` takes at most, and where it lies. */
+/** Maximum bytes of a piece of the exponent for `modexpRaise`; `modexpPiece` returns its address. */
 export function modexpPieceBytes(): usize {
   return pieceBytes
 }
@@ -34,8 +35,8 @@ export function modexpPiece(): usize {
 }
 
 /**
- * Makes room: some 45 times the modulus and four times the base.
- * @returns where base ‖ modulus go and where the result will be; 0 when there is not so much memory
+ * Reserves memory: about 45 times the modulus and four times the base.
+ * @returns the address of base ‖ modulus and of the result; 0 when the memory does not suffice
  */
 export function modexpReserve(bytesOfBase: usize, bytesOfModulus: usize): usize {
   const limbs = (bytesOfModulus + 3) >> 2
@@ -54,7 +55,7 @@ function align(at: usize): usize {
   return (at + 7) & ~7
 }
 
-/** Takes base and modulus, which must be above one, from where the host has put them. */
+/** Reads base and modulus, which must be above one, from the host's input. */
 export function modexpBegin(): void {
   const limbs = (modulusBytes + 3) >> 2
   const baseLimbs = (baseBytes + 3) >> 2
@@ -79,25 +80,25 @@ function hasOdd(): bool {
   return oddLimbs > 1 || load<u32>(odd) > 1
 }
 
-/** The power of an exponent above zero that has few bits. */
+/** Computes the power for an exponent above zero with few bits. */
 export function modexpShort(exponent: u32): void {
   if (twos > 0) raiseEvenShort(exponent)
   if (hasOdd()) raiseOddShort(exponent)
 }
 
-/** Before the first piece. */
+/** Builds the tables, before the first piece. */
 export function modexpTable(): void {
   if (twos > 0) makeEvenTable()
   if (hasOdd()) makeOddTable(base)
 }
 
-/** Goes on with `count` bytes of the exponent, most significant first, out of the piece. */
+/** Processes the next `count` bytes of the exponent, most significant first, from the piece. */
 export function modexpRaise(count: usize): void {
   if (twos > 0) raiseEven(piece, count)
   if (hasOdd()) raiseOdd(piece, count)
 }
 
-/** Writes the result over the input, as many bytes as the modulus has. */
+/** Writes the result over the input, with as many bytes as the modulus. */
 export function modexpFinish(): void {
   if (twos == 0) {
     writeBytes(input, modulusBytes, finishOdd(), oddLimbs)
@@ -112,7 +113,7 @@ export function modexpFinish(): void {
   join(finishOdd(), even)
 }
 
-/** Of x1 modulo q and x2 modulo 2^k: x1 + q · ((x2 − x1) / q mod 2^k). */
+/** Combines x1 modulo q and x2 modulo 2^k: x1 + q · ((x2 − x1) / q mod 2^k). */
 function join(x1: usize, x2: usize): void {
   const bytes = evenLimbs << 2
   const widened = align(evenWork + evenBytes(evenLimbs))
@@ -132,7 +133,7 @@ function join(x1: usize, x2: usize): void {
   writeBytes(input, modulusBytes, sum, limbs)
 }
 
-/** The low limbs of a number of the odd part's limbs. */
+/** Copies the low limbs of a number modulo q to the limbs of a number modulo 2^k. */
 function widen(to: usize, from: usize): void {
   memory.fill(to, 0, evenLimbs << 2)
   memory.copy(to, from, min(oddLimbs, evenLimbs) << 2)
@@ -146,7 +147,7 @@ function clearAbove(number: usize): void {
   memory.fill(at + 4, 0, (evenLimbs - words - 1) << 2)
 }
 
-/** 1/a modulo 2^(32 limbs): twice as many correct limbs after each step x (2 − a x), from the inverse of a word on. */
+/** Computes 1/a modulo 2^(32 limbs), starting with the inverse of one word. Each step x (2 − a x) doubles the number of correct limbs. */
 function invert(to: usize, a: usize, scratch: usize): void {
   const scratch2 = align(to + (evenLimbs << 2))
   memory.fill(to, 0, evenLimbs << 2)

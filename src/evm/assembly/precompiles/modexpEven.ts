@@ -1,4 +1,4 @@
-// Powers modulo 2^k: products without their upper half. Up to 64 bits they are single words.
+// Powers modulo 2^k, by products without their upper half. Numbers of up to 64 bits are single words.
 
 import { mulLow } from './limbs'
 
@@ -10,16 +10,17 @@ let table: usize = 0
 let power: usize = 0
 let product: usize = 0
 
-/** Bytes that `beginEven` wants to work in. */
+/** Returns the bytes of working memory that `beginEven` needs. */
 export function evenBytes(modulusLimbs: usize): usize {
   return (modulusLimbs + 4) * 4 * 18
 }
 
 /**
+ * Prepares powers modulo 2^k.
  * @param bits k, above zero
- * @param base is read only
+ * @param base only read
  * @param work `evenBytes` of the limbs of k bits, aligned to 8
- * @returns the limbs of a power; what they have above k bits says nothing
+ * @returns the number of limbs of a power; bits above k are undefined
  */
 export function beginEven(bits: usize, base: usize, baseLimbs: usize, work: usize): usize {
   limbs = (bits + 31) >> 5
@@ -35,13 +36,13 @@ export function beginEven(bits: usize, base: usize, baseLimbs: usize, work: usiz
   return limbs
 }
 
-/** Makes the powers that `raiseEven` takes. */
+/** Computes the table of powers that `raiseEven` uses. */
 export function makeEvenTable(): void {
   memory.copy(power, table, size)
   for (let i: usize = 2; i < 16; i++) multiply(table + i * size, table + (i - 1) * size, table + size)
 }
 
-/** power = power^(256^count) · base^exponent, for an exponent of as many bytes. */
+/** power = power^(256^count) · base^exponent, for an exponent of `count` bytes. */
 export function raiseEven(exponent: usize, count: usize): void {
   if (isWord) {
     store<u64>(power, raiseWord(load<u64>(power), exponent, count))
@@ -76,7 +77,7 @@ function raiseWord(to: u64, exponent: usize, count: usize): u64 {
   return to
 }
 
-/** power = base^exponent, bit by bit: without a table, for exponents of few bits. */
+/** power = base^exponent, bit by bit without a table, for exponents of few bits. */
 export function raiseEvenShort(exponent: u32): void {
   memory.copy(power, table + size, size)
   for (let bit = 30 - clz(exponent); bit >= 0; bit--) {
@@ -85,7 +86,7 @@ export function raiseEvenShort(exponent: u32): void {
   }
 }
 
-/** Where the power's limbs are. */
+/** Returns the address of the power's limbs. */
 export function finishEven(): usize {
   return power
 }

@@ -1,16 +1,16 @@
-// Powers modulo an odd number q, by Montgomery's products: numbers are kept times R = 2^(32 limbs). Below 2^64 they are single words, where an
-// exponent bit is paid with a third of a gas; above, limbs of 32 bits.
+// Powers modulo an odd number q with Montgomery products: numbers are stored times R = 2^(32 limbs). Below 2^64 numbers are single words, where a bit
+// of the exponent costs a third of a gas; larger numbers have limbs of 32 bits.
 
 import { isAtLeast, low, reduce, subtractLimbs } from './limbs'
 
 /** Whether numbers are words of 64 bits. */
 let isWord: bool = false
 let modulus: usize = 0
-/** Without zeros at the top, and those of R. */
+/** Limbs of the modulus without zeros at the top, and limbs of R. */
 let modulusLimbs: usize = 0
 let limbs: usize = 0
 let size: usize = 0
-/** 1/q mod 2^64, −1/q mod 2^32 */
+/** 1/q mod 2^64, −1/q mod 2^32. */
 let inverse: u64 = 0
 let negativeInverse: u64 = 0
 /** base^0 … base^15, the current power, and room for a product. */
@@ -18,13 +18,14 @@ let table: usize = 0
 let power: usize = 0
 let product: usize = 0
 
-/** Bytes that `beginOdd` wants to work in. */
+/** Returns the bytes of working memory that `beginOdd` needs. */
 export function oddBytes(modulusLimbs: usize): usize {
   return (modulusLimbs + 4) * 4 * 18
 }
 
 /**
- * @param base with room for `baseLimbs` and two limbs more than the modulus has; it is used up
+ * Prepares powers modulo q.
+ * @param base with room for `baseLimbs` and two limbs more than the modulus has; overwritten
  * @param work `oddBytes`, aligned to 8
  */
 export function beginOdd(at: usize, limbsOfModulus: usize, base: usize, baseLimbs: usize, work: usize): void {
@@ -41,14 +42,14 @@ export function beginOdd(at: usize, limbsOfModulus: usize, base: usize, baseLimb
   toForm(table + size, base, baseLimbs)
 }
 
-/** 1/a mod 2^64: five correct bits to begin with, twice as many after each step. */
+/** Computes 1/a mod 2^64. Starts with five correct bits; each step doubles their number. */
 export function invertWord(a: u64): u64 {
   let x = (a * 3) ^ 2
   for (let i = 0; i < 4; i++) x *= 2 - a * x
   return x
 }
 
-/** number · R mod q. */
+/** to = number · R mod q. */
 function toForm(to: usize, number: usize, numberLimbs: usize): void {
   memory.copy(number + (limbs << 2), number, numberLimbs << 2)
   memory.fill(number, 0, limbs << 2)
@@ -57,7 +58,7 @@ function toForm(to: usize, number: usize, numberLimbs: usize): void {
   memory.copy(to, number, modulusLimbs << 2)
 }
 
-/** Makes the powers that `raiseOdd` takes, the base's being there. `scratch` as the base of `beginOdd`. */
+/** Computes the table of powers that `raiseOdd` uses; the base is already in it. `scratch` has the size of `beginOdd`'s base. */
 export function makeOddTable(scratch: usize): void {
   store<u32>(scratch, 1)
   toForm(table, scratch, 1)
@@ -65,7 +66,7 @@ export function makeOddTable(scratch: usize): void {
   for (let i: usize = 2; i < 16; i++) multiply(table + i * size, table + (i - 1) * size, table + size)
 }
 
-/** power = power^(256^count) · base^exponent, for an exponent of as many bytes. */
+/** power = power^(256^count) · base^exponent, for an exponent of `count` bytes. */
 export function raiseOdd(exponent: usize, count: usize): void {
   if (isWord) {
     store<u64>(power, raiseWord(load<u64>(power), exponent, count))
@@ -100,7 +101,7 @@ function raiseWord(to: u64, exponent: usize, count: usize): u64 {
   return to
 }
 
-/** power = base^exponent, bit by bit: without a table, for exponents of few bits. */
+/** power = base^exponent, bit by bit without a table, for exponents of few bits. */
 export function raiseOddShort(exponent: u32): void {
   memory.copy(power, table + size, size)
   for (let bit = 30 - clz(exponent); bit >= 0; bit--) {
@@ -109,7 +110,7 @@ export function raiseOddShort(exponent: u32): void {
   }
 }
 
-/** The power, below q, out of Montgomery's form. @returns where its limbs are; the table is gone */
+/** Converts the power from Montgomery form to a number below q. Overwrites the table. @returns the address of its limbs */
 export function finishOdd(): usize {
   memory.fill(table, 0, size)
   store<u32>(table, 1)
@@ -134,7 +135,7 @@ function multiplyWords(a: u64, b: u64, q: u64): u64 {
   return high - multiple + (high < multiple ? q : 0)
 }
 
-/** The upper half of a product. */
+/** Returns the upper half of a product. */
 // @ts-ignore: the compiler's decorator
 @inline
 function highProduct(a: u64, b: u64): u64 {
@@ -148,8 +149,8 @@ function highProduct(a: u64, b: u64): u64 {
 }
 
 /**
- * a · b / R mod q; `to` may be either. A digit's product and the multiple of q that clears the lowest limb are added in one go. Limbs are moved
- * one by one: the instructions for whole stretches of memory cost more than a short product.
+ * a · b / R mod q; `to` may be a or b. Each digit's product and the multiple of q that clears the lowest limb are added in one pass. Limbs are moved
+ * one by one, because bulk memory instructions cost more than a short product.
  */
 function multiplyLimbs(to: usize, a: usize, b: usize): void {
   const bytes = limbs << 2
@@ -164,7 +165,7 @@ function multiplyLimbs(to: usize, a: usize, b: usize): void {
   for (let i: usize = 0; i < bytes; i += 4) store<u32>(to + i, load<u32>(result + i))
 }
 
-/** result = (result + a · digit + m q) / 2^32, m being what makes that even. */
+/** result = (result + a · digit + m q) / 2^32, where m makes the division exact. */
 function addDigit(result: usize, a: usize, digit: u64, bytes: usize): void {
   const first = <u64>load<u32>(result) + <u64>load<u32>(a) * digit
   const m = (first * negativeInverse) & low
@@ -180,7 +181,7 @@ function addDigit(result: usize, a: usize, digit: u64, bytes: usize): void {
   storeTop(result + bytes, carry + carryOfM)
 }
 
-/** As `addDigit` of zero. */
+/** Like `addDigit` with digit zero. */
 function clearLimb(result: usize, bytes: usize): void {
   const first = <u64>load<u32>(result)
   const m = (first * negativeInverse) & low

@@ -1,5 +1,5 @@
-// ECDSA over P-256: is r the x of (digest/s) G + (r/s) Q, modulo n? Both products share their doublings; digits are signed and odd, those of G
-// eight bits wide with a table made once, those of Q five bits wide with a table made for each key.
+// ECDSA over P-256: checks that r is the x coordinate of (digest/s) G + (r/s) Q, modulo n. Both products share their doublings. Digits are signed and
+// odd: those of G are eight bits wide with a table built once, those of Q five bits wide with a table built per key.
 
 import { beginField, copy, elementBytes, mul, setBytes, setNumber } from './p256Field'
 import { addAffine, addPoint, beginPoints, clearSum, doubleSum, hasX, isOnCurve, pointBytes, storeAffine, storeSum, sum, sumIsInfinity, tablePointBytes } from './p256Point'
@@ -9,7 +9,7 @@ const baseDigitBits: i32 = 8
 const keyDigitBits: i32 = 5
 const digits: usize = 257
 
-/** Where the host puts digest ‖ r ‖ s ‖ x ‖ y. */
+/** Address at which the host writes digest ‖ r ‖ s ‖ x ‖ y. */
 const input: usize = memory.data(160)
 const r: usize = input + 32
 const s: usize = input + 64
@@ -40,7 +40,7 @@ export function p256Input(): usize {
   return input
 }
 
-/** Whether the signature in the input holds. The caller has seen to its length. */
+/** Returns whether the signature in the input is valid. The caller has checked the input length. */
 export function p256Verify(): bool {
   if (!isReady) begin()
   if (!isScalar(r) || !isScalar(s) || !isElement(keyX) || !isElement(keyY)) return false
@@ -76,7 +76,7 @@ function begin(): void {
   isReady = true
 }
 
-/** 1/a: the power p − 2, bit by bit. */
+/** Computes 1/a as the power p − 2, bit by bit. */
 function invert(to: usize, a: usize): void {
   setNumber(to, 0, 0, 0, 1)
   raise(to, a, prime3)
@@ -92,7 +92,7 @@ function raise(to: usize, a: usize, exponent: u64): void {
   }
 }
 
-/** Whether 32 bytes, big-endian, are a number below p. */
+/** Returns whether 32 big-endian bytes are a number below p. */
 function isElement(from: usize): bool {
   return isBelowPrime(bswap(load<u64>(from)), bswap(load<u64>(from, 8)), bswap(load<u64>(from, 16)), bswap(load<u64>(from, 24)))
 }
@@ -103,7 +103,7 @@ function isBelowPrime(w3: u64, w2: u64, w1: u64, w0: u64): bool {
   return w1 != prime1 ? w1 < prime1 : w0 < prime0
 }
 
-/** The digits of digest/s and r/s. */
+/** Computes the digits of digest/s and r/s. */
 function makeDigits(): void {
   setScalar(inverse, s)
   invertScalar(inverse, inverse)
@@ -117,7 +117,7 @@ function makeDigits(): void {
   recode(keyDigits, words, keyDigitBits)
 }
 
-/** Writes a number of four words as one signed byte for each bit: zero, or an odd number below 2^(width − 1) with width − 1 zeros after it. */
+/** Writes a number of four words as one signed byte per bit: zero, or an odd number below 2^(width − 1) followed by width − 1 zeros. */
 function recode(to: usize, from: usize, width: i32): void {
   memory.fill(to, 0, digits)
   let carry: u64 = 0
@@ -136,7 +136,7 @@ function recode(to: usize, from: usize, width: i32): void {
   store<u8>(to + 256, u8(carry))
 }
 
-/** The bits of a number of four words from one on, 8 of them at least while there are some. */
+/** Returns the bits of a four-word number from `bit` on, at least 8 of them while bits remain. */
 function bits(from: usize, bit: i32): u64 {
   const word = bit >> 6
   const shift = bit & 63
@@ -169,7 +169,7 @@ function addUp(): void {
   }
 }
 
-/** The sum's x, a number below p, may be r or r + n. */
+/** Returns whether the sum's x, a number below p, is r or r + n. */
 function xIsR(): bool {
   const w3 = bswap(load<u64>(r))
   const w2 = bswap(load<u64>(r, 8))
@@ -177,7 +177,7 @@ function xIsR(): bool {
   const w0 = bswap(load<u64>(r, 24))
   setNumber(element, w3, w2, w1, w0)
   if (hasX(element)) return true
-  // p − n has 128 bits: above that, r + n is no element
+  // p − n has 128 bits: for a larger r, r + n is not a field element
   if (w3 != 0 || w2 != 0) return false
   return addOrder(w1, w0)
 }

@@ -1,8 +1,9 @@
 // Numbers modulo p = 2^256 − 2^224 + 2^192 + 2^96 − 1, the field of P-256.
 //
-// An element is nine signed limbs of 29 bits in i64, least significant first, in Montgomery form (times 2^261). Limbs 0…7 of what `mul` gives
-// are in [0, 2^29), those of a sum or difference a bit outside; the top limb takes the sign. Values stay within some multiples of p and are
-// only made unique where they are compared. Products of limbs are added up without carries: nine of them stay below 2^63 while one factor's
+// An element is nine signed limbs of 29 bits in i64, least significant first, in Montgomery form (times 2^261). After `mul`, limbs 0…7 are in [0,
+// 2^29);
+// after a sum or difference they may be slightly outside. The top limb carries the sign. Values stay within some multiples of p and are
+// made unique only for comparison. Limb products are added without carries: nine of them stay below 2^63 while one factor's
 // limbs are below 2^29 and the other's below 2^30.
 
 /** Bytes of an element. */
@@ -10,19 +11,19 @@ export const elementBytes: usize = 72
 const limbBits: i64 = 29
 const mask: i64 = 0x1fffffff
 
-/** The number one as it is, not in Montgomery form: a product with it takes an element out of that form. */
+/** The number one, not in Montgomery form. A product with it takes an element out of that form. */
 const plainOne: usize = memory.data(72)
 const reduced: usize = memory.data(72)
-/** 2^522 mod p: a product with it brings a number into Montgomery form. */
+/** 2^522 mod p. A product with it brings a number into Montgomery form. */
 const intoForm: usize = memory.data(72)
 
-/** Fills the constants; before anything else here. */
+/** Initializes the constants. Must run before any other function here. */
 export function beginField(): void {
   setWords(plainOne, 0, 0, 0, 1)
   setWords(intoForm, 0x000013fffffff7ff, 0xfffffffffffffbff, 0xffffeffffffffc00, 0x0000000000000c00)
 }
 
-/** The limbs of a number of four 64-bit words, the most significant first. */
+/** Sets the limbs of a number given as four 64-bit words, most significant first. */
 export function setWords(to: usize, w3: u64, w2: u64, w1: u64, w0: u64): void {
   store<u64>(to, w0 & mask)
   store<u64>(to, (w0 >> 29) & mask, 8)
@@ -35,13 +36,13 @@ export function setWords(to: usize, w3: u64, w2: u64, w1: u64, w0: u64): void {
   store<u64>(to, w3 >> 40, 64)
 }
 
-/** The element of a number of 32 bytes, big-endian and below p. */
+/** Sets an element from 32 big-endian bytes of a number below p. */
 export function setBytes(to: usize, from: usize): void {
   setWords(to, bswap(load<u64>(from)), bswap(load<u64>(from, 8)), bswap(load<u64>(from, 16)), bswap(load<u64>(from, 24)))
   mul(to, to, intoForm)
 }
 
-/** As `setBytes`, of four words. */
+/** Sets an element like `setBytes`, from four words. */
 export function setNumber(to: usize, w3: u64, w2: u64, w1: u64, w0: u64): void {
   setWords(to, w3, w2, w1, w0)
   mul(to, to, intoForm)
@@ -110,7 +111,7 @@ function storeCarried(to: usize, t0: i64, t1: i64, t2: i64, t3: i64, t4: i64, t5
   store<i64>(to, t8 + (t7 >> limbBits), 64)
 }
 
-/** a − b, or a + b: no carries, so the limbs are as large as those of both together. */
+/** a − b, or a + b, without carries: each limb is the sum or difference of the two limbs. */
 export function subtract(to: usize, a: usize, b: usize): void {
   for (let i: usize = 0; i < elementBytes; i += 8) store<i64>(to + i, load<i64>(a + i) - load<i64>(b + i))
 }
@@ -120,8 +121,8 @@ export function add(to: usize, a: usize, b: usize): void {
 }
 
 /**
- * 2^shiftA · a − 2^shiftB · b, brought back to between about 0 and p. Each limb passes its excess on to the next, once, so limbs may be a few
- * units off; what is above bit 256 goes back in as 2^256 = 2^224 − 2^192 − 2^96 + 1.
+ * Computes 2^shiftA · a − 2^shiftB · b, reduced to between about 0 and p. Each limb passes its carry to the next limb once, so limbs may be a few
+ * units out of range. The part above bit 256 is reduced with 2^256 = 2^224 − 2^192 − 2^96 + 1.
  */
 export function combine(to: usize, a: usize, shiftA: i64, b: usize, shiftB: i64): void {
   const c0 = limb(a, shiftA, b, shiftB)
@@ -151,7 +152,7 @@ function limb(a: usize, shiftA: i64, b: usize, shiftB: i64): i64 {
   return (load<i64>(a) << shiftA) - (load<i64>(b) << shiftB)
 }
 
-/** Whether a is a multiple of p. Taken out of Montgomery form it is a number from 0 to p, so a multiple is 0 or p itself. */
+/** Returns whether a is a multiple of p. Outside Montgomery form the number is from 0 to p, so a multiple is 0 or p itself. */
 export function isZero(a: usize): bool {
   mul(reduced, a, plainOne)
   let any: u64 = 0

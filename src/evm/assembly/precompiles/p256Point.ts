@@ -1,8 +1,8 @@
-// Points of P-256 in Jacobian coordinates: x = X/Z², y = Y/Z³. The group's order is prime and odd, so no point but infinity has Y = 0.
+// Points of P-256 in Jacobian coordinates: x = X/Z², y = Y/Z³. The group's order is an odd prime, so only infinity has Y = 0.
 
 import { add, combine, copy, elementBytes, isZero, mul, setNumber, subtract } from './p256Field'
 
-/** A point: X, Y, Z. In a table also Z², Z³. One of two coordinates has Z = 1. */
+/** A point: X, Y, Z; in a table also Z², Z³. A point given by two coordinates has Z = 1. */
 export const pointBytes: usize = 3 * elementBytes
 export const tablePointBytes: usize = 5 * elementBytes
 const atY: usize = elementBytes
@@ -20,11 +20,11 @@ const signedY: usize = memory.data(72)
 const zero: usize = memory.data(72)
 const one: usize = memory.data(72)
 
-/** The point that sums are made in, and whether it is infinity: then its coordinates say nothing. */
+/** Accumulator point. When it is infinity, its coordinates are undefined. */
 export const sum: usize = memory.data(216)
 export let sumIsInfinity: bool = true
 
-/** Fills the constant; before anything else here. */
+/** Initializes the constant. Must run before any other function here. */
 export function beginPoints(): void {
   setNumber(one, 0, 0, 0, 1)
 }
@@ -56,7 +56,7 @@ export function doubleSum(): void {
   combine(y, d, 0, f, 3)
 }
 
-/** Adds a point of two coordinates, or with `negative` takes it away: 8 products, 3 squares. */
+/** Adds a point of two coordinates, or subtracts it with `negative`: 8 products, 3 squares. */
 export function addAffine(point: usize, negative: bool): void {
   const y = withSign(point + atY, negative)
   if (sumIsInfinity) {
@@ -71,7 +71,7 @@ export function addAffine(point: usize, negative: bool): void {
   if (!finishAddition(sum, sum + atY)) meetAgain(point, y, one)
 }
 
-/** Adds a point of a table, or takes it away: 11 products, 3 squares. */
+/** Adds a table point, or subtracts it: 11 products, 3 squares. */
 export function addPoint(point: usize, negative: bool): void {
   const y = withSign(point + atY, negative)
   if (sumIsInfinity) {
@@ -90,8 +90,9 @@ export function addPoint(point: usize, negative: bool): void {
 }
 
 /**
- * The rest of both: c and d are the point's x and y over the common denominator, `x` and `y` those of the sum, and the sum's Z is the product
- * of the two Z. False, and nothing but Z changed, where the x are equal.
+ * Completes an addition: c and d are the point's x and y over the common denominator, `x` and `y` are those of the sum, and the sum's Z is the
+ * product
+ * of the two Z. Returns false, having changed only Z, when the x coordinates are equal.
  */
 function finishAddition(x: usize, y: usize): bool {
   const z = sum + atZ
@@ -112,7 +113,7 @@ function finishAddition(x: usize, y: usize): bool {
   return true
 }
 
-/** A point added to itself or to its opposite; d says which. */
+/** Adds a point to itself or to its opposite; d distinguishes the two. */
 function meetAgain(point: usize, y: usize, z: usize): void {
   if (isZero(d)) {
     setSum(point, y, z)
@@ -135,7 +136,7 @@ function withSign(y: usize, negative: bool): usize {
   return signedY
 }
 
-/** Stores the sum as a table's point; it must not be infinity. */
+/** Stores the sum as a table point; it must not be infinity. */
 export function storeSum(to: usize): void {
   memory.copy(to, sum, pointBytes)
   mul(to + atZ2, to + atZ, to + atZ)
@@ -150,7 +151,7 @@ export function storeAffine(to: usize, inverse: usize): void {
   mul(to + atY, sum + atY, a)
 }
 
-/** Whether x = X/Z² is the number whose element this is. */
+/** Returns whether x = X/Z² equals the element. */
 export function hasX(element: usize): bool {
   mul(a, sum + atZ, sum + atZ)
   mul(a, a, element)
@@ -158,7 +159,7 @@ export function hasX(element: usize): bool {
   return isZero(a)
 }
 
-/** Whether y² = x³ − 3x + `constant`. */
+/** Returns whether y² = x³ − 3x + `constant`. */
 export function isOnCurve(x: usize, y: usize, constant: usize): bool {
   mul(a, x, x)
   mul(a, a, x)

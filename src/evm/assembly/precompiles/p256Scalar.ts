@@ -1,19 +1,19 @@
-// Numbers modulo n, the order of P-256's group: limbs as in p256Field.ts, with a reduction that fits any modulus. Only a handful of products
-// per signature, so this takes its speed from what the field needs anyway.
+// Numbers modulo n, the order of P-256's group: limbs as in p256Field.ts, with a reduction for any modulus. Only a few products
+// per signature run here, so speed is not critical.
 
 import { elementBytes, setWords } from './p256Field'
 
 const limbBits: u64 = 29
 const mask: u64 = 0x1fffffff
-/** −1/n mod 2^29 */
+/** −1/n mod 2^29. */
 const negativeInverse: u64 = 0xe00bc4f
 
 const order: usize = memory.data(72)
-/** 2^522 mod n */
+/** 2^522 mod n. */
 const intoForm: usize = memory.data(72)
 const plainOne: usize = memory.data(72)
 const power: usize = memory.data(72)
-/** The sixteen powers of the number that is inverted. */
+/** The first sixteen powers of the number to invert. */
 const powers: usize = memory.data(16 * 72)
 const product: usize = memory.data(80)
 
@@ -22,14 +22,14 @@ const order2: u64 = 0xffffffffffffffff
 const order1: u64 = 0xbce6faada7179e84
 const order0: u64 = 0xf3b9cac2fc632551
 
-/** Fills the constants; before anything else here. */
+/** Initializes the constants. Must run before any other function here. */
 export function beginScalars(): void {
   setWords(order, order3, order2, order1, order0)
   setWords(intoForm, 0x84b6556a65587f06, 0x16c8e4adafb16586, 0x1f11fc5bb2d31a99, 0x45e9cfeeb48d9ef5)
   setWords(plainOne, 0, 0, 0, 1)
 }
 
-/** Whether 32 bytes, big-endian, are a number from 1 to n − 1. */
+/** Returns whether 32 big-endian bytes are a number from 1 to n − 1. */
 export function isScalar(from: usize): bool {
   const w3 = bswap(load<u64>(from))
   const w2 = bswap(load<u64>(from, 8))
@@ -63,18 +63,18 @@ export function mulScalars(to: usize, a: usize, b: usize): void {
   }
 }
 
-/** Into Montgomery form, from 32 bytes, big-endian. */
+/** Sets a number in Montgomery form from 32 big-endian bytes. */
 export function setScalar(to: usize, from: usize): void {
   setPlain(to, from)
   mulScalars(to, to, intoForm)
 }
 
-/** As it is. */
+/** Sets a number from 32 big-endian bytes, not in Montgomery form. */
 export function setPlain(to: usize, from: usize): void {
   setWords(to, bswap(load<u64>(from)), bswap(load<u64>(from, 8)), bswap(load<u64>(from, 16)), bswap(load<u64>(from, 24)))
 }
 
-/** 1 / a, both in Montgomery form: the power n − 2, four bits a step. */
+/** Computes 1 / a, both in Montgomery form, as the power n − 2 with four bits per step. */
 export function invertScalar(to: usize, a: usize): void {
   mulScalars(powers, intoForm, plainOne)
   for (let i: usize = 1; i < 16; i++) mulScalars(powers + i * elementBytes, powers + (i - 1) * elementBytes, a)
@@ -94,7 +94,7 @@ function raise(a: usize, exponent: u64): void {
   }
 }
 
-/** Four words of 64 bits, least significant first, of the number below n that a below 2n is. */
+/** Reduces a number below 2n to below n and writes it as four 64-bit words, least significant first. */
 export function toWords(to: usize, a: usize): void {
   const w0 = load<u64>(a) | (load<u64>(a, 8) << 29) | (load<u64>(a, 16) << 58)
   const w1 = (load<u64>(a, 16) >> 6) | (load<u64>(a, 24) << 23) | (load<u64>(a, 32) << 52)
