@@ -4,12 +4,12 @@ export const evmFault = defineFaults({
   EVM_TOO_LARGE: {
     severity: 'fatal',
     says: () => 'a message needs more memory than the interpreter has',
-    fix: 'give the call less gas: no block within the limits of its chain needs that much',
+    fix: 'reduce the gas of the call; no valid block needs that much memory',
   },
   UNSUPPORTED: {
     severity: 'fatal',
-    says: (d: { tracer: string }) => `there is no tracer ${d.tracer}`,
-    fix: 'take callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, or none for struct logs; tracers in JavaScript are not run',
+    says: (d: { tracer: string }) => `unknown tracer ${d.tracer}`,
+    fix: 'use callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, or none for struct logs; JavaScript tracers are not supported',
   },
   INVALID_TRACER_CONFIG: {
     severity: 'fatal',
@@ -19,6 +19,6 @@ export const evmFault = defineFaults({
   TRACE_TOO_LARGE: {
     severity: 'fatal',
     says: (d: { tracer: string; maxBytes: number }) => `the result of ${d.tracer} is larger than ${d.maxBytes} bytes`,
-    fix: 'ask for less: of struct logs "limit", "disableStack", "disableStorage", no "enableMemory"; "onlyTopCall" of callTracer, "disableCode" of prestateTracer',
+    fix: 'reduce the result: for struct logs set "limit", "disableStack" or "disableStorage" and omit "enableMemory"; for callTracer set "onlyTopCall"; for prestateTracer set "disableCode"',
   },
 })

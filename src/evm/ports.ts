@@ -4,23 +4,23 @@ import type { Log } from '#types/log'
 import type { StateDiff } from '#types/stateDiff'
 
 export type Account = {
-  /** u64 */
+  /** u64. */
   readonly nonce: bigint
-  /** wei */
+  /** Wei. */
   readonly balance: bigint
   readonly codeHash: Hash
-  /** root of the account's storage as of the view; stale while a block runs. An empty one says that there are no slots: none is asked for (EIP-7610) */
+  /** Storage root in the view; stale while a block runs. The empty root means that the account has no slots, and none is read (EIP-7610). */
   readonly storageRoot: Hash
 }
 
-/** What a view was asked for; keys are hashed. */
+/** State that a view was asked for; keys are hashed. */
 export type WantedState =
   | { readonly kind: 'account'; readonly addressKey: Uint8Array }
   | { readonly kind: 'slot'; readonly addressKey: Uint8Array; readonly slotKey: Uint8Array }
   | { readonly kind: 'code'; readonly codeHash: Hash }
   | { readonly kind: 'blockHash'; readonly number: number }
 
-/** Thrown by a view that does not have something yet: whoever runs the message fetches it, and lets the session `resume`. */
+/** Thrown by a view that does not have the requested state yet. The caller fetches it and calls `resume` on the session. */
 export class MissingState extends Error {
   readonly wanted: WantedState
 
@@ -32,37 +32,37 @@ export class MissingState extends Error {
 
 /**
  * State before the first transaction of a session, by hashed key: `addressKey` is keccak(address), `slotKey` is keccak(slot), 32 bytes each.
- * Synchronous; implementations throw MissingState when they can answer later, and a Fault when they cannot. Keys handed in may be kept.
- * One object gives the same answers for ever: a later session on it need not ask again.
+ * Synchronous. Implementations throw MissingState when the state can be fetched, and a Fault when it cannot. They may keep the keys passed in.
+ * One object always returns the same values, so a later session on it may reuse values already read.
  */
 export interface StateView {
   account(addressKey: Uint8Array): Account | undefined
-  /** 32 bytes big-endian; undefined is zero */
+  /** 32 bytes big-endian; undefined means zero. */
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined
   code(codeHash: Hash): Uint8Array
-  /** hash of one of the 256 blocks before the one that runs; undefined when out of reach */
+  /** Hash of one of the 256 blocks before the running block; undefined for other numbers. */
   blockHash(number: number): Hash | undefined
 }
 
 export type BlockEnv = {
   readonly chainId: bigint
   readonly number: number
-  /** seconds */
+  /** Seconds. */
   readonly timestamp: number
   readonly beneficiary: Address
   readonly prevRandao: Hash
-  /** gas */
+  /** Gas. */
   readonly gasLimit: bigint
-  /** wei per gas */
+  /** Wei per gas. */
   readonly baseFee: bigint
-  /** wei per blob gas; 1 on OP chains */
+  /** Wei per blob gas; 1 on OP chains. */
   readonly blobBaseFee: bigint
 }
 
-/** What the transaction gives to each of its calls, and what it has warm from the start (EIP-2929, EIP-2930, EIP-3651). */
+/** Values of a transaction that all its calls share, and the entries that start warm (EIP-2929, EIP-2930, EIP-3651). */
 export type TransactionEnv = {
   readonly origin: Address
-  /** effective, wei per gas */
+  /** Effective price, wei per gas. */
   readonly gasPrice: bigint
   readonly blobHashes: readonly Hash[]
   readonly warm: readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
@@ -70,12 +70,12 @@ export type TransactionEnv = {
 
 export type Message = {
   readonly caller: Address
-  /** null: a contract creation, at the address that the caller's nonce gives (the nonce *before* this message; `run` raises it) */
+  /** null: a contract creation at the address given by the caller's nonce before this message; `run` increments the nonce. */
   readonly to: Address | null
-  /** wei */
+  /** Wei. */
   readonly value: bigint
   readonly data: Uint8Array
-  /** gas, intrinsic gas already taken */
+  /** Gas, without the intrinsic gas. */
   readonly gas: bigint
 }
 
@@ -98,9 +98,9 @@ export type HaltReason =
 
 type Ended = {
   readonly gasLeft: bigint
-  /** refund counter (EIP-3529 not yet applied); zero unless success */
+  /** Refund counter (before the cap of EIP-3529); zero unless the message succeeded. */
   readonly gasRefund: bigint
-  /** return data, or the revert reason */
+  /** Return data, or the revert data. */
   readonly output: Uint8Array
 }
 export type Outcome =
@@ -109,54 +109,55 @@ export type Outcome =
   | (Ended & { readonly kind: 'halt'; readonly reason: HaltReason })
 
 /**
- * Called before each piece of work that cannot be interrupted, with its gas: at most a million, or what a precompile costs; 0 before a code is
- * loaded, which costs more time than gas. What it throws ends the message and is passed on: a deadline, a cancel. The session is of no use after that.
+ * Called before each piece of work that cannot be interrupted, with its gas: at most a million, or the gas of a precompile; 0 before a code is
+ * loaded, which costs more time than gas. An exception ends the message and is rethrown; a deadline or cancellation uses this. The session is
+ * unusable afterwards.
  */
 export type Pace = (pieceGas: number) => void
 
 /**
- * Time that a gas takes at most, about, in ns: a KECCAK256 of a page or a MODEXP of the worst shape comes to 30 on a machine of two shared cores.
+ * Estimated maximum time per gas, in ns. A KECCAK256 of a page and a MODEXP of the worst shape take 30 on a machine of two shared cores.
  * A pace multiplies a piece's gas by it to estimate when the piece ends.
  */
 export const slowNsPerGas = 30
 
 /**
- * State while one block (or one `eth_call`) runs: the view plus what has changed. Reads see all changes. Order of use for a transaction:
+ * State while one block (or one `eth_call`) runs: the view plus all changes. Reads see all changes. Call order for a transaction:
  * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
- * transactions without fees. A revert or halt inside `run` undoes what the message changed, not what was changed before it.
- * Any call passes on what the view throws. After MissingState the session stays as it was before the call; only a message that was running goes
- * on by `resume`. Disposing gives back the memory of the session, which is of no use then; one that is not disposed is collected like any object.
+ * transactions without fees. A revert or halt inside `run` undoes the changes of the message but not earlier changes.
+ * Every call rethrows exceptions of the view. After MissingState the session is as before the call, except that an interrupted message continues with
+ * `resume`. Disposal releases the session's memory and makes it unusable; a session that is not disposed is garbage-collected.
  */
 export interface EvmSession extends Disposable {
-  /** undefined when the account does not exist */
+  /** undefined when the account does not exist. */
   account(address: Address): Account | undefined
-  /** value of a storage slot by its 32-byte number */
+  /** Value of a storage slot by its 32-byte number. */
   slot(address: Address, slot: Hash): bigint
   code(address: Address): Uint8Array
   /** Adds wei; creates the account. Zero wei touches it (EIP-161). */
   addBalance(address: Address, wei: bigint): void
-  /** Takes wei; RangeError when there are fewer: the caller checks first. */
+  /** Subtracts wei; throws RangeError when the balance is too low, so callers check first. */
   subtractBalance(address: Address, wei: bigint): void
   setNonce(address: Address, nonce: bigint): void
-  /** Sets code as it is: delegations (EIP-7702), force-deployments. Empty code removes it. */
+  /** Sets code without checks, for delegations (EIP-7702) and forced deployments. Empty code removes the code. */
   setCode(address: Address, code: Uint8Array): void
-  /** Everything changed since the checkpoint can be undone until `endTransaction`. */
+  /** Creates a checkpoint. Later changes can be undone until `endTransaction`. */
   checkpoint(): number
   revertTo(checkpoint: number): void
   beginTransaction(env: TransactionEnv): void
-  /** Runs a message to its end. The value moves from caller to callee inside. */
+  /** Runs a message to its end. Also moves the value from caller to callee. */
   run(message: Message, pace?: Pace): Outcome
-  /** Goes on with the message that MissingState has interrupted, once the view has what was wanted. */
+  /** Continues the message that MissingState interrupted, once the view has the requested state. */
   resume(): Outcome
-  /** Removes self-destructed and touched empty accounts, forgets warm sets, transient storage and checkpoints. */
+  /** Removes self-destructed accounts and touched empty accounts; clears warm sets, transient storage and checkpoints. */
   endTransaction(): void
-  /** All changes since the session was opened: values that came back to the view's are left out. */
+  /** Returns all changes since the session was opened, without values that again equal the view's. */
   diff(): StateDiff
-  /** The accounts of `diff`, and those whose slots are in it, in no order. */
+  /** Returns the accounts of `diff` and those with slots in it, unordered. */
   changed(): readonly Address[]
 }
 
 export interface Evm {
-  /** @param pace of messages that are run without one of their own */
+  /** Opens a session. @param pace default for messages that are run without a pace */
   open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace): EvmSession
 }

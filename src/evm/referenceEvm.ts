@@ -6,13 +6,13 @@ import { ReferenceSession } from './reference/session.ts'
 const codeCacheBytes = 64 * 2 ** 20
 
 export type ReferenceOptions = {
-  /** present: each move of wei inside a message is a log among the others, gone when its frame fails */
+  /** When set, each transfer of wei inside a message adds a log, which is removed when its frame fails. */
   readonly logOfTransfer?: LogOfTransfer
 }
 
 /**
- * The reference interpreter: synchronous, words as bigint, frames without recursion, rules from Frontier to Osaka. Written to be read and
- * believed. Its sessions share prepared code and nothing else. A session passes on what its view throws, and is of no use after that.
+ * Creates the reference interpreter: synchronous, words as bigint, frames without recursion, rules from Frontier to Osaka. Optimised for readability.
+ * Its sessions share only prepared code. A session rethrows exceptions of its view and is unusable afterwards.
  */
 export function createReferenceEvm(options: ReferenceOptions = {}): Evm {
   const codes = createCodeCache(codeCacheBytes)

@@ -7,15 +7,15 @@ import { noEvents } from './tracers/noEvents.ts'
 import { opcode } from './tracers/opcodeNames.ts'
 import { Touched, touchingOps } from './tracers/touched.ts'
 
-/** Accounts by address, each with slots by number. */
+/** Accounts by address, each with its slots by number. */
 export type TouchedState = readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
 
-/** Notes the accounts and slots that transactions reach for, whether or not they are there, and whose code they run or read. */
+/** Listener that records the accounts and slots that transactions access, whether or not they exist, and the accounts whose code they run or read. */
 export type TouchedListener = TraceListener & { list(): TouchedState; codes(): Iterable<Address> }
 
 const addressMask = (1n << 160n) - 1n
 
-/** @param maxBytes of the list, about. @throws (while it listens) Fault TRACE_TOO_LARGE */
+/** Creates a listener. @param maxBytes approximate size of the list. @throws Fault TRACE_TOO_LARGE, from its callbacks */
 export function createTouchedListener(maxBytes: number): TouchedListener {
   const touched = new Touched(createBudget('state reads', maxBytes))
   const coded = new Set<Address>()

@@ -3,73 +3,75 @@ import type { Address, Hash } from '#types/ids'
 import type { Account, HaltReason } from './ports.ts'
 
 /**
- * What the traced build of the interpreter tells while a message runs, and what a tracer is. Callbacks are synchronous and come in the order of
- * execution; bytes and steps handed in are good during the call only: a tracer copies what it keeps. What a callback throws ends the message and
- * is passed on, as with `Pace`.
+ * Events of the traced build while a message runs, and the interface of a tracer. Callbacks are synchronous and follow the order of
+ * execution. Bytes and steps passed to a callback are valid during the call only, so a tracer copies the data it keeps. An exception of a callback
+ * ends the
+ * message and is rethrown, as with `Pace`.
  */
 
 export type FrameKind = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2' | 'SELFDESTRUCT'
 
 /**
- * A call or creation begins: the message itself (depth 0), and everything that an opcode asks for, also what ends at once because it is too deep,
- * lacks the money, or is a precompile. A SELFDESTRUCT is a frame that is left at once, with no gas.
+ * The start of a call or creation: the message itself (depth 0) and every frame that an opcode requests, including frames that end immediately
+ * because of
+ * call depth, insufficient balance or a precompile. A SELFDESTRUCT is a frame that ends immediately and uses no gas.
  */
 export type FrameStart = {
   readonly kind: FrameKind
-  /** 0 for the message; a SELFDESTRUCT has that of the frame that does it, plus one */
+  /** 0 for the message; for a SELFDESTRUCT, the depth of the executing frame plus one. */
   readonly depth: number
-  /** who asks: of a DELEGATECALL the contract that runs; of a SELFDESTRUCT the one that goes */
+  /** The caller: for a DELEGATECALL the running contract, for a SELFDESTRUCT the destroyed contract. */
   readonly from: Address
-  /** whose code is called; where a creation puts its contract; who inherits */
+  /** The account whose code is called, the address of a created contract, or the beneficiary of a SELFDESTRUCT. */
   readonly to: Address
-  /** whose storage the frame works on */
+  /** The account whose storage the frame uses. */
   readonly self: Address
-  /** wei; of a DELEGATECALL that of its caller's frame; undefined for a STATICCALL */
+  /** Wei; for a DELEGATECALL the value of its caller's frame; undefined for a STATICCALL. */
   readonly value: bigint | undefined
-  /** gas that the frame has, stipend included */
+  /** Gas of the frame, stipend included. */
   readonly gas: number
-  /** call data, or initcode */
+  /** Call data or initcode. */
   readonly input: Uint8Array
-  /** `to` is a precompile under the rules of the block */
+  /** `to` is a precompile under the rules of the block. */
   readonly isPrecompile: boolean
 }
 
 export type FrameEnd = {
   readonly depth: number
-  /** gas, price of the deployed code included; all of it at a halt */
+  /** Gas, including the cost of deployed code; all gas of the frame after a halt. */
   readonly gasUsed: number
-  /** return data, revert data, or the deployed code */
+  /** Return data, revert data or the deployed code. */
   readonly output: Uint8Array
   readonly end: 'success' | 'revert' | HaltReason
-  /** the opcode that halted, when the interpreter says it */
+  /** The opcode that halted, if the interpreter reports it. */
   readonly opcode: number | undefined
 }
 
 export type TraceLog = { readonly address: Address; readonly topics: readonly Hash[]; readonly data: Uint8Array }
 
 /**
- * One opcode, before it runs; the STOP that stands behind the end of code too. What it costs, and the value that an SLOAD finds, show at the next
- * step of the frame or at its end: no event says them.
+ * One opcode before it runs, including the implicit STOP at the end of code. The gas it costs, and the value that an SLOAD reads, show only at
+ * the next step of the frame or at its end; no event carries them.
  */
 export interface TraceStep {
   readonly pc: number
   readonly op: number
   readonly depth: number
-  /** gas before the opcode is paid for */
+  /** Gas before the opcode is charged. */
   readonly gas: number
-  /** the part of the price that does not depend on operands: what is said of an opcode that halts */
+  /** Gas that does not depend on operands; traces report it for an opcode that halts. */
   readonly staticCost: number
-  /** the transaction's refund counter */
+  /** Refund counter of the transaction. */
   readonly refund: number
-  /** words */
+  /** Words. */
   readonly stackSize: number
-  /** The word so many below the top, 0 being the top; RangeError beyond what was recorded (`StepNeeds.stackWords`). */
+  /** Returns the word at a distance from the top (0 is the top); throws RangeError beyond the recorded words (`StepNeeds.stackWords`). */
   stack(below: number): bigint
-  /** The same as hex without leading zeros: cheaper, when text is all that is wanted. */
+  /** Returns the same word as hex without leading zeros; cheaper when only text is needed. */
   stackHex(below: number): Hex
-  /** The frame's memory, a multiple of 32 bytes; only with `StepNeeds.memory`. */
+  /** Returns the frame's memory, a multiple of 32 bytes; only with `StepNeeds.memory`. */
   memory(): Uint8Array
-  /** What the last call of the frame has returned; only with `StepNeeds.returnData`. */
+  /** Returns the return data of the frame's last call; only with `StepNeeds.returnData`. */
   returnData(): Uint8Array
 }
 
@@ -77,23 +79,23 @@ export interface TraceEvents {
   onEnter(frame: FrameStart): void
   onLeave(end: FrameEnd): void
   onStep(step: TraceStep): void
-  /** A log of the innermost frame; those of frames that fail later are told too, or not: tracers drop them. */
+  /** Called for a log of the innermost frame. Logs of frames that fail later may be reported; tracers must drop them. */
   onLog(log: TraceLog): void
-  /** An account that the transaction reads or changes outside of its message: sender, authority, beneficiary, vault. */
+  /** Called for an account that the transaction reads or changes outside its message: sender, authority, beneficiary, vault. */
   onAccount(address: Address): void
 }
 
-/** What steps are to carry. Every bit more costs time at each opcode. */
+/** Data that steps carry. Each addition slows down every opcode. */
 export type StepNeeds = {
-  /** opcodes that are recorded; the rest run unseen */
+  /** Recorded opcodes; other opcodes run without an event. */
   readonly ops: 'all' | readonly number[]
-  /** words of the stack from its top: 1,024 is the whole */
+  /** Number of stack words from the top; 1,024 is the whole stack. */
   readonly stackWords: number
   readonly memory: boolean
   readonly returnData: boolean
 }
 
-/** What a tracer listens to: the host leaves out what nobody needs. */
+/** Events that a tracer needs; the host omits all others. */
 export type TraceNeeds = {
   readonly frames: boolean
   readonly logs: boolean
@@ -101,10 +103,10 @@ export type TraceNeeds = {
   readonly steps: StepNeeds | undefined
 }
 
-/** Who listens, and to what; what it needs may differ from one message to the next. */
+/** A listener with its needs, which may differ between messages. */
 export type TraceListener = TraceEvents & { readonly needs: TraceNeeds }
 
-/** State before or after a transaction. An `EvmSession` is one. */
+/** State before or after a transaction. An `EvmSession` implements it. */
 export interface StateReader {
   account(address: Address): Account | undefined
   slot(address: Address, slot: Hash): bigint
@@ -113,37 +115,38 @@ export interface StateReader {
 
 export type TracedTransaction = {
   readonly from: Address
-  /** null: a creation */
+  /** null: a creation. */
   readonly to: Address | null
-  /** wei */
+  /** Wei. */
   readonly value: bigint
   readonly data: Uint8Array
-  /** gas limit of the transaction, intrinsic gas included */
+  /** Gas limit of the transaction, intrinsic gas included. */
   readonly gas: number
-  /** where it stands; a call that is in no block has no hashes */
+  /** Position in the chain; a call outside a block has no hashes. */
   readonly blockHash: Hash | undefined
   readonly blockNumber: number
   readonly hash: Hash | undefined
   readonly index: number
 }
 
-/** How a transaction ended, as its receipt says it. */
+/** Outcome of a transaction, as in its receipt. */
 export type TracedEnd = {
-  /** gas after refunds */
+  /** Gas after refunds. */
   readonly gasUsed: number
   readonly succeeded: boolean
 }
 
 export type TraceJson = string | number | boolean | null | readonly TraceJson[] | { readonly [key: string]: TraceJson }
 
-/** One tracer for one transaction: `begin`, the events of its message, `end`, `result`. */
+/** A tracer for one transaction. Call order: `begin`, the events of its message, `end`, `result`. */
 export type Tracer = TraceListener & {
   begin(transaction: TracedTransaction): void
   /**
-   * @param before state that the transaction began on
-   * @param after state after its fees; both are asked here and not later
+   * Called after the transaction. The tracer must read both states during this call.
+   * @param before state before the transaction
+   * @param after state after its fees
    */
   end(end: TracedEnd, before: StateReader, after: StateReader): void
-  /** What a client answers: an object of its own, to be written as JSON as it is. */
+  /** Returns the result as a new object that can be written as JSON unchanged. */
   result(): TraceJson
 }

@@ -7,7 +7,7 @@ import { createTraceableEvm } from './traceableEvm.ts'
 import type { TraceListener, TraceNeeds } from './traceEvents.ts'
 import { createTracer } from './tracing.ts'
 
-/** The reference interpreter, which tells nothing; who would have been told is kept. */
+/** A reference interpreter that emits no events; records the listeners passed to it. */
 function untold() {
   const given: TraceListener[] = []
   const { evm, listen } = createTraceableEvm({
@@ -19,7 +19,7 @@ function untold() {
   return { session: evm.open(createWorld({}).view, testBlock, cancun), listen, needs: (): TraceNeeds | undefined => given[0]?.needs }
 }
 
-it('evm/traceableEvm: nobody needs anything until a tracer listens, and when it has stopped', () => {
+it('evm/traceableEvm: needs nothing before a tracer listens and after it stops', () => {
   const { listen, needs } = untold()
   const tracer = createTracer({ tracer: 'prestateTracer' })
   const none = { frames: false, logs: false, accounts: false, steps: undefined }
@@ -30,7 +30,7 @@ it('evm/traceableEvm: nobody needs anything until a tracer listens, and when it 
   expect(needs()).toEqual(none)
 })
 
-it('evm/traceableEvm: accounts that are changed outside of a message are told while somebody listens', () => {
+it('evm/traceableEvm: reports accounts changed outside a message while a tracer listens', () => {
   const { session, listen } = untold()
   const told: string[] = []
   const tracer = { ...createTracer({ tracer: 'noopTracer' }), onAccount: (address: string) => void told.push(address) }

@@ -6,7 +6,7 @@ import type { TracedEvm } from './wasmEvm.ts'
 
 const nothing: TraceListener = { ...noEvents, needs: { frames: false, logs: false, accounts: false, steps: undefined } }
 
-/** A listener in the place of another, or of none. */
+/** A listener that forwards to a replaceable listener, or to none. */
 class Switch implements TraceListener {
   #listener: TraceListener = nothing
 
@@ -39,7 +39,7 @@ class Switch implements TraceListener {
   }
 }
 
-/** The same session, telling the accounts that its caller changes. */
+/** Wraps a session so that accounts changed by its caller are reported. */
 function watched(session: EvmSession, listener: TraceListener): EvmSession {
   const touch = (address: Address): Address => {
     listener.onAccount(address)
@@ -65,16 +65,16 @@ function watched(session: EvmSession, listener: TraceListener): EvmSession {
   }
 }
 
-/** An `Evm` for whoever runs blocks, and the switch by which one of their transactions is listened to. */
+/** An `Evm` for block execution, with a switch that attaches a listener to a transaction. */
 export type TraceableEvm = {
   readonly evm: Evm
-  /** From the next change on, to this one in all sessions; undefined: to nobody. Between transactions. */
+  /** Attaches a listener to all sessions, from the next change on; undefined detaches it. Call between transactions. */
   listen(listener: TraceListener | undefined): void
 }
 
 /**
- * Makes the traced build usable where blocks are run: sessions tell nothing until somebody listens, and cost little then. A tracer is to listen to
- * its transaction as a whole, fees included; to begin and end it is its owner's business.
+ * Makes the traced build usable for block execution. Without a listener, sessions emit no events and cost little more. A tracer should listen to its
+ * whole transaction, fees included; the caller of `listen` also calls the tracer's `begin` and `end`.
  */
 export function createTraceableEvm(traced: TracedEvm): TraceableEvm {
   const listener = new Switch()

@@ -3,8 +3,8 @@ import { bob, ended, frame, inner, stateOf, step, traceOf, transaction } from '#
 import type { Tracer } from './traceEvents.ts'
 import { createTracer, tracerNames } from './tracing.ts'
 
-describe('evm/tracing: which tracers there are', () => {
-  it.each([...tracerNames, undefined])('%s says what it needs, and has a result for a plain transfer', (name) => {
+describe('evm/tracing: available tracers', () => {
+  it.each([...tracerNames, undefined])('%s declares its needs and has a result for a plain transfer', (name) => {
     const tracer = createTracer(name === undefined ? {} : { tracer: name })
     const result = traceOf(tracer, (to) => {
       to.onEnter(frame({ value: 5n }))
@@ -14,7 +14,7 @@ describe('evm/tracing: which tracers there are', () => {
     expect(JSON.parse(JSON.stringify(result))).toEqual(result)
   })
 
-  it.each(['{fault: function() {}}', 'callTracer2', 'toString', 'x'.repeat(10_000)])('%.20s is none of them (UNSUPPORTED)', (tracer) => {
+  it.each(['{fault: function() {}}', 'callTracer2', 'toString', 'x'.repeat(10_000)])('%.20s is not a tracer (UNSUPPORTED)', (tracer) => {
     expect(() => createTracer({ tracer })).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }))
     expect(() => createTracer({ tracer: 'muxTracer', tracerConfig: { [tracer]: {} } })).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED' }),
@@ -29,34 +29,34 @@ describe('evm/tracing: which tracers there are', () => {
     ['flatCallTracer', { convertParityErrors: {} }],
     ['muxTracer', 'callTracer'],
     ['muxTracer', { callTracer: { withLog: 0 } }],
-  ])('%s with %j is refused (INVALID_TRACER_CONFIG)', (tracer, tracerConfig) => {
+  ])('rejects %s with %j (INVALID_TRACER_CONFIG)', (tracer, tracerConfig) => {
     expect(() => createTracer({ tracer, tracerConfig })).toThrow(expect.objectContaining({ code: 'INVALID_TRACER_CONFIG' }))
   })
 
   it.each([{ limit: -1 }, { limit: '5' }, { limit: 1.5 }, { enableMemory: 'on' }])(
-    'struct logs with %j are refused (INVALID_TRACER_CONFIG)',
+    'rejects struct logs with %j (INVALID_TRACER_CONFIG)',
     (request) => {
       expect(() => createTracer(request)).toThrow(expect.objectContaining({ code: 'INVALID_TRACER_CONFIG' }))
     },
   )
 
-  it('tracers that run tracers do not stand in each other without end (INVALID_TRACER_CONFIG)', () => {
+  it('limits the nesting of tracers that run tracers (INVALID_TRACER_CONFIG)', () => {
     let tracerConfig: unknown = { noopTracer: {} }
     for (let i = 0; i < 5_000; i++) tracerConfig = { muxTracer: tracerConfig }
     expect(() => createTracer({ tracer: 'muxTracer', tracerConfig })).toThrow(expect.objectContaining({ code: 'INVALID_TRACER_CONFIG' }))
   })
 
-  it('null and unknown options are as if they were not there', () => {
+  it('ignores null and unknown options', () => {
     const { needs } = createTracer({ tracer: 'callTracer' })
     expect(createTracer({ tracer: 'callTracer', tracerConfig: null }).needs).toEqual(needs)
     expect(createTracer({ tracer: 'callTracer', tracerConfig: { later: 1 } }).needs).toEqual(needs)
   })
 })
 
-describe('evm/tracing: a result has a bound (TRACE_TOO_LARGE)', () => {
+describe('evm/tracing: the size of a result is limited (TRACE_TOO_LARGE)', () => {
   const tooLarge = expect.objectContaining({ code: 'TRACE_TOO_LARGE' })
   const maxBytes = 50_000
-  /** Tells the same until there is too much of it. */
+  /** Sends the same event until the budget is exceeded. */
   const fill = (request: Record<string, unknown>, tell: (tracer: Tracer, i: number) => void): number => {
     const tracer = createTracer(request, maxBytes)
     tracer.begin(transaction())

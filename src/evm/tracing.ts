@@ -12,18 +12,18 @@ import { createPrestateTracer } from './tracers/prestateTracer.ts'
 import { createStructLogTracer } from './tracers/structLogTracer.ts'
 import { configsOf } from './tracers/tracerConfig.ts'
 
-/** What a request asks of `debug_trace*`: the fields of its last parameter that a tracer reads. */
+/** Parameters of a `debug_trace*` request: the fields of its last parameter that a tracer reads. */
 export type TraceRequest = {
-  /** absent: struct logs, whose options stand beside it */
+  /** Absent: struct logs, whose options are then fields of the request itself. */
   readonly tracer?: string
   readonly tracerConfig?: unknown
   readonly [option: string]: unknown
 }
 
-/** Bytes of JSON that the result for one transaction may have, about. */
+/** Approximate maximum size in bytes of the JSON result for one transaction. */
 export const defaultMaxTraceBytes: number = 64 * 1024 * 1024
 
-/** How deep tracers that run tracers may stand in each other. */
+/** Maximum nesting of tracers that run tracers. */
 const maxNested = 4
 
 type Make = (config: unknown, budget: Budget, nested: number) => Tracer
@@ -34,7 +34,7 @@ const tracers: Readonly<Record<string, Make>> = {
   '4byteTracer': createFourByteTracer,
   flatCallTracer: createFlatCallTracer,
   muxTracer: (config, budget, nested) => {
-    if (nested === maxNested) throw evmFault('INVALID_TRACER_CONFIG', { tracer: 'muxTracer', reason: 'too many in each other' })
+    if (nested === maxNested) throw evmFault('INVALID_TRACER_CONFIG', { tracer: 'muxTracer', reason: 'nested too deeply' })
     return createMuxTracer(configsOf('muxTracer', config).map(([name, own]) => [name, makeNamed(name, own, budget, nested + 1)] as const))
   },
   noopTracer: createNoopTracer,
@@ -52,9 +52,9 @@ function makeNamed(name: string, config: unknown, budget: Budget, nested: number
 }
 
 /**
- * A tracer for one transaction.
- * @param maxBytes of the result as JSON, about; struct logs and large calls can be endless
- * @throws Fault UNSUPPORTED for any other name, code in JavaScript too; INVALID_TRACER_CONFIG. While it runs: TRACE_TOO_LARGE
+ * Creates a tracer for one transaction.
+ * @param maxBytes approximate limit of the JSON result; struct logs and deep calls can be very large
+ * @throws Fault UNSUPPORTED for any other name, including JavaScript code; INVALID_TRACER_CONFIG. While it runs: TRACE_TOO_LARGE
  */
 export function createTracer(request: TraceRequest, maxBytes: number = defaultMaxTraceBytes): Tracer {
   const name = request.tracer ?? ''

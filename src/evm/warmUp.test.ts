@@ -4,7 +4,7 @@ import { createReferenceEvm } from './referenceEvm.ts'
 import { warmUp } from './warmUp.ts'
 import { createWasmEvm } from './wasmEvm.ts'
 
-/** @returns how its messages ended, and how many slots its sessions have changed */
+/** Runs the warm-up. @returns the outcomes of its messages and the number of slots its sessions changed */
 function ranOn(evm: Evm): { readonly outcomes: readonly Outcome[]; readonly slots: number } {
   const outcomes: Outcome[] = []
   let slots = 0
@@ -24,7 +24,7 @@ function ranOn(evm: Evm): { readonly outcomes: readonly Outcome[]; readonly slot
   return { outcomes, slots }
 }
 
-it('a warm-up calls and stores thousands of times, to the same end on both interpreters', () => {
+it('the warm-up calls and stores thousands of times with the same outcome on both interpreters', () => {
   const warmed = ranOn(createWasmEvm())
   expect(warmed).toMatchObject({ outcomes: [{ kind: 'success' }], slots: 256 })
   expect(warmed).toEqual(ranOn(createReferenceEvm()))

@@ -5,8 +5,8 @@ import type { Evm, StateView } from './ports.ts'
 const address = '0x000000000000000000000000000000000000c0de' as Address
 
 /**
- * Calls itself as often as the word in its calldata says. Such a call, which has no calldata, hashes a key from what is left of its gas, and counts
- * in the slot of that name, as tokens and pools do.
+ * Calls itself as often as the word in its calldata says. A call without calldata hashes a key derived from its remaining gas and increments the slot
+ * with that key, as tokens and pools do.
  */
 const program = Uint8Array.from([
   ...[0x36, 0x60, 0x26, 0x57], // if CALLDATASIZE: to 0x26
@@ -26,8 +26,8 @@ const view: StateView = { account: () => account, slot: () => undefined, code: (
 const rounds = 2_000
 
 /**
- * Runs an interpreter for about 20 ms, so that V8 has begun to compile it for speed when the first block comes. What is compiled serves all threads of
- * the process.
+ * Runs an interpreter for about 20 ms, so that V8 starts to optimise it before the first block arrives. All threads of the process share the
+ * compiled code.
  */
 export function warmUp(evm: Evm): void {
   const block = {

@@ -18,7 +18,7 @@ const slotOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '
 const viewOf = (code: string, code2 = ''): StateView =>
   createWorld({ [contract]: testAccount({ code: `0x${code}` }), [other]: testAccount({ code: `0x${code2}` }) }).view
 
-/** The same view, as an object that can be spread. */
+/** Returns the same view as a plain object that can be spread. */
 const plainly = (view: StateView): StateView => ({
   account: (key) => view.account(key),
   slot: (key, slot) => view.slot(key, slot),
@@ -28,14 +28,14 @@ const plainly = (view: StateView): StateView => ({
 
 const message = (gas: bigint, data: Uint8Array = new Uint8Array(0)): Message => ({ caller: sender, to: contract, value: 0n, data, gas })
 
-/** Runs a code on the instance, the second one being that of another account. */
+/** Runs a code on the instance; `code2` is the code of another account. */
 function runOn(instance: EvmInstance, code: string, gas: bigint, code2 = ''): Outcome {
   using session = new WasmSession({ instance, giveBack: () => {} }, viewOf(code, code2), testBlock, cancun)
   session.beginTransaction(testTransaction(sender))
   return session.run(message(gas))
 }
 
-it('evm/wasmEvm: what an instance holds resident counts what its messages have touched', () => {
+it('evm/wasmEvm: residentBytes counts the memory that messages have touched', () => {
   const instance = createInstance(mebibyte, 'plain')
   expect(runOn(instance, '00', 100_000n).kind).toBe('success')
   const idle = residentBytes(instance)
@@ -43,7 +43,7 @@ it('evm/wasmEvm: what an instance holds resident counts what its messages have t
   expect(runOn(instance, `${push(1)}${push(8 * mebibyte)}5200`, 10n ** 9n).kind).toBe('success')
   expect(residentBytes(instance)).toBeGreaterThan(8 * mebibyte)
   expect(residentBytes(instance)).toBeLessThan(10 * mebibyte)
-  // a slot for each turn of the loop, until the gas is gone
+  // one slot per loop iteration, until the gas is used up
   expect(runOn(instance, `5b5a5450600056`, 20_000_000n).kind).toBe('halt')
   expect(residentBytes(instance)).toBeGreaterThan(9 * mebibyte)
 })
@@ -53,19 +53,19 @@ it.each([
   ['a balance', '31'],
   ['a code', '3b'],
   ['a call', `${push(0).repeat(5)}85${push(0)}f1`],
-])('evm/wasmEvm: frames that cannot pay for %s that is cold leave no entry of it', (_what, access) => {
+])('evm/wasmEvm: a frame that cannot pay for %s that is cold creates no entry for it', (_what, access) => {
   const instance = createInstance(mebibyte, 'plain')
   runOn(instance, '00', 100_000n)
   const before = residentBytes(instance)
-  // each turn calls the other with its gas as a word of input, which is ever another; that one looks at what the word names
+  // each iteration calls the other account with its remaining gas, always a new word, as input; that account accesses the address or slot given by the word
   const turn = `5a${push(0)}52${push(0).repeat(2)}${push(32)}${push(0)}${push(0)}${push(other)}${push(80)}f150`
   const outcome = runOn(instance, `5b${turn}${push(0)}56`, 3_000_000n, `${push(0)}35${access}00`)
   expect(outcome.kind).toBe('halt')
-  // some 14,000 turns, of at least 160 bytes each if there were entries
+  // about 14,000 iterations, of at least 160 bytes each if entries were created
   expect(residentBytes(instance) - before).toBeLessThan(200_000)
 })
 
-it('evm/wasmEvm: a message that needs more than a region has is a fault, and the next session is sound (EVM_TOO_LARGE)', () => {
+it('evm/wasmEvm: a message that exceeds a region is a fault, and the next session works normally (EVM_TOO_LARGE)', () => {
   const evm = createWasmEvm()
   const tooLarge = expect.objectContaining({ code: 'EVM_TOO_LARGE' })
   {
@@ -86,9 +86,9 @@ it('evm/wasmEvm: a message that needs more than a region has is a fault, and the
 it.each([
   ['wasm', createWasmEvm()],
   ['reference', createReferenceEvm()],
-])('evm: %s: a session has a pace for the messages that come without one', (_name, evm) => {
+])('evm: %s: the default pace of a session applies to messages without their own pace', (_name, evm) => {
   const paced: string[] = []
-  // a loop until the gas is gone
+  // a loop until the gas is used up
   using session = evm.open(viewOf(`5b${push(0)}56`), testBlock, cancun, () => void paced.push('usual'))
   for (const own of [undefined, (): void => void paced.push('own')]) {
     session.beginTransaction(testTransaction(sender))
@@ -99,9 +99,9 @@ it.each([
   expect(paced.indexOf('own')).toBe(paced.lastIndexOf('usual') + 1)
 })
 
-it('evm/wasmEvm: sessions on one view see each their own block, and what the view says of blocks before it', () => {
+it("evm/wasmEvm: sessions on one view see their own block and the view's hashes of earlier blocks", () => {
   const evm = createWasmEvm()
-  // the time, the beneficiary and the hash of block 998, in slots 1 to 3
+  // time, beneficiary and hash of block 998, in slots 1 to 3
   const view = viewOf(`42${storeIn(1)}41${storeIn(2)}${push(998)}40${storeIn(3)}00`)
   const seen = (block: typeof testBlock, on: StateView): readonly bigint[] => {
     using session = evm.open(on, block, cancun)
@@ -119,7 +119,7 @@ it('evm/wasmEvm: sessions on one view see each their own block, and what the vie
   expect(seen(testBlock, hashIn(8n))).toEqual([time, beneficiary, 8n])
 })
 
-it('evm/wasmEvm: a session that is disposed of answers nothing more', () => {
+it('evm/wasmEvm: a disposed session rejects all calls', () => {
   const session = createWasmEvm().open(viewOf('00'), testBlock, cancun)
   session.addBalance(sender, 1n)
   session[Symbol.dispose]()
@@ -129,7 +129,7 @@ it('evm/wasmEvm: a session that is disposed of answers nothing more', () => {
   expect(() => session.checkpoint()).toThrowError(RangeError)
 })
 
-it('evm/wasmEvm: wei, nonces and blob hashes that do not fit are refused', () => {
+it('evm/wasmEvm: rejects wei, nonces and blob hashes that do not fit', () => {
   using session = createWasmEvm().open(viewOf('00'), testBlock, cancun)
   expect(() => session.addBalance(sender, 2n ** 256n)).toThrowError(RangeError)
   expect(() => session.addBalance(sender, -1n)).toThrowError(RangeError)

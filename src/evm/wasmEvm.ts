@@ -7,7 +7,7 @@ import { type SessionPlace, WasmSession } from './wasm/session.ts'
 import { TraceHost } from './wasm/traceHost.ts'
 
 export type WasmEvmOptions = {
-  /** soft bound of the code that an instance keeps ready to run, in bytes */
+  /** Soft bound in bytes of the prepared code that an instance keeps. */
   readonly codeBytes?: number
 }
 
@@ -15,13 +15,13 @@ const defaultCodeBytes = 8 * 2 ** 20
 const maxIdle = 2
 const maxIdleBytes = 64 * 2 ** 20
 
-/** Instances that wait for a session: to make one costs milliseconds. */
+/** Creates a pool of idle instances, because creating one takes milliseconds. */
 function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionPlace {
   const idle: EvmInstance[] = []
   const giveBack = (instance: EvmInstance): void => {
     if (!instance.isBroken && idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) idle.push(instance)
   }
-  /** One that knows the view, if there is one. */
+  /** Takes an idle instance, preferably one with data of the same view. */
   const take = (view: StateView): EvmInstance | undefined => {
     const at = idle.findIndex(({ last }) => last?.view.deref() === view)
     return at < 0 ? idle.pop() : idle.splice(at, 1)[0]
@@ -30,8 +30,8 @@ function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOp
 }
 
 /**
- * The interpreter that runs: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. A session has an instance of its own
- * while it is open: dispose of it, or the next one makes another. The module is compiled here, once a thread.
+ * Creates the production interpreter: WebAssembly, words as four limbs in linear memory, rules from Paris to Osaka. An open session owns an instance;
+ * dispose of the session, or the next one creates another instance. The module is compiled here, once per thread.
  */
 export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
   compileBuild('plain')
@@ -39,12 +39,12 @@ export function createWasmEvm(options: WasmEvmOptions = {}): Evm {
   return { open: (view, block, rules, pace): WasmSession => new WasmSession(place(view), view, block, rules, pace) }
 }
 
-/** As `Evm`, with somebody who listens to every message of the session. */
+/** Like `Evm`, with a listener to every message of a session. */
 export interface TracedEvm {
   open(view: StateView, block: BlockEnv, rules: EvmRules, listener: TraceEvents & { readonly needs: TraceNeeds }): EvmSession
 }
 
-/** The same interpreter as a build that tells each step and each frame, and is slower for it. It is compiled at its first session. */
+/** Creates the traced build of the interpreter, which reports each step and frame and is slower. It is compiled at its first session. */
 export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
   const place = createPool('traced', options)
   return {

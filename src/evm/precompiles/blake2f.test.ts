@@ -11,7 +11,7 @@ const iv = fromHex(
 
 const u32 = (value: number): Uint8Array => Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 
-/** One call: 12 rounds over 128 bytes of message, `count` bytes hashed so far. */
+/** Calls the precompile: 12 rounds over a message block of 128 bytes, with `count` bytes hashed so far. */
 function call(h: Uint8Array, block: Uint8Array, count: number, final: number): Uint8Array {
   const message = new Uint8Array(128)
   message.set(block)
@@ -31,7 +31,7 @@ function blake2b(data: Uint8Array): Uint8Array {
   return blake2f.run(call(h, data.subarray(at), data.length, 1)) ?? new Uint8Array(0)
 }
 
-it('evm/blake2f: BLAKE2b built on it is that of the platform', () => {
+it("evm/blake2f: BLAKE2b built on it equals the platform's", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 700 }), (data) => {
       expect(Buffer.from(blake2b(data)).toString('hex')).toBe(createHash('blake2b512').update(data).digest('hex'))
@@ -43,13 +43,13 @@ it('evm/blake2f: BLAKE2b built on it is that of the platform', () => {
 const mask = 2n ** 64n - 1n
 const rotated = (word: bigint, bits: bigint): bigint => (word >> bits) | ((word << (64n - bits)) & mask)
 const wordsOf = (bytes: Uint8Array): bigint[] => Array.from(new BigUint64Array(Uint8Array.from(bytes).buffer))
-/** Message words of each round by the letters of RFC 7693, 2.7, read as hexadecimal digits. */
+/** Message word order of each round in the notation of RFC 7693, 2.7, as hexadecimal digits. */
 const orders = ['0123456789abcdef', 'ea489fd61c02b753', 'b8c052fdae367194', '7931dcbe265a40f8', '905724afe1bc683d']
 const moreOrders = ['2c6a0b834d75fe19', 'c51fed4a0763928b', 'db7ec13950f4862a', '6fe9b308c2d714a5', 'a2847615fb9e3cd0']
 const lanes = ['048c', '159d', '26ae', '37bf', '05af', '16bc', '278d', '349e']
 const digits = (text: string | undefined): number[] => [...(text ?? '')].map((letter) => Number.parseInt(letter, 16))
 
-/** F word by word, as the text has it, after one byte and before the last block. */
+/** Computes F word by word as the RFC describes it, after one byte and before the last block. */
 function slowF(h: Uint8Array, block: Uint8Array, rounds: number): Uint8Array {
   const [before, message] = [wordsOf(h), wordsOf(block)]
   const v = [...before, ...wordsOf(iv)]
@@ -73,14 +73,14 @@ function slowF(h: Uint8Array, block: Uint8Array, rounds: number): Uint8Array {
   return new Uint8Array(BigUint64Array.from(before, (word, i) => word ^ at(i) ^ at(i + 8)).buffer)
 }
 
-it.each([0, 1, 9, 11, 2_003])('evm/blake2f: %i rounds are those of the text, beyond one call of the module too', (rounds) => {
+it.each([0, 1, 9, 11, 2_003])("evm/blake2f: %i rounds equal the RFC's, also beyond one call of the module", (rounds) => {
   const [h, block] = [new Uint8Array(64).map((_, i) => i * 5), new Uint8Array(128).map((_, i) => (i * 11) ^ (i >> 1))]
   const offset = new Uint8Array(16)
   offset[0] = 1
   expect(blake2f.run(concatBytes(u32(rounds), h, block, offset, Uint8Array.of(0)))).toEqual(slowF(h, block, rounds))
 })
 
-it('evm/blake2f: another length, or a final byte above one, fails; a gas for each round', () => {
+it('evm/blake2f: rejects another length and a final byte above one; charges one gas per round', () => {
   const sound = call(iv, new Uint8Array(3), 3, 1)
   expect(blake2f.run(sound)).toHaveLength(64)
   expect(blake2f.run(sound.subarray(1))).toBeUndefined()

@@ -3,14 +3,14 @@ import type { Precompile } from './precompile.ts'
 import { createPrecompileWasm } from './wasm.ts'
 
 const inputBytes = 213
-/** Rounds of one call into the module: running code is only replaced by its optimised form between calls. A multiple of ten. */
+/** Rounds per call into the module. The engine replaces running code by its optimised form only between calls. A multiple of ten. */
 const roundsPerCall = 2_000
 
 const wasm = lazy(createPrecompileWasm)
 
 /**
- * 0x09: the compression function F of BLAKE2b: rounds ‖ h ‖ m ‖ t ‖ final.
- * Cost: some 20 ns a round, which is a gas.
+ * Precompile 0x09: the compression function F of BLAKE2b on rounds ‖ h ‖ m ‖ t ‖ final.
+ * Cost: about 20 ns per round, which costs one gas.
  * @see EIP-152, RFC 7693
  */
 export const blake2f: Precompile = {
@@ -26,7 +26,7 @@ function roundsOf(input: Uint8Array): number {
   return new DataView(input.buffer, input.byteOffset).getUint32(0)
 }
 
-/** All words are little-endian, in the input as in the module. */
+/** Runs F. All words are little-endian, in the input and in the module. */
 function compress(input: Uint8Array, final: number): Uint8Array {
   const { memory, blake2Input, blake2Begin, blake2Rounds, blake2Finish } = wasm()
   const at = blake2Input()

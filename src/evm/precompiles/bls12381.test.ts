@@ -13,7 +13,7 @@ const next = createNumbers('bls12-381')
 const scalar = (): bigint => (next() % (Fr.ORDER - 1n)) + 1n
 const element = (): bigint => ((next() << 200n) ^ next()) % Fp.ORDER
 
-/** What the oracle takes and gives here, whatever its types say. */
+/** Map-to-curve of the oracle with the argument and result types that it really has. */
 const mapToG1 = G1.mapToCurve as unknown as (u: bigint) => P1
 const mapToG2 = G2.mapToCurve as unknown as (u: bigint[]) => P2
 
@@ -22,7 +22,7 @@ const affine2 = ({ x, y }: { x: Fp2; y: Fp2 }): Uint8Array => encodeNumbers(64, 
 const g2Bytes = (p: P2): Uint8Array => (p.is0() ? new Uint8Array(256) : affine2(p.toAffine()))
 const word = (value: bigint): Uint8Array => encodeNumbers(32, value)
 
-/** Points of the curves, most likely outside the subgroups. */
+/** Returns random points of the curves, most likely outside the subgroups. */
 function curvePoint(): P1 {
   for (;;) {
     const x = element()
@@ -40,7 +40,7 @@ function twistPoint(): P2 {
   }
 }
 
-it('evm/bls12381: sums are those of the oracle, for points outside the subgroup too', () => {
+it("evm/bls12381: sums equal the oracle's, also for points outside the subgroup", () => {
   for (let i = 0; i < 5; i++) {
     const [a, b, c, d] = [curvePoint(), curvePoint(), twistPoint(), twistPoint()]
     expect(blsG1Add.run(concatBytes(g1Bytes(a), g1Bytes(b)))).toEqual(g1Bytes(a.add(b)))
@@ -53,23 +53,26 @@ it('evm/bls12381: sums are those of the oracle, for points outside the subgroup 
   expect(blsG2Add.run(concatBytes(g2Bytes(c), g2Bytes(c.negate())))).toEqual(new Uint8Array(256))
 })
 
-it.each([1, 2, 5, 17])('evm/bls12381: the weighted sum of %i terms is the oracle’s, zero points and large scalars among them', (count) => {
-  let [sum1, sum2] = [G1.Point.ZERO, G2.Point.ZERO]
-  const terms1: Uint8Array[] = []
-  const terms2: Uint8Array[] = []
-  for (let i = 0; i < count; i++) {
-    const [p, q] = i % 7 === 3 ? [G1.Point.ZERO, G2.Point.ZERO] : [one.multiply(scalar()), two.multiply(scalar())]
-    const k = i % 5 === 4 ? 2n ** 256n - 1n - BigInt(i) : i % 11 === 1 ? 0n : next()
-    sum1 = sum1.add(times(p, k % Fr.ORDER, G1.Point.ZERO))
-    sum2 = sum2.add(times(q, k % Fr.ORDER, G2.Point.ZERO))
-    terms1.push(g1Bytes(p), word(k))
-    terms2.push(g2Bytes(q), word(k))
-  }
-  expect(blsG1Msm.run(concatBytes(...terms1))).toEqual(g1Bytes(sum1))
-  expect(blsG2Msm.run(concatBytes(...terms2))).toEqual(g2Bytes(sum2))
-})
+it.each([1, 2, 5, 17])(
+  'evm/bls12381: the weighted sum of %i terms equals the oracle’s, including zero points and large scalars',
+  (count) => {
+    let [sum1, sum2] = [G1.Point.ZERO, G2.Point.ZERO]
+    const terms1: Uint8Array[] = []
+    const terms2: Uint8Array[] = []
+    for (let i = 0; i < count; i++) {
+      const [p, q] = i % 7 === 3 ? [G1.Point.ZERO, G2.Point.ZERO] : [one.multiply(scalar()), two.multiply(scalar())]
+      const k = i % 5 === 4 ? 2n ** 256n - 1n - BigInt(i) : i % 11 === 1 ? 0n : next()
+      sum1 = sum1.add(times(p, k % Fr.ORDER, G1.Point.ZERO))
+      sum2 = sum2.add(times(q, k % Fr.ORDER, G2.Point.ZERO))
+      terms1.push(g1Bytes(p), word(k))
+      terms2.push(g2Bytes(q), word(k))
+    }
+    expect(blsG1Msm.run(concatBytes(...terms1))).toEqual(g1Bytes(sum1))
+    expect(blsG2Msm.run(concatBytes(...terms2))).toEqual(g2Bytes(sum2))
+  },
+)
 
-it('evm/bls12381: multiplication and pairing refuse points outside the subgroup, those of small order too', () => {
+it('evm/bls12381: multiplication and pairing reject points outside the subgroup, also those of small order', () => {
   const [h1, h2] = [G1.Point.CURVE().h, G2.Point.CURVE().h]
   const [outside1, outside2] = [curvePoint(), twistPoint()]
   const points1 = [outside1, ...[3n, 11n, 10_177n].map((small) => times(outside1, (h1 * Fr.ORDER) / small, G1.Point.ZERO))]
@@ -88,7 +91,7 @@ it('evm/bls12381: multiplication and pairing refuse points outside the subgroup,
   }
 })
 
-it('evm/bls12381: e(aP, bQ) · e(−abP, Q) is one, and is not when a factor is off; infinity pairs with anything to one', () => {
+it('evm/bls12381: e(aP, bQ) · e(−abP, Q) is one, and differs from one with a wrong factor; a pairing with infinity is one', () => {
   const [a, b] = [scalar(), scalar()]
   const pairs = (k: bigint): Uint8Array =>
     concatBytes(g1Bytes(one.multiply(a)), g2Bytes(two.multiply(b)), g1Bytes(one.multiply(k).negate()), g2Bytes(two))
@@ -98,7 +101,7 @@ it('evm/bls12381: e(aP, bQ) · e(−abP, Q) is one, and is not when a factor is 
   expect(blsPairing.run(concatBytes(g1Bytes(one), new Uint8Array(256)))).toEqual(word(1n))
 })
 
-it('evm/bls12381: field elements map to the points of the oracle', () => {
+it('evm/bls12381: maps field elements to the same points as the oracle', () => {
   for (const u of [0n, 1n, Fp.ORDER - 1n, element(), element(), element()]) {
     expect(blsMapFpToG1.run(encodeNumbers(64, u))).toEqual(g1Bytes(mapToG1(u)))
     const v = element()
@@ -106,7 +109,7 @@ it('evm/bls12381: field elements map to the points of the oracle', () => {
   }
 })
 
-it('evm/bls12381: elements at or above the modulus, padding that is not zero, and wrong lengths fail', () => {
+it('evm/bls12381: rejects elements at or above the modulus, non-zero padding and wrong lengths', () => {
   const { x, y } = one.toAffine()
   const padded = g1Bytes(one)
   padded[0] = 1
@@ -122,7 +125,7 @@ it('evm/bls12381: elements at or above the modulus, padding that is not zero, an
   }
 })
 
-it('evm/bls12381: prices by number of terms, the discount ending at 128', () => {
+it('evm/bls12381: charges by number of terms; the discount is constant from 128 on', () => {
   const terms = (count: number, bytes: number): Uint8Array => new Uint8Array(count * bytes)
   expect([0, 1, 2, 128, 129].map((n) => blsG1Msm.gas(terms(n, 160)))).toEqual([0n, 12_000n, 22_776n, 797_184n, 803_412n])
   expect([0, 1, 2, 128, 129].map((n) => blsG2Msm.gas(terms(n, 288)))).toEqual([0n, 22_500n, 45_000n, 1_509_120n, 1_520_910n])

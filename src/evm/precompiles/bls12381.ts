@@ -8,9 +8,9 @@ const scalarBytes = 32
 
 const curve = lazy(() => createMcl('bls12-381'))
 
-/** What differs between the two groups. */
+/** Operations that differ between the two groups. */
 type Group = {
-  /** bytes in the library's memory, and as encoded */
+  /** Bytes of a point in the library's memory; `encodedSize` in the encoding. */
   readonly size: number
   readonly encodedSize: number
   read(mcl: Mcl, at: number, bytes: Uint8Array): boolean
@@ -37,31 +37,31 @@ const g2: Group = {
   isInSubgroup: (mcl, at) => mcl.fn.mclBnG2_isValidOrder(at) === 1,
 }
 
-/** 0x0b: the sum of two points of the curve, in the subgroup or not. @see EIP-2537, "ABI for G1 addition" */
+/** Precompile 0x0b: the sum of two points of the curve, in the subgroup or not. @see EIP-2537, "ABI for G1 addition" */
 export const blsG1Add: Precompile = {
   gas: () => 375n,
   run: (input) => sum(g1, input, (mcl, at, other) => mcl.fn.mclBnG1_add(at, at, other)),
 }
 
-/** 0x0c: the sum of points of the subgroup, each times a scalar. @see EIP-2537, "ABI for G1 MSM" */
+/** Precompile 0x0c: the sum of subgroup points, each multiplied by a scalar. @see EIP-2537, "ABI for G1 MSM" */
 export const blsG1Msm: Precompile = {
   gas: (input) => msmGas('g1', Math.floor(input.length / (encodedSizes.g1 + scalarBytes))),
   run: (input) => weightedSum(g1, input, (mcl, to, points, scalars, count) => mcl.fn.mclBnG1_mulVec(to, points, scalars, count)),
 }
 
-/** 0x0d. @see EIP-2537, "ABI for G2 addition" */
+/** Precompile 0x0d: like 0x0b for G2. @see EIP-2537, "ABI for G2 addition" */
 export const blsG2Add: Precompile = {
   gas: () => 600n,
   run: (input) => sum(g2, input, (mcl, at, other) => mcl.fn.mclBnG2_add(at, at, other)),
 }
 
-/** 0x0e. @see EIP-2537, "ABI for G2 MSM" */
+/** Precompile 0x0e: like 0x0c for G2. @see EIP-2537, "ABI for G2 MSM" */
 export const blsG2Msm: Precompile = {
   gas: (input) => msmGas('g2', Math.floor(input.length / (encodedSizes.g2 + scalarBytes))),
   run: (input) => weightedSum(g2, input, (mcl, to, points, scalars, count) => mcl.fn.mclBnG2_mulVec(to, points, scalars, count)),
 }
 
-/** 0x0f: whether the product of the pairings is one. @see EIP-2537, "ABI for pairing check" */
+/** Precompile 0x0f: whether the product of the pairings is one. @see EIP-2537, "ABI for pairing check" */
 export const blsPairing: Precompile = {
   gas: (input) => 37_700n + 32_600n * BigInt(Math.floor(input.length / (encodedSizes.g1 + encodedSizes.g2))),
   run(input): Uint8Array | undefined {
@@ -86,7 +86,7 @@ export const blsPairing: Precompile = {
   },
 }
 
-/** 0x10. @see EIP-2537, "ABI for mapping Fp element to G1 point" */
+/** Precompile 0x10. @see EIP-2537, "ABI for mapping Fp element to G1 point" */
 export const blsMapFpToG1: Precompile = {
   gas: () => 5500n,
   run(input): Uint8Array | undefined {
@@ -100,7 +100,7 @@ export const blsMapFpToG1: Precompile = {
   },
 }
 
-/** 0x11. @see EIP-2537, "ABI for mapping Fp2 element to G2 point" */
+/** Precompile 0x11. @see EIP-2537, "ABI for mapping Fp2 element to G2 point" */
 export const blsMapFp2ToG2: Precompile = {
   gas: () => 23_800n,
   run(input): Uint8Array | undefined {
@@ -114,7 +114,7 @@ export const blsMapFp2ToG2: Precompile = {
   },
 }
 
-/** A point of the subgroup, from the input at `from`. */
+/** Reads a subgroup point from the input at `from`. Returns false when it is not one. */
 function readMember(group: Group, mcl: Mcl, at: number, input: Uint8Array, from: number): boolean {
   return group.read(mcl, at, input.subarray(from, from + group.encodedSize)) && group.isInSubgroup(mcl, at)
 }

@@ -4,18 +4,19 @@ import { isZero } from './precompile.ts'
 
 const { fp, fp2 } = mclSizes
 
-/** Sizes of encoded elements and points: each field element takes 64 bytes, the first 16 of them zero. */
+/** Sizes of encoded elements and points. Each field element takes 64 bytes, the first 16 of them zero. */
 export const encodedSizes = { fp: 64, fp2: 128, g1: 128, g2: 256 } as const
 
 /**
- * Encodings of EIP-2537, "Fine points and encoding of base elements". The readers give false for what is no field element, or no point of the
- * curve; zeros are the point at infinity. Whether a point is in the subgroup is another question: `isValidOrder`.
+ * Reads an encoded field element. Encodings follow EIP-2537, "Fine points and encoding of base elements". The readers return false for values that
+ * are
+ * not field elements or not points of the curve; zeros encode the point at infinity. They do not check the subgroup: see `isValidOrder`.
  */
 export function readFp(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
   return isZero(bytes.subarray(0, 16)) && mcl.setFp(at, bytes.subarray(16, 64))
 }
 
-/** c0 ‖ c1 of c0 + c1 · v. */
+/** Reads c0 ‖ c1, the encoding of c0 + c1 · v. */
 export function readFp2(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
   return readFp(mcl, at, bytes.subarray(0, 64)) && readFp(mcl, at + fp, bytes.subarray(64, 128))
 }

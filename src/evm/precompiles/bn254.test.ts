@@ -16,7 +16,7 @@ const pointBytes = (p: P2): Uint8Array => (p.is0() ? new Uint8Array(128) : g2Byt
 const scalar = (): bigint => (next() % (Fr.ORDER - 1n)) + 1n
 const word = (value: bigint): Uint8Array => encodeNumbers(32, value)
 
-/** A point of the twist that is most likely not in the subgroup. */
+/** Returns a point of the twist that is most likely outside the subgroup. */
 function twistPoint(): P2 {
   for (;;) {
     const x = { c0: next() % Fp.ORDER, c1: next() % Fp.ORDER }
@@ -27,7 +27,7 @@ function twistPoint(): P2 {
   }
 }
 
-it('evm/bn254: sums and multiples of random points are those of the oracle', () => {
+it("evm/bn254: sums and multiples of random points equal the oracle's", () => {
   for (let i = 0; i < 10; i++) {
     const [a, b, k] = [one.multiply(scalar()), one.multiply(scalar()), next()]
     expect(bn254Add.run(concatBytes(g1Bytes(a), g1Bytes(b)))).toEqual(g1Bytes(a.add(b)))
@@ -35,7 +35,7 @@ it('evm/bn254: sums and multiples of random points are those of the oracle', () 
   }
 })
 
-it('evm/bn254: sums with the same, the opposite and the point at infinity', () => {
+it('evm/bn254: adds the same point, the opposite point and infinity', () => {
   const a = one.multiply(7n)
   expect(bn254Add.run(concatBytes(g1Bytes(a), g1Bytes(a)))).toEqual(g1Bytes(a.double()))
   expect(bn254Add.run(concatBytes(g1Bytes(a), g1Bytes(a.negate())))).toEqual(new Uint8Array(64))
@@ -43,7 +43,7 @@ it('evm/bn254: sums with the same, the opposite and the point at infinity', () =
   expect(bn254Add.run(new Uint8Array(0))).toEqual(new Uint8Array(64))
 })
 
-it('evm/bn254: scalars count modulo the order, up to 2^256 − 1', () => {
+it('evm/bn254: reduces scalars modulo the order, up to 2^256 − 1', () => {
   const a = one.multiply(11n)
   const multiple = (k: bigint): Uint8Array | undefined => bn254Mul.run(concatBytes(g1Bytes(a), word(k)))
   expect(multiple(0n)).toEqual(new Uint8Array(64))
@@ -52,7 +52,7 @@ it('evm/bn254: scalars count modulo the order, up to 2^256 − 1', () => {
   expect(multiple(2n ** 256n - 1n)).toEqual(g1Bytes(a.multiply((2n ** 256n - 1n) % Fr.ORDER)))
 })
 
-it('evm/bn254: coordinates at or above the modulus and points off the curve fail', () => {
+it('evm/bn254: rejects coordinates at or above the modulus and points off the curve', () => {
   const { x, y } = one.toAffine()
   expect(bn254Add.run(encodeNumbers(32, x + Fp.ORDER, y))).toBeUndefined()
   expect(bn254Add.run(encodeNumbers(32, x, y + Fp.ORDER))).toBeUndefined()
@@ -61,7 +61,7 @@ it('evm/bn254: coordinates at or above the modulus and points off the curve fail
   expect(bn254Mul.run(encodeNumbers(32, 0n, 1n, 2n))).toBeUndefined()
 })
 
-it('evm/bn254: e(aP, bQ) · e(−abP, Q) is one, and is not when one factor is off; infinity pairs with anything to one', () => {
+it('evm/bn254: e(aP, bQ) · e(−abP, Q) is one, and differs from one with a wrong factor; a pairing with infinity is one', () => {
   for (let i = 0; i < 3; i++) {
     const [a, b] = [scalar(), scalar()]
     const pairs = (k: bigint): Uint8Array =>
@@ -75,7 +75,7 @@ it('evm/bn254: e(aP, bQ) · e(−abP, Q) is one, and is not when one factor is o
   expect(bn254Pairing.run(nothing.subarray(1))).toBeUndefined()
 })
 
-it('evm/bn254: points of the twist outside the subgroup fail, those of small order too', () => {
+it('evm/bn254: rejects twist points outside the subgroup, also those of small order', () => {
   const order = bn254.G2.Point.CURVE().h * Fr.ORDER
   for (let i = 0; i < 2; i++) {
     const outside = twistPoint()

@@ -8,10 +8,10 @@ const pairBytes = 192
 
 const curve = lazy(() => createMcl('bn254'))
 
-/** The pairs that the price of a pairing counts. */
+/** Returns the number of pairs that the gas of a pairing counts. */
 export const pairCount = (input: Uint8Array): bigint => BigInt(Math.floor(input.length / pairBytes))
 
-/** 0x06: the sum of two points of 64 bytes. @see EIP-196, EIP-1108 */
+/** Precompile 0x06: the sum of two points of 64 bytes. @see EIP-196, EIP-1108 */
 export const bn254Add: Precompile = {
   gas: () => 150n,
   run(input): Uint8Array | undefined {
@@ -24,7 +24,7 @@ export const bn254Add: Precompile = {
   },
 }
 
-/** 0x07: a point times a scalar of any 32 bytes. @see EIP-196, EIP-1108 */
+/** Precompile 0x07: a point times any 32-byte scalar. @see EIP-196, EIP-1108 */
 export const bn254Mul: Precompile = {
   gas: () => 6000n,
   run(input): Uint8Array | undefined {
@@ -38,7 +38,7 @@ export const bn254Mul: Precompile = {
   },
 }
 
-/** 0x08: whether the product of the pairings is one. Points of G2 must be in the subgroup. @see EIP-197, EIP-1108 */
+/** Precompile 0x08: whether the product of the pairings is one. Points of G2 must be in the subgroup. @see EIP-197, EIP-1108 */
 export const bn254Pairing: Precompile = {
   gas: (input) => 45_000n + 34_000n * pairCount(input),
   run(input): Uint8Array | undefined {
@@ -62,7 +62,7 @@ export const bn254Pairing: Precompile = {
   },
 }
 
-/** The point of x ‖ y, zeros being the point at infinity; false when it is none. All points of the curve are in the group. */
+/** Reads the point x ‖ y; zeros are the point at infinity. Returns false for other values. Every point of the curve is in the group. */
 function readG1(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
   if (isZero(bytes)) {
     mcl.fn.mclBnG1_clear(at)
@@ -73,7 +73,7 @@ function readG1(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
   return mcl.fn.mclBnG1_isValid(at) === 1
 }
 
-/** The point of x ‖ y in the subgroup; of a coordinate a + bi, b comes first. */
+/** Reads the point x ‖ y of the subgroup; a coordinate a + bi is encoded with b first. */
 function readG2(mcl: Mcl, at: number, bytes: Uint8Array): boolean {
   if (isZero(bytes)) {
     mcl.fn.mclBnG2_clear(at)

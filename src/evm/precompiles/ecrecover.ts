@@ -2,7 +2,7 @@ import { emptyBytes } from '#lib/bytes'
 import { recoverAddress } from '#lib/secp256k1'
 import { isZero, type Precompile, readPadded } from './precompile.ts'
 
-/** 0x01: digest ‖ v ‖ r ‖ s → the signer's address as a word; no bytes when nobody can have signed. @see Ethereum yellow paper, appendix E */
+/** Precompile 0x01: digest ‖ v ‖ r ‖ s → the signer's address as a word; empty output for an invalid signature. @see Ethereum yellow paper, appendix E */
 export const ecrecover: Precompile = {
   gas: () => 3000n,
   run(input): Uint8Array {

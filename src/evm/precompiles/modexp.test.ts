@@ -7,7 +7,7 @@ const word = (value: bigint | number): Uint8Array => bytesFromBigint(BigInt(valu
 const call = (base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array =>
   concatBytes(word(base.length), word(exponent.length), word(modulus.length), base, exponent, modulus)
 
-/** Bit by bit from the low end, which the implementation never does. */
+/** Computes the power bit by bit from the low end, unlike the implementation. */
 function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   if (modulus === 0n) return 0n
   let [result, square] = [1n % modulus, base % modulus]
@@ -18,7 +18,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result
 }
 
-it('evm/modexp: random numbers of any length, even moduli among them, give base^exponent mod modulus in the modulus’s length', () => {
+it('evm/modexp: random numbers of any length, also even moduli, give base^exponent mod modulus in the modulus’s length', () => {
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.array(fc.constantFrom(0, 1, 2, 255), { maxLength: 70 }))
   fc.assert(
     fc.property(bytes, bytes, fc.uint8Array({ minLength: 1, maxLength: 40 }), (b, e, m) => {
@@ -30,7 +30,7 @@ it('evm/modexp: random numbers of any length, even moduli among them, give base^
   )
 })
 
-/** Numbers that single words, limbs, carries and the split of a modulus into an odd part and twos can stumble over. */
+/** Generates numbers at edge cases of single words, limbs, carries and the split of a modulus into an odd part and a power of two. */
 const shaped = (maxLength: number): fc.Arbitrary<Uint8Array> =>
   fc.oneof(
     fc.uint8Array({ maxLength }),
@@ -44,7 +44,7 @@ const shaped = (maxLength: number): fc.Arbitrary<Uint8Array> =>
     }),
   )
 
-it('evm/modexp: moduli of up to 70 bytes, odd, even and powers of two, under exponents short and long', () => {
+it('evm/modexp: handles moduli of up to 70 bytes, odd, even and powers of two, with short and long exponents', () => {
   fc.assert(
     fc.property(shaped(90), fc.oneof(shaped(3), shaped(40)), shaped(70), (base, exponent, modulus) => {
       const expected = power(bigintFromBytes(base), bigintFromBytes(exponent), bigintFromBytes(modulus))
@@ -56,7 +56,7 @@ it('evm/modexp: moduli of up to 70 bytes, odd, even and powers of two, under exp
 })
 
 it.each([1, 2, 4, 8, 9, 16, 63, 64, 65, 128, 1023, 1024])(
-  'evm/modexp: moduli of %i bytes, with every number of twos near a limb’s end',
+  'evm/modexp: handles moduli of %i bytes with every power of two near the end of a limb',
   (length) => {
     const high = BigInt(8 * length)
     const base = bytesFromBigint((1n << high) - 3n, length)
@@ -68,13 +68,13 @@ it.each([1, 2, 4, 8, 9, 16, 63, 64, 65, 128, 1023, 1024])(
   },
 )
 
-it('evm/modexp: an exponent of many pieces', () => {
+it('evm/modexp: handles an exponent of many pieces', () => {
   const exponent = new Uint8Array(9_000).map((_, i) => (i * 7) & 0xff)
   const expected = bytesFromBigint(power(3n, bigintFromBytes(exponent), 0xfffffffdn), 4)
   expect(modexp.run(call(Uint8Array.of(3), exponent, Uint8Array.of(0xff, 0xff, 0xff, 0xfd)))).toEqual(expected)
 })
 
-it('evm/modexp: memory that a large call has taken is not kept, and small calls take none', () => {
+it('evm/modexp: releases the memory of a large call, and small calls need no additional memory', () => {
   const large = call(new Uint8Array(24_000).fill(7), Uint8Array.of(2), new Uint8Array(24_000).fill(9))
   expect(modexp.run(large)).toHaveLength(24_000)
   const small = call(Uint8Array.of(2), new Uint8Array(40).fill(1), Uint8Array.of(35))
@@ -96,7 +96,7 @@ it.each([
   expect(modexp.run(input)).toEqual(Uint8Array.from(result))
 })
 
-it('evm/modexp: what the input lacks counts as zeros', () => {
+it('evm/modexp: reads missing input as zeros', () => {
   expect(modexp.run(new Uint8Array(0))).toEqual(new Uint8Array(0))
   expect(modexp.gas(new Uint8Array(0))).toBe(200n)
   const cut = call(Uint8Array.of(3), Uint8Array.of(2), Uint8Array.of(1, 0)).subarray(0, -1)
@@ -104,7 +104,7 @@ it('evm/modexp: what the input lacks counts as zeros', () => {
   expect(modexp.run(concatBytes(word(0), word(3), word(1)))).toEqual(Uint8Array.of(0))
 })
 
-it('evm/modexp: lengths near 2^256 are priced without being read, and cost nothing where nothing is to be done', () => {
+it('evm/modexp: charges lengths near 2^256 without reading the numbers, and nothing when there is no work', () => {
   const huge = 2n ** 256n - 1n
   expect(modexp.gas(concatBytes(word(huge), word(huge), word(huge)))).toBeGreaterThan(2n ** 256n)
   expect(modexp.gas(concatBytes(word(0), word(huge), word(1)))).toBeGreaterThan(2n ** 250n)
@@ -113,7 +113,7 @@ it('evm/modexp: lengths near 2^256 are priced without being read, and cost nothi
   expect(modexp.run(nothing)).toEqual(new Uint8Array(0))
 })
 
-it('evm/modexp: numbers that no block pays for fail and take no memory', () => {
+it('evm/modexp: rejects numbers that no block can pay for, without using memory', () => {
   const huge = 2n ** 25n
   for (const lengths of [
     [huge, 1n, 1n],
@@ -139,7 +139,7 @@ it.each([
 })
 
 it.each([
-  // 16 up to 32 bytes, twice the words squared above; sixteen squarings for each byte beyond 32 (EIP-7883)
+  // 16 for up to 32 bytes, above that twice the words squared; sixteen squarings for each byte beyond 32 (EIP-7883)
   ['nothing', 0, 0, 0, 0x00, 500n],
   ['32-byte numbers, exponent of 256 bits', 32, 32, 32, 0xff, 4080n],
   ['exponent of 64 bytes', 32, 64, 32, 0x01, 12_160n],
@@ -156,7 +156,7 @@ it.each([
   ['base', 1025, 0, 0],
   ['exponent', 0, 1025, 0],
   ['modulus', 0, 0, 1025],
-])('evm/modexp: since Osaka a %s of more than 1,024 bytes fails, however little there is to do', (_which, base, exponent, modulus) => {
+])('evm/modexp: from Osaka on rejects a %s of more than 1,024 bytes, also when there is little work', (_which, base, exponent, modulus) => {
   const lengths = [base, exponent, modulus]
   expect(modexpOsaka.run(concatBytes(...lengths.map(word)))).toBeUndefined()
   expect(modexpOsaka.run(concatBytes(...lengths.map((length) => word(Math.min(length, 1024)))))).toHaveLength(Math.min(modulus, 1024))

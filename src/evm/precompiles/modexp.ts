@@ -3,23 +3,23 @@ import { type Lengths, modexpGasBerlin, modexpGasByzantium, modexpGasOsaka, mode
 import { power } from './modexpPower.ts'
 import { type Precompile, readPadded } from './precompile.ts'
 
-/** Since Osaka no number may be longer. @see EIP-7823 */
+/** Longest number from Osaka on, in bytes. @see EIP-7823 */
 const maxBytesOsaka = 1024n
-/** What not even 100 billion gas pays for; the lengths of what runs are below, and so are ordinary numbers. */
+/** Longest supported number in bytes. A longer one costs more than 100 billion gas; every number that can be paid is shorter. */
 const maxBytes = 2n ** 24n
 
 /**
- * 0x05: length of base ‖ of exponent ‖ of modulus (32 bytes each) ‖ base ‖ exponent ‖ modulus → base^exponent mod modulus, in as many bytes as
- * the modulus. Cost: a squaring of the modulus's size for each exponent bit. The slowest gas is that of a long exponent over a modulus of one
- * word, where a bit is a third of a gas.
+ * Precompile 0x05: length of base ‖ of exponent ‖ of modulus (32 bytes each) ‖ base ‖ exponent ‖ modulus → base^exponent mod modulus, in as many
+ * bytes as the modulus. Cost: a squaring of the modulus's size per exponent bit. The slowest case per gas is a long exponent with a modulus of one
+ * word, where a bit costs a third of a gas.
  * @see EIP-198, EIP-2565
  */
 export const modexp: Precompile = { gas: modexpGasBerlin, run: (input) => run(input, modexpLengths(input)) }
 
-/** The same before Berlin. @see EIP-198 */
+/** Precompile 0x05 before Berlin. @see EIP-198 */
 export const modexpByzantium: Precompile = { ...modexp, gas: modexpGasByzantium }
 
-/** The same from Osaka on: dearer, and failing for numbers of more than 1,024 bytes. @see EIP-7823, EIP-7883 */
+/** Precompile 0x05 from Osaka on: higher gas, and failure for numbers of more than 1,024 bytes. @see EIP-7823, EIP-7883 */
 export const modexpOsaka: Precompile = {
   gas: modexpGasOsaka,
   run(input): Uint8Array | undefined {
@@ -36,7 +36,7 @@ function run(input: Uint8Array, { base, exponent, modulus }: Lengths): Uint8Arra
   const exponentAt = modexpHeadBytes + Number(base)
   const modulusAt = exponentAt + Number(exponent)
   const modulusBytes = withoutZeros(readPadded(input, modulusAt, result.length))
-  // an input that lacks some of the base or the exponent has none of the modulus
+  // an input that is too short for base or exponent has no modulus
   if (modulusBytes.length === 0 || (modulusBytes.length === 1 && modulusBytes[0] === 1)) return result
   const baseBytes = withoutZeros(input.subarray(modexpHeadBytes, exponentAt))
   const value = power(baseBytes, withoutZeros(input.subarray(exponentAt, modulusAt)), modulusBytes)

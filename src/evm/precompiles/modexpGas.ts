@@ -11,21 +11,21 @@ export function modexpLengths(input: Uint8Array): Lengths {
   return { base, exponent, modulus }
 }
 
-/** A number that grows with the square of the size, for each squaring, over 20. @see EIP-198 */
+/** Returns the gas before Berlin: `multiplicationCost` times the number of squarings, divided by 20. @see EIP-198 */
 export function modexpGasByzantium(input: Uint8Array): bigint {
   const lengths = modexpLengths(input)
   const size = lengths.base > lengths.modulus ? lengths.base : lengths.modulus
   return (multiplicationCost(size) * squarings(input, lengths, 8n)) / 20n
 }
 
-/** Of numbers of this size in bytes. @see EIP-198, mult_complexity */
+/** Returns the cost of multiplying numbers of a size in bytes. @see EIP-198, mult_complexity */
 function multiplicationCost(size: bigint): bigint {
   if (size <= 64n) return size * size
   if (size <= 1_024n) return (size * size) / 4n + 96n * size - 3_072n
   return (size * size) / 16n + 480n * size - 199_680n
 }
 
-/** Size in words, squared, for each squaring, over three; at least 200. @see EIP-2565 */
+/** Returns the gas from Berlin on: size in words squared, times the number of squarings, divided by three; at least 200. @see EIP-2565 */
 export function modexpGasBerlin(input: Uint8Array): bigint {
   const lengths = modexpLengths(input)
   const words = sizeWords(lengths)
@@ -33,7 +33,7 @@ export function modexpGasBerlin(input: Uint8Array): bigint {
   return price < 200n ? 200n : price
 }
 
-/** Twice the size in words squared, sixteen up to 32 bytes, for each squaring; at least 500. @see EIP-7883 */
+/** Returns the gas from Osaka on: twice the size in words squared (16 for up to 32 bytes), times the number of squarings; at least 500. @see EIP-7883 */
 export function modexpGasOsaka(input: Uint8Array): bigint {
   const lengths = modexpLengths(input)
   const words = sizeWords(lengths)
@@ -45,7 +45,7 @@ function sizeWords({ base, modulus }: Lengths): bigint {
   return ((base > modulus ? base : modulus) + 7n) / 8n
 }
 
-/** How many squarings the price counts: of the exponent only the first 32 bytes are looked at, a later byte counts `perByte`. */
+/** Returns the number of squarings that the gas counts. Only the first 32 bytes of the exponent are read; each later byte counts `perByte`. */
 function squarings(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
   const headLength = exponent < 32n ? Number(exponent) : 32
   const at = BigInt(modexpHeadBytes) + base

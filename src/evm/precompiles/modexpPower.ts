@@ -1,15 +1,15 @@
 import { createPrecompileWasm, type PrecompileWasm } from './wasm.ts'
 
-/** Bytes of an exponent that are cheaper without a table of powers. */
+/** Longest exponent, in bytes, that is faster without a table of powers. */
 const shortBytes = 3
-/** Above this much memory an instance is not kept: what one call had paid for would stay for all time. */
+/** Memory in bytes above which an instance is dropped after the call; otherwise the memory of one large call would stay allocated. */
 const keptBytes = 2 ** 20
 
 let kept: PrecompileWasm | undefined
 
 /**
- * base^exponent mod modulus, all big-endian and without zeros at the front, the modulus above one.
- * @returns as many bytes as the modulus; undefined when there is no memory for numbers of this size
+ * Computes base^exponent mod modulus, all big-endian and without leading zeros; the modulus is above one.
+ * @returns as many bytes as the modulus; undefined when the memory does not suffice for numbers of this size
  */
 export function power(base: Uint8Array, exponent: Uint8Array, modulus: Uint8Array): Uint8Array | undefined {
   kept ??= createPrecompileWasm()
@@ -28,7 +28,7 @@ export function power(base: Uint8Array, exponent: Uint8Array, modulus: Uint8Arra
   return memory.slice(at, at + modulus.length)
 }
 
-/** Goes through the exponent a piece at a time. */
+/** Processes the exponent piece by piece. */
 function raise(wasm: PrecompileWasm, memory: Uint8Array, exponent: Uint8Array): void {
   const [pieceAt, pieceBytes] = [wasm.modexpPiece(), wasm.modexpPieceBytes()]
   wasm.modexpTable()

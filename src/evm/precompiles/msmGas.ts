@@ -1,6 +1,6 @@
 const multiplier = 1000n
 
-/** Price of one multiplication, and of k of them in thousandths of k single ones; beyond 128, as at 128. */
+/** Gas of one multiplication, and the discount for k terms in thousandths; constant beyond 128 terms. */
 const prices = {
   // biome-ignore format: a table
   g1: { multiplication: 12_000n, discounts: [
@@ -24,7 +24,7 @@ const prices = {
   ] },
 }
 
-/** Gas of a multi-scalar multiplication of `count` terms; of none, zero. @see EIP-2537, "G1/G2 MSM" */
+/** Returns the gas of a multi-scalar multiplication of `count` terms; zero for no terms. @see EIP-2537, "G1/G2 MSM" */
 export function msmGas(group: 'g1' | 'g2', count: number): bigint {
   const { multiplication, discounts } = prices[group]
   const discount = discounts[Math.min(count, discounts.length) - 1] ?? 0

@@ -21,7 +21,7 @@ function signed(
   return { digest, r, s, ...p256.Point.fromBytes(p256.getPublicKey(key)).toAffine() }
 }
 
-it('evm/p256Verify: signatures of the oracle hold, with either s; not for another digest, r, s or key', () => {
+it("evm/p256Verify: accepts the oracle's signatures with either s; rejects another digest, r, s or key", () => {
   for (let i = 0; i < 15; i++) {
     const { digest, r, s, x, y } = signed()
     const other = Uint8Array.from(digest)
@@ -35,7 +35,7 @@ it('evm/p256Verify: signatures of the oracle hold, with either s; not for anothe
   }
 })
 
-it('evm/p256Verify: the base point and its opposite as keys, and a digest of zero or of the order, are like others', () => {
+it('evm/p256Verify: handles the base point and its opposite as keys, and a digest of zero or of the order', () => {
   for (const key of [1n, 2n, order - 1n, order - 2n]) {
     for (const hash of [0n, 1n, order, 2n ** 256n - 1n]) {
       const { digest, r, s, x, y } = signed(key, hash)
@@ -45,14 +45,14 @@ it('evm/p256Verify: the base point and its opposite as keys, and a digest of zer
   }
 })
 
-it('evm/p256Verify: a sum at infinity is no signature', () => {
+it('evm/p256Verify: rejects a sum at infinity', () => {
   const { x, y } = p256.Point.BASE.toAffine()
   const r = 5n
-  // digest + r = 0 in the scalars: (digest / s) G + (r / s) G is nothing
+  // digest + r = 0 as scalars: (digest / s) G + (r / s) G is infinity
   expect(run(encodeNumbers(32, order - r, r, 3n, x, y))).toEqual(no)
 })
 
-/** A signature that holds, whose two multiples are these: r is the x of R = ofBase · G + ofKey · Q, s = r / ofKey, digest = ofBase · s. */
+/** Returns a valid signature with the given multiples: r is the x of R = ofBase · G + ofKey · Q, s = r / ofKey, digest = ofBase · s. */
 function composed(ofBase: bigint, ofKey: bigint, key: bigint): Uint8Array | undefined {
   const { Fn } = p256.Point
   const multiple = (ofBase + ofKey * key) % order
@@ -63,7 +63,7 @@ function composed(ofBase: bigint, ofKey: bigint, key: bigint): Uint8Array | unde
   return encodeNumbers(32, Fn.mul(ofBase, s), r, s, x, y)
 }
 
-it('evm/p256Verify: sums that meet the point they add, or its opposite, on the way are no exception', () => {
+it('evm/p256Verify: handles sums that meet the added point or its opposite', () => {
   const scalars = [1n, 2n, 3n, 16n, 31n, 128n, order - 1n, order - 128n]
   for (const key of [1n, 2n, 127n, order - 1n]) {
     for (const ofBase of [0n, ...scalars]) {
@@ -75,7 +75,7 @@ it('evm/p256Verify: sums that meet the point they add, or its opposite, on the w
   }
 })
 
-it('evm/p256Verify: an x at or above the order counts modulo the order, and r plus the order must be below the modulus', () => {
+it('evm/p256Verify: reduces an x at or above the order modulo the order, and requires r plus the order to be below the modulus', () => {
   const { Fp, Fn } = p256.Point
   let found = 0
   for (let r = 1n; found < 4; r++) {
@@ -97,7 +97,7 @@ it('evm/p256Verify: an x at or above the order counts modulo the order, and r pl
   expect(run(concatBytes(digest, encodeNumbers(32, prime - order, s, x, y)))).toEqual(no)
 })
 
-it('evm/p256Verify: as the oracle judges them, keys and numbers at the edges', () => {
+it('evm/p256Verify: agrees with the oracle on keys and numbers at the edges', () => {
   const edges = [0n, 1n, 2n, order - 1n, order, order + 1n, prime - 1n, prime, prime - order, 2n ** 256n - 1n, 2n ** 255n, 2n ** 128n]
   for (const edge of edges) {
     const { digest, r, s, x, y } = signed()
@@ -112,7 +112,7 @@ it('evm/p256Verify: as the oracle judges them, keys and numbers at the edges', (
   }
 })
 
-it('evm/p256Verify: numbers out of range, points off the curve and other lengths give no bytes', () => {
+it('evm/p256Verify: returns no bytes for numbers out of range, points off the curve and other lengths', () => {
   const { digest, r, s, x, y } = signed()
   const parts = [
     [0n, s, x, y],
@@ -131,7 +131,7 @@ it('evm/p256Verify: numbers out of range, points off the curve and other lengths
   expect(run(new Uint8Array(160))).toEqual(no)
 })
 
-it('evm/p256Verify: costs what the rules say, whatever the input', () => {
+it('evm/p256Verify: charges the gas of the rules for any input', () => {
   expect(gas(new Uint8Array(0))).toBe(3450n)
   expect(p256Verify(6900).gas(new Uint8Array(160))).toBe(6900n)
 })

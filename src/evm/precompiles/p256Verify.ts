@@ -8,9 +8,9 @@ const inputBytes = 160
 const wasm = lazy(createPrecompileWasm)
 
 /**
- * 0x100: digest ‖ r ‖ s ‖ x ‖ y → one, or no bytes when the signature does not hold; it never fails.
- * The two texts price it differently and agree on what holds: EIP-7951 spells out what FIPS 186-5, section 6.4.2 has and RIP-7212 leaves open
- * (the sum must not be infinity, its x is compared modulo n).
+ * Precompile 0x100: digest ‖ r ‖ s ‖ x ‖ y → one, or no bytes for an invalid signature; it never fails.
+ * The two specifications differ in price only. EIP-7951 states two rules of FIPS 186-5, section 6.4.2, that RIP-7212 omits: the sum must not be
+ * infinity, and its x is compared modulo n.
  * @param gas 3450 or 6900
  * @see RIP-7212, EIP-7951
  */

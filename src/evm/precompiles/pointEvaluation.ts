@@ -6,7 +6,10 @@ const fieldElementsPerBlob = 4096n
 const blsModulus = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
 const answer = concatBytes(bytesFromBigint(fieldElementsPerBlob, 32), bytesFromBigint(blsModulus, 32))
 
-/** 0x0a: versioned hash ‖ z ‖ y ‖ commitment ‖ proof. The first call of a process loads the trusted setup. @see EIP-4844, "Point evaluation precompile" */
+/**
+ * Precompile 0x0a: versioned hash ‖ z ‖ y ‖ commitment ‖ proof. The first call in a process loads the trusted setup. @see EIP-4844, "Point evaluation
+ * precompile"
+ */
 export const pointEvaluation: Precompile = {
   gas: () => 50_000n,
   run(input): Uint8Array | undefined {

@@ -14,7 +14,7 @@ it.each([
   ['Fjord', rules('cancun', { p256VerifyGas: 3450 }), [...upTo(0x0an), 0x100n]],
   ['Azul (Osaka)', rules('osaka', { p256VerifyGas: 6900 }), [...upTo(0x11n), 0x100n]],
   ['Isthmus (Prague)', rules('prague', { p256VerifyGas: 3450 }), [...upTo(0x11n), 0x100n]],
-])('evm/precompileAt: the precompiles of %s, by number and by address', (_name, under, expected) => {
+])('evm/precompileAt: lists the precompiles of %s by number and by address', (_name, under, expected) => {
   expect(numbers(under)).toEqual(expected)
   for (let number = 0n; number <= 0x101n; number++) {
     const address = parseAddress(`0x${number.toString(16).padStart(40, '0')}`)
@@ -25,7 +25,7 @@ it.each([
   expect(precompileAt(under, 2n ** 160n - 1n)).toBeUndefined()
 })
 
-it('evm/precompileAt: P256VERIFY costs what the rules say', () => {
+it('evm/precompileAt: P256VERIFY charges the gas of the rules', () => {
   expect(precompileAt(rules('cancun', { p256VerifyGas: 3450 }), 0x100n)?.gas(new Uint8Array(0))).toBe(3450n)
   expect(precompileAt(rules('prague', { p256VerifyGas: 6900 }), 0x100n)?.gas(new Uint8Array(0))).toBe(6900n)
 })
@@ -43,7 +43,7 @@ it.each([
   ['G1 MSM', 0x0cn, 'blsG1MsmBytes', 160],
   ['G2 MSM', 0x0en, 'blsG2MsmBytes', 288],
   ['BLS pairing', 0x0fn, 'blsPairingBytes', 384],
-] as const)('evm/precompileAt: %s runs up to its limit and fails above, at an unchanged price', (_name, number, limit, unit) => {
+] as const)('evm/precompileAt: %s runs up to its input limit and fails above it, at an unchanged price', (_name, number, limit, unit) => {
   const limited = precompileAt(rules('prague', { precompileLimits: { [limit]: 3 * unit + 7 } }), number)
   const free = precompileAt(rules('prague'), number)
   for (const units of [3, 4]) {

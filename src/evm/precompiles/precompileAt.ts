@@ -15,12 +15,12 @@ type Table = { readonly byAddress: ReadonlyMap<Address | bigint, Precompile>; re
 
 const tables = new WeakMap<EvmRules, Table>()
 
-/** The precompile at an address under these rules, the address as text or number; undefined when there is none. */
+/** Returns the precompile at an address, given as text or number, under these rules; undefined when there is none. */
 export function precompileAt(rules: EvmRules, address: Address | bigint): Precompile | undefined {
   return tableOf(rules).byAddress.get(address)
 }
 
-/** All addresses that hold a precompile under these rules: they are warm from the start (EIP-2929). */
+/** Returns all precompile addresses under these rules; they start warm (EIP-2929). */
 export function precompileAddresses(rules: EvmRules): readonly Address[] {
   return tableOf(rules).addresses
 }
@@ -40,7 +40,7 @@ function tableOf(rules: EvmRules): Table {
   return table
 }
 
-/** Before Istanbul; bn254 at the prices from before EIP-1108, MODEXP at those of EIP-198. */
+/** Returns the precompiles before Istanbul: bn254 at its gas before EIP-1108, MODEXP at the gas of EIP-198. */
 function oldPrecompiles(rules: EvmRules): [bigint, Precompile][] {
   const list: [bigint, Precompile][] = [
     [0x01n, ecrecover],

@@ -14,7 +14,7 @@ const next = createNumbers('secp256k1')
 const order = secp256k1.Point.CURVE().n
 const none = new Uint8Array(0)
 
-it('evm/ecrecover: gives the signer of the oracle’s signatures, with s high or low', () => {
+it('evm/ecrecover: returns the signer of the oracle’s signatures, with high or low s', () => {
   for (let i = 0; i < 10; i++) {
     const key = bytesFromBigint((next() % (order - 1n)) + 1n, 32)
     const digest = bytesFromBigint(next(), 32)
@@ -28,7 +28,7 @@ it('evm/ecrecover: gives the signer of the oracle’s signatures, with s high or
   }
 })
 
-it('evm/ecrecover: no bytes for another v, for r or s out of range, and for an x that is on no point', () => {
+it('evm/ecrecover: returns no bytes for another v, r or s out of range, or an x without a point', () => {
   const digest = bytesFromBigint(5n, 32)
   const sound = [27n, 1n, 1n]
   expect(ecrecover.run(concatBytes(digest, encodeNumbers(32, ...sound)))).toHaveLength(32)
@@ -47,7 +47,7 @@ it('evm/ecrecover: no bytes for another v, for r or s out of range, and for an x
   expect(ecrecover.gas(none)).toBe(3000n)
 })
 
-it('evm/hashes: SHA-256 and RIPEMD-160 are those of other libraries, identity is a copy', () => {
+it('evm/hashes: SHA-256 and RIPEMD-160 equal those of other libraries; identity returns a copy', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
       expect(Buffer.from(sha256.run(data) ?? []).toString('hex')).toBe(createHash('sha256').update(data).digest('hex'))
@@ -59,7 +59,7 @@ it('evm/hashes: SHA-256 and RIPEMD-160 are those of other libraries, identity is
   expect(identity.run(data)?.buffer).not.toBe(data.buffer)
 })
 
-it('evm/hashes: prices grow by the word', () => {
+it('evm/hashes: charges by the word', () => {
   const prices = [sha256, ripemd160, identity].map((precompile) => [0, 1, 32, 33].map((length) => precompile.gas(new Uint8Array(length))))
   expect(prices).toEqual([
     [60n, 72n, 72n, 84n],
@@ -68,7 +68,7 @@ it('evm/hashes: prices grow by the word', () => {
   ])
 })
 
-it('evm/pointEvaluation: input of another length, or a hash that is not the commitment’s, fails', () => {
+it('evm/pointEvaluation: rejects input of another length, or with a hash of another commitment', () => {
   expect(pointEvaluation.run(none)).toBeUndefined()
   expect(pointEvaluation.run(new Uint8Array(192))).toBeUndefined()
   expect(pointEvaluation.run(new Uint8Array(193))).toBeUndefined()

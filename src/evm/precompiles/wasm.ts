@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { lazy } from '#lib/lazy'
 
-/** What is used of the global of this name, which the compiler's Node types leave out. */
+/** The used part of the global `WebAssembly`, which the Node types omit. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object, imports: object) => { readonly exports: unknown }
 }
 
-/** Functions of `src/evm/assembly/precompiles`, where what they take and give is said. Addresses are in the module's memory. */
+/** Functions of `src/evm/assembly/precompiles`, where their arguments and results are documented. Addresses are in the module's memory. */
 export type PrecompileWasm = {
   readonly memory: { readonly buffer: ArrayBuffer }
   blake2Input(): number
@@ -28,7 +28,7 @@ export type PrecompileWasm = {
 
 const compiled = lazy(() => new WebAssembly.Module(readFileSync(new URL('./precompiles.wasm', import.meta.url))))
 
-/** A new instance with a memory of its own. */
+/** Creates an instance with its own memory. */
 export function createPrecompileWasm(): PrecompileWasm {
   return new WebAssembly.Instance(compiled(), {}).exports as PrecompileWasm
 }

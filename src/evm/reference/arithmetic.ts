@@ -7,12 +7,12 @@ const wrap = (value: bigint): Word => BigInt.asUintN(256, value)
 const signed = (word: Word): bigint => BigInt.asIntN(256, word)
 const allOnes = 2n ** 256n - 1n
 
-/** An operation of one word. */
+/** Creates an operation on the top word. */
 function unary(of: (a: Word) => Word): Operation {
   return (frame) => replace(frame, of(top(frame)))
 }
 
-/** An operation of the top word `a` and the one below it, `b`. */
+/** Creates an operation on the top word `a` and the word below it, `b`. */
 function binary(of: (a: Word, b: Word) => Word): Operation {
   return (frame) => {
     const a = pop(frame)
@@ -59,7 +59,7 @@ function power(base: Word, exponent: Word): Word {
   return result
 }
 
-/** Bytes of a word without its leading zeros. */
+/** Returns the number of bytes of a word without leading zeros. */
 const byteLength = (word: Word): number => (word === 0n ? 0 : (word.toString(16).length + 1) >> 1)
 
 export function exp(frame: Frame, machine: Machine): void {
@@ -83,6 +83,6 @@ export const not: Operation = unary((a) => a ^ allOnes)
 export const byte: Operation = binary((index, word) => (index > 31n ? 0n : (word >> (8n * (31n - index))) & 0xffn))
 export const shl: Operation = binary((shift, word) => (shift > 255n ? 0n : wrap(word << shift)))
 export const shr: Operation = binary((shift, word) => (shift > 255n ? 0n : word >> shift))
-/** Leading zero bits (EIP-7939): 256 of zero. */
+/** Counts leading zero bits (EIP-7939); 256 for zero. */
 export const clz: Operation = unary((a) => (a === 0n ? 256n : BigInt(256 - a.toString(2).length)))
 export const sar: Operation = binary((shift, word) => wrap(signed(word) >> (shift > 255n ? 255n : shift)))

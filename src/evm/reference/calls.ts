@@ -7,16 +7,16 @@ import { accessAccount, codeOf, createFrame, type Ended, type Machine, type Oper
 import { copyPadded, memorySlice, touchMemory } from './memory.ts'
 import { addressWord, sizeOf, type Word, wordFromBytes } from './words.ts'
 
-/** A message call, paid for. */
+/** A message call whose gas is paid. */
 export type Call = {
-  /** whose storage and balance the code works on */
+  /** Account whose storage and balance the code uses. */
   readonly self: AccountState
   readonly caller: Word
-  /** what CALLVALUE says */
+  /** Value that CALLVALUE returns. */
   readonly value: Word
-  /** who pays the value, where value moves at all */
+  /** Account that pays the value; undefined when no value moves. */
   readonly payer: AccountState | undefined
-  /** where the code comes from */
+  /** Address that the code comes from. */
   readonly codeAddress: Word
   readonly code: Code
   readonly input: Uint8Array
@@ -30,14 +30,14 @@ export type Call = {
 
 const delegationSize = 23
 
-/** Whom an account delegates its code to (EIP-7702). */
+/** Returns the address to which a code delegates (EIP-7702). */
 export function delegateOf(machine: Machine, code: Code): Word | undefined {
   if (!machine.isPrague || code.length !== delegationSize) return undefined
   const { bytes } = code
   return bytes[0] === 0xef && bytes[1] === 1 && bytes[2] === 0 ? wordFromBytes(bytes.subarray(3, delegationSize)) : undefined
 }
 
-/** Starts a call: a frame to run, or the end of a call that needs none. A refused call gives its gas back. */
+/** Starts a call. Returns a frame to run, or the end of a call that needs no frame. A refused call returns its gas. */
 export function beginCall(machine: Machine, call: Call): Frame | Ended {
   const { journal } = machine
   if (call.depth > maxDepth) return { state: 'call depth', gas: call.gas, reserve: call.reserve, output: emptyBytes }
@@ -69,7 +69,7 @@ function runPrecompile(machine: Machine, precompile: NonNullable<ReturnType<type
   return { state: 'success', ...rest, output }
 }
 
-/** Gives a call's end to the frame that made it. */
+/** Delivers the end of a call to the calling frame. */
 export function deliverCall(frame: Frame, ended: Ended, outputTo: number, outputSize: number): void {
   refund(frame, ended)
   frame.returnData = ended.output
@@ -78,7 +78,7 @@ export function deliverCall(frame: Frame, ended: Ended, outputTo: number, output
   push(frame, ended.state === 'success' ? 1n : 0n)
 }
 
-/** As `takeGas` before EIP-150: what it asks for. Undefined when there is not as much: the frame halts. */
+/** Takes the gas of a call before EIP-150: all requested gas. Returns undefined, and halts the frame, when the gas does not suffice. */
 function takeAllGas(frame: Frame, wanted: Word): { gas: number; reserve: bigint } | undefined {
   const total = totalGas(frame)
   if (!ensure(frame, wanted <= total, 'out of gas')) return undefined
@@ -88,7 +88,7 @@ function takeAllGas(frame: Frame, wanted: Word): { gas: number; reserve: bigint 
   return given
 }
 
-/** Takes what a call may have: what it asks for, at most all but a 64th (EIP-150); at most all before. */
+/** Takes the gas of a call: the requested gas, at most all but a 64th (EIP-150), or at most all with `mayTakeAll`. */
 export function takeGas(frame: Frame, wanted: Word, mayTakeAll = false): { gas: number; reserve: bigint } {
   if (frame.reserve === 0n) {
     const most = mayTakeAll ? frame.gas : frame.gas - Math.floor(frame.gas / 64)
@@ -105,7 +105,7 @@ export function takeGas(frame: Frame, wanted: Word, mayTakeAll = false): { gas: 
   return given
 }
 
-/** Pays for the account that the code comes from in the end; undefined when out of gas. */
+/** Charges for the account that the code finally comes from; returns undefined when out of gas. */
 function accessCode(frame: Frame, machine: Machine, target: AccountState): Code | undefined {
   const code = codeOf(machine, target)
   const delegate = delegateOf(machine, code)
@@ -116,7 +116,7 @@ function accessCode(frame: Frame, machine: Machine, target: AccountState): Code 
 
 type CallKind = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
 
-/** What a call finds on the stack, its memory paid for. */
+/** Operands of a call; its memory is already paid. */
 type CallWords = {
   readonly wanted: Word
   readonly address: Word
@@ -127,7 +127,7 @@ type CallWords = {
   readonly outputSize: number
 }
 
-/** Undefined when the frame has halted. */
+/** Takes the operands of a call from the stack. Returns undefined when the frame has halted. */
 function takeCallWords(frame: Frame, kind: CallKind): CallWords | undefined {
   const wanted = pop(frame)
   const address = addressWord(pop(frame))
@@ -144,7 +144,7 @@ function takeCallWords(frame: Frame, kind: CallKind): CallWords | undefined {
   return { wanted, address, value, inputFrom, inputSize, outputTo, outputSize }
 }
 
-/** The account that is called, paid for. */
+/** Charges for the called account and returns it. */
 function payForCall(frame: Frame, machine: Machine, kind: CallKind, { address, value }: CallWords): AccountState | undefined {
   if (value !== 0n && !charge(frame, gas.callValue)) return undefined
   const target = accessAccount(frame, machine, address)
@@ -154,7 +154,7 @@ function payForCall(frame: Frame, machine: Machine, kind: CallKind, { address, v
   return target
 }
 
-/** In whose name the code runs: DELEGATECALL goes on in the caller's, CALLCODE on the caller's storage. */
+/** Returns storage account, caller and value of the new frame. DELEGATECALL keeps the caller and value; CALLCODE runs on the caller's storage. */
 function rolesOf(frame: Frame, kind: CallKind, target: AccountState, value: Word): Pick<Call, 'self' | 'caller' | 'value' | 'payer'> {
   if (kind === 'delegatecall') return { self: frame.self, caller: frame.caller, value: frame.value, payer: undefined }
   const self = kind === 'callcode' ? frame.self : target
@@ -186,7 +186,7 @@ function callOperation(kind: CallKind): Operation {
   }
 }
 
-/** Goes on in the new frame, or in this one when there is none. */
+/** Continues in the new frame, or delivers the end of a call without a frame. */
 export function enter(frame: Frame, machine: Machine, next: Frame | Ended, deliver: (ended: Ended) => void): void {
   if ('stack' in next) {
     frame.state = 'waiting'

@@ -2,15 +2,15 @@ import { Lru } from '#lib/lru'
 import type { Hash } from '#types/ids'
 import { type Word, wordFromBytes } from './words.ts'
 
-/** Code made ready to run. */
+/** Code prepared for execution. */
 export type Code = {
-  /** length of the code itself */
+  /** Length of the code itself. */
   readonly length: number
-  /** the code and 33 zero bytes (STOP): a program counter never leaves it, a PUSH at the end reads zeros */
+  /** The code followed by 33 zero bytes (STOP), so that the program counter never leaves it and a PUSH at the end reads zeros. */
   readonly bytes: Uint8Array
-  /** 1 where a jump may go */
+  /** 1 at each valid jump target. */
   readonly jumpTargets: Uint8Array
-  /** immediate of the PUSH at a position, once it was needed; of full length: one that grew with gaps would be a slow dictionary */
+  /** Immediate of the PUSH at a position, filled on first use. Allocated at full length, because V8 turns a sparse array into a slow dictionary. */
   readonly immediates: (Word | undefined)[]
 }
 
@@ -30,7 +30,7 @@ export function prepareCode(code: Uint8Array): Code {
   return { length: code.length, bytes, jumpTargets, immediates: new Array(code.length) }
 }
 
-/** The `size` bytes after the PUSH at `at`. */
+/** Returns the `size` bytes after the PUSH at `at` as a word. */
 export function immediateAt(code: Code, at: number, size: number): Word {
   const known = code.immediates[at]
   if (known !== undefined) return known
@@ -39,7 +39,7 @@ export function immediateAt(code: Code, at: number, size: number): Word {
   return word
 }
 
-/** Prepared code by code hash, bounded: an entry is counted with all its immediates. */
+/** Prepared code by code hash, bounded in bytes. An entry's size includes all its immediates. */
 export type CodeCache = { get(codeHash: Hash, load: () => Uint8Array): Code }
 
 export function createCodeCache(maxBytes: number): CodeCache {

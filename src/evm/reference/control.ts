@@ -64,7 +64,7 @@ export function push0(frame: Frame): void {
   push(frame, 0n)
 }
 
-/** PUSH1 to PUSH32 */
+/** Creates PUSH1 to PUSH32. */
 export function pushOf(size: number): Operation {
   return (frame) => {
     push(frame, immediateAt(frame.code, frame.pc - 1, size))
@@ -72,7 +72,7 @@ export function pushOf(size: number): Operation {
   }
 }
 
-/** DUP1 to DUP16 */
+/** Creates DUP1 to DUP16. */
 export function dup(depth: number): Operation {
   return (frame) => {
     frame.stack[frame.sp] = frame.stack[frame.sp - depth] as Word
@@ -80,7 +80,7 @@ export function dup(depth: number): Operation {
   }
 }
 
-/** SWAP1 to SWAP16 */
+/** Creates SWAP1 to SWAP16. */
 export function swap(depth: number): Operation {
   return ({ stack, sp }) => {
     const word = stack[sp - 1] as Word
@@ -90,8 +90,9 @@ export function swap(depth: number): Operation {
 }
 
 /**
- * The balance goes to another account. From Cancun the contract itself goes only when it was created in the same transaction (EIP-6780);
- * one that goes burns what it would give itself.
+ * Executes SELFDESTRUCT: transfers the balance to another account. From Cancun on, the contract itself is removed only when it was created in the
+ * same
+ * transaction (EIP-6780); a removed contract that names itself burns its balance.
  */
 export function selfdestruct(frame: Frame, machine: Machine): void {
   if (!ensure(frame, !frame.isStatic, 'write protection')) return

@@ -15,14 +15,14 @@ export type Creation = {
   readonly creator: AccountState
   readonly value: Word
   readonly initcode: Uint8Array
-  /** CREATE2's */
+  /** Salt of CREATE2. */
   readonly salt: Word | undefined
   readonly gas: number
   readonly reserve: bigint
   readonly depth: number
 }
 
-/** Whether a contract may not come into being here (EIP-684, EIP-7610). */
+/** Returns whether the address is already in use, so that no contract may be created there (EIP-684, EIP-7610). */
 function isTaken({ rules, journal }: Machine, account: AccountState): boolean {
   if (account.nonce !== 0n || account.codeHash !== emptyCodeHash) return true
   return rules.creationOverStorage !== 'allow' && journal.hasOldStorage(account)
@@ -33,13 +33,14 @@ const maxNonce = 2n ** 64n - 1n
 const createAddress = (creator: Word, nonce: bigint): Word =>
   wordFromBytes(keccak256(encodeRlp([addressBytes(creator), rlpScalar(nonce)])).subarray(12))
 
-/** EIP-1014 */
+/** Returns the address of CREATE2 (EIP-1014). */
 const create2Address = (creator: Word, salt: Word, initcode: Uint8Array): Word =>
   wordFromBytes(keccak256Of(Uint8Array.of(0xff), addressBytes(creator), wordBytes(salt), keccak256(initcode)).subarray(12))
 
 /**
- * Starts a contract creation: a frame that runs the initcode, or why there is none. The creator's nonce rises as soon as the creation is
- * tried, and stays; the new address is warm from then on.
+ * Starts a contract creation. Returns a frame that runs the initcode, or the end of a refused creation. The creator's nonce is incremented as soon as
+ * the
+ * creation is tried, and stays incremented; the new address is warm from then on.
  */
 export function beginCreate(machine: Machine, creation: Creation): Frame | Ended {
   const { journal } = machine
@@ -74,19 +75,19 @@ export function beginCreate(machine: Machine, creation: Creation): Frame | Ended
   })
 }
 
-/** Checks, pays for and keeps the code that initcode returned (EIP-170, EIP-3541). The frame halts when it may not be. */
+/** Checks, charges for and stores the code that initcode returned (EIP-170, EIP-3541). Halts the frame when the code is invalid. */
 export function depositCode(machine: Machine, frame: Frame): void {
   const code = frame.output
   frame.output = emptyBytes
   const { old } = machine
   if (!ensure(frame, code.length <= maxCodeSize || old?.clearsEmpty === false, 'code size')) return
   if (!ensure(frame, code[0] !== 0xef || old?.refusesEf === false, 'invalid code')) return
-  // the first contracts came into being without a code that they could not pay for
+  // in Frontier, a contract that cannot pay for its code is created without code
   if (old?.paysForCode === false && totalGas(frame) < BigInt(code.length * gas.codeByte)) return
   if (charge(frame, code.length * gas.codeByte)) machine.journal.setCode(frame.self, code)
 }
 
-/** Gives a creation's end to the frame that made it. Return data is what a revert says, else nothing. */
+/** Delivers the end of a creation to the creating frame. Return data is the revert data, or empty. */
 export function deliverCreate(frame: Frame, ended: Ended): void {
   refund(frame, ended)
   frame.returnData = ended.state === 'revert' ? ended.output : emptyBytes

@@ -5,7 +5,7 @@ import { addressOf, wordBytes } from './words.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-/** What became of an account; undefined when it stands as the view has it and has not lost its slots. */
+/** Returns the change of an account; undefined when it equals the view's account and has not lost its slots. */
 function changeOf(account: AccountState, wiped: boolean): AccountChange | null | undefined {
   const { before, exists, nonce, balance, codeHash } = account
   if (!exists) return before ? null : undefined
@@ -13,7 +13,7 @@ function changeOf(account: AccountState, wiped: boolean): AccountChange | null |
   return isSame ? undefined : { nonce, balance, codeHash }
 }
 
-/** Whether slots of the view are gone, or the account is. */
+/** Returns whether slots of the view, or the account itself, are removed. */
 const losesSlots = ({ isWiped, exists, before }: AccountState): boolean =>
   isWiped && before !== undefined && (!exists || before.storageRoot !== emptyRoot)
 
@@ -23,7 +23,7 @@ function addSlots(parts: Writable<StateDiffParts>, account: AccountState): void 
   }
 }
 
-/** The accounts of the diff, and those whose slots are in it. */
+/** Returns the accounts of the diff and those with slots in it. */
 export function changedIn(journal: Journal): readonly Address[] {
   const changed: Address[] = []
   for (const account of journal.accounts()) {
@@ -33,7 +33,7 @@ export function changedIn(journal: Journal): readonly Address[] {
   return changed
 }
 
-/** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */
+/** Returns all differences from the view. Includes an account that lost its slots, even if its fields are unchanged. */
 export function diffOf(journal: Journal): StateDiff {
   const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
   const codes = new Map<Hash, Uint8Array>()

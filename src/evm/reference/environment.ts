@@ -76,7 +76,7 @@ export function extcodecopy(frame: Frame, machine: Machine): void {
   copyToMemory(frame, code.bytes, code.length)
 }
 
-/** EIP-1052: zero for an account that is not there, or empty. */
+/** EXTCODEHASH (EIP-1052): zero for an account that does not exist or is empty. */
 export function extcodehash(frame: Frame, machine: Machine): void {
   const account = accessAccount(frame, machine, addressWord(top(frame)))
   if (account) replace(frame, isEmpty(account) ? 0n : BigInt(account.codeHash))
@@ -86,7 +86,7 @@ export function returndatasize(frame: Frame): void {
   push(frame, BigInt(frame.returnData.length))
 }
 
-/** EIP-211: the one copy that may not read past the end. */
+/** RETURNDATACOPY (EIP-211): the only copy that must not read past the end. */
 export function returndatacopy(frame: Frame): void {
   const offset = pop(frame)
   const from = sizeOf(pop(frame))
@@ -105,12 +105,12 @@ export function blockhash(frame: Frame, machine: Machine): void {
   replace(frame, hash === undefined ? 0n : BigInt(hash))
 }
 
-/** A word that holds for the whole block. */
+/** Creates an operation that pushes a word of the block environment. */
 export function ofBlock(name: keyof BlockWords): Operation {
   return (frame, machine) => push(frame, machine.block[name])
 }
 
-/** EIP-4844 */
+/** BLOBHASH (EIP-4844). */
 export function blobhash(frame: Frame, machine: Machine): void {
   const index = sizeOf(top(frame))
   replace(frame, machine.transaction.blobHashes[index] ?? 0n)

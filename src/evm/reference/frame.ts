@@ -5,25 +5,25 @@ import type { Memory } from './memory.ts'
 import type { Word } from './words.ts'
 
 /**
- * One message while it runs. Gas is a number below 2^53, which counts fast; what a limit has above 2^52 waits in `reserve`, so that the sum is
- * exact for every u64.
+ * One message while it runs. `gas` is a number below 2^53, for fast arithmetic; gas above 2^52 is kept in `reserve`, so that the sum is exact
+ * for every u64.
  */
 export type Frame = {
   readonly kind: 'call' | 'create'
   readonly code: Code
-  /** whose storage and balance it works on */
+  /** Account whose storage and balance the code uses. */
   readonly self: AccountState
   readonly caller: Word
   readonly value: Word
   readonly input: Uint8Array
   readonly isStatic: boolean
   readonly depth: number
-  /** where the journal and the refund go back to when it fails */
+  /** Journal checkpoint and refund counter to restore when the frame fails. */
   readonly checkpoint: number
   readonly refundBefore: number
   readonly stack: Word[]
   readonly memory: Memory
-  /** where the caller wants the output */
+  /** Range of the caller's memory for the output. */
   readonly outputTo: number
   readonly outputSize: number
   pc: number
@@ -37,7 +37,7 @@ export type Frame = {
 
 const chunk = 2 ** 52
 
-/** Splits an exact amount of gas. */
+/** Splits an exact amount of gas into `gas` and `reserve`. */
 export function setGas(frame: { gas: number; reserve: bigint }, total: bigint): void {
   frame.gas = total > BigInt(chunk) ? chunk : Number(total)
   frame.reserve = total - BigInt(frame.gas)
@@ -45,7 +45,7 @@ export function setGas(frame: { gas: number; reserve: bigint }, total: bigint): 
 
 export const totalGas = (frame: { readonly gas: number; readonly reserve: bigint }): bigint => BigInt(frame.gas) + frame.reserve
 
-/** Ends the frame with all its gas. Returns undefined, for the caller to return. */
+/** Ends the frame and consumes all its gas. Returns undefined, for the caller to return. */
 export function halt(frame: Frame, reason: HaltReason): undefined {
   frame.state = reason
   frame.gas = 0
@@ -53,19 +53,19 @@ export function halt(frame: Frame, reason: HaltReason): undefined {
   return undefined
 }
 
-/** Halts the frame unless the condition holds, and says whether it does. */
+/** Halts the frame unless the condition holds; returns the condition. */
 export function ensure(frame: Frame, holds: boolean, reason: HaltReason): boolean {
   if (!holds) halt(frame, reason)
   return holds
 }
 
-/** Takes gas below 2^52; false, and the frame has halted, when there is not enough. */
+/** Charges gas below 2^52. Returns false, and halts the frame, when the gas does not suffice. */
 export function charge(frame: Frame, cost: number): boolean {
   frame.gas -= cost
   return frame.gas >= 0 || refill(frame)
 }
 
-/** Covers a negative balance from the reserve, or halts. */
+/** Covers a negative balance from the reserve, or halts the frame. */
 export function refill(frame: Frame): boolean {
   if (frame.reserve > 0n && frame.gas > -chunk) {
     const part = frame.reserve < BigInt(chunk) ? frame.reserve : BigInt(chunk)
@@ -77,13 +77,13 @@ export function refill(frame: Frame): boolean {
   return false
 }
 
-/** Gives gas back. */
+/** Returns gas to a frame. */
 export function refund(frame: Frame, left: { readonly gas: number; readonly reserve: bigint }): void {
   if (frame.reserve === 0n && left.reserve === 0n && frame.gas + left.gas < chunk) frame.gas += left.gas
   else setGas(frame, totalGas(frame) + totalGas(left))
 }
 
-// The loop has checked the stack's depth before an operation runs: these find a word.
+// The interpreter loop checks the stack depth before an operation runs, so these functions always find a word.
 export function pop(frame: Frame): Word {
   return frame.stack[--frame.sp] as Word
 }
@@ -96,7 +96,7 @@ export function top(frame: Frame): Word {
   return frame.stack[frame.sp - 1] as Word
 }
 
-/** Puts a word in the place of the top one. */
+/** Replaces the top word. */
 export function replace(frame: Frame, word: Word): void {
   frame.stack[frame.sp - 1] = word
 }

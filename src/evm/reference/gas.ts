@@ -1,6 +1,6 @@
-/** Prices in gas, by what they are paid for. Static prices of opcodes stand in the opcode table. */
+/** Gas prices by purpose. Static prices of opcodes are in the opcode table. */
 export const gas = {
-  /** Per word of CALLDATACOPY and its kin. */
+  /** Per word of CALLDATACOPY, CODECOPY and the other copies. */
   copyWord: 3,
   keccakWord: 6,
   expByte: 50,
@@ -29,5 +29,5 @@ export const gas = {
 export const maxCodeSize = 24_576
 /** Bytes; EIP-3860. */
 export const maxInitcodeSize: number = 2 * maxCodeSize
-/** Frames below the first one. */
+/** Maximum number of frames below the first one. */
 export const maxDepth = 1_024

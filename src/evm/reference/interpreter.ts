@@ -3,7 +3,7 @@ import { deliverCreate, depositCode } from './create.ts'
 import { type Frame, halt, refill } from './frame.ts'
 import { closeFrame, type Ended, type Machine } from './machine.ts'
 
-/** A million gas would be 0.1 s here. */
+/** Gas between interrupt checks. A million gas would take 0.1 s in this interpreter. */
 const pieceGas = 100_000
 const pieceInstructions = 10_000
 
@@ -12,7 +12,7 @@ function keepPace(machine: Machine): void {
   machine.pace?.(pieceGas)
 }
 
-/** Runs one frame until it ends or waits for a frame of its own. */
+/** Runs one frame until it ends or waits for a frame it called. */
 function runFrame(frame: Frame, machine: Machine): void {
   const { run, gas, atLeast, atMost } = machine.operations
   const { bytes } = frame.code
@@ -39,7 +39,7 @@ function endOf(machine: Machine, frame: Frame): Ended {
   return { state, gas, reserve, output, ...(frame.kind === 'create' && state === 'success' && { created: frame.self.address }) }
 }
 
-/** Runs a message and all it calls, frame by frame: the depth of calls is not that of the JavaScript stack. */
+/** Runs a message and all its calls without recursion, so call depth does not use the JavaScript stack. */
 export function interpret(machine: Machine, first: Frame): Ended {
   const { frames } = machine
   frames.push(first)

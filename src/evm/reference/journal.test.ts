@@ -15,10 +15,10 @@ const codeOf = (n: number): Uint8Array => new Uint8Array(n).fill(n)
 const hashOfCode = (code: Uint8Array): Hash => (code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code)))
 
 type ModelAccount = { nonce: bigint; balance: bigint; code: Uint8Array; slots: Map<bigint, bigint> }
-/** The world by value: an undo is a copy put back. */
+/** The world as plain values; an undo restores a copy. */
 type Model = {
   accounts: Map<bigint, ModelAccount>
-  /** storage at the start of the transaction */
+  /** Storage at the start of the transaction. */
   originals: Map<bigint, Map<bigint, bigint>>
   transient: Map<string, bigint>
   warm: Set<string>
@@ -46,7 +46,7 @@ function endTransaction({ accounts, destroyed, touched }: Model): Model {
   return transactionOn(accounts)
 }
 
-/** Three of the four accounts: one with code and storage, one with wei, one that exists and is empty. */
+/** Three of the four accounts: the first with code and storage, the second with wei, the third empty. */
 const first: Model['accounts'] = new Map([
   [1n, { nonce: 1n, balance: 5n, code: codeOf(3), slots: new Map([[0n, 7n], [1n, 8n]]) }], // biome-ignore format: one line
   [2n, { ...emptyAccount(), balance: 9n }],
@@ -65,7 +65,7 @@ function worldOf(accounts: Model['accounts']): ReturnType<typeof genesisState> {
   return genesisState(list)
 }
 
-/** Journal and model side by side. */
+/** Journal and model, driven by the same steps. */
 class Both {
   readonly #world = worldOf(first)
   readonly journal = new Journal(this.#world.state.view)
@@ -114,7 +114,7 @@ class Both {
     expect(journal.logs()).toHaveLength(model.logs)
   }
 
-  /** Between transactions: the diff makes of the first world the one that the model is. */
+  /** Between transactions: applying the diff to the initial world gives the model's state root. */
   expectSameRoot(): void {
     const { state, result } = this.#world
     expect(computeStateRoot(state.nodes, result.root, state.view, diffOf(this.journal)).root).toBe(worldOf(this.model.accounts).result.root)
@@ -123,7 +123,7 @@ class Both {
 
 type Step = { readonly of: bigint; readonly to: bigint; readonly slot: bigint; readonly n: number }
 
-/** What can be done, on both sides. A step that the EVM could not take does nothing. */
+/** All possible steps, applied to both sides. A step that the EVM could not take does nothing. */
 const steps: Readonly<Record<string, (both: Both, step: Step) => void>> = {
   setBalance(both, { of, n }) {
     both.journal.setBalance(both.state(of), BigInt(n))
@@ -206,7 +206,7 @@ const anyStep = fc.record({
   n: fc.nat(4),
 })
 
-it('evm/reference/journal: any steps, checkpoints and reverts over many transactions leave the world that copies would', () => {
+it('evm/reference/journal: any steps, checkpoints and reverts over many transactions give the same world as copying', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), fc.boolean(), (list, looksOften) => {
       const both = new Both()

@@ -7,18 +7,18 @@ import type { Account, StateView } from '../ports.ts'
 import { nameOf, WordMap } from './wordMap.ts'
 import { addressBytes, addressOf, type Word, wordBytes, wordFromBytes } from './words.ts'
 
-/** An account as it stands now. Numbers named `…In` say in which transaction of the session something last held; `never` is before all. */
+/** Current state of an account. Fields named `…In` hold the transaction of the session in which something last happened; `never` precedes all. */
 export type AccountState = {
   readonly address: Word
-  /** keccak of the address */
+  /** Keccak of the address. */
   readonly key: Uint8Array
-  /** as of the view */
+  /** Account in the view. */
   readonly before: Account | undefined
   exists: boolean
   nonce: bigint
   balance: bigint
   codeHash: Hash
-  /** the view's slots do not count any more */
+  /** The view's slots are obsolete. */
   isWiped: boolean
   slots: WordMap<SlotState>
   warmIn: number
@@ -28,12 +28,12 @@ export type AccountState = {
 }
 
 export type SlotState = {
-  /** keccak of the slot's number */
+  /** Keccak of the slot's number. */
   readonly key: Uint8Array
-  /** the state below the diff: the view's value, zero after a wipe */
+  /** Value below the diff: the view's value, zero after a wipe. */
   readonly before: Word
   value: Word
-  /** at the start of transaction `seenIn` (EIP-2200) */
+  /** Value at the start of transaction `seenIn` (EIP-2200). */
   original: Word
   seenIn: number
   warmIn: number
@@ -67,15 +67,15 @@ function addressKeyOf(address: Word): Uint8Array {
   return key
 }
 
-/** Nothing to see there: nonce, balance and code are empty (EIP-161). */
+/** Returns whether nonce, balance and code are empty (EIP-161). */
 export function isEmpty(account: AccountState): boolean {
   return account.nonce === 0n && account.balance === 0n && account.codeHash === emptyCodeHash
 }
 
-/** The log that a caller wants to see where wei moves in a message. */
+/** Creates the log that records a transfer of wei inside a message. */
 export type LogOfTransfer = (from: Address, to: Address, wei: bigint) => Log
 
-/** The world while a session is open: what the view has, changed in place, with an undo log for reverts. */
+/** World state of an open session: the data of the view, changed in place, with an undo log for reverts. */
 export class Journal {
   readonly #view: StateView
   readonly #clearsEmpty: boolean
@@ -89,14 +89,14 @@ export class Journal {
   #logs: Log[] = []
   readonly #logOfTransfer: LogOfTransfer | undefined
 
-  /** @param clearsEmpty whether an empty account that is touched goes away (EIP-161) */
+  /** Creates a journal. @param clearsEmpty whether a touched empty account is removed (EIP-161) */
   constructor(view: StateView, clearsEmpty = true, logOfTransfer?: LogOfTransfer) {
     this.#view = view
     this.#clearsEmpty = clearsEmpty
     this.#logOfTransfer = logOfTransfer
   }
 
-  /** The account if it was asked for before: the view is not troubled. */
+  /** Returns the account if it was read before; never reads the view. */
   known(address: Word): AccountState | undefined {
     return this.#accounts.get(address)
   }
@@ -136,7 +136,7 @@ export class Journal {
     return this.#codes.get(codeHash) ?? this.#view.code(codeHash)
   }
 
-  /** Code that was set in this session. */
+  /** Returns code that was set in this session. */
   newCode(codeHash: Hash): Uint8Array | undefined {
     return this.#codes.get(codeHash)
   }
@@ -150,7 +150,7 @@ export class Journal {
     this.#undo.push({ kind: 'account', account, exists, nonce, balance, codeHash, createdIn })
   }
 
-  /** EIP-161: an account that is touched and empty goes away at the end of the transaction. */
+  /** Touches an account: an account that is touched and empty is removed at the end of the transaction (EIP-161). */
   touch(account: AccountState): void {
     if (account.touchedIn === this.#transaction) return
     account.touchedIn = this.#transaction
@@ -181,7 +181,7 @@ export class Journal {
     this.touch(account)
   }
 
-  /** Moves wei that the caller knows to be there. Nothing moved is a touch all the same, of an account that exists; before EIP-161, of any. */
+  /** Moves wei; the caller has checked the balance. Moving zero still touches the recipient if it exists; before EIP-161, any recipient. */
   transfer(from: AccountState, to: AccountState, wei: bigint): void {
     if (wei === 0n) {
       if (to.exists) this.touch(to)
@@ -193,7 +193,7 @@ export class Journal {
     if (this.#logOfTransfer) this.log(this.#logOfTransfer(addressOf(from.address), addressOf(to.address), wei))
   }
 
-  /** A new contract: keeps its balance, starts with nonce 1 (EIP-161). */
+  /** Marks a new contract: keeps its balance, starts with nonce 1 (EIP-161). */
   create(account: AccountState): void {
     this.setNonce(account, this.#clearsEmpty ? 1n : 0n)
     account.createdIn = this.#transaction
@@ -203,7 +203,7 @@ export class Journal {
     return account.createdIn === this.#transaction
   }
 
-  /** Whether the account had storage before the session, and has not lost it since. */
+  /** Returns whether the account had storage before the session and has not lost it since. */
   hasOldStorage({ before, isWiped }: AccountState): boolean {
     return !isWiped && before !== undefined && before.storageRoot !== emptyRoot
   }
@@ -220,7 +220,7 @@ export class Journal {
     this.#undo.push({ kind: 'destroyed' })
   }
 
-  /** The slot if it was asked for in this session. */
+  /** Returns the slot if it was read in this session. */
   knownSlot(account: AccountState, number: Word): SlotState | undefined {
     return account.slots.get(number)
   }
@@ -267,7 +267,7 @@ export class Journal {
     return of?.warmIn === this.#transaction
   }
 
-  /** Until the transaction ends or the checkpoint is reverted (EIP-2929). */
+  /** Warms an account or slot until the transaction ends or the checkpoint is reverted (EIP-2929). */
   warm(of: { warmIn: number }): void {
     if (of.warmIn === this.#transaction) return
     this.#undo.push({ kind: 'warm', of, warmIn: of.warmIn })
@@ -279,7 +279,7 @@ export class Journal {
     this.#undo.push({ kind: 'log' })
   }
 
-  /** Logs of the transaction so far. */
+  /** Returns the logs of the transaction so far. */
   logs(): readonly Log[] {
     return this.#logs
   }
@@ -323,7 +323,7 @@ export class Journal {
     }
   }
 
-  /** Removes what destroyed itself and what is touched and empty; the next transaction starts with nothing warm. */
+  /** Removes destroyed accounts and accounts that are touched and empty, and cools everything. */
   endTransaction(): void {
     for (const account of this.#destroyed) remove(account)
     const emptied = this.#clearsEmpty ? this.#touched : []

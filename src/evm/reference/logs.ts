@@ -4,7 +4,7 @@ import type { Operation } from './machine.ts'
 import { memorySlice, touchMemory } from './memory.ts'
 import { addressOf, hashOf, sizeOf } from './words.ts'
 
-/** LOG0 to LOG4 */
+/** Creates LOG0 to LOG4. */
 export function log(topicCount: number): Operation {
   return (frame, machine) => {
     if (!ensure(frame, !frame.isStatic, 'write protection')) return

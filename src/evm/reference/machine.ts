@@ -13,11 +13,11 @@ import type { Word } from './words.ts'
 
 export type Operation = (frame: Frame, machine: Machine) => void
 
-/** What each opcode does and needs under one fork: arrays of 256. */
+/** Implementation and requirements of each opcode under one fork: arrays of 256. */
 export type OperationTable = {
   readonly run: readonly Operation[]
   readonly gas: readonly number[]
-  /** words on the stack before: at least, at most */
+  /** Minimum and maximum number of words on the stack. */
   readonly atLeast: readonly number[]
   readonly atMost: readonly number[]
 }
@@ -41,36 +41,36 @@ export type TransactionWords = {
   readonly warmSlots: Pick<WordMap<Pick<WordSet, 'has'>>, 'get'>
 }
 
-/** What the operations of one session share. */
+/** State shared by the operations of one session. */
 export type Machine = {
   readonly fork: EvmFork
-  /** EIP-3860, EIP-3651 */
+  /** EIP-3860, EIP-3651. */
   readonly isShanghai: boolean
-  /** EIP-6780 */
+  /** EIP-6780. */
   readonly isCancun: boolean
-  /** EIP-7702 */
+  /** EIP-7702. */
   readonly isPrague: boolean
   readonly rules: EvmRules
-  /** before Paris */
+  /** Set for rules before Paris. */
   readonly old: OldRules | undefined
   readonly operations: OperationTable
   readonly journal: Journal
   readonly codes: CodeCache
   readonly block: BlockWords
   transaction: TransactionWords
-  /** EIP-3529's counter */
+  /** Refund counter of EIP-3529. */
   refund: number
   pace: Pace | undefined
-  /** instructions until it is called */
+  /** Instructions until the next call of `pace`. */
   untilPace: number
-  /** those that run or wait, the innermost last */
+  /** Running and waiting frames, the innermost last. */
   readonly frames: Frame[]
-  /** by depth, for the next frame there */
+  /** Stacks and memories by depth, for reuse by later frames. */
   readonly stacks: Word[][]
   readonly memories: Memory[]
 }
 
-/** A message that came to its end. */
+/** The end of a message. */
 export type Ended = {
   readonly state: Exclude<Frame['state'], 'running' | 'waiting'>
   readonly gas: number
@@ -99,7 +99,7 @@ export function isWarmAccount(machine: Machine, address: Word): boolean {
 }
 
 /**
- * Pays for an account (EIP-2929), then loads it: one that is not paid for is not asked of the view.
+ * Charges for an account access (EIP-2929), then loads the account. An access that cannot be paid does not read the view.
  * @returns undefined when the frame ran out of gas
  */
 export function accessAccount(frame: Frame, machine: Machine, address: Word, warmCost: number = gas.warm): AccountState | undefined {
@@ -121,7 +121,7 @@ type FrameParts = Omit<Frame, 'stack' | 'memory' | 'refundBefore' | 'pc' | 'sp' 
 
 const nothing = new Uint8Array(0)
 
-/** A frame at its first instruction, with a stack and a memory that another frame of its depth may have used. */
+/** Creates a frame at its first instruction. Reuses stack and memory of an earlier frame of the same depth. */
 export function createFrame(machine: Machine, parts: FrameParts): Frame {
   const { depth } = parts
   machine.stacks[depth] ??= []
@@ -151,7 +151,7 @@ export function createFrame(machine: Machine, parts: FrameParts): Frame {
   }
 }
 
-/** Undoes what a failed frame did, and gives its memory back. */
+/** Closes a frame: undoes a failed frame's changes, and releases its memory. */
 export function closeFrame(machine: Machine, frame: Frame): void {
   if (frame.state !== 'success') {
     machine.journal.revertTo(frame.checkpoint)

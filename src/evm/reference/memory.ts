@@ -2,10 +2,10 @@ import { charge, type Frame, halt, pop, push, replace, top } from './frame.ts'
 import { gas } from './gas.ts'
 import { readWord, sizeOf, writeWord } from './words.ts'
 
-/** Linear memory of one frame: `size` counts in whole words, `bytes` may be longer and is zero from there on. */
+/** Linear memory of one frame. `size` counts whole words; `bytes` may be longer and is zero beyond `size`. */
 export type Memory = { bytes: Uint8Array; view: DataView; size: number }
 
-/** More than this costs 2^45 gas, a million blocks' worth: it ends as out of gas whatever gas there is. */
+/** Largest EVM memory. More costs at least 2^45 gas, so it always ends as out of gas. */
 const maxMemoryBytes = 2 ** 32
 const keptBytes = 2 ** 18
 
@@ -14,7 +14,7 @@ export function createMemory(): Memory {
   return { bytes, view: new DataView(bytes.buffer), size: 0 }
 }
 
-/** Makes the memory of a frame that ended fit for the next one. */
+/** Clears the memory of an ended frame for reuse. */
 export function clearMemory(memory: Memory): void {
   if (memory.bytes.length > keptBytes) Object.assign(memory, createMemory())
   else memory.bytes.fill(0, 0, memory.size)
@@ -35,8 +35,8 @@ function grow(memory: Memory, size: number): void {
 }
 
 /**
- * Pays for memory up to `offset + size` and makes it.
- * @returns the offset as a number (0 when there is nothing to touch); undefined when the frame ran out of gas
+ * Charges for memory up to `offset + size` and expands it.
+ * @returns the offset as a number (0 for an empty range); undefined when the frame ran out of gas
  */
 export function touchMemory(frame: Frame, offset: bigint, size: number): number | undefined {
   if (size === 0) return 0
@@ -51,19 +51,19 @@ export function touchMemory(frame: Frame, offset: bigint, size: number): number 
   return from
 }
 
-/** A view of the memory: good until the frame goes on. */
+/** Returns a view of the memory, valid until the frame continues. */
 export function memorySlice(frame: Frame, from: number, size: number): Uint8Array {
   return frame.memory.bytes.subarray(from, from + size)
 }
 
-/** Copies `size` bytes from an array into memory that was paid for; zeros where the array ends. */
+/** Copies `size` bytes from an array into memory that is already paid for; fills with zeros past the end of the array. */
 export function copyPadded(frame: Frame, to: number, source: Uint8Array, from: number, size: number): void {
   const available = Math.max(0, Math.min(size, source.length - from))
   if (available > 0) frame.memory.bytes.set(source.subarray(from, from + available), to)
   frame.memory.bytes.fill(0, to + available, to + size)
 }
 
-/** CALLDATACOPY and its kin: memory offset, source offset and size from the stack. */
+/** Executes CALLDATACOPY and the other copies: takes memory offset, source offset and size from the stack. */
 export function copyToMemory(frame: Frame, source: Uint8Array, length: number): void {
   const offset = pop(frame)
   const from = sizeOf(pop(frame))
@@ -97,7 +97,7 @@ export function msize(frame: Frame): void {
   push(frame, BigInt(frame.memory.size))
 }
 
-/** EIP-5656 */
+/** MCOPY (EIP-5656). */
 export function mcopy(frame: Frame): void {
   const to = pop(frame)
   const from = pop(frame)

@@ -1,25 +1,25 @@
 import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
 
-/** In what the rules of a fork before Paris differ from those of Paris, beyond which opcodes there are and what each costs at least. */
+/** Differences of a fork before Paris from Paris, except for the available opcodes and their static gas. */
 export type OldRules = {
-  /** EIP-2929: what was used before is cheaper */
+  /** EIP-2929: repeated access is cheaper. */
   readonly hasWarmth: boolean
-  /** EIP-150: a call gets what there is, less a 64th, if it asks for more; before, it fails */
+  /** EIP-150: a call that requests too much gas gets all but a 64th. Before EIP-150 it fails. */
   readonly keepsA64th: boolean
-  /** EIP-161: empty accounts count as absent and go away, contracts begin with nonce 1; EIP-170: code has a largest size */
+  /** EIP-161: empty accounts count as absent and are removed, and contracts start with nonce 1. EIP-170: code size is limited. */
   readonly clearsEmpty: boolean
-  /** EIP-2: a creation that cannot pay for its code fails */
+  /** EIP-2: a creation that cannot pay for its code fails. */
   readonly paysForCode: boolean
-  /** EIP-3541: no code begins with 0xef */
+  /** EIP-3541: code must not begin with 0xef. */
   readonly refusesEf: boolean
-  /** how SSTORE counts: on the value now; EIP-1283; EIP-2200 */
+  /** Gas rule of SSTORE: by current value only; EIP-1283; EIP-2200. */
   readonly store: 'plain' | 'net' | 'net-with-sentry'
-  /** gas */
+  /** Gas. */
   readonly sload: number
   readonly expByte: number
   readonly storeClearRefund: number
   readonly destructRefund: number
-  /** of SELFDESTRUCT, for an heir that is not there */
+  /** Gas of SELFDESTRUCT when the beneficiary does not exist. */
   readonly destructNewAccount: number
 }
 
@@ -29,7 +29,7 @@ function pick<T>(rules: EvmRules, last: T, ...changes: readonly (readonly [NonNu
   return changes.find(([fork]) => hasOldFork(rules, fork))?.[1] ?? last
 }
 
-/** Undefined from Paris on. */
+/** Returns the rules of a fork before Paris; undefined from Paris on. */
 export function oldRulesOf(rules: EvmRules): OldRules | undefined {
   const { old } = rules
   if (old === undefined) return undefined
@@ -52,7 +52,7 @@ export function oldRulesOf(rules: EvmRules): OldRules | undefined {
   return made
 }
 
-/** Least gas of opcodes whose price before Berlin did not depend on what was used before, by the fork that set it, latest first. */
+/** Static gas of opcodes whose gas before Berlin did not depend on earlier access, by the fork that set it, latest first. */
 const oldPrices: readonly (readonly [opcode: number, ...(readonly [NonNullable<EvmRules['old']>, number])[]])[] = [
   [0x31, ['istanbul', 700], ['tangerineWhistle', 400], ['frontier', 20]],
   [0x3b, ['tangerineWhistle', 700], ['frontier', 20]],
@@ -65,7 +65,7 @@ const oldPrices: readonly (readonly [opcode: number, ...(readonly [NonNullable<E
   [0xfa, ['frontier', 700]],
 ]
 
-/** The opcodes that came between Frontier and Paris. */
+/** Opcodes added between Frontier and Paris. */
 const newcomers: readonly (readonly [NonNullable<EvmRules['old']>, readonly number[]])[] = [
   ['homestead', [0xf4]],
   ['byzantium', [0x3d, 0x3e, 0xfa, 0xfd]],
@@ -74,12 +74,12 @@ const newcomers: readonly (readonly [NonNullable<EvmRules['old']>, readonly numb
   ['london', [0x48]],
 ]
 
-/** What of Paris's opcodes these rules lack. */
+/** Returns the opcodes of Paris that these rules lack. */
 export function absentOpcodes(rules: EvmRules): readonly number[] {
   return newcomers.flatMap(([fork, opcodes]) => (hasOldFork(rules, fork) ? [] : opcodes))
 }
 
-/** The least gas of opcodes where it is not that of Paris. */
+/** Returns the static gas of opcodes where it differs from Paris. */
 export function oldOpcodePrices(rules: EvmRules): readonly (readonly [opcode: number, gas: number])[] {
   const ofDestruct = hasOldFork(rules, 'tangerineWhistle') ? [] : [[0xff, 0] as const]
   if (hasOldFork(rules, 'berlin')) return ofDestruct

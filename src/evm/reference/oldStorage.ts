@@ -5,10 +5,10 @@ import type { Machine } from './machine.ts'
 import type { OldRules } from './oldRules.ts'
 import type { Word } from './words.ts'
 
-/** Gas of a write over what stands there now, before EIP-2929 took the first access out of it. */
+/** Gas of a write that replaces the current value, before EIP-2929 split off the cost of the first access. */
 const storeReset = 5_000
 
-/** SLOAD before Berlin: its opcode's price is all. */
+/** SLOAD before Berlin: only the opcode's static gas applies. */
 export function oldSload(frame: Frame, machine: Machine): void {
   replace(frame, machine.journal.slot(frame.self, top(frame)).value)
 }
@@ -32,7 +32,7 @@ function storeRefund(old: OldRules, slot: SlotState, value: Word): number {
   return change
 }
 
-/** SSTORE before Berlin. @see yellow paper, appendix H; EIP-1283; EIP-2200 */
+/** Creates SSTORE before Berlin. @see yellow paper, appendix H; EIP-1283; EIP-2200 */
 export function oldSstore(old: OldRules): (frame: Frame, machine: Machine) => void {
   return (frame, machine) => {
     if (!ensure(frame, !frame.isStatic, 'write protection')) return

@@ -12,7 +12,7 @@ import { absentOpcodes, oldOpcodePrices, oldRulesOf } from './oldRules.ts'
 import { oldSload, oldSstore } from './oldStorage.ts'
 import * as storage from './storage.ts'
 
-/** Opcode, what it does, its static price, how many words it takes and gives. Prices of the rest are taken where the work is done. */
+/** Opcode, implementation, static gas, words taken, words given. Dynamic gas is charged where the opcode executes. */
 type Row = readonly [opcode: number, run: Operation, gas: number, takes: number, gives: number, since?: EvmFork]
 
 const rows: readonly Row[] = [
@@ -129,7 +129,7 @@ function createTable(fork: EvmFork): Table {
 
 const tables = new Map<EvmRules['old'] | EvmFork, OperationTable>(evmForks.map((fork) => [fork, createTable(fork)]))
 
-/** Paris's less what came later than these rules, at their prices. */
+/** Creates the table of Paris without later opcodes, at the gas prices of these rules. */
 function createOldTable(rules: EvmRules): OperationTable {
   const table = createTable(rules.fork)
   for (const opcode of absentOpcodes(rules)) {
@@ -147,7 +147,7 @@ function createOldTable(rules: EvmRules): OperationTable {
   return table
 }
 
-/** The opcodes under these rules. */
+/** Returns the opcode table of these rules. */
 export function operationsOf(rules: EvmRules): OperationTable {
   const name = rules.old ?? rules.fork
   const table = tables.get(name) ?? createOldTable(rules)

@@ -32,7 +32,10 @@ function blockWords(block: BlockEnv): BlockWords {
 
 const noTransaction: TransactionWords = { origin: 0n, gasPrice: 0n, blobHashes: [], warmAccounts: new WordSet(), warmSlots: new WordMap() }
 
-/** EIP-2929's start: the sender, what the transaction names, and from Shanghai the beneficiary (EIP-3651). */
+/**
+ * Returns the transaction environment with the initial warm set of EIP-2929: the sender, the transaction's entries, and from Shanghai on the
+ * beneficiary (EIP-3651).
+ */
 function transactionWords(env: TransactionEnv, machine: Machine): TransactionWords {
   const origin = BigInt(env.origin)
   const warmAccounts = new WordSet().add(origin)
@@ -104,7 +107,7 @@ function beginMessage(machine: Machine, message: Message, of: (address: Address)
   })
 }
 
-/** The code that a call of the account runs; a delegate is warm without being paid for (EIP-7702). */
+/** Returns the code that a message to the account runs. A delegate is warm without charge (EIP-7702). */
 function runnableCode(machine: Machine, account: AccountState): ReturnType<typeof codeOf> {
   const code = codeOf(machine, account)
   const delegate = delegateOf(machine, code)
@@ -123,11 +126,11 @@ function outcomeOf(machine: Machine, ended: Ended): Outcome {
   return { kind: 'success', gasLeft, gasRefund: BigInt(machine.refund), output, logs: [...machine.journal.logs()], ...created }
 }
 
-/** The state of one block while it runs: the public face of journal and machine. */
+/** State of one block while it runs, with the public interface over journal and machine. */
 export class ReferenceSession implements EvmSession {
   readonly #machine: Machine
   readonly #journal: Journal
-  /** as they are asked for again and again: the same few, or a transaction's own two */
+  /** Cache of accounts, because the same few are read repeatedly. */
   readonly #accounts = new Map<Address, AccountState>()
   /** of messages without one of their own */
   readonly #usualPace: Pace | undefined
@@ -199,12 +202,12 @@ export class ReferenceSession implements EvmSession {
     return this.#begin(message, pace)
   }
 
-  /** Once more from the start: this interpreter is not there to be fast. */
+  /** Restarts the message; this interpreter is not optimised for speed. */
   resume(): Outcome {
     if (!this.#running) throw new RangeError('no message to resume')
     const { message, pace, checkpoint } = this.#running
     this.#journal.revertTo(checkpoint)
-    // those of the frames that were left are not clean
+    // memories of the abandoned frames are not cleared
     this.#machine.memories.length = 0
     return this.#begin(message, pace)
   }

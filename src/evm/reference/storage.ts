@@ -12,13 +12,13 @@ export function sload(frame: Frame, machine: Machine): void {
   replace(frame, slot.value)
 }
 
-/** EIP-2200 with the prices of EIP-2929: a slot that still has its first value costs, a dirty one hardly. */
+/** Returns the gas of a store: EIP-2200 with the prices of EIP-2929. Only the first change of a slot in a transaction costs more than a warm read. */
 function storeCost(slot: SlotState, value: Word): number {
   if (value === slot.value || slot.value !== slot.original) return gas.warm
   return slot.original === 0n ? gas.storeSet : gas.storeReset
 }
 
-/** EIP-3529 */
+/** Returns the refund of a store; EIP-3529. */
 function storeRefund(slot: SlotState, value: Word, clearRefund: number): number {
   const { original, value: current } = slot
   if (value === current) return 0
@@ -43,7 +43,7 @@ export function sstore(frame: Frame, machine: Machine): void {
   if (value !== slot.value) machine.journal.setSlot(slot, value)
 }
 
-/** EIP-1153 */
+/** TLOAD; EIP-1153. */
 export function tload(frame: Frame, machine: Machine): void {
   replace(frame, machine.journal.transient(frame.self.address, top(frame)))
 }

@@ -4,7 +4,7 @@ import { nameOf, WordMap, WordSet } from './wordMap.ts'
 
 const anyWord = fc.bigInt(0n, 2n ** 256n - 1n)
 
-it('evm/reference/wordMap: another word is another entry', () => {
+it('evm/reference/wordMap: distinct words are distinct entries', () => {
   fc.assert(
     fc.property(fc.uniqueArray(anyWord, { maxLength: 40 }), anyWord, (words, other) => {
       const map = new WordMap<number>()
@@ -22,7 +22,7 @@ it('evm/reference/wordMap: another word is another entry', () => {
 })
 
 it.each([0n, 32n, 64n, 128n, 192n, 240n])(
-  'evm/reference/wordMap: words that differ from bit %i on only have names that differ in the low 64 bits',
+  'evm/reference/wordMap: words that differ only from bit %i on get names that differ in the low 64 bits',
   (bit) => {
     const low = Array.from({ length: 4_096 }, (_, i) => BigInt.asUintN(64, nameOf(BigInt(i) << bit)))
     expect(new Set(low).size).toBe(low.length)

@@ -4,16 +4,16 @@ import type { Word } from './words.ts'
 const secret = randomOddWord()
 
 /**
- * Another name for a word, unlike that of any other word. JavaScript's tables place a bigint by its low 64 bits and by a hash that everybody
- * knows: who chooses slots and addresses could make all of them fall together, and each look-up a walk past all. The low bits of the name
- * depend on the whole word and on a number that only this process knows (multiply-shift hashing).
+ * Returns a unique name for a word. JavaScript's tables hash a bigint by its low 64 bits with a public function. An attacker could choose slots and
+ * addresses that all collide, and each look-up would scan all entries. The low bits of the name depend on the whole word and on a secret of this
+ * process (multiply-shift hashing).
  */
 export function nameOf(word: Word): bigint {
   const product = BigInt.asUintN(256, word * secret)
   return (product >> 192n) | (BigInt.asUintN(192, product) << 64n)
 }
 
-/** A map by words that anybody may have chosen. */
+/** A map whose keys are words that an attacker may choose. */
 export class WordMap<V> {
   readonly #values = new Map<bigint, V>()
 
@@ -31,7 +31,7 @@ export class WordMap<V> {
   }
 }
 
-/** A set of words that anybody may have chosen. */
+/** A set of words that an attacker may choose. */
 export class WordSet {
   readonly #names = new Set<bigint>()
 

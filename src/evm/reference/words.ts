@@ -9,7 +9,7 @@ const limit64 = 1n << 64n
 const scratch = new DataView(new ArrayBuffer(32))
 const scratchBytes = new Uint8Array(scratch.buffer)
 
-/** 32 bytes, big-endian; the caller knows that they are there. */
+/** Reads 32 big-endian bytes; the caller has checked the length. */
 export function readWord(view: DataView, at: number): Word {
   const a = view.getBigUint64(at)
   const b = view.getBigUint64(at + 8)
@@ -33,13 +33,13 @@ export function writeWord(view: DataView, at: number, word: Word): void {
   view.setBigUint64(at, high >> 128n)
 }
 
-/** The 32 bytes at `from`, zeros where the array ends. */
+/** Reads 32 bytes at `from`, padded with zeros past the end of the array. */
 export function wordFromPadded(bytes: Uint8Array, from: number): Word {
   for (let i = 0; i < 32; i++) scratchBytes[i] = bytes[from + i] ?? 0
   return readWord(scratch, 0)
 }
 
-/** Big-endian integer of at most 32 bytes. */
+/** Reads a big-endian integer of at most 32 bytes. */
 export function wordFromBytes(bytes: Uint8Array): Word {
   const start = 32 - bytes.length
   for (let i = 0; i < 32; i++) scratchBytes[i] = i < start ? 0 : (bytes[i - start] ?? 0)
@@ -60,7 +60,7 @@ export const addressOf = (address: Word): Address => `0x${address.toString(16).p
 
 export const hashOf = (word: Word): Hash => `0x${word.toString(16).padStart(64, '0')}` as Hash
 
-/** As a number, or Infinity when it is no safe integer. */
+/** Converts a word to a number, or Infinity when it is not a safe integer. */
 export function sizeOf(word: Word): number {
   return word > 0x1fffffffffffffn ? Number.POSITIVE_INFINITY : Number(word)
 }

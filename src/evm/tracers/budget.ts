@@ -1,12 +1,12 @@
 import { evmFault } from '../faults.ts'
 
-/** The bytes of JSON that one result may have; what goes beyond ends the transaction that is traced. */
+/** Maximum JSON size of one result in bytes. Exceeding it ends the traced transaction. */
 export type Budget = {
-  /** @throws Fault TRACE_TOO_LARGE when it is used up */
+  /** Consumes bytes. @throws Fault TRACE_TOO_LARGE when the budget is used up */
   take(bytes: number): void
 }
 
-/** A budget shared by all tracers of one transaction. @param tracer as it was asked for */
+/** Creates a budget shared by all tracers of one transaction. @param tracer name in the request */
 export function createBudget(tracer: string, maxBytes: number): Budget {
   let left = maxBytes
   return {

@@ -8,39 +8,39 @@ export type CallLog = {
   readonly address: Address
   readonly topics: readonly Hash[]
   readonly data: Hex
-  /** calls of the frame that came before it */
+  /** Number of calls of the frame before the log. */
   readonly position: number
-  /** among all logs that were told, those of failed frames too */
+  /** Index among all reported logs, including those of failed frames. */
   readonly sequence: number
 }
 
-/** A call, creation or self-destruct of a transaction, as it is kept. */
+/** A recorded call, creation or self-destruct of a transaction. */
 export type CallFrame = {
   readonly kind: FrameKind
   readonly from: Address
   readonly to: Address | undefined
   readonly value: bigint | undefined
-  /** of the first frame that of the transaction */
+  /** Gas of the frame; for the first frame, the gas limit of the transaction. */
   readonly gas: number
   readonly input: Hex
   readonly isPrecompile: boolean
   gasUsed: number
   output: Hex
   end: Pick<FrameEnd, 'end' | 'opcode'> | 'not run'
-  /** of Solidity's built-in errors */
+  /** Reason of one of Solidity's built-in errors. */
   reason: string | undefined
   readonly calls: CallFrame[]
   logs: CallLog[]
 }
 
-/** Characters of a frame in JSON without what varies; about. */
+/** Approximate JSON size of a frame without its variable parts, in characters. */
 const frameBytes = 250
 const logBytes = 150
 
-/** What the tree holds: `onlyTop` leaves out everything below the message itself. */
+/** Extent of the tree: `onlyTop` omits all frames below the message. */
 export type FrameDepth = 'all' | 'onlyTop'
 
-/** Builds the tree of calls of a transaction out of its events. */
+/** Builds the call tree of a transaction from its events. */
 export class FrameTree {
   readonly #kept: FrameDepth
   readonly #budget: Budget
@@ -76,7 +76,7 @@ export class FrameTree {
     this.#open.push(frame)
   }
 
-  /** @returns the frame that ended, when it is kept */
+  /** Ends the innermost frame. @returns the frame, if the tree keeps it */
   leave(ended: FrameEnd): CallFrame | undefined {
     this.#depth = ended.depth - 1
     if (this.#kept === 'onlyTop' && ended.depth > 0) return undefined
@@ -99,12 +99,12 @@ export class FrameTree {
     frame.logs.push({ address, topics: [...topics], data: toHex(data), position: frame.calls.length, sequence: this.#logs++ })
   }
 
-  /** The call that was left last goes out of the tree again. */
+  /** Removes the call that ended last from the tree. */
   dropLast(): void {
     this.#open.at(-1)?.calls.pop()
   }
 
-  /** The whole tree. A transaction that never ran, as a deposit may fail, is one frame without an end of its own. */
+  /** Returns the whole tree. A transaction that never ran, such as a failed deposit, is one frame without its own end. */
   end({ gasUsed }: TracedEnd, transaction: TracedTransaction): CallFrame {
     const root = this.#root ?? frameOf(transaction)
     root.gasUsed = gasUsed

@@ -9,7 +9,7 @@ describe('evm/tracers: callTracer', () => {
   const told = (config: unknown, tell: (tracer: Tracer) => void, given?: Parameters<typeof traceOf>[2]) =>
     traceOf(createTracer({ tracer: 'callTracer', tracerConfig: config }), tell, given)
 
-  it('the first call has the gas of the transaction and what its receipt says', () => {
+  it('the first call has the gas limit of the transaction and the gas used of its receipt', () => {
     const result = told({}, (to) => {
       to.onEnter(frame({ gas: 79_000, value: 3n, input: wordsOf(1, 2) }))
       to.onLeave(ended({ gasUsed: 500, output: wordsOf(9) }))
@@ -20,7 +20,7 @@ describe('evm/tracers: callTracer', () => {
     })
   })
 
-  it('a creation that fails has no address, one that succeeds has its code as output', () => {
+  it('a failed creation has no address; a successful one has its code as output', () => {
     const creation = (end: 'success' | 'out of gas'): unknown =>
       told({}, (to) => {
         to.onEnter(frame({ kind: 'CREATE', to: carol, input: wordsOf(0x60) }))
@@ -44,7 +44,7 @@ describe('evm/tracers: callTracer', () => {
     ['write protection', undefined, 'write protection'],
     ['invalid code', undefined, 'invalid code: must not begin with 0xef'],
     ['precompile failure', undefined, 'precompiled failed'],
-  ])('a frame that halts by %s (%s) says so', (end, opcode, error) => {
+  ])('reports a frame that halts by %s (%s)', (end, opcode, error) => {
     const result = told({}, (to) => {
       to.onEnter(frame())
       to.onEnter(inner({ value: 7n }))
@@ -64,7 +64,7 @@ describe('evm/tracers: callTracer', () => {
     [`0x4e487b71${'11'.padStart(64, '0')}`, 'arithmetic underflow or overflow'],
     [`0x4e487b71${'99'.padStart(64, '0')}`, 'unknown panic code: 0x99'],
     ['0xdeadbeef', undefined],
-  ])('the reason of a revert with %.14s… is %s', (output, revertReason) => {
+  ])('decodes the reason of a revert with %.14s… as %s', (output, revertReason) => {
     const result = told({}, (to) => {
       to.onEnter(frame())
       to.onLeave(ended({ end: 'revert', output: fromHex(output) }))
@@ -74,7 +74,7 @@ describe('evm/tracers: callTracer', () => {
     expect(result['output']).toBe(output === '0x' ? undefined : output)
   })
 
-  it('a STATICCALL has no value, a DELEGATECALL that of its caller, a SELFDESTRUCT what it leaves', () => {
+  it('a STATICCALL has no value, a DELEGATECALL the value of its caller, a SELFDESTRUCT the remaining balance', () => {
     const result = told({}, (to) => {
       to.onEnter(frame())
       to.onEnter(inner({ kind: 'STATICCALL', value: undefined, isPrecompile: true }))
@@ -109,7 +109,7 @@ describe('evm/tracers: callTracer', () => {
     to.onLeave(ended())
   }
 
-  it('withLog: each log where it stands, numbered in their order, those of failed frames left out', () => {
+  it('withLog: lists each log at its position, numbered in order, without logs of failed frames', () => {
     const log = (n: number, index: string, position: string) => ({
       address: bob,
       topics: [slotNumber(n)],
@@ -127,7 +127,7 @@ describe('evm/tracers: callTracer', () => {
     expect(told({}, (to) => logging(to, 'none'))).not.toHaveProperty('logs')
   })
 
-  it('onlyTopCall: the first call alone, with its own logs', () => {
+  it('onlyTopCall: returns the first call alone, with its own logs', () => {
     const result = told({ withLog: true, onlyTopCall: true }, (to) => logging(to, 'none')) as { logs: readonly unknown[] }
     expect(result).not.toHaveProperty('calls')
     expect(result.logs).toHaveLength(2)
@@ -140,7 +140,7 @@ describe('evm/tracers: callTracer', () => {
     })
   })
 
-  it('a thousand frames in each other are no trouble', () => {
+  it('handles a thousand nested frames', () => {
     const result = told({}, (to) => {
       for (let depth = 0; depth <= 1_024; depth++) to.onEnter(frame({ depth }))
       for (let depth = 1_024; depth >= 0; depth--) to.onLeave(ended({ depth }))

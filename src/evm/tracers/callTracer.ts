@@ -9,7 +9,7 @@ import { switchesOf } from './tracerConfig.ts'
 const emptyOutput = '0x'
 const isCreation = ({ kind }: CallFrame): boolean => kind === 'CREATE' || kind === 'CREATE2'
 
-/** Drops the logs of frames that failed and of all that they called; adds those that stay to `kept`. */
+/** Drops the logs of failed frames and of all frames below them; adds the remaining logs to `kept`. */
 function keepLogs(frame: CallFrame, isLost: boolean, kept: CallLog[]): void {
   const isGone = isLost || errorOf(frame.end) !== undefined
   if (isGone) frame.logs = []
@@ -17,7 +17,7 @@ function keepLogs(frame: CallFrame, isLost: boolean, kept: CallLog[]): void {
   for (const call of frame.calls) keepLogs(call, isGone, kept)
 }
 
-/** Where each log that stays stands among those of the transaction. */
+/** Returns the index of each remaining log among the logs of the transaction. */
 function indicesOf(root: CallFrame): ReadonlyMap<CallLog, number> {
   const kept: CallLog[] = []
   keepLogs(root, false, kept)
@@ -48,8 +48,8 @@ function frameJson(frame: CallFrame, indices: ReadonlyMap<CallLog, number>): Tra
 }
 
 /**
- * The tree of calls, outermost first: who called whom with what, what it used and returned.
- * @param config `onlyTopCall`: the message alone; `withLog`: the logs that stayed, each with its place among the calls of its frame
+ * Creates a tracer that returns the call tree, outermost first: callers, callees, inputs, gas used and outputs.
+ * @param config `onlyTopCall`: the message alone; `withLog`: the remaining logs, each with its position among the calls of its frame
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", callTracer
  */

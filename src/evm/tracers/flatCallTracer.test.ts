@@ -25,7 +25,7 @@ describe('evm/tracers: flatCallTracer', () => {
     to.onLeave(ended({ end: 'revert', output: wordsOf(6) }))
   }
 
-  it('lists calls, creations and self-destructs in order, each with its place', () => {
+  it('lists calls, creations and self-destructs in order, each with its trace address', () => {
     const common = { blockHash: slotNumber(1), blockNumber: 12, transactionHash: slotNumber(2), transactionPosition: 3 }
     expect(told({}, calling)).toEqual([
       {
@@ -49,13 +49,13 @@ describe('evm/tracers: flatCallTracer', () => {
     ])
   })
 
-  it('includePrecompiles: calls of precompiles too, in their place', () => {
+  it('includePrecompiles: also lists calls of precompiles', () => {
     const list = told({ includePrecompiles: true }, calling)
     expect(list.map(({ traceAddress }) => traceAddress)).toEqual([[], [0], [1], [1, 0], [2]])
     expect(list[1]).toMatchObject({ action: { callType: 'staticcall', to: addressOf(2), value: '0x0' } })
   })
 
-  it('convertParityErrors: errors in the words of OpenEthereum, where it had any', () => {
+  it("convertParityErrors: uses OpenEthereum's error texts where they exist", () => {
     expect(told({ convertParityErrors: true }, calling).map(({ error }) => error)).toEqual([
       ...['Reverted', undefined, undefined, 'Bad jump destination'],
     ])
@@ -69,7 +69,7 @@ describe('evm/tracers: flatCallTracer', () => {
     ])
   })
 
-  it('a call that is in no block has no hashes', () => {
+  it('a call outside a block has no hashes', () => {
     const [first] = traceOf(createTracer({ tracer: 'flatCallTracer' }), calling) as readonly object[]
     expect(first).toMatchObject({ blockHash: null, blockNumber: 7, transactionHash: null, transactionPosition: 0 })
   })

@@ -6,10 +6,10 @@ import { errorOf, parityErrorOf } from './frameErrors.ts'
 import { noEvents } from './noEvents.ts'
 import { switchesOf } from './tracerConfig.ts'
 
-/** Characters of one number of a `traceAddress`; about. */
+/** Approximate size of one number of a `traceAddress`, in characters. */
 const pathBytes = 3
 
-/** What every trace of a transaction says of where it stands. */
+/** Location of the transaction, which every trace carries. */
 type Place = Pick<TracedTransaction, 'blockHash' | 'blockNumber' | 'hash' | 'index'>
 
 function localized({ type, action, error, result, subtraces, traceAddress }: FlatCall, place: Place): TraceJson {
@@ -28,8 +28,9 @@ function localized({ type, action, error, result, subtraces, traceAddress }: Fla
 }
 
 /**
- * The calls of a transaction as a list, in the format of OpenEthereum's trace module: each says by `traceAddress` where it stands in the tree.
- * @param config `convertParityErrors`: errors in OpenEthereum's words; `includePrecompiles`: calls of precompiles too
+ * Creates a tracer that returns the calls of a transaction as a list in the format of OpenEthereum's trace module; `traceAddress` is the position
+ * of a call in the tree.
+ * @param config `convertParityErrors`: OpenEthereum's error texts; `includePrecompiles`: also calls of precompiles
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", flatCallTracer
  */

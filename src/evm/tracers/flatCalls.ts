@@ -3,14 +3,14 @@ import type { TraceJson } from '../traceEvents.ts'
 import type { CallFrame } from './callFrames.ts'
 import { errorOf, revertedText } from './frameErrors.ts'
 
-/** A call as OpenEthereum's trace module says it, but for where its transaction stands. */
+/** A call in the format of OpenEthereum's trace module, without the location of its transaction. */
 export type FlatCall = {
   readonly type: string
   readonly action: TraceJson
   readonly error: string | undefined
-  /** a failed frame has none, but a reverted one has what it returned */
+  /** Absent for a failed frame, except that a reverted frame has its output. */
   readonly result: TraceJson | undefined
-  /** calls right below it */
+  /** Number of direct calls. */
   readonly subtraces: number
   readonly traceAddress: readonly number[]
 }
@@ -36,7 +36,7 @@ function callOf({ kind, from, to, gas, value, input, gasUsed, output }: CallFram
   }
 }
 
-/** OpenEthereum's word for it. */
+/** Uses OpenEthereum's term `suicide`. */
 function selfdestructOf({ from, to, value }: CallFrame): Told {
   return {
     type: 'suicide',
@@ -50,7 +50,7 @@ function toldOf(frame: CallFrame): Told {
   return frame.kind === 'CREATE' || frame.kind === 'CREATE2' ? createOf(frame) : callOf(frame)
 }
 
-/** A frame and all below it, in the order of their beginnings. @param textOf words for what a frame failed of */
+/** Returns a frame and all frames below it, in order of their starts. @param textOf error text of a frame's failure */
 export function flatCalls(frame: CallFrame, textOf: typeof errorOf, traceAddress: readonly number[] = []): readonly FlatCall[] {
   const { type, action, result } = toldOf(frame)
   const reason = errorOf(frame.end)

@@ -3,7 +3,7 @@ import { frame, inner, traceOf, wordsOf } from '#test/harness/evm/traceScript'
 import { createTracer } from '../tracing.ts'
 
 describe('evm/tracers: 4byteTracer', () => {
-  it('counts selectors with the size of their arguments; no precompiles, no creations, nothing shorter', () => {
+  it('counts selectors with their argument sizes; ignores precompiles, creations and shorter input', () => {
     const input = wordsOf(1, 2, 3, 4, 5)
     const result = traceOf(createTracer({ tracer: '4byteTracer' }), (to) => {
       to.onEnter(frame({ input }))

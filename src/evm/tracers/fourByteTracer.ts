@@ -6,7 +6,7 @@ const selectorBytes = 4
 const calls: ReadonlySet<FrameKind> = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL'])
 
 /**
- * How often which function was called: `0xselector-bytes of arguments` → calls, precompiles left out.
+ * Creates a tracer that counts calls per function: `0xselector-bytes of arguments` → number of calls, without precompiles.
  * @see go-ethereum documentation, "Built-in tracers", 4byteTracer
  */
 export function createFourByteTracer(): Tracer {

@@ -4,7 +4,7 @@ import { opcodeName } from './opcodeNames.ts'
 
 export const revertedText = 'execution reverted'
 
-/** What clients say of a frame that halted. */
+/** Error texts of other clients for a halted frame. */
 const haltTexts: Readonly<Record<HaltReason, string>> = {
   'out of gas': 'out of gas',
   'stack underflow': 'stack underflow',
@@ -23,7 +23,7 @@ const haltTexts: Readonly<Record<HaltReason, string>> = {
   'precompile failure': 'precompiled failed',
 }
 
-/** The words of OpenEthereum for the halts that it had words for. @see OpenEthereum documentation, "trace module" */
+/** OpenEthereum's error texts, for the halts that it names. @see OpenEthereum documentation, "trace module" */
 const parityTexts: Readonly<Partial<Record<'revert' | HaltReason, string>>> = {
   revert: 'Reverted',
   'out of gas': 'Out of gas',
@@ -38,7 +38,7 @@ const parityTexts: Readonly<Partial<Record<'revert' | HaltReason, string>>> = {
 
 type Ended = Pick<FrameEnd, 'end' | 'opcode'> | 'not run'
 
-/** Why a frame failed, as go-ethereum words it; undefined when it did not. Only a deposit fails without running. */
+/** Returns go-ethereum's text for a frame's failure; undefined when it succeeded. Only a deposit can fail without running. */
 export function errorOf(ended: Ended): string | undefined {
   if (ended === 'not run') return 'failed deposit transaction'
   const { end, opcode } = ended
@@ -47,7 +47,7 @@ export function errorOf(ended: Ended): string | undefined {
   return end === 'invalid opcode' && opcode !== undefined ? `${haltTexts[end]}: ${opcodeName(opcode)}` : haltTexts[end]
 }
 
-/** `errorOf` in the words of OpenEthereum, where it had any. */
+/** Returns OpenEthereum's text for a failure, or else the text of `errorOf`. */
 export function parityErrorOf(ended: Ended): string | undefined {
   const text = ended === 'not run' || ended.end === 'success' ? undefined : parityTexts[ended.end]
   return text ?? errorOf(ended)

@@ -13,7 +13,7 @@ function stepsOf(needs: readonly TraceNeeds[]): StepNeeds | undefined {
 }
 
 /**
- * Several tracers in one run: their results by name. Each hears what it needs.
+ * Creates a tracer that runs several tracers at once and returns their results by name. Each receives the events it needs.
  * @see go-ethereum documentation, "Built-in tracers", muxTracer
  */
 export function createMuxTracer(parts: readonly (readonly [string, Tracer])[]): Tracer {

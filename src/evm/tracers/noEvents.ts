@@ -2,5 +2,5 @@ import type { TraceEvents } from '../traceEvents.ts'
 
 const nothing = (): void => {}
 
-/** Events that nobody looks at: the base of tracers that want a few of them. */
+/** Callbacks that do nothing: the base of tracers that need only a few events. */
 export const noEvents: TraceEvents = { onEnter: nothing, onLeave: nothing, onStep: nothing, onLog: nothing, onAccount: nothing }

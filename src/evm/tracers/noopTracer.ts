@@ -1,7 +1,7 @@
 import type { Tracer } from '../traceEvents.ts'
 import { noEvents } from './noEvents.ts'
 
-/** Listens to nothing: what a traced run costs without a tracer. */
+/** Creates a tracer that needs no events, to measure the cost of a traced run itself. */
 export function createNoopTracer(): Tracer {
   return {
     ...noEvents,

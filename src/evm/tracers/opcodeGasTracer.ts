@@ -5,11 +5,11 @@ import { opcodeName } from './opcodeNames.ts'
 type Frame = {
   readonly kind: FrameKind
   readonly gas: number
-  /** the opcode whose price the next event shows */
+  /** The opcode whose gas the next event reveals. */
   op: number
   opGas: number
   staticCost: number
-  /** what frames that the opcode began have given back, or taken */
+  /** Gas that frames of the opcode have returned, or taken. */
   returned: number
 }
 
@@ -17,7 +17,9 @@ const nothing = -1
 const codeByteGas = 200
 
 /**
- * How often each opcode ran, and the gas it took; a call's counts what it gave away. A list of {opcode, count, gasUsed} by opcode number.
+ * Creates a tracer that counts executions and gas per opcode; a call's gas includes the gas it passed on. Returns a list of {opcode, count, gasUsed}
+ * in
+ * opcode order.
  * @see base-reth-node, `trace_transactionOpcodeGas`
  */
 export function createOpcodeGasTracer(): Tracer {

@@ -22,12 +22,12 @@ function numbered(from: number, name: string, first: number, last: number): Reco
   return Object.fromEntries(Array.from({ length: last - first + 1 }, (_, i) => [from + i, `${name}${first + i}`]))
 }
 
-/** The name of an opcode in traces; one that no fork defines says its number. */
+/** Returns the name of an opcode in traces; the name of an undefined opcode contains its number. */
 export function opcodeName(op: number): string {
   return names[op] ?? `opcode 0x${op.toString(16)} not defined`
 }
 
-/** Opcodes that tracers look for. @see yellow paper, appendix H */
+/** Opcodes that tracers handle. @see yellow paper, appendix H */
 export const opcode = {
   stop: 0x00,
   balance: 0x31,

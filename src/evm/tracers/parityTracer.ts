@@ -8,7 +8,7 @@ import { stateDiffOf } from './stateDiff.ts'
 import { Touched, touchingOps } from './touched.ts'
 import { switchesOf } from './tracerConfig.ts'
 
-/** Characters of one number of a `traceAddress`; about. */
+/** Approximate size of one number of a `traceAddress`, in characters. */
 const pathBytes = 3
 
 const isHidden = ({ kind, isPrecompile }: CallFrame): boolean => isPrecompile && (kind === 'CALL' || kind === 'STATICCALL')
@@ -18,9 +18,9 @@ function callJson({ action, error, result, subtraces, traceAddress, type }: Flat
 }
 
 /**
- * What `trace_replayTransaction` says of a transaction: its output, its calls as a list, and what it has changed. The gas of the first call is that
- * of its frame, without what the transaction costs itself.
- * @param config `stateDiff`: what has changed too
+ * Creates the tracer of `trace_replayTransaction`: output, calls as a list, and state changes. The gas of the first call is the gas of its frame,
+ * without the intrinsic gas.
+ * @param config `stateDiff`: also returns the state changes
  * @throws Fault INVALID_TRACER_CONFIG
  * @see OpenEthereum documentation, "trace module"
  */

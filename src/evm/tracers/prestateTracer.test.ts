@@ -37,7 +37,7 @@ describe('evm/tracers: prestateTracer', () => {
     to.onLeave(ended())
   }
 
-  it('every account and slot that was reached for, as before', () => {
+  it('returns every accessed account and slot as before the transaction', () => {
     const storage = { [slotNumber(1)]: slotNumber(7), [slotNumber(2)]: slotNumber(8), [slotNumber(3)]: slotNumber(0) }
     expect(told({}, running)).toEqual({
       [alice]: { balance: '0x64', nonce: 5 },
@@ -46,7 +46,7 @@ describe('evm/tracers: prestateTracer', () => {
     })
   })
 
-  it('disableCode, disableStorage: without them', () => {
+  it('disableCode, disableStorage: omits code and storage', () => {
     expect(told({ disableCode: true, disableStorage: true }, running)).toEqual({
       [alice]: { balance: '0x64', nonce: 5 },
       [bob]: { balance: '0x0', nonce: 1 },
@@ -54,7 +54,7 @@ describe('evm/tracers: prestateTracer', () => {
     })
   })
 
-  it('diffMode: what changed, before and after; an emptied slot stands before alone', () => {
+  it('diffMode: returns changes before and after; a cleared slot appears only before', () => {
     const after = stateOf({
       [alice]: { balance: 90n, nonce: 6n },
       [bob]: { nonce: 1n, code, slots: { [slotNumber(2)]: 5n, [slotNumber(3)]: 9n } },
@@ -71,7 +71,7 @@ describe('evm/tracers: prestateTracer', () => {
     })
   })
 
-  it('diffMode: what was created stands after alone, what is gone before alone, what came and went nowhere', () => {
+  it('diffMode: a created account appears only after, a removed one only before, a temporary one not at all', () => {
     const gone = addressOf(0xdd)
     const after = stateOf({ [alice]: { balance: 100n, nonce: 5n }, [carol]: { balance: 1n, nonce: 1n, code } })
     const tell = (to: Tracer): void => {
@@ -90,19 +90,19 @@ describe('evm/tracers: prestateTracer', () => {
     })
   })
 
-  it('diffMode: code that was taken away is said to be empty (EIP-7702)', () => {
+  it('diffMode: reports removed code as empty (EIP-7702)', () => {
     const after = stateOf({ [alice]: { balance: 100n, nonce: 5n }, [bob]: { nonce: 2n } })
     expect(told({ diffMode: true }, (to) => to.onAccount(bob), after)).toMatchObject({ post: { [bob]: { code: '0x', nonce: 2 } } })
   })
 
-  it('a call of an account that has delegated reaches for its delegate too (EIP-7702)', () => {
+  it('a call of a delegated account also accesses its delegate (EIP-7702)', () => {
     const delegated = stateOf({ [bob]: { code: fromHex(`0xef0100${carol.slice(2)}`) } })
     const tracer = createTracer({ tracer: 'prestateTracer' })
     const result = traceOf(tracer, (to) => to.onEnter(frame()), { before: delegated, after: delegated })
     expect(Object.keys(result as object)).toEqual([alice, bob, carol])
   })
 
-  it('calls that never began reach for their callee too', () => {
+  it('a call that never started also accesses its callee', () => {
     const result = told({}, (to) => {
       to.onEnter(frame())
       to.onStep(step({ op: 0xf1, words: [0n, 0n, 0n, 0n, 1n, BigInt(carol) + (1n << 200n), 50n] }))

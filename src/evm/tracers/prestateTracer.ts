@@ -7,7 +7,7 @@ import { noEvents } from './noEvents.ts'
 import { Touched, touchingOps } from './touched.ts'
 import { switchesOf } from './tracerConfig.ts'
 
-/** An account at one time, with the slots that count. */
+/** An account at one time, with its relevant slots. */
 type Seen = {
   readonly exists: boolean
   readonly balance: bigint
@@ -37,7 +37,7 @@ function storageJson(slots: ReadonlyMap<Hash, bigint>): { readonly storage?: Tra
   return slots.size === 0 ? {} : { storage: Object.fromEntries([...slots].map(([slot, value]) => [slot, wordHex(value)])) }
 }
 
-/** An account as it was: nonce and code only when it has them. */
+/** Formats an account; nonce and code only when it has them. */
 function wholeJson({ balance, nonce, code, slots }: Seen): TraceJson {
   return {
     balance: toQuantity(balance),
@@ -49,7 +49,7 @@ function wholeJson({ balance, nonce, code, slots }: Seen): TraceJson {
 
 const nonZero = (slots: ReadonlyMap<Hash, bigint>): ReadonlyMap<Hash, bigint> => new Map([...slots].filter(([, value]) => value !== 0n))
 
-/** Both with the slots alone that differ between them, and of those the ones that are not zero. */
+/** Reduces both to the slots that differ between them, without zero values. */
 function changedSlots(pre: Seen, post: Seen): readonly [Seen, Seen] {
   const differs = (slot: Hash): boolean => pre.slots.get(slot) !== post.slots.get(slot)
   const changed = (seen: Seen): Seen => ({ ...seen, slots: nonZero(new Map([...seen.slots].filter(([slot]) => differs(slot)))) })
@@ -61,7 +61,7 @@ function isChanged(pre: Seen, post: Seen): boolean {
   return !isSame || [...pre.slots].some(([slot, value]) => post.slots.get(slot) !== value)
 }
 
-/** What an account has become, where that is not what it was. */
+/** Returns the fields of an account that changed, with their new values. */
 function changesJson(pre: Seen, post: Seen): TraceJson {
   return {
     ...(post.balance !== pre.balance && { balance: toQuantity(post.balance) }),
@@ -71,7 +71,7 @@ function changesJson(pre: Seen, post: Seen): TraceJson {
   }
 }
 
-/** An account that a transaction changed: what it was, unless it was created, and what has changed, unless it is gone. */
+/** Returns the entries of a changed account: its previous state, unless it was created, and its changes, unless it was removed. */
 function diffOf(
   address: Address,
   before: Seen,
@@ -87,9 +87,9 @@ function diffOf(
 }
 
 /**
- * The state that a transaction needs: every account and slot that it reaches for, as they were before it; those that do not exist have a balance
- * of zero.
- * @param config `diffMode`: what has changed, before and after, without what the transaction created in the former; `disableCode`, `disableStorage`
+ * Creates a tracer that returns the state a transaction needs: every accessed account and slot as before the transaction. An account that does not
+ * exist has a balance of zero.
+ * @param config `diffMode`: changes before and after, without created accounts in the former; `disableCode`, `disableStorage`
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", prestateTracer
  */

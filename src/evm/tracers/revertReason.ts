@@ -6,7 +6,7 @@ import { toHex } from '#lib/hex'
 const errorSelector = '0x08c379a0'
 const panicSelector = '0x4e487b71'
 
-/** As other clients put Solidity's panics in traces; `eth_call` words them otherwise. */
+/** Other clients' texts for Solidity's panics in traces; `eth_call` uses different texts. */
 const panics: Readonly<Record<string, string>> = {
   '0': 'generic panic',
   '1': 'assert(false)',
@@ -38,7 +38,7 @@ function panicOf(args: Uint8Array): string | undefined {
   return code === undefined ? undefined : (panics[code.toString()] ?? `unknown panic code: 0x${code.toString(16)}`)
 }
 
-/** What a revert says of itself in a trace, when it is one of Solidity's two built-in errors. @param output revert data */
+/** Returns the reason of a revert in a trace, for Solidity's two built-in errors only. @param output revert data */
 export function revertReason(output: Uint8Array): string | undefined {
   const selector = toHex(output.subarray(0, 4))
   if (selector === errorSelector) return stringOf(output.subarray(4))

@@ -33,7 +33,7 @@ function accountDiff(before: Account, after: Account, isNew: boolean, storage: T
   }
 }
 
-/** By slot what has become of it; those that did not change are left out. */
+/** Returns the change of each slot; unchanged slots are omitted. */
 function storageDiff(
   before: StateReader,
   after: StateReader,
@@ -52,8 +52,8 @@ const isSame = (a: Account, b: Account): boolean =>
   a.exists === b.exists && a.balance === b.balance && a.nonce === b.nonce && equalBytes(a.code, b.code)
 
 /**
- * What a transaction has changed, in the form of OpenEthereum: `=` not changed, `*` from and to, `+` new, `-` gone. As with Base's client a contract
- * that was created is new, and an account that got its first money has changed.
+ * Returns the state changes of a transaction in OpenEthereum's form: `=` unchanged, `*` from and to, `+` new, `-` removed. As in Base's client, a
+ * created contract is new, but an account that received its first wei is changed.
  * @see OpenEthereum documentation, "trace module", stateDiff
  */
 export function stateDiffOf(touched: Touched, before: StateReader, after: StateReader): TraceJson {

@@ -8,7 +8,7 @@ describe('evm/tracers: struct logs', () => {
   const told = (request: Record<string, unknown>, tell: (tracer: Tracer) => void, given?: Parameters<typeof traceOf>[2]) =>
     traceOf(createTracer(request), tell, given) as Logs
 
-  it('a price is what the next step has less; that of a call counts the gas that it gave away', () => {
+  it('gasCost is the difference to the next step; that of a call includes the gas it passed on', () => {
     const { structLogs, ...rest } = told({}, (to) => {
       to.onEnter(frame({ gas: 1_000 }))
       to.onStep(step({ pc: 0, op: 0x5f, gas: 1_000 }))
@@ -28,7 +28,7 @@ describe('evm/tracers: struct logs', () => {
     ])
   })
 
-  it('the price of a creation does not count what its initcode used, nor that of RETURN the code', () => {
+  it('gasCost of a creation excludes the gas of its initcode, and that of RETURN the cost of the code', () => {
     const { structLogs } = told({ disableStack: true }, (to) => {
       to.onEnter(frame({ gas: 100_000 }))
       to.onStep(step({ op: 0xf0, gas: 100_000 }))
@@ -41,7 +41,7 @@ describe('evm/tracers: struct logs', () => {
     expect(structLogs.map(({ op, gasCost }) => [op, gasCost])).toEqual([['CREATE', 32_000], ['RETURN', 6], ['STOP', 0]]) // biome-ignore format: one line
   })
 
-  it('SLOAD and SSTORE show the slots that their contract has used so far, with the value that was found', () => {
+  it('SLOAD and SSTORE show the slots that their contract has used so far, with the values read', () => {
     const { structLogs } = told({}, (to) => {
       to.onEnter(frame())
       to.onStep(step({ op: 0x54, words: [1n] }))
@@ -58,7 +58,7 @@ describe('evm/tracers: struct logs', () => {
     ])
   })
 
-  it('disableStorage, disableStack: without them', () => {
+  it('disableStorage, disableStack: omits storage and stack', () => {
     const { structLogs } = told({ disableStorage: true, disableStack: true }, (to) => {
       to.onEnter(frame())
       to.onStep(step({ op: 0x55, words: [4n, 2n] }))
@@ -67,7 +67,7 @@ describe('evm/tracers: struct logs', () => {
     expect(Object.keys(structLogs[0] ?? {})).toEqual(['pc', 'op', 'gas', 'gasCost', 'depth'])
   })
 
-  it('enableMemory, enableReturnData: memory in words, and what the last call returned', () => {
+  it('enableMemory, enableReturnData: shows memory in words, and the return data of the last call', () => {
     const memory = new Uint8Array(64).fill(0xab, 32)
     const { structLogs } = told({ enableMemory: true, enableReturnData: true }, (to) => {
       to.onEnter(frame())
@@ -77,7 +77,7 @@ describe('evm/tracers: struct logs', () => {
     expect(structLogs[0]).toMatchObject({ memory: [`0x${'00'.repeat(32)}`, `0x${'ab'.repeat(32)}`], returnData: '0x07' })
   })
 
-  it('limit: so many steps and no more; the price of the last is still found', () => {
+  it('limit: returns at most that many steps, with the gasCost of the last one', () => {
     const { structLogs } = told({ limit: 2 }, (to) => {
       to.onEnter(frame())
       for (let pc = 0; pc < 5; pc++) to.onStep(step({ pc, op: 0x5b, gas: 79_000 - pc }))
@@ -86,7 +86,7 @@ describe('evm/tracers: struct logs', () => {
     expect(structLogs.map(({ pc, gasCost }) => [pc, gasCost])).toEqual([[0, 1], [1, 1]]) // biome-ignore format: one line
   })
 
-  it('a step that halts says why, and what it costs at least', () => {
+  it('a halting step has an error and its static gas', () => {
     const { structLogs, ...rest } = told(
       {},
       (to) => {
@@ -100,7 +100,7 @@ describe('evm/tracers: struct logs', () => {
     expect(rest).toEqual({ gas: 100_000, failed: true, returnValue: '0x' })
   })
 
-  it('a creation whose code is refused did not fail at its last step', () => {
+  it('a creation whose code is rejected did not fail at its last step', () => {
     const { structLogs } = told({}, (to) => {
       to.onEnter(frame({ kind: 'CREATE' }))
       to.onStep(step({ op: 0xf3 }))
@@ -109,7 +109,7 @@ describe('evm/tracers: struct logs', () => {
     expect(structLogs[0]).not.toHaveProperty('error')
   })
 
-  it('opcodes have their names, and those that there are none of their numbers', () => {
+  it('names opcodes, and undefined opcodes by number', () => {
     const ops = [0x44, 0x1e, 0x5e, 0x7f, 0x8f, 0x9f, 0xa4, 0xfa, 0x0c, 0xef]
     const { structLogs } = told({ disableStack: true }, (to) => {
       to.onEnter(frame())

@@ -9,7 +9,7 @@ import { noEvents } from './noEvents.ts'
 import { opcode, opcodeName } from './opcodeNames.ts'
 import { countOf, switchesOf } from './tracerConfig.ts'
 
-/** A step as it is answered; what shows only later is filled in later. */
+/** A step of the result; fields known only later are filled in later. */
 type StructLog = {
   readonly pc: number
   readonly op: string
@@ -24,15 +24,15 @@ type StructLog = {
   error?: string
 }
 
-/** A step whose price and result are not known yet. */
+/** A step whose gas and result are not known yet. */
 type Waiting = {
   readonly log: StructLog
   readonly op: number
   readonly gas: number
   readonly staticCost: number
-  /** gas that came back, or was taken, by a frame that the step began */
+  /** Gas that a frame started by the step returned or took. */
   returned: number
-  /** of an SLOAD: the slot */
+  /** The slot of an SLOAD. */
   readonly slot: string | undefined
 }
 
@@ -43,7 +43,7 @@ type Frame = {
   waiting: Waiting | undefined
 }
 
-/** Characters of a step in JSON without what varies; about. */
+/** Approximate JSON size of a step without its variable parts, in characters. */
 const stepBytes = 90
 const wholeStack = 1_024
 const codeByteGas = 200
@@ -62,25 +62,27 @@ function stackOf(step: TraceStep): readonly string[] {
   return Array.from({ length: size }, (_, i) => step.stackHex(size - 1 - i))
 }
 
-/** SLOAD and SSTORE need two. */
+/** SLOAD and SSTORE need two stack words. */
 function stackWordsOf({ disableStack, disableStorage }: { readonly disableStack: boolean; readonly disableStorage: boolean }): number {
   if (!disableStack) return wholeStack
   return disableStorage ? 0 : 2
 }
 
-/** A creation's price of its code is not the price of its last opcode. */
+/** Returns the gas at a frame's end, so that the cost of deployed code is not attributed to its last opcode. */
 function gasAtEnd({ kind, gas }: Frame, { gasUsed, output, end }: FrameEnd): number {
   const isDeployed = (kind === 'CREATE' || kind === 'CREATE2') && end === 'success'
   return gas - gasUsed + (isDeployed ? codeByteGas * output.length : 0)
 }
 
-/** A frame may also fail after its last opcode, over the code that it returned. */
+/** Opcodes after which a frame can still fail, because of the code it returned. */
 const endsFrame = (op: number): boolean => op === opcode.stop || op === opcode.return
 
 /**
- * Every step: opcode, gas, price, and as asked stack, memory, return data, and at SLOAD and SSTORE the slots that its contract has used so far.
- * Words of memory and storage begin with 0x, as execution-apis has them; older clients leave it out.
- * @param config `disableStack`, `disableStorage`, `enableMemory`, `enableReturnData`; `limit`: steps at most, 0 for no limit; `debug` does nothing
+ * Creates a tracer that returns every step: opcode, gas, gas cost and, as requested, stack, memory, return data, and at SLOAD and SSTORE the slots
+ * that
+ * the contract has used so far. Words of memory and storage begin with 0x, as in execution-apis; older clients omit it.
+ * @param config `disableStack`, `disableStorage`, `enableMemory`, `enableReturnData`; `limit`: maximum number of steps, 0 for no limit; `debug` is
+ * ignored
  * @throws Fault INVALID_TRACER_CONFIG
  * @see go-ethereum documentation, "Built-in tracers", struct logger
  */
@@ -100,7 +102,7 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
     return Object.fromEntries(slots)
   }
 
-  /** Fills in what the next step of a frame shows of the one before. */
+  /** Fills in the fields of the previous step that the next step of the frame reveals. */
   const settle = (frame: Frame, step: TraceStep): void => {
     const { waiting } = frame
     if (waiting === undefined) return
@@ -187,7 +189,7 @@ export function createStructLogTracer(config: unknown, budget: Budget): Tracer {
   }
 }
 
-/** What a frame gave back to its caller on top of what the caller keeps; a call's price counts the gas that it gave away, a creation's does not. */
+/** Returns the gas correction for an ended frame: a call's gas cost includes the gas it passed on, a creation's does not. */
 function returnedBy({ kind, gas }: Frame, { gasUsed }: FrameEnd): number {
   if (kind === 'SELFDESTRUCT') return 0
   return kind === 'CREATE' || kind === 'CREATE2' ? -gasUsed : gas - gasUsed

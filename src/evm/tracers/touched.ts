@@ -7,32 +7,32 @@ import { opcode } from './opcodeNames.ts'
 
 const slotOps: readonly number[] = [opcode.sload, opcode.sstore]
 const callOps: readonly number[] = [opcode.call, opcode.callcode, opcode.delegatecall, opcode.staticcall]
-/** The account is on top of the stack. */
+/** Opcodes with the account on top of the stack. */
 const accountOps: readonly number[] = [opcode.balance, opcode.extcodesize, opcode.extcodecopy, opcode.extcodehash, opcode.selfdestruct]
 
-/** Opcodes that reach for an account or a slot. */
+/** Opcodes that access an account or a slot. */
 export const touchingOps: readonly number[] = [...slotOps, ...callOps, ...accountOps]
 
 const addressMask = (1n << 160n) - 1n
 const addressOf = (word: bigint): Address => toHex(bytesFromBigint(word & addressMask, 20)) as Address
 const delegationBytes = 23
-/** Characters of an account and of a slot in JSON; about. */
+/** Approximate JSON size of an account and of a slot, in characters. */
 const accountBytes = 120
 const slotBytes = 140
 
-/** The account whose code is run instead (EIP-7702). */
+/** Returns the delegate whose code runs instead (EIP-7702). */
 function delegateIn(code: Uint8Array): Address | undefined {
   const isDelegation = code.length === delegationBytes && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
   return isDelegation ? (toHex(code.subarray(3)) as Address) : undefined
 }
 
-/** The accounts and slots that a transaction reaches for. */
+/** Collects the accounts and slots that a transaction accesses. */
 export class Touched {
   readonly #budget: Budget
   readonly #slots = new Map<Address, Set<Hash>>()
   readonly #called = new Set<Address>()
   readonly #created = new Set<Address>()
-  /** of the open frames */
+  /** Storage accounts of the open frames. */
   readonly #selves: Address[] = []
 
   constructor(budget: Budget) {
@@ -53,7 +53,7 @@ export class Touched {
     else this.#call(to)
   }
 
-  /** Any step: other opcodes touch nothing. */
+  /** Records the accesses of a step; other opcodes access nothing. */
   step(step: TraceStep): void {
     const { op, stackSize } = step
     if (slotOps.includes(op) && stackSize > 0) this.#slot(step)
@@ -61,7 +61,7 @@ export class Touched {
     else if (accountOps.includes(op) && stackSize > 0) this.account(addressOf(step.stack(0)))
   }
 
-  /** Whether a creation tried to put a contract there. */
+  /** Returns whether a creation tried to create a contract at the address. */
   isCreated(address: Address): boolean {
     return this.#created.has(address)
   }
@@ -82,7 +82,7 @@ export class Touched {
     slots.add(slot)
   }
 
-  /** All of them, in the order of their addresses and numbers; where a call ran the code of a delegate, the delegate too. */
+  /** Returns all accesses in order of addresses and slot numbers, including the delegates whose code calls ran. */
   list(readers: readonly StateReader[]): readonly { readonly address: Address; readonly slots: readonly Hash[] }[] {
     for (const address of this.#called) {
       for (const reader of readers) {

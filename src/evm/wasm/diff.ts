@@ -15,14 +15,14 @@ import type { World } from './world.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-/** What became of an account; undefined when it stands as the view has it and has not lost its slots. */
+/** Returns the change of an account; undefined when it equals the view's account and has not lost its slots. */
 function changeOf(before: Account | undefined, now: AccountChange | undefined, wiped: boolean): AccountChange | null | undefined {
   if (!now) return before ? null : undefined
   const isSame = !wiped && before && before.nonce === now.nonce && before.balance === now.balance && before.codeHash === now.codeHash
   return isSame ? undefined : now
 }
 
-/** How an account differs from the view; undefined when it does not. */
+/** Returns an account's difference from the view; undefined when there is none. */
 function accountChange(world: World, entry: number): StateDiffParts['accounts'][number] | undefined {
   const { memory } = world.instance
   const flags = memory.number(entry + accountFlags)
@@ -62,7 +62,7 @@ function* changedEntries({ instance: { exports } }: World): Iterable<number> {
   for (let entry = exports.nextChangedAccount(0); entry !== 0; entry = exports.nextChangedAccount(entry)) yield entry
 }
 
-/** The accounts of the diff, and those whose slots are in it. */
+/** Returns the accounts of the diff and those with slots in it. */
 export function changedIn(world: World): readonly Address[] {
   const { exports, memory } = world.instance
   const changed = new Set<number>()
@@ -73,7 +73,7 @@ export function changedIn(world: World): readonly Address[] {
   return Array.from(changed, (entry) => world.addressOf(entry))
 }
 
-/** All that differs from the view. An account that lost its slots stands in it even when it came back the same. */
+/** Returns all differences from the view. Includes an account that lost its slots, even if its fields are unchanged. */
 export function diffOf(world: World): StateDiff {
   const parts: Writable<StateDiffParts> = { accounts: [], slots: [], codes: [] }
   const codes = new Map<Hash, Uint8Array>()

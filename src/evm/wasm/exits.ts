@@ -34,7 +34,7 @@ function serveCode(world: World): void {
   exports.finishCode()
 }
 
-/** A price that nobody can pay. */
+/** Gas cost that no frame can pay. */
 const moreGasThanAny = 2n ** 64n - 1n
 
 function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined): void {
@@ -60,8 +60,8 @@ function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined
 }
 
 /**
- * Gives the interpreter what it has left `run` for.
- * @throws what the view and `pace` throw: the exit can be served again
+ * Serves an exit: provides the data or action that the interpreter requested.
+ * @throws exceptions of the view and of `pace`; the exit can then be served again
  */
 export function serve(exit: number, world: World, table: RulesTable, pace: Pace | undefined): void {
   const { exports, memory } = world.instance

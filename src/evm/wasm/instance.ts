@@ -16,18 +16,18 @@ import type { BlockEnv, StateView } from '../ports.ts'
 import type { Known } from './known.ts'
 import { type LinearMemory, WasmMemory } from './wasmMemory.ts'
 
-/** What is used of the global of this name, which the compiler's Node types leave out. */
+/** The used part of the global `WebAssembly`, which the Node types omit. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => WasmModule
   Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown }
   RuntimeError: new (message?: string) => Error
 }
 
-/** Compiled code. */
+/** A compiled module. */
 export type WasmModule = object & { readonly [moduleBrand]: true }
 declare const moduleBrand: unique symbol
 
-/** What the module exports: pointers are numbers, words and hashes are passed by the address where they lie. */
+/** Exports of the module. Pointers are numbers; words and hashes are passed by address. */
 export type EvmExports = {
   readonly memory: LinearMemory
   openSession(keeps: number): void
@@ -60,21 +60,21 @@ export type EvmExports = {
   setBlockHash(): void
 }
 
-/** One copy of the interpreter with a memory of its own: it has one session at a time. */
+/** An instance of the interpreter with its own memory. It runs one session at a time. */
 export type EvmInstance = {
   readonly exports: EvmExports
   readonly memory: WasmMemory
-  /** highest number of bytes of input and output since it was made */
+  /** Largest size of input and output in bytes since it was created. */
   ioHigh: number
-  /** what its last session was of */
+  /** View and rules of its last session. */
   last: LastSession | undefined
-  /** the environment in its memory */
+  /** Block environment currently in its memory. */
   block: BlockEnv | undefined
-  /** a trap has left it in the middle of something */
+  /** Set when a trap left the instance in an inconsistent state. */
   isBroken: boolean
 }
 
-/** What the next session goes on with when it has the same view and rules. */
+/** State that the next session reuses when it has the same view and rules. */
 export type LastSession = {
   readonly view: WeakRef<StateView>
   readonly rules: EvmRules
@@ -86,7 +86,7 @@ export type EvmBuild = 'plain' | 'traced'
 const files = { plain: './evm.wasm', traced: './evmTraced.wasm' } as const
 
 const compile = (build: EvmBuild): WasmModule => new WebAssembly.Module(readFileSync(new URL(files[build], import.meta.url)))
-/** Once a thread. */
+/** Compiled once per thread. */
 const modules = { plain: lazy(() => compile('plain')), traced: lazy(() => compile('traced')) } as const
 
 const imports = {
@@ -103,19 +103,19 @@ export function compileBuild(build: EvmBuild): void {
 }
 
 /**
- * A fresh instance, with secrets of its own for its hash tables.
+ * Creates an instance with its own secrets for its hash tables.
  * @param codeBytes soft bound of its code arena
  */
 export function createInstance(codeBytes: number, build: EvmBuild): EvmInstance {
   return instanceOf(modules[build](), codeBytes)
 }
 
-/** Whether a call into an instance has ended in a trap. */
+/** Returns whether a call into an instance ended in a trap. */
 export function isTrap(error: unknown): boolean {
   return error instanceof WebAssembly.RuntimeError
 }
 
-/** As `createInstance`, of a module that is at hand. */
+/** Creates an instance like `createInstance`, from a compiled module. */
 export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   const exports = new WebAssembly.Instance(module, imports).exports as EvmExports
   const memory = new WasmMemory(exports.memory)
@@ -124,7 +124,7 @@ export function instanceOf(module: WasmModule, codeBytes: number): EvmInstance {
   return { exports, memory, ioHigh: 0, last: undefined, block: undefined, isBroken: false }
 }
 
-/** Bytes of memory that are resident, about: memory of WebAssembly never shrinks. */
+/** Returns the approximate resident memory in bytes; WebAssembly memory never shrinks. */
 export function residentBytes({ exports, memory, ioHigh }: EvmInstance): number {
   const above = (at: number, base: number): number => Math.max(0, memory.number(at) - base)
   const code = above(ctxCodeTop, codeBase)

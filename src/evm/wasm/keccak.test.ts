@@ -10,10 +10,10 @@ const sender = addressOf(0x11)
 const contract = addressOf(0x22)
 const evm = createWasmEvm()
 
-/** Copies the input to memory at `offset` and returns its hash. */
+/** Returns code that copies the input to memory at `offset` and returns its hash. */
 const hashesAt = (offset: number): `0x${string}` => `0x36${push(0)}${push(offset)}3736${push(offset)}20${push(0)}52${push(32)}${push(0)}f3`
 
-it.each([0, 7])('evm keccak: KECCAK256 of each length up to 600, %i bytes into memory, is that of another implementation', (offset) => {
+it.each([0, 7])('evm keccak: KECCAK256 of each length up to 600, %i bytes into memory, equals another implementation', (offset) => {
   const roll = dice(offset)
   using session = evm.open(createWorld({ [contract]: testAccount({ code: hashesAt(offset) }) }).view, testBlock, osaka)
   for (let length = 0; length <= 600; length++) {

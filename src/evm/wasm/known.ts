@@ -1,14 +1,14 @@
 import type { Address } from '#types/ids'
 import type { Account } from '../ports.ts'
 
-/** What the host knows of an instance's accounts, beside their entries: good for all sessions on one view. Arrays are by the entry's number. */
+/** The host's data about an instance's accounts, valid for all sessions on one view. Arrays are indexed by the entry's number. */
 export type Known = {
   readonly entries: Map<Address, number>
-  /** by entry */
+  /** By entry. */
   readonly addresses: Map<number, Address>
-  /** as of the view; null: it has none */
+  /** Account in the view; null: the view has none. */
   readonly before: (Account | null | undefined)[]
-  /** keccak of the address; views get no others */
+  /** Keccak of the address, the only key passed to views. */
   readonly keys: (Uint8Array | undefined)[]
 }
 

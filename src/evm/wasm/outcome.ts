@@ -23,7 +23,7 @@ import type { HaltReason, Outcome } from '../ports.ts'
 import type { WasmMemory } from './wasmMemory.ts'
 import type { World } from './world.ts'
 
-/** In the order of `ended…`, from the first halt on. */
+/** Halt reasons in the order of `ended…`, from the first halt on. */
 const haltReasons: readonly HaltReason[] = [
   'out of gas',
   'stack underflow',
@@ -42,13 +42,13 @@ const haltReasons: readonly HaltReason[] = [
   'precompile failure',
 ]
 
-/** How a message or a frame ended, by its number. */
+/** Converts an `ended…` number to the result of a message or frame. */
 export function endOf(ended: number): 'success' | 'revert' | HaltReason {
   if (ended === endedSuccess) return 'success'
   return ended === endedRevert ? 'revert' : (haltReasons[ended - endedRevert - 1] ?? 'invalid opcode')
 }
 
-/** The log records from an address on, which is the end of one or the beginning of all. */
+/** Returns the log records from an address on, which must be the start of a record. */
 export function logsFrom(world: World, from: number): Log[] {
   const { memory } = world.instance
   const top = memory.number(ctxLogsTop)
@@ -67,7 +67,7 @@ export function logsFrom(world: World, from: number): Log[] {
 
 const gasLeftOf = ({ u64 }: WasmMemory): bigint => (u64[ctxGas >>> 3] as bigint) + (u64[ctxReserve >>> 3] as bigint)
 
-/** How the message ended that has just come to its end. */
+/** Returns the outcome of the message that has just ended. */
 export function outcomeOf(world: World): Outcome {
   const { memory } = world.instance
   const ended = memory.number(ctxEnded)

@@ -2,12 +2,12 @@ import { type EvmRules, evmForks } from '#chainspec/evmRules'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAddresses, precompileAt } from '../precompiles/precompileAt.ts'
 
-/** What an instance has to know of rules. */
+/** The rules in the form that an instance needs. */
 export type RulesTable = {
-  /** number of the fork, as layout.ts counts */
+  /** Number of the fork, as in layout.ts. */
   readonly fork: number
   readonly creationOverStorage: 0 | 1
-  /** a bit for each address below 0x400 */
+  /** One bit for each address below 0x400. */
   readonly precompileBits: Uint8Array
   readonly precompiles: ReadonlyMap<number, Precompile>
 }

@@ -46,9 +46,9 @@ import { World } from './world.ts'
 
 const maxBlobHashes = (staticBase - ctxBlobHashes) / 32
 const maxNonce = 2n ** 64n - 1n
-/** Entries that stay for the next session on the same view. */
+/** Maximum size of entries kept for the next session on the same view. */
 const maxKeptBytes = 20 * 2 ** 20
-/** Sessions on one view count on; numbers near 2^32 have a meaning of their own. */
+/** Maximum transaction number. Sessions on one view continue the numbering, and numbers near 2^32 have a special meaning. */
 const maxTransactions = 2 ** 31
 
 const isSameBlock = (a: BlockEnv, b: BlockEnv): boolean =>
@@ -61,7 +61,7 @@ const isSameBlock = (a: BlockEnv, b: BlockEnv): boolean =>
   a.blobBaseFee === b.blobBaseFee &&
   a.chainId === b.chainId
 
-/** Calls are asked at one block, one after the other. */
+/** Writes the block environment unless the instance already has it; consecutive calls usually share one block. */
 function writeBlock(instance: EvmInstance, block: BlockEnv): void {
   const { memory } = instance
   if (instance.block !== undefined && isSameBlock(instance.block, block)) return
@@ -77,7 +77,7 @@ function writeBlock(instance: EvmInstance, block: BlockEnv): void {
   instance.block = block
 }
 
-/** The address of an entry, as a word. */
+/** Copies the address of an entry as a word. */
 function copyAddress(memory: WasmMemory, to: number, entry: number): void {
   const { u32 } = memory
   const [i, j] = [to >>> 2, (entry + accountAddress) >>> 2]
@@ -87,37 +87,37 @@ function copyAddress(memory: WasmMemory, to: number, entry: number): void {
   u32[i + 7] = 0
 }
 
-/** What the instance still knows of the view; undefined when it was of another. */
+/** Returns the data that the instance still has of the view; undefined when its last session had another view. */
 function knownOf({ memory, last }: EvmInstance, view: StateView, rules: EvmRules): Known | undefined {
   const isSame = last !== undefined && last.rules === rules && last.view.deref() === view
   return isSame && memory.number(ctxTransaction) < maxTransactions ? last.known : undefined
 }
 
-/** Who is told what happens at each exit of the traced build: see TraceHost. */
+/** Observer of the exits of the traced build; see TraceHost. */
 export type ExitWatch = {
-  /** Before a message begins. */
+  /** Called before a message begins. */
   begin(): void
-  /** @returns whether the exit wanted nothing else */
+  /** Called at each exit. @returns whether the exit needs no further service */
   take(exit: number): boolean
-  /** After the message. */
+  /** Called after the message. */
   end(): void
 }
 
-/** Where a session comes from and goes to. */
+/** Source and destination of a session's instance. */
 export type SessionPlace = {
   readonly instance: EvmInstance
   giveBack(instance: EvmInstance): void
-  /** of an instance of the traced build */
+  /** Set for an instance of the traced build. */
   readonly watch?: (world: World, table: RulesTable) => ExitWatch
 }
 
-/** The state of one block while it runs, on an instance of the interpreter that it has for itself until it is disposed. */
+/** State of one block while it runs, on an instance that it owns until disposal. */
 export class WasmSession implements EvmSession {
   readonly #world: World
   readonly #table: RulesTable
   readonly #place: SessionPlace
   readonly #watch: ExitWatch | undefined
-  /** why the interpreter waits while a message is interrupted */
+  /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
   #pace: Pace | undefined
   /** of messages without one of their own */
@@ -139,7 +139,7 @@ export class WasmSession implements EvmSession {
     memory.u8.set(this.#table.precompileBits, ctxPrecompiles)
     writeBlock(instance, block)
     exports.openSession(known === undefined ? 0 : 1)
-    if (known === undefined) exports.openCodes() // else opcodes, codes and the block hash of the last session count on
+    if (known === undefined) exports.openCodes() // otherwise opcode table, codes and block hash of the last session remain valid
   }
 
   account(address: Address): Account | undefined {
@@ -183,7 +183,7 @@ export class WasmSession implements EvmSession {
     this.#guarded(() => this.#world.instance.exports.setCodeHash(entry, ioBase))
   }
 
-  /** What only a trap can stop: the undo log may be full. */
+  /** Runs a change that may trap, because the undo log may be full. */
   #guarded(change: () => void): void {
     try {
       change()
@@ -247,7 +247,7 @@ export class WasmSession implements EvmSession {
     return this.#goOn(this.#world.instance.exports.run)
   }
 
-  /** Lets the interpreter run, from `enter` on, and gives it what it wants until the message has ended. */
+  /** Runs the interpreter, starting with `enter`, and serves its exits until the message ends. */
   #goOn(enter: () => number): Outcome {
     const world = this.#world
     const { exports, memory } = world.instance

@@ -5,12 +5,12 @@ import type { TraceStep } from '../traceEvents.ts'
 import { createTracer } from '../tracing.ts'
 import { frameEndAt, frameStartAt, StepRecords, traceSettings } from './stepRecords.ts'
 
-/** Linear memory that is only as long as a test needs it: offsets are those of the whole. */
+/** Linear memory only as long as a test needs; offsets are those of the full memory. */
 function memoryUpTo(end: number): DataView {
   return new DataView(new ArrayBuffer(end))
 }
 
-/** Writes a record as the layout describes it, number by number. @returns where the next begins */
+/** Writes a record field by field according to the layout. @returns the offset of the next record */
 function putStep(memory: DataView, at: number, { pc, op, words }: { pc: number; op: number; words: readonly bigint[] }): number {
   memory.setUint32(at, pc, true)
   memory.setUint16(at + 4, op, true)
@@ -33,7 +33,7 @@ function putStep(memory: DataView, at: number, { pc, op, words }: { pc: number; 
 describe('evm/wasm/stepRecords', () => {
   const big = 0x1111_2222_3333_4444_5555_6666_7777_8888_9999_aaaa_bbbb_cccc_dddd_eeee_ffff_0001n
 
-  it('tells each record in its order, with the words that it holds', () => {
+  it('emits each record in order, with its words', () => {
     const memory = memoryUpTo(stepsBase + 0x1000)
     const second = putStep(memory, stepsBase, { pc: 7, op: 0x01, words: [big, 2n] })
     const top = putStep(memory, second, { pc: 8, op: 0x00, words: [] })
@@ -51,7 +51,7 @@ describe('evm/wasm/stepRecords', () => {
   })
 
   it.each([0n, 1n, 0x3ffn, 0x400n, 0xffff_ffffn, 0x1_0000_0000n, 0x1_0000_0001n, 2n ** 64n, big, 2n ** 255n, 2n ** 256n - 1n, 10n ** 40n])(
-    'the word %s is the same as a number and as hex',
+    'returns the word %s equally as a number and as hex',
     (word) => {
       const memory = memoryUpTo(stepsBase + 0x100)
       const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [word] })
@@ -63,13 +63,13 @@ describe('evm/wasm/stepRecords', () => {
     },
   )
 
-  it.each([-1, 1])('word %i of a step that holds one is a mistake of the tracer', (below) => {
+  it.each([-1, 1])('word %i of a step that holds one word is an error of the tracer', (below) => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
     expect(() => new StepRecords().drain(memory, stepsBase, top, { onStep: (step) => void step.stack(below) })).toThrow(RangeError)
   })
 
-  it('records that are cut off are a mistake of the interpreter, and are not told', () => {
+  it('truncated records are an error of the interpreter and are not emitted', () => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [1n] })
     const onStep = (): void => {
@@ -78,7 +78,7 @@ describe('evm/wasm/stepRecords', () => {
     expect(() => new StepRecords().drain(memory, stepsBase, top - 32, { onStep })).toThrow('cut off')
   })
 
-  it('memory and return data are read where they lie', () => {
+  it('reads memory and return data in place', () => {
     const memory = memoryUpTo(stepsBase + 0x100)
     const top = putStep(memory, stepsBase, { pc: 0, op: 0, words: [] })
     memory.setUint8(0x400 + 63, 5)
@@ -92,7 +92,7 @@ describe('evm/wasm/stepRecords', () => {
     expect.assertions(1)
   })
 
-  it('reads what a frame begins and ends with', () => {
+  it('reads the start and end of a frame', () => {
     const memory = memoryUpTo(0x400)
     const put = (at: number, word: bigint): void => memory.setBigUint64(at, word, true)
     memory.setUint32(0x100, 5, true)
@@ -128,13 +128,13 @@ describe('evm/wasm/stepRecords', () => {
     ['struct logs', {}, { mode: 3, words: 1_024, ops: 256 }],
     ['struct logs with memory', { enableMemory: true, disableStack: true }, { mode: 7, words: 2, ops: 256 }],
     ['prestateTracer', { tracer: 'prestateTracer' }, { mode: 3, words: 2, ops: 11 }],
-  ])('%s asks for no more than it needs', (_name, request, expected) => {
+  ])('%s requests no more than it needs', (_name, request, expected) => {
     const { mode, words, ops } = traceSettings(createTracer(request).needs)
     const count = [...ops].reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0)
     expect({ mode, words, ops: count }).toEqual(expected)
   })
 
-  it('the opcodes of a bitmap are those that were asked for', () => {
+  it('the bitmap has exactly the requested opcodes', () => {
     const steps = { ops: [0x54, 0xff], stackWords: 1, memory: false, returnData: false }
     const { ops } = traceSettings({ frames: true, logs: false, accounts: false, steps })
     expect([ops[0x54 >> 3], ops[0xff >> 3]]).toEqual([1 << 4, 1 << 7])

@@ -8,17 +8,17 @@ import * as layout from './traceLayout.ts'
 
 const wordBytes = 32
 
-/** The word at an offset: four limbs, least significant first. */
+/** Reads the word at an offset: four limbs, least significant first. */
 function wordAt(bytes: DataView, at: number): bigint {
   const low = bytes.getBigUint64(at, true) | (bytes.getBigUint64(at + 8, true) << 64n)
   return low | (bytes.getBigUint64(at + 16, true) << 128n) | (bytes.getBigUint64(at + 24, true) << 192n)
 }
 
-/** Most words are small: these are one string each, however many steps show them. */
+/** Shared strings for small words, which are the most frequent. */
 const smallWords: readonly Hex[] = Array.from({ length: 1_024 }, (_, value) => toQuantity(value))
 const scratch = Buffer.alloc(wordBytes)
 
-/** `wordAt` as hex without leading zeros, and without a bigint. */
+/** Reads a word as hex without leading zeros, without creating a bigint. */
 function wordHexAt(bytes: DataView, at: number): Hex {
   let limb = 7
   while (limb > 0 && bytes.getUint32(at + 4 * limb, true) === 0) limb--
@@ -31,14 +31,14 @@ function wordHexAt(bytes: DataView, at: number): Hex {
 
 const high = 2 ** 32
 
-/** Exact below 2^53, which is what gas is. */
+/** Reads a u64; exact below 2^53, which gas never exceeds. */
 function u64At(bytes: DataView, at: number): number {
   return bytes.getUint32(at + 4, true) * high + bytes.getUint32(at, true)
 }
 
 const addressBytes = 20
 
-/** The low 160 bits of a word. */
+/** Reads the low 160 bits of a word as an address. */
 function addressAt(bytes: DataView, at: number): Address {
   for (let i = 0; i < 5; i++) scratch.writeUInt32BE(bytes.getUint32(at + 4 * i, true), addressBytes - 4 - 4 * i)
   return `0x${scratch.toString('hex', 0, addressBytes)}` as Address
@@ -46,17 +46,17 @@ function addressAt(bytes: DataView, at: number): Address {
 
 const bytesAt = (memory: DataView, at: number, size: number): Uint8Array => new Uint8Array(memory.buffer, at, size)
 
-/** The step records in linear memory, one after another: itself the step that it stands at, so that none costs an object. */
+/** The step records in linear memory, in sequence. The object itself represents the current step, so that steps allocate nothing. */
 export class StepRecords implements TraceStep {
   #bytes: DataView = new DataView(new ArrayBuffer(0))
   #at = 0
 
   /**
-   * Tells all records, oldest first. What a callback reads of a step is good until it returns.
+   * Emits all records, oldest first. Data that a callback reads from a step is valid until the callback returns.
    * @param memory whole linear memory; a new view when it has grown
-   * @param from where the first record lies
-   * @param top `ctxStepsTop`; the caller sets it back
-   * @throws RangeError when the records end within one: interpreter and host do not fit together
+   * @param from offset of the first record
+   * @param top `ctxStepsTop`; the caller resets it
+   * @throws RangeError when the records end within one: interpreter and host do not match
    */
   drain(memory: DataView, from: number, top: number, events: Pick<TraceEvents, 'onStep'>): void {
     this.#bytes = memory
@@ -111,26 +111,26 @@ export class StepRecords implements TraceStep {
     return this.#at + layout.stepHeadBytes + wordBytes * below
   }
 
-  /** A view, good while the interpreter stands at the step: with `traceStops`. */
+  /** Returns a view, valid while the interpreter waits at the step; only with `traceStops`. */
   memory(): Uint8Array {
     const size = this.#bytes.getUint32(this.#at + layout.stepMemorySize, true)
     return bytesAt(this.#bytes, this.#bytes.getUint32(this.#at + layout.stepMemory, true), size)
   }
 
-  /** As `memory`. */
+  /** Returns a view with the same validity as `memory`. */
   returnData(): Uint8Array {
     return bytesAt(this.#bytes, returnBase, this.#bytes.getUint32(ctxReturnSize, true))
   }
 }
 
-/** In the order of `kind…` */
+/** In the order of `kind…`. */
 const kinds: readonly FrameKind[] = ['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']
 
 /**
- * What `exitEnter` says. Its input is a view.
- * @param at where the record lies
- * @param isPrecompile of the address of `to`
- * @throws RangeError for a kind that there is none of
+ * Decodes the record of `exitEnter`. Its input is a view.
+ * @param at offset of the record
+ * @param isPrecompile whether an address `to` is a precompile
+ * @throws RangeError for an unknown kind
  */
 export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Address) => boolean): FrameStart {
   const kind = kinds[memory.getUint32(at + layout.enterKind, true)]
@@ -150,8 +150,8 @@ export function frameStartAt(memory: DataView, at: number, isPrecompile: (to: Ad
 }
 
 /**
- * What `exitLeave` says. Its output is a view.
- * @param endOf how `ended…` numbers are called
+ * Decodes the record of `exitLeave`. Its output is a view.
+ * @param endOf converts an `ended…` number
  */
 export function frameEndAt(memory: DataView, at: number, endOf: (ended: number) => 'success' | 'revert' | HaltReason): FrameEnd {
   const opcode = memory.getUint32(at + layout.leaveOpcode, true)
@@ -164,19 +164,19 @@ export function frameEndAt(memory: DataView, at: number, endOf: (ended: number) 
   }
 }
 
-/** What the context is to hold so that the interpreter tells what a tracer needs. */
+/** Context values that make the interpreter record the data a tracer needs. */
 export type TraceSettings = {
-  /** `ctxTraceMode` */
+  /** `ctxTraceMode`. */
   readonly mode: number
-  /** `ctxTraceWords` */
+  /** `ctxTraceWords`. */
   readonly words: number
-  /** `ctxTraceOps`: 32 bytes, bit n of byte m for opcode 8 m + n */
+  /** `ctxTraceOps`: 32 bytes, bit n of byte m for opcode 8 m + n. */
   readonly ops: Uint8Array
 }
 
 const allOps = Array.from({ length: 256 }, (_, op) => op)
 
-/** Frames are told whenever steps are: a step does not say whose it is. */
+/** Computes the settings for a tracer's needs. Frames are always recorded with steps, because a step does not name its frame. */
 export function traceSettings({ frames, steps }: TraceNeeds): TraceSettings {
   const ops = new Uint8Array(32)
   if (steps === undefined) return { mode: frames ? layout.traceFrames : 0, words: 0, ops }

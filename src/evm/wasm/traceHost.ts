@@ -8,27 +8,27 @@ import { ctxTraceOps, ctxTraceWords } from './traceLayout.ts'
 import type { WasmMemory } from './wasmMemory.ts'
 
 /**
- * Where records begin: the region has room for more, but what has been written is read soon, while the processor's caches have it. The largest
- * record, with a whole stack, has some 32 KB.
+ * Start of the step records. The region has more room, but a small buffer is read while it is still in the processor's caches. The largest
+ * record, with a full stack, has about 32 KB.
  */
 const stepsFrom = stepsEnd - 0x40000
 
-/** What of a session tracing needs to know. */
+/** The parts of a session that tracing needs. */
 export type TracedParts = {
   readonly memory: WasmMemory
   isPrecompile(address: Address): boolean
-  /** how a number of `ended…` is called */
+  /** Converts an `ended…` number. */
   endOf(ended: number): 'success' | 'revert' | HaltReason
-  /** the log records from `from` up to `ctxLogsTop` */
+  /** Returns the log records from `from` up to `ctxLogsTop`. */
   logsFrom(from: number): readonly Log[]
 }
 
-/** Turns what the traced build leaves in memory into events, for one message. */
+/** Converts the records of the traced build into events, for one message. */
 export class TraceHost {
   readonly #parts: TracedParts
   readonly #listener: TraceListener
   readonly #records = new StepRecords()
-  /** logs below are told */
+  /** Logs below this address are already emitted. */
   #logsTold = logsBase
 
   constructor(parts: TracedParts, listener: TraceListener) {
@@ -36,7 +36,7 @@ export class TraceHost {
     this.#listener = listener
   }
 
-  /** Before the message begins: what the listener needs is asked now. */
+  /** Called before the message begins; reads the needs of the listener. */
   begin(): void {
     const { memory } = this.#parts
     const { mode, words, ops } = traceSettings(this.#listener.needs)
@@ -48,9 +48,9 @@ export class TraceHost {
   }
 
   /**
-   * At every exit, the last one too, before it is served: tells what has happened since the one before.
-   * @returns whether the exit wanted nothing else
-   * @throws what a callback throws: the message cannot go on then
+   * Called at every exit, including the last, before it is served. Emits the events since the previous exit.
+   * @returns whether the exit needs no further service
+   * @throws exceptions of a callback; the message cannot continue then
    */
   take(exit: number): boolean {
     const { memory, isPrecompile, endOf } = this.#parts
@@ -66,7 +66,7 @@ export class TraceHost {
     return exit === exitEnter || exit === exitLeave || exit === exitSteps
   }
 
-  /** After the message, whatever became of it: the instance may run another without a listener. */
+  /** Called after the message, however it ended. The instance may then run another message without a listener. */
   end(): void {
     const { memory } = this.#parts
     memory.setNumber(ctxTraceMode, 0)
@@ -76,7 +76,7 @@ export class TraceHost {
   #buffer: ArrayBuffer | undefined
   #bytes = new DataView(new ArrayBuffer(0))
 
-  /** A new one when the memory has grown. */
+  /** Returns a view of the memory, renewed when the memory has grown. */
   #view(): DataView {
     const { buffer } = this.#parts.memory.u8
     if (this.#buffer !== buffer) {
@@ -86,7 +86,7 @@ export class TraceHost {
     return this.#bytes
   }
 
-  /** A failed frame takes its logs back: those of a later one may lie where they lay. */
+  /** Emits new logs. A failed frame removes its logs, and later logs may reuse their addresses. */
   #tellLogs(): void {
     const top = this.#parts.memory.number(ctxLogsTop)
     if (top > this.#logsTold && this.#listener.needs.logs) {

@@ -43,7 +43,7 @@ const callsOf = (codes: Codes, message?: Message) => (traceOf(codes, { tracer: '
 
 const create = (value: number): string => `${push(0)}${push(0)}${push(value)}f0`
 
-/** A view that lacks each thing when it is first asked for it. */
+/** A view that throws MissingState for the first read of each item. */
 function forgetful(whole: StateView): { readonly view: StateView; readonly told: ReadonlySet<string> } {
   const told = new Set<string>()
   const wait = (wanted: WantedState): void => {
@@ -74,7 +74,7 @@ function forgetful(whole: StateView): { readonly view: StateView; readonly told:
 }
 
 describe('evm/wasm: the traced build', () => {
-  it('tells calls and creations that never ran, with the gas that they give back', () => {
+  it('reports calls and creations that never ran, with the gas they return', () => {
     expect(callsOf({ [bob]: `${push(0).repeat(4)}${push(7)}${push(carol)}${push(5)}f1${create(9)}` })).toEqual([
       {
         ...{ type: 'CALL', from: bob, to: carol, value: '0x7', input: '0x', gas: '0x901', gasUsed: '0x0' },
@@ -87,26 +87,26 @@ describe('evm/wasm: the traced build', () => {
     ])
   })
 
-  it('tells a call of an account without code, and of a precompile', () => {
+  it('reports a call of an account without code, and of a precompile', () => {
     expect(callsOf({ [bob]: `${callTo(carol)}${push(0)}${push(0)}${push(2)}${push(0)}${push(4)}5afa` })).toMatchObject([
       { type: 'CALL', to: carol, gasUsed: '0x0' },
       { type: 'STATICCALL', to: `0x${'4'.padStart(40, '0')}`, input: '0x0000', output: '0x0000', gasUsed: '0x12' },
     ])
   })
 
-  it('tells a precompile that cannot be paid, which takes all its gas, and one that fails', () => {
+  it('reports an unaffordable precompile, which consumes all gas, and a failing precompile', () => {
     const identity = `${push(0).repeat(2)}${push(64)}${push(0)}${push(4)}${push(10)}fa`
     const blake2f = `${push(0).repeat(4)}${push(9)}5afa`
     expect(callsOf({ [bob]: `${identity}${blake2f}` })).toMatchObject([{ gas: '0xa', gasUsed: '0xa' }, { error: 'precompiled failed' }])
   })
 
-  it('tells a self-destruct with what it moves', () => {
+  it('reports a self-destruct with the value it moves', () => {
     const message = toBob({ value: 9n })
     const calls = callsOf({ [bob]: `${push(carol)}ff` }, message)
     expect(calls).toEqual([{ type: 'SELFDESTRUCT', from: bob, to: carol, value: '0x9', gas: '0x0', gasUsed: '0x0', input: '0x' }])
   })
 
-  it('tells a thousand calls in each other, and the last that is too deep', () => {
+  it('reports a thousand nested calls, and the last one beyond the depth limit', () => {
     const frames: FrameStart[] = []
     const ends: FrameEnd['end'][] = []
     const tracer = createTracer({ tracer: 'callTracer' })
@@ -120,12 +120,12 @@ describe('evm/wasm: the traced build', () => {
     expect([ends[0], ...new Set(ends.slice(1))]).toEqual(['call depth', 'success'])
   })
 
-  it('tells the opcode that halted', () => {
+  it('reports the opcode that halted', () => {
     expect(traceOf({ [bob]: `${push(1)}0c` }, { tracer: 'callTracer' })).toMatchObject({ error: 'invalid opcode: opcode 0xc not defined' })
     expect(traceOf({ [bob]: 'fe' }, { tracer: 'callTracer' })).toMatchObject({ error: 'invalid opcode: INVALID' })
   })
 
-  it('tells the STOP behind the end of code, a step with too few words, and none after a halt', () => {
+  it('reports the STOP after the end of code and a step with too few words, and no step after a halt', () => {
     type Logs = { readonly structLogs: readonly Readonly<Record<string, unknown>>[] }
     const stopped = traceOf({ [bob]: push(1) }, {}) as Logs
     expect(stopped.structLogs.map(({ pc, op }) => [pc, op])).toEqual([[0, 'PUSH1'], [2, 'STOP']]) // biome-ignore format: one line
@@ -133,7 +133,7 @@ describe('evm/wasm: the traced build', () => {
     expect(halted.structLogs.at(-1)).toMatchObject({ pc: 2, op: 'ADD', stack: ['0x1'], error: 'stack underflow' })
   })
 
-  it('shows memory and return data as they are at each step', () => {
+  it('shows memory and return data as of each step', () => {
     const logs = traceOf(
       {
         [bob]: `${push(5)}${push(0)}53${push(0).repeat(4)}${push(carol)}5afa00`,
@@ -153,11 +153,11 @@ describe('evm/wasm: the traced build', () => {
     expect(logs.structLogs.find(({ depth }) => depth === 2)).toMatchObject({ memory: [], returnData: '0x' })
   })
 
-  it('steps that do not fit into one buffer are told all the same', () => {
+  it('reports steps that do not fit into one buffer', () => {
     const steps = createTracer({ limit: 1 })
     let told = 0
     let last = -1
-    // a loop over a stack of twenty words until little gas is left: some twenty buffers of records
+    // a loop over a stack of twenty words until little gas is left: about twenty buffers of records
     const code = `${push(1).repeat(20)}5b${push(0)}50${push(0xffff)}5a11${push(40)}57`
     const outcome = run({ [bob]: code }, {
       ...steps,
@@ -171,7 +171,7 @@ describe('evm/wasm: the traced build', () => {
     expect(told).toBeGreaterThan(500_000)
   })
 
-  it('a listener that throws ends the message; the next session on the instance is as any other', () => {
+  it('a listener that throws ends the message; the next session on the instance works normally', () => {
     const own = createTracedWasmEvm()
     const codes = { [bob]: `${callTo(carol)}00`, [carol]: `${push(3)}${push(1)}55` }
     const open = (listener: TraceListener) => own.open(world(codes), testBlock, cancun, listener)
@@ -192,7 +192,7 @@ describe('evm/wasm: the traced build', () => {
     expect(tracer.result()).toMatchObject({ calls: [{ to: carol }] })
   })
 
-  it('ends as the plain build does, listened to or not', () => {
+  it('ends like the plain build, with and without a listener', () => {
     const codes = { [bob]: `${callTo(carol)}${create(0)}${push(4)}${push(2)}5500`, [carol]: `${push(3)}${push(1)}55fe` }
     const outcomes = [undefined, {}, { tracer: 'callTracer' }, { tracer: 'noopTracer' }, { tracer: 'prestateTracer' }].map((request) => {
       if (request !== undefined) return run(codes, createTracer(request))
@@ -203,7 +203,7 @@ describe('evm/wasm: the traced build', () => {
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
   })
 
-  it('a message that waits for its state is told as one that has it', () => {
+  it('reports a message that waits for state like a message that has it', () => {
     const codes = {
       [bob]: `${callTo(carol)}${push(1)}5450${push(carol)}3150${push(999)}4050${create(0)}00`,
       [carol]: `${push(3)}${push(1)}55`,
@@ -236,7 +236,7 @@ describe('evm/wasm: the traced build', () => {
     }
   })
 
-  it('an unknown address is no precompile', () => {
+  it('an unknown address is not a precompile', () => {
     const calls = callsOf({ [bob]: callTo(addressOf(0x01)) })
     expect(calls).toMatchObject([{ to: addressOf(0x01), gasUsed: '0x0' }])
   })

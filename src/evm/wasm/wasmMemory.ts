@@ -10,7 +10,7 @@ function nibble(code: number): number {
 
 export type LinearMemory = { readonly buffer: ArrayBuffer }
 
-/** Views of an instance's linear memory, made again when it has grown. Words are four u64 limbs, the least significant first. */
+/** Views of an instance's linear memory, renewed when it has grown. Words are four u64 limbs, least significant first. */
 export class WasmMemory {
   readonly #memory: LinearMemory
   u8: Uint8Array<ArrayBuffer>
@@ -25,7 +25,7 @@ export class WasmMemory {
     this.u64 = new BigUint64Array(buffer)
   }
 
-  /** After each call that may have made the memory grow: an old buffer has no bytes. */
+  /** Renews the views; must run after each call that may have grown the memory. A detached buffer has no bytes. */
   refresh(): void {
     if (this.u8.length !== 0) return
     const buffer = this.#memory.buffer
@@ -34,7 +34,7 @@ export class WasmMemory {
     this.u64 = new BigUint64Array(buffer)
   }
 
-  /** The u32 at a multiple of four. */
+  /** Returns the u32 at a multiple of four. */
   number(at: number): number {
     return this.u32[at >>> 2] as number
   }
@@ -52,9 +52,9 @@ export class WasmMemory {
     return low | ((u64[j + 1] as bigint) << 64n) | ((u64[j + 2] as bigint) << 128n) | ((u64[j + 3] as bigint) << 192n)
   }
 
-  /** RangeError unless the value is one of 256 bits. */
+  /** Writes a word; throws RangeError unless the value fits 256 bits. */
   setWord(at: number, value: bigint): void {
-    if (value < 0n || value > maxWord) throw new RangeError(`${value} is no word`)
+    if (value < 0n || value > maxWord) throw new RangeError(`${value} is not a 256-bit word`)
     const { u64 } = this
     const j = at >>> 3
     u64[j] = value
@@ -69,35 +69,35 @@ export class WasmMemory {
     u64[j + 3] = value >> 192n
   }
 
-  /** The digits of an address or a hash as bytes in order. */
+  /** Writes an address or a hash as big-endian bytes. */
   setHex(at: number, hex: Address | Hash): void {
     const { u8 } = this
     for (let i = 2; i < hex.length; i += 2) u8[at++] = (nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1))
   }
 
-  /** The digits of an address or a hash as a word. */
+  /** Writes an address or a hash as a word. */
   setHexWord(at: number, hex: Address | Hash): void {
     const { u8 } = this
     u8.fill(0, at, at + 32)
     for (let i = hex.length - 2; i >= 2; i -= 2) u8[at++] = (nibble(hex.charCodeAt(i)) << 4) | nibble(hex.charCodeAt(i + 1))
   }
 
-  /** 32 bytes in order, as text. */
+  /** Returns 32 big-endian bytes as hex. */
   hash(at: number): Hash {
     return hexAt(this.u8, at, 32) as Hash
   }
 
-  /** The address that lies as limbs in 20 bytes. */
+  /** Returns the address stored as limbs in 20 bytes. */
   address(at: number): Address {
     return toHex(this.u8.slice(at, at + 20).reverse()) as Address
   }
 
-  /** A copy. */
+  /** Returns a copy. */
   bytes(at: number, size: number): Uint8Array<ArrayBuffer> {
     return this.u8.slice(at, at + size)
   }
 
-  /** A word as 32 bytes in order. */
+  /** Returns a word as 32 big-endian bytes. */
   wordBytes(at: number): Uint8Array<ArrayBuffer> {
     return this.u8.slice(at, at + 32).reverse()
   }

@@ -55,7 +55,7 @@ const operations: readonly Operation[] = [
 
 const edges = [0n, 1n, 2n, 3n, 31n, 32n, 255n, 256n, 10n ** 18n, 2n ** 64n, 2n ** 128n, 2n ** 255n, 2n ** 255n - 1n, all - 1n, all, bn254]
 
-/** Words as they go wrong: edges, single bits, runs of bits, limbs of all zeros and all ones, small and random ones. */
+/** Returns error-prone words: edges, single bits, runs of bits, limbs of all zeros and all ones, small and random words. */
 function wordsFrom(seed: number): () => bigint {
   const roll = dice(seed)
   const limb = (): bigint => {
@@ -76,7 +76,7 @@ function wordsFrom(seed: number): () => bigint {
   return () => (shapes[roll(shapes.length)] ?? limbs)()
 }
 
-/** What a program returns, as words. */
+/** Returns the output of a program as words. */
 function run(code: string, data: Uint8Array): bigint[] {
   using session = evm.open(createWorld({ [contract]: testAccount({ code: `0x${code}` }) }).view, testBlock, osaka)
   session.beginTransaction(testTransaction(sender))
@@ -87,7 +87,7 @@ function run(code: string, data: Uint8Array): bigint[] {
 
 const casesPerRun = 64
 
-/** Operation by operation of `cases`, operands from the top of the stack on, out of the input or as constants of the code. */
+/** Runs an operation for each of `cases`; operands are given from the top of the stack on, as input or as constants of the code. */
 function results(opcode: string, cases: readonly (readonly bigint[])[], from: 'input' | 'code'): bigint[] {
   let code = ''
   cases.forEach((operands, at) => {
@@ -108,7 +108,7 @@ function compare([, opcode, , rule]: Operation, cases: readonly (readonly bigint
   })
 }
 
-it.each(operations)('evm word: %s is that of big integers', (...operation) => {
+it.each(operations)('evm word: %s equals big integers', (...operation) => {
   const [, , operands] = operation
   const word = wordsFrom(0x5eed)
   for (let round = 0; round < 24; round++) {
@@ -120,7 +120,7 @@ it.each(operations)('evm word: %s is that of big integers', (...operation) => {
   }
 })
 
-it.each(operations.filter(([, , operands]) => operands > 1))('evm word: %s of operands that are near each other', (...operation) => {
+it.each(operations.filter(([, , operands]) => operands > 1))('evm word: %s of operands close to each other', (...operation) => {
   const word = wordsFrom(77)
   for (let round = 0; round < 4; round++) {
     const cases = Array.from({ length: casesPerRun }, (_, at) => {
@@ -146,8 +146,8 @@ it.each(operations.filter(([name]) => ['SIGNEXTEND', 'BYTE', 'SHL', 'SHR', 'SAR'
 )
 
 it.each([
-  ['that of BN254', bn254],
-  ['that of secp256k1', 2n ** 256n - 2n ** 32n - 977n],
+  ['the modulus of BN254', bn254],
+  ['the modulus of secp256k1', 2n ** 256n - 2n ** 32n - 977n],
   ['2^255 - 19', 2n ** 255n - 19n],
   ['2^256 - 1', all],
   ['2^256 - 2', all - 1n],
@@ -158,7 +158,7 @@ it.each([
   ['three limbs', bn254 >> 64n],
   ['two limbs', bn254 >> 128n],
   ['one limb', bn254 >> 192n],
-])('evm word: MULMOD and ADDMOD by the same modulus again and again, %s', (_what, modulus) => {
+])('evm word: MULMOD and ADDMOD by the same modulus repeatedly, %s', (_what, modulus) => {
   const word = wordsFrom(Number(modulus % 1_000n))
   const near = (at: number): bigint =>
     [word() % modulus, modulus - 1n - BigInt(at % 2), word(), all - BigInt(at % 3), (word() / modulus) * modulus][at % 5] ?? 0n
@@ -172,7 +172,7 @@ it.each([
   }
 })
 
-it('evm word: division by the same divisor again and again, of one, two and four limbs', () => {
+it('evm word: division by the same divisor repeatedly, of one, two and four limbs', () => {
   const word = wordsFrom(9)
   for (const divisor of [10n ** 18n, 997n, 2n ** 64n - 1n, 2n ** 96n + 1n, 2n ** 127n, bn254]) {
     for (const operation of operations.filter(([name]) => /^S?(DIV|MOD)$/.test(name))) {

@@ -28,12 +28,12 @@ import type { Known } from './known.ts'
 const emptyCodeHashBytes = keccak256(emptyBytes)
 const loadedBit = 1
 
-/** Accounts, slots and codes of a session: what the instance has, filled from the view when it is wanted. */
+/** Accounts, slots and codes of a session: the data of the instance, loaded from the view on demand. */
 export class World {
   readonly #view: StateView
   #instance: EvmInstance | undefined
   readonly #known: Known
-  /** codes that were set in this session */
+  /** Codes set in this session. */
   readonly newCodes = new Map<Hash, Uint8Array>()
 
   constructor(view: StateView, instance: EvmInstance, known: Known) {
@@ -42,27 +42,27 @@ export class World {
     this.#instance = instance
   }
 
-  /** RangeError when the session is disposed: its instance may be another's by now. */
+  /** The instance. RangeError when the session is disposed, because another session may own the instance. */
   get instance(): EvmInstance {
     if (!this.#instance) throw new RangeError('the session is disposed')
     return this.#instance
   }
 
-  /** Lets go of the instance; undefined when that was done before. */
+  /** Releases the instance; returns undefined when it was released before. */
   release(): EvmInstance | undefined {
     const instance = this.#instance
     this.#instance = undefined
     return instance
   }
 
-  /** The instance's own failures are traps: a region is full. Everything else is the caller's. */
+  /** Converts an error: a trap means that a region of the instance is full; other errors are returned unchanged. */
   faultOf(error: unknown): unknown {
     if (!isTrap(error)) return error
     if (this.#instance) this.#instance.isBroken = true
     return evmFault('EVM_TOO_LARGE', {}, error)
   }
 
-  /** The entry of an address, loaded or not. */
+  /** Returns the entry of an address, loaded or not. */
   entryOf(address: Address): number {
     return this.#known.entries.get(address) ?? this.#makeEntry(address)
   }
@@ -79,7 +79,7 @@ export class World {
     }
   }
 
-  /** The address of an entry. */
+  /** Returns the address of an entry. */
   addressOf(entry: number): Address {
     const { addresses } = this.#known
     const known = addresses.get(entry)
@@ -89,7 +89,7 @@ export class World {
     return address
   }
 
-  /** The entry of an address, with what the view has. */
+  /** Returns the entry of an address, loaded from the view. */
   loaded(address: Address): number {
     const entry = this.entryOf(address)
     if ((this.instance.memory.number(entry + accountFlags) & accountLoadedFlag) === 0) this.loadAccount(entry)
@@ -111,7 +111,7 @@ export class World {
     memory.setNumber(entry + accountFlags, memory.number(entry + accountFlags) | flags)
   }
 
-  /** As the view has it: asked once, in the first session on it. */
+  /** Reads the account from the view, once for all sessions on that view. */
   #askedAccount(number: number, entry: number): Account | undefined {
     const known = this.#known.before[number]
     if (known !== undefined) return known ?? undefined
@@ -120,12 +120,12 @@ export class World {
     return account
   }
 
-  /** The account as of the view. */
+  /** Returns the account in the view. */
   before(entry: number): Account | undefined {
     return this.#known.before[this.instance.memory.number(entry + accountNumber)] ?? undefined
   }
 
-  /** keccak of the account's address. */
+  /** Returns the keccak of the account's address. */
   keyOf(entry: number): Uint8Array {
     const { memory } = this.instance
     const number = memory.number(entry + accountNumber)
@@ -136,7 +136,7 @@ export class World {
     return key
   }
 
-  /** The account as it stands; undefined when it does not exist. */
+  /** Returns the current account; undefined when it does not exist. */
   account(address: Address): Account | undefined {
     const entry = this.loaded(address)
     const { memory } = this.instance
@@ -156,7 +156,7 @@ export class World {
     return exports.hasNoCode(entry) ? emptyCodeHash : memory.hash(entry + accountCodeHash)
   }
 
-  /** The slot's entry with what the view has, zero where nothing of the view counts. */
+  /** Loads a slot from the view; zero when the view's storage of the account is obsolete or empty. */
   loadSlot(slot: number): void {
     const { exports, memory } = this.instance
     const account = memory.number(slot + slotAccount)
@@ -192,7 +192,7 @@ export class World {
     }
   }
 
-  /** Warm from the start of a transaction, without being asked of the view. */
+  /** Warms entries at the start of a transaction without reading the view. */
   warm(address: Address, slots: readonly Hash[]): void {
     const account = this.entryOf(address)
     const { exports, memory } = this.instance
@@ -208,7 +208,7 @@ export class World {
     return this.newCodes.get(codeHash) ?? this.#view.code(codeHash)
   }
 
-  /** The code's hash lies at `ioBase` then. */
+  /** Stores a new code and leaves its hash at `ioBase`. */
   keepCode(code: Uint8Array): void {
     const hash = keccak256(code)
     this.newCodes.set(hashFromBytes(hash), code)
