@@ -6,7 +6,7 @@ import { depositType } from '#types/transaction'
 import { payloadOfBlockJson } from './blockJson.ts'
 
 type BlockJson = Record<string, unknown> & { transactions: Record<string, unknown>[] }
-/** One block of each of two clients, deposits, contract creations and types 0 to 2 in each. */
+/** One block of each of two clients, each with deposits, contract creations and types 0 to 2. */
 const recorded = JSON.parse(readFileSync('test/fixtures/l2-blocks.json', 'utf8')) as { client: string; block: BlockJson }[]
 const [geth = expect.fail(), reth = expect.fail()] = recorded.map(({ block }) => block)
 const refused = (json: unknown, reason: string | RegExp) => {
@@ -20,7 +20,7 @@ const withTransaction = (index: number, change: Record<string, unknown>, block =
 })
 
 describe('engine/blockJson', () => {
-  it.each(recorded)('a block as $client writes it gives the payload of its hash', ({ block }) => {
+  it.each(recorded)("returns the payload of a block's hash from the JSON of $client", ({ block }) => {
     const payload = payloadOfBlockJson(block)
     expect(payload.blockHash).toBe(block['hash'])
     expect(payload.blockNumber).toBe(Number(block['number']))
@@ -28,13 +28,13 @@ describe('engine/blockJson', () => {
     expect(new Set(payload.transactions.map(([type = 0]) => (type < 0xc0 ? type : 0)))).toEqual(new Set([0, 1, 2, depositType]))
   })
 
-  it('the withdrawals root is part of a payload from Isthmus on only', () => {
+  it('a payload has a withdrawals root only from Isthmus on', () => {
     expect(payloadOfBlockJson(reth).withdrawalsRoot).toBe(reth['withdrawalsRoot'])
     expect(payloadOfBlockJson(geth)).toMatchObject({ withdrawals: [] })
     expect(payloadOfBlockJson(geth)).not.toHaveProperty('withdrawalsRoot')
   })
 
-  it('what clients write differently means the same: null, absent and zero mint, false for isSystemTx, no recipient', () => {
+  it('accepts the variants of clients: null, absent and zero mint, false for isSystemTx, no recipient', () => {
     const expected = payloadOfBlockJson(reth)
     for (const mint of [null, undefined, '0x0']) expect(payloadOfBlockJson(withTransaction(0, { mint }))).toEqual(expected)
     expect(payloadOfBlockJson(withTransaction(0, { isSystemTx: false, nonce: undefined, v: undefined }))).toEqual(expected)
@@ -44,24 +44,24 @@ describe('engine/blockJson', () => {
   it.each([
     ['a header field', { ...reth, gasUsed: '0x1' }, /hash is 0x/],
     ['the hash', { ...reth, hash: geth['hash'] }, /hash is 0x/],
-    ['a header field left out', without('requestsHash'), /hash is 0x/],
+    ['a missing header field', without('requestsHash'), /hash is 0x/],
     ['a header field without those before it', without('blobGasUsed'), /without the ones before/],
     ['the value of a transaction', withTransaction(1, { value: '0x1234' }), 'transaction 1 has another hash'],
     ['a minted amount', withTransaction(0, { mint: '0x1' }), 'transaction 0 has another hash'],
-    ['the order', { ...reth, transactions: reth.transactions.toReversed() }, 'another root'],
-    ['one transaction less', { ...reth, transactions: reth.transactions.slice(1) }, 'another root'],
-    ['no transactions', { ...reth, transactions: [] }, 'another root'],
+    ['the order', { ...reth, transactions: reth.transactions.toReversed() }, 'transactions root differs'],
+    ['a missing transaction', { ...reth, transactions: reth.transactions.slice(1) }, 'transactions root differs'],
+    ['no transactions', { ...reth, transactions: [] }, 'transactions root differs'],
     ['hashes for transactions', { ...reth, transactions: reth.transactions.map((tx) => tx['hash']) }, 'transaction is not an object'],
-    ['a type from the future', withTransaction(1, { type: '0x7d' }), 'of a type that this version'],
+    ['an unsupported type', withTransaction(1, { type: '0x7d' }), 'of a type that this version'],
     ['withdrawals', { ...reth, withdrawals: [{}] }, 'withdrawals are not empty'],
     ['nothing', null, 'block is not an object'],
     ['a list', [reth], 'block is not an object'],
     ['a number too large', { ...reth, timestamp: '0xffffffffffffffff' }, 'timestamp is not a safe integer'],
     ['a number for a quantity', { ...reth, gasLimit: 30_000_000 }, 'gasLimit is not a text'],
     ['half a byte', { ...reth, extraData: '0x1' }, 'extraData is malformed'],
-  ])('%s changed: refused', (_what, json, reason) => refused(json, reason))
+  ])('refuses a block with a change of %s', (_what, json, reason) => refused(json, reason))
 
-  it('whatever stands in a field, there is a payload of the recorded hash or a refusal', () => {
+  it('any value of a field results in a payload of the recorded hash or in an error', () => {
     const keys = fc.constantFrom(...Object.keys(reth))
     const value = fc.oneof(
       fc.jsonValue(),
@@ -79,7 +79,7 @@ describe('engine/blockJson', () => {
     )
   })
 
-  it('whatever stands in a transaction, likewise', () => {
+  it('any value in a transaction results in a payload of the recorded hash or in an error', () => {
     const keys = fc.constantFrom(...reth.transactions.flatMap((tx) => Object.keys(tx)))
     fc.assert(
       fc.property(keys, fc.nat(reth.transactions.length - 1), fc.jsonValue(), (key, index, changed) => {

@@ -8,14 +8,14 @@ import { hashTransaction } from '#types/transaction'
 import { transactionFromJson } from '#types/transactionJson'
 import { payloadOfHeader } from './payloadHeader.ts'
 
-/** The header, proved by the block hash beside it; so are the fields that a payload has no place for. */
+/** Returns the header, verified against the block hash next to it. Checks that fields without a place in a payload have their constant values. */
 function verifiedHeader(json: Json): Header {
   const header = headerFromJson(json)
   const claimed = hashField(json, 'hash')
   const hash = hashOf(header)
-  if (hash !== claimed) throw new ShapeError(`hash is ${claimed}, the header's is ${hash}`)
+  if (hash !== claimed) throw new ShapeError(`hash is ${claimed}, but the header hashes to ${hash}`)
   if (header.ommersHash !== emptyOmmersHash || header.difficulty !== 0n || header.nonce.some((byte) => byte !== 0)) {
-    throw new ShapeError('a block with ommers, difficulty or nonce is no block of this chain')
+    throw new ShapeError('a block of this chain has no ommers, difficulty or nonce')
   }
   return header
 }
@@ -24,29 +24,28 @@ function hashOf(header: Header): string {
   try {
     return hashHeader(header)
   } catch (error) {
-    if (error instanceof RangeError) throw new ShapeError('a later header field stands without the ones before it', { cause: error })
+    if (error instanceof RangeError) throw new ShapeError('a later header field is present without the ones before it', { cause: error })
     throw error
   }
 }
 
-/** Bytes of the transactions, proved by the root in a header that is proved itself. */
+/** Returns the bytes of the transactions, verified against the root in the header. */
 function verifiedTransactions(json: Json, header: Header): readonly Uint8Array[] {
   const listed = listOf(json['transactions'], 'transactions')
   const raws = listed.map((item) => {
     const raw = transactionFromJson(item)
-    if (raw === undefined) throw new ShapeError('a transaction of a type that this version does not know')
+    if (raw === undefined) throw new ShapeError('transaction of a type that this version does not support')
     return raw
   })
   if (orderedRoot(raws) === header.transactionsRoot) return raws
   const wrong = raws.findIndex((raw, index) => hashField(objectOf(listed[index], 'transaction'), 'hash') !== hashTransaction(raw))
-  throw new ShapeError(wrong < 0 ? 'the transactions have another root than the header' : `transaction ${wrong} has another hash`)
+  throw new ShapeError(wrong < 0 ? "the transactions root differs from the header's" : `transaction ${wrong} has another hash`)
 }
 
 /**
- * The payload in an answer of `eth_getBlockByNumber` or `eth_getBlockByHash` with full transactions. Nothing of the answer is believed that the
- * block hash does not prove: the header hashes to it and the transactions, encoded again, have the header's root. Whether it is the block that
- * was asked for is the caller's to compare.
- * @throws ShapeError with what is wrong, in words for a log
+ * Returns the payload in a response of `eth_getBlockByNumber` or `eth_getBlockByHash` with full transactions. The block hash proves all of it: the
+ * header hashes to it, and the encoded transactions have the header's root. The caller compares the block with the requested one.
+ * @throws ShapeError with the reason, in words for a log
  */
 export function payloadOfBlockJson(value: unknown): Payload {
   const json = objectOf(value, 'block')

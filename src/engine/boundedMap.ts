@@ -1,4 +1,4 @@
-/** A map that keeps its newest entries. */
+/** Map that keeps its newest entries. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #maxEntries: number
@@ -15,7 +15,7 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key)
   }
 
-  /** The entry becomes the newest one. */
+  /** Adds an entry as the newest one. */
   set(key: K, value: V): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -28,7 +28,7 @@ function start(maxJobs = 8) {
   return { clock, jobs, sealed, begin }
 }
 
-it('engine/buildJobs: a job is open until it is sealed, and its payload stays', async () => {
+it('engine/buildJobs: a job is open until it is sealed, and then keeps its payload', async () => {
   const { jobs, sealed, begin } = start()
   const job = begin('a')
   await job.begun
@@ -39,7 +39,7 @@ it('engine/buildJobs: a job is open until it is sealed, and its payload stays', 
   expect(jobs.get('a' as Hex)).toBe(job)
 })
 
-it('engine/buildJobs: what nobody fetches is sealed after 20 s', async () => {
+it('engine/buildJobs: seals a job after 20 s if its payload is not fetched', async () => {
   const { clock, sealed, begin } = start()
   begin('a')
   await clock.advanceMs(19_999)
@@ -49,7 +49,7 @@ it('engine/buildJobs: what nobody fetches is sealed after 20 s', async () => {
   expect(clock.waiting).toBe(0)
 })
 
-it('engine/buildJobs: of many that are open the oldest are sealed', async () => {
+it('engine/buildJobs: seals the oldest open jobs when there are too many', async () => {
   const { sealed, begin, clock } = start()
   for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) begin(id)
   expect(sealed).toEqual(['a', 'b'])
@@ -57,7 +57,7 @@ it('engine/buildJobs: of many that are open the oldest are sealed', async () => 
   expect(clock.waiting).toBe(4)
 })
 
-it('engine/buildJobs: one that cannot be built has begun too, and is forgotten; so is one that fails', async () => {
+it('engine/buildJobs: a job that is invalid or fails resolves `begun` and is dropped', async () => {
   const { jobs, begin } = start()
   const invalid = begin('a', { kind: 'invalid', reason: 'no' })
   invalid.seal()

@@ -8,25 +8,25 @@ import { encodeAttributes } from './payloadJson.ts'
 import type { BuildResult } from './port.ts'
 import type { ForkchoiceVersion } from './versions.ts'
 
-/** One payload under way or built. */
+/** Payload being built or complete. */
 export type BuildJob = {
   readonly attributes: PayloadAttributes
-  /** When the transactions of the attributes are executed, or it is known that they cannot be. Never rejects. */
+  /** Resolves when the attributes' transactions are executed, or when that has failed. Never rejects. */
   readonly begun: Promise<void>
   readonly result: Promise<BuildResult>
-  /** It takes no more transactions of the pool. */
+  /** Stops adding transactions of the pool. */
   seal(): void
 }
 
-/** Builds until the signal is aborted. */
+/** Builds until the signal is aborted. Calls `onSound` when the attributes' transactions are executed. */
 export type BeginBuild = (seal: AbortSignal, onSound: () => void) => Promise<BuildResult>
 
-/** So many payloads take transactions at a time: consensus halves wait for one. */
+/** Maximum number of open payloads; a consensus half waits for one. */
 const maxOpenJobs = 4
-/** So long does a payload take transactions at most: nobody waits for it any more. */
+/** Maximum time for which a payload stays open. No consensus half waits longer. */
 const maxOpenMs = 20_000
 
-/** 8 bytes; the same parent and attributes give the same. Opaque to others, but for the version in its first byte. */
+/** Returns the id of a payload, 8 bytes: equal parent and attributes have equal ids. Callers treat it as opaque; its first byte is the version. */
 export function payloadIdOf(version: ForkchoiceVersion, parent: Hash, attributes: PayloadAttributes): Hex {
   const digest = createHash('sha256')
     .update(JSON.stringify([parent, encodeAttributes(attributes)]))
@@ -34,11 +34,11 @@ export function payloadIdOf(version: ForkchoiceVersion, parent: Hash, attributes
   return `0x0${version}${digest.slice(2, 16)}`
 }
 
-/** Payloads by id, the newest ones. A job that ends without a payload is forgotten. */
+/** Newest payloads by id. A job that ends without a payload is dropped. */
 export class BuildJobs {
   readonly #jobs: BoundedMap<Hex, BuildJob>
   readonly #clock: Clock
-  /** jobs without a result, the oldest first */
+  /** jobs without a result, oldest first */
   readonly #open = new Set<BuildJob>()
 
   constructor(maxJobs: number, clock: Clock) {
@@ -50,7 +50,7 @@ export class BuildJobs {
     return this.#jobs.get(id)
   }
 
-  /** The job of this id; started unless there is one. It is sealed when it was open for long, or others have begun since. */
+  /** Returns the job of this id, and starts it if there is none. A job is sealed after `maxOpenMs`, or when too many newer ones are open. */
   start(id: Hex, attributes: PayloadAttributes, build: BeginBuild): BuildJob {
     const existing = this.#jobs.get(id)
     if (existing) return existing

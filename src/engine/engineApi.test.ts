@@ -46,14 +46,14 @@ const rehashed = (payload: Payload, change: Partial<Payload>): Payload => {
 }
 const apiError = (code: number, text: string | RegExp = /./) => expect.objectContaining({ code, message: expect.stringMatching(text) })
 
-/** A block through forkchoice and getPayload. */
+/** Builds a block by forkchoiceUpdated and getPayload. */
 async function built(api: EngineApi, state: ForkchoiceState, attributes: PayloadAttributes): Promise<Payload> {
   const { payloadStatus, payloadId } = await api.forkchoiceUpdated(3, state, encodeAttributes(attributes))
   expect(payloadStatus).toEqual({ status: 'VALID', latestValidHash: state.head })
   return await api.getPayload(4, payloadId ?? expect.fail('no payload id'))
 }
 
-/** A chain of blocks, each made known by newPayload too, as consensus halves do. */
+/** Builds a chain of blocks and inserts each by newPayload, as consensus halves do. */
 async function extended(api: EngineApi, count: number, branch = 0): Promise<Payload[]> {
   const payloads: Payload[] = []
   for (let number = 1; number <= count; number++) {
@@ -67,7 +67,7 @@ async function extended(api: EngineApi, count: number, branch = 0): Promise<Payl
 const must = <T>(value: T | undefined): T => value ?? expect.fail('missing')
 
 describe('engine/engineApi: forkchoiceUpdated', () => {
-  it('zero hashes for safe and finalized keep what is', async () => {
+  it('zero hashes for safe and finalized keep the current ones', async () => {
     const { api, execution } = opened()
     const payloads = await extended(api, 3)
     const [one, two, three] = payloads.map(must)
@@ -78,7 +78,7 @@ describe('engine/engineApi: forkchoiceUpdated', () => {
     expect(await execution.heads()).toMatchObject({ safe: { number: 3 }, finalized: { number: 3 } })
   })
 
-  it('labels that come late are applied although the head stays', async () => {
+  it('applies later labels although the head does not move', async () => {
     const { api, execution } = opened()
     const payloads = await extended(api, 2)
     const head = must(payloads[1])
@@ -88,7 +88,7 @@ describe('engine/engineApi: forkchoiceUpdated', () => {
     expect(await execution.heads()).toMatchObject({ safe: { number: 2 }, finalized: { number: 1 } })
   })
 
-  it('an ancestor becomes the head, and a block is built there; a safe head that is not named goes down with it', async () => {
+  it('an ancestor becomes the head and a block is built on it; an unnamed safe head is lowered to it', async () => {
     const { api, execution } = opened()
     const payloads = await extended(api, 4)
     const [one, two, , four] = payloads.map(must)
@@ -99,7 +99,7 @@ describe('engine/engineApi: forkchoiceUpdated', () => {
     expect(await execution.payload(3)).toBeUndefined()
   })
 
-  it('below the finalized head it is refused, and nothing moves (-38002)', async () => {
+  it('refuses a head below the finalized one, and moves nothing (-38002)', async () => {
     const { api, execution } = opened()
     const payloads = await extended(api, 3)
     const [one, two, three] = payloads.map(must)
@@ -111,24 +111,24 @@ describe('engine/engineApi: forkchoiceUpdated', () => {
 
   it.each<[string, (head: Payload) => ForkchoiceState, string]>([
     ['a zero head', () => ({ head: zeroHash, safe: zeroHash, finalized: zeroHash }), 'zero hash'],
-    ['a safe block that is not known', (head) => stateOf(head, { safe: hashOf('safe') }), 'safe block'],
-    ['a finalized block that is not known', (head) => stateOf(head, { finalized: hashOf('finalized') }), 'finalized block'],
-    ['a safe block that is no ancestor', (head) => ({ ...atGenesis, safe: head.blockHash }), 'safe head'],
+    ['an unknown safe block', (head) => stateOf(head, { safe: hashOf('safe') }), 'safe block'],
+    ['an unknown finalized block', (head) => stateOf(head, { finalized: hashOf('finalized') }), 'finalized block'],
+    ['a safe block that is not an ancestor', (head) => ({ ...atGenesis, safe: head.blockHash }), 'safe head'],
     ['a finalized block above the safe one', (head) => stateOf(head, { safe: genesis, finalized: head.blockHash }), 'finalized head'],
-  ])('%s is refused (-38002)', async (_what, stateFor, text) => {
+  ])('refuses %s (-38002)', async (_what, stateFor, text) => {
     const { api } = opened()
     const [head = expect.fail()] = await extended(api, 1)
     await expect(api.forkchoiceUpdated(3, stateFor(head), null)).rejects.toEqual(apiError(-38002, text))
   })
 
-  it('a head that is not known is SYNCING, and builds nothing', async () => {
+  it('an unknown head is SYNCING, and nothing is built', async () => {
     const { api } = opened()
     const state = { head: hashOf('unknown'), safe: hashOf('unknown'), finalized: zeroHash }
     const answer = await api.forkchoiceUpdated(3, state, encodeAttributes(attributesAt(schedule, 1)))
     expect(answer).toEqual({ payloadStatus: { status: 'SYNCING' }, payloadId: undefined })
   })
 
-  it('a head that was invalid is INVALID with the last valid hash', async () => {
+  it('an invalid head is INVALID with the last valid hash', async () => {
     const { api } = opened()
     const bad = rehashed(await built(api, atGenesis, attributesAt(schedule, 1)), { stateRoot: hashOf('state') })
     const status = await api.newPayload(4, { payload: bad })
@@ -142,7 +142,7 @@ describe('engine/engineApi: payload attributes', () => {
   const json = encodeAttributes(attributes)
 
   it.each<[string, unknown, number, string]>([
-    ['a field that is no quantity', { ...json, timestamp: 'zz' }, -38003, 'timestamp'],
+    ['a malformed quantity', { ...json, timestamp: 'zz' }, -38003, 'timestamp'],
     ['no gas limit', { ...json, gasLimit: undefined }, -38003, 'gasLimit'],
     ['no EIP-1559 parameters', { ...json, eip1559Params: null }, -38003, 'eip1559Params'],
     ['a denominator of zero', { ...json, eip1559Params: '0x0000000000000006' }, -38003, 'denominator'],
@@ -150,9 +150,9 @@ describe('engine/engineApi: payload attributes', () => {
     ['withdrawals', { ...json, withdrawals: [{}] }, -38003, 'withdrawals'],
     ['no beacon root', { ...json, parentBeaconBlockRoot: null }, -38003, 'parentBeaconBlockRoot'],
     ['the time of the head', { ...json, timestamp: `0x${(1_000_000).toString(16)}` }, -38003, 'not after'],
-    ['no deposit first', { ...json, transactions: [] }, -38003, 'first transaction'],
+    ['no deposit as first transaction', { ...json, transactions: [] }, -38003, 'first transaction'],
     [
-      'a transaction that cannot run',
+      'a transaction that cannot be executed',
       {
         ...json,
         transactions: [...attributes.transactions, '0x02bad0'].flatMap((raw) => (typeof raw === 'string' ? raw : json['transactions'])),
@@ -162,7 +162,7 @@ describe('engine/engineApi: payload attributes', () => {
     ],
     ['a list', [], -38003, 'attributes'],
     ['a text', 'build', -38003, 'attributes'],
-  ])('%s is refused, and the heads have moved all the same', async (_what, given, code, text) => {
+  ])('refuses %s after the heads have moved', async (_what, given, code, text) => {
     const { api, execution } = opened()
     const [head = expect.fail()] = await extended(api, 1)
     const state = { ...atGenesis, safe: genesis }
@@ -171,14 +171,14 @@ describe('engine/engineApi: payload attributes', () => {
     expect(await api.newPayload(4, { payload: head })).toMatchObject({ status: 'VALID' })
   })
 
-  it('attributes of another fork than the version are refused (-38005)', async () => {
+  it("refuses attributes of another fork than the version's (-38005)", async () => {
     const { api } = opened()
     for (const version of [1, 2] as const) {
       await expect(api.forkchoiceUpdated(version, atGenesis, json)).rejects.toEqual(apiError(-38005, /^Unsupported fork: /))
     }
   })
 
-  it('a block that may take transactions from a pool has the forced ones where there is no pool', async () => {
+  it("without a pool, an open block has the attributes' transactions only", async () => {
     const { api, execution } = opened()
     const transfer = signedBy('alice', {})
     const wanted = attributesAt(schedule, 1, [transfer])
@@ -187,7 +187,7 @@ describe('engine/engineApi: payload attributes', () => {
     expect(await execution.payload(payload.blockHash)).toEqual(payload)
   })
 
-  it('while a block takes transactions other calls are carried out; asked for, it is sealed, and stays as it is', async () => {
+  it('runs other calls while a block is open; getPayload seals it, and it does not change again', async () => {
     const pool = createListedPool()
     const { api } = opened(undefined, pool)
     const open = encodeAttributes({ ...attributesAt(schedule, 1), noTxPool: false })
@@ -205,7 +205,7 @@ describe('engine/engineApi: payload attributes', () => {
     expect([await api.getPayload(4, id), pool.listeners]).toEqual([payload, 0])
   })
 
-  it('forced transactions that cannot be executed are refused at once, whatever the pool has (-38003)', async () => {
+  it('refuses attributes that cannot be executed at once, whatever the pool has (-38003)', async () => {
     const pool = createListedPool()
     const { api } = opened(undefined, pool)
     pool.add(signedBy('bob', {}))
@@ -214,7 +214,7 @@ describe('engine/engineApi: payload attributes', () => {
     expect(pool.listeners).toBe(0)
   })
 
-  it('the same attributes have the same id and are executed once; others have another', async () => {
+  it('equal attributes have one id and are executed once; others have another id', async () => {
     let executed = 0
     const { api } = opened((engine) => ({
       build: (parent, of) => {
@@ -232,7 +232,7 @@ describe('engine/engineApi: payload attributes', () => {
     expect((await begin(attributes)) === (await opened().api.forkchoiceUpdated(3, atGenesis, json)).payloadId).toBe(true)
   })
 
-  it('the newest payloads are kept, a bounded number of them; an id that is not known is refused (-38001)', async () => {
+  it('keeps a bounded number of the newest payloads, and refuses an unknown id (-38001)', async () => {
     const { api } = opened()
     const ids: string[] = []
     for (let branch = 0; branch < 40; branch++) {
@@ -243,13 +243,13 @@ describe('engine/engineApi: payload attributes', () => {
     await expect(api.getPayload(4, '0x0000000000000001')).rejects.toEqual(apiError(-38001))
   })
 
-  it('a payload is given by the getPayload of its fork only (-38005)', async () => {
+  it('only the getPayload version of its fork returns a payload (-38005)', async () => {
     const { api } = opened()
     const id = must((await api.forkchoiceUpdated(3, atGenesis, json)).payloadId)
     for (const version of [1, 2, 3, 5] as const) await expect(api.getPayload(version, id)).rejects.toEqual(apiError(-38005))
   })
 
-  it('after a restart the id is not known any more, and the block is built again', async () => {
+  it('after a restart the id is unknown, and the block is built again', async () => {
     const id = must((await opened().api.forkchoiceUpdated(3, atGenesis, json)).payloadId)
     const { api } = opened()
     await expect(api.getPayload(4, id)).rejects.toEqual(apiError(-38001))
@@ -259,7 +259,7 @@ describe('engine/engineApi: payload attributes', () => {
 })
 
 describe('engine/engineApi: newPayload', () => {
-  it('SYNCING for an unknown parent only; what is known, on any branch, is VALID', async () => {
+  it('SYNCING for an unknown parent only; a known block of any branch is VALID', async () => {
     const maker = opened().api
     const [one, two] = (await extended(maker, 2)).map(must)
     const [side] = await extended(opened().api, 1, 3)
@@ -280,7 +280,7 @@ describe('engine/engineApi: newPayload', () => {
     expect(await api.newPayload(4, { payload: must(one) })).toMatchObject({ status: 'VALID' })
   })
 
-  it('what is built on an invalid block is invalid with the same last valid hash, not SYNCING', async () => {
+  it('a descendant of an invalid block is INVALID with the same last valid hash, not SYNCING', async () => {
     const { api } = opened()
     const [one, two, three] = (await extended(opened().api, 3)).map(must)
     const bad = rehashed(must(one), { gasUsed: 1n })
@@ -292,7 +292,7 @@ describe('engine/engineApi: newPayload', () => {
     for (const payload of [one, two, three].map(must)) expect(await api.newPayload(4, { payload })).toMatchObject({ status: 'VALID' })
   })
 
-  it('blob hashes and execution requests are INVALID: there are none on this chain', async () => {
+  it('blob hashes and execution requests are INVALID', async () => {
     const { api } = opened()
     const [payload = expect.fail()] = await extended(opened().api, 1)
     for (const more of [{ blobHashes: [zeroHash] }, { executionRequests: [fromHex('0x00')] }]) {
@@ -300,7 +300,7 @@ describe('engine/engineApi: newPayload', () => {
     }
   })
 
-  it('a wrong structure is -32602, a wrong version -38005, and neither reaches the engine', async () => {
+  it('a wrong structure is -32602, a wrong version -38005, and neither calls the engine', async () => {
     const { api } = opened(() => ({ insert: () => expect.fail('asked') }))
     const [payload = expect.fail()] = await extended(opened().api, 1)
     const { withdrawalsRoot: _root, ...without } = payload
@@ -323,7 +323,7 @@ describe('engine/engineApi: newPayload', () => {
     expect(await api.newPayload(4, { payload })).toMatchObject({ status: 'VALID' })
   })
 
-  it('an engine that cannot answer now is -32000 with the reason; the next call is carried out', async () => {
+  it('an engine that cannot respond is -32000 with the reason; the next call runs', async () => {
     let isBusy = true
     const { api } = opened((engine) => ({
       insert: (payload) => (isBusy ? Promise.reject(busyFault('ENGINE_BUSY', {})) : engine.insert(payload)),
@@ -336,7 +336,7 @@ describe('engine/engineApi: newPayload', () => {
 })
 
 describe('engine/engineApi: order', () => {
-  it('what changes something is carried out in the order of arrival, also when one fails in between', async () => {
+  it('runs calls that change state in order of arrival, also after a failure', async () => {
     const done: string[] = []
     const gate = Promise.withResolvers<void>()
     const { api } = opened((engine) => ({
@@ -365,7 +365,7 @@ describe('engine/engineApi: order', () => {
 })
 
 describe('engine/engineApi: bodies', () => {
-  it('by hash: in the order asked, none for what is not known', async () => {
+  it('by hash: in the order of the hashes, undefined for unknown blocks', async () => {
     const { api } = opened()
     const [one, two] = (await extended(api, 2)).map(must)
     const bodies = await api.bodiesByHash([must(two).blockHash, hashOf('unknown'), must(one).blockHash, genesis])
@@ -383,7 +383,7 @@ describe('engine/engineApi: bodies', () => {
     expect(await api.bodiesByRange(4, 1)).toEqual([])
   })
 
-  it('too many are refused (-38004), and what makes no sense (-32602)', async () => {
+  it('refuses too many (-38004) and invalid ranges (-32602)', async () => {
     const { api } = opened()
     await expect(api.bodiesByHash(Array(1_025).fill(genesis))).rejects.toEqual(apiError(-38004))
     await expect(api.bodiesByRange(1, 1_025)).rejects.toEqual(apiError(-38004))
@@ -392,7 +392,7 @@ describe('engine/engineApi: bodies', () => {
   })
 })
 
-it('engine/engineApi: a block of a fork without rules is refused (-38005)', async () => {
+it('engine/engineApi: refuses a block of an unsupported fork (-38005)', async () => {
   const later = smallChain({ ...schedule, beryl: attributesAt(schedule, 1).timestamp })
   const api = createEngineApi({ engine: openExecution(later), config: later.config, clock: createManualClock() })
   const state = { head: later.config.genesis.l2.hash, safe: zeroHash, finalized: zeroHash }

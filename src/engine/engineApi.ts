@@ -25,15 +25,15 @@ import {
 
 export type PayloadStatus =
   | { readonly status: 'VALID'; readonly latestValidHash: Hash }
-  /** `latestValidHash`: the parent, when it is known; none when the block hash is not the payload's */
+  /** `latestValidHash`: the parent if it is known; undefined when the block hash is wrong */
   | { readonly status: 'INVALID'; readonly latestValidHash: Hash | undefined; readonly validationError: string }
   | { readonly status: 'SYNCING' }
 
-/** A zero hash for safe or finalized keeps what is. */
+/** A zero hash for safe or finalized keeps the current block. */
 export type ForkchoiceState = { readonly head: Hash; readonly safe: Hash; readonly finalized: Hash }
 export type ForkchoiceAnswer = { readonly payloadStatus: PayloadStatus; readonly payloadId: Hex | undefined }
 
-/** `payload` with the parent beacon block root that travels beside it. */
+/** Parameters of newPayload. `payload` includes the parent beacon block root, which is a separate parameter. */
 export type NewPayload = {
   readonly payload: Payload
   /** from V3 on */
@@ -45,29 +45,29 @@ export type NewPayload = {
 export type PayloadBody = Pick<Payload, 'transactions' | 'withdrawals'>
 
 /**
- * The Engine API as another consensus half uses it, over any `Engine`. Every call may fail with an EngineApiError, whose code and text are
- * the caller's to see. Calls that change something are carried out in the order in which they came.
+ * Engine API for a consensus half in another process, over any `Engine`. Every call may fail with an EngineApiError, whose code and text are returned
+ * to the caller. Calls that change state run in order of arrival.
  */
 export interface EngineApi {
-  /** Executes a payload on its parent: VALID means validated. SYNCING: its parent is not known; never ACCEPTED. */
+  /** Executes a payload on its parent. VALID means executed; SYNCING means an unknown parent; never ACCEPTED. */
   newPayload(version: NewPayloadVersion, request: NewPayload): Promise<PayloadStatus>
   /**
-   * Moves the heads, in one durable step, also back to an ancestor that is not below the finalized head; then begins to build, when attributes are
-   * given: the answer comes when their own transactions are executed, those of the pool follow until the payload is asked for.
-   * @param attributes JSON, read after the heads have moved: wrong ones do not undo that
+   * Moves the heads in one durable step, also back to an ancestor that is not below the finalized head. With attributes it then begins a build and
+   * responds when the attributes' transactions are executed; transactions of the pool are added until the payload is requested.
+   * @param attributes JSON, parsed after the heads have moved: an error in it does not undo the move
    */
   forkchoiceUpdated(version: ForkchoiceVersion, state: ForkchoiceState, attributes: unknown): Promise<ForkchoiceAnswer>
-  /** A payload that `forkchoiceUpdated` began to build, with what it has taken of the pool until now. */
+  /** Seals and returns a payload that `forkchoiceUpdated` began to build. */
   getPayload(version: GetPayloadVersion, id: Hex): Promise<Payload>
-  /** A known block, of any branch. */
+  /** Returns a known block of any branch. */
   block(hash: Hash): Promise<Block | undefined>
-  /** In the order asked; undefined: not known. */
+  /** Returns bodies in the order of the hashes; undefined: unknown block. */
   bodiesByHash(hashes: readonly Hash[]): Promise<readonly (PayloadBody | undefined)[]>
-  /** Of canonical blocks; the list ends with the chain. */
+  /** Returns bodies of canonical blocks; the list ends with the chain. */
   bodiesByRange(start: number, count: number): Promise<readonly (PayloadBody | undefined)[]>
 }
 
-/** What of a rollup's config the Engine API goes by. */
+/** Parts of a rollup config that the Engine API uses. */
 export type EngineConfig = KnownGenesis & Pick<RollupConfig, 'schedule' | 'l2ChainId'>
 
 export type EngineApiDeps = {
@@ -76,12 +76,12 @@ export type EngineApiDeps = {
   readonly clock: Clock
 }
 
-/** Built payloads that wait to be fetched; consensus halves fetch theirs at once. */
+/** Maximum number of built payloads kept; consensus halves fetch theirs at once. */
 const maxJobs = 32
-/** Places of blocks in the L1 chain: heads are named by hash alone. */
+/** Maximum number of cached block references. A forkchoice update has only hashes. */
 const maxRefs = 8_192
 const maxInvalid = 512
-/** as other clients have it */
+/** Limit of other clients. */
 const maxBodies = 1_024
 
 const syncing: PayloadStatus = { status: 'SYNCING' }
@@ -91,7 +91,7 @@ class LocalEngineApi implements EngineApi {
   readonly #config: EngineApiDeps['config']
   readonly #jobs: BuildJobs
   readonly #refs = new BoundedMap<Hash, L2Ref>(maxRefs)
-  /** Blocks whose hash is right and that cannot be valid: what is built on them cannot be either. */
+  /** Blocks with a correct hash that are invalid; their descendants are invalid too. */
   readonly #invalid = new BoundedMap<Hash, PayloadStatus>(maxInvalid)
   #last: Promise<unknown> = Promise.resolve()
 
@@ -137,7 +137,7 @@ class LocalEngineApi implements EngineApi {
   }
 
   async bodiesByRange(start: number, count: number): Promise<readonly (PayloadBody | undefined)[]> {
-    if (start < 1 || count < 1) throw engineApiError('invalidParams', 'start and count begin at 1')
+    if (start < 1 || count < 1) throw engineApiError('invalidParams', 'start and count must be at least 1')
     if (count > maxBodies) throw engineApiError('tooLarge', `${count} bodies, at most ${maxBodies} allowed`)
     const last = Math.min(start + count - 1, (await this.#engine.heads()).unsafe.number)
     const bodies: (PayloadBody | undefined)[] = []
@@ -145,7 +145,7 @@ class LocalEngineApi implements EngineApi {
     return bodies
   }
 
-  /** Runs after what came before, whatever became of that. */
+  /** Runs after all earlier calls, whatever their results. */
   #inOrder<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#last.then(run)
     this.#last = result.catch(() => undefined)
@@ -155,8 +155,8 @@ class LocalEngineApi implements EngineApi {
   }
 
   async #insert({ payload, blobHashes = [], executionRequests = [] }: NewPayload): Promise<PayloadStatus> {
-    if (blobHashes.length > 0) return invalid(undefined, 'blob hashes are not empty: there are no blobs on this chain')
-    if (executionRequests.length > 0) return invalid(undefined, 'execution requests are not empty: there are none on this chain')
+    if (blobHashes.length > 0) return invalid(undefined, 'blob hashes are not empty, but this chain has no blobs')
+    if (executionRequests.length > 0) return invalid(undefined, 'execution requests are not empty, but this chain has none')
     const { blockHash, parentHash } = payload
     const result = await this.#engine.insert(payload).catch((error: unknown) => {
       if (isFault(error, 'UNKNOWN_PARENT')) return undefined
@@ -174,7 +174,7 @@ class LocalEngineApi implements EngineApi {
     return status
   }
 
-  /** A block whose hash is right, on a parent that is not known here: perhaps because it was invalid. */
+  /** Returns the status of a block with a correct hash and an unknown parent, which may be unknown because it was invalid. */
   #onUnknownParent({ blockHash, parentHash }: Payload): PayloadStatus {
     const status = this.#invalid.get(parentHash)
     if (status === undefined) return syncing
@@ -192,19 +192,19 @@ class LocalEngineApi implements EngineApi {
     return { payloadStatus: { status: 'VALID', latestValidHash: head.hash }, payloadId }
   }
 
-  /** @returns false when the head is not known any more */
+  /** @returns false when the head is no longer known */
   async #moveTo(head: L2Ref, state: ForkchoiceState): Promise<boolean> {
     const heads = await this.#headsOf(head, state)
     const fault = await this.#setHeads(heads)
     if (fault === undefined) return true
     if ((await this.#engine.payload(head.hash)) === undefined) return false
-    // the safe head is not named, and the one there is lies on what is left
+    // the request names no safe block, and the current one is not on the new branch
     const isSafeLeft = state.safe === zeroHash && fault.data['label'] === 'safe'
     if (isSafeLeft && (await this.#setHeads({ ...heads, safe: heads.finalized })) === undefined) return true
     throw engineApiError('invalidForkchoice', fault.message, fault)
   }
 
-  /** @returns why the heads are refused */
+  /** @returns the reason why the heads are refused */
   async #setHeads(heads: Heads): Promise<Fault | undefined> {
     try {
       await this.#engine.setHeads(heads)
@@ -218,7 +218,7 @@ class LocalEngineApi implements EngineApi {
   async #headsOf(unsafe: L2Ref, state: ForkchoiceState): Promise<Heads> {
     const named = async (label: 'safe' | 'finalized'): Promise<L2Ref> => {
       const ref = await this.#ref(state[label])
-      if (ref === undefined) throw engineApiError('invalidForkchoice', `the ${label} block ${state[label]} is not known`)
+      if (ref === undefined) throw engineApiError('invalidForkchoice', `the ${label} block ${state[label]} is unknown`)
       return ref
     }
     const isKept = state.safe === zeroHash || state.finalized === zeroHash
@@ -256,14 +256,14 @@ class LocalEngineApi implements EngineApi {
     return attributes
   }
 
-  /** Place of a known block in the L1 chain. */
+  /** Returns the reference of a known block, with its L1 origin. */
   async #ref(hash: Hash): Promise<L2Ref | undefined> {
     const known = this.#refs.get(hash)
     if (known) return known
     const payload = await this.#engine.payload(hash)
     if (payload === undefined) return undefined
     const ref = this.#remember(payload)
-    if (ref === undefined) throw engineApiError('invalidForkchoice', `block ${hash} does not begin with L1 attributes`)
+    if (ref === undefined) throw engineApiError('invalidForkchoice', `block ${hash} does not start with L1 attributes`)
     return ref
   }
 
@@ -292,7 +292,7 @@ function parsedAttributes(json: unknown): PayloadAttributes {
   }
 }
 
-/** What the caller may know of a failure; anything else stays as it is. */
+/** Converts faults that the caller may see to EngineApiError; returns other errors unchanged. */
 function errorOf(error: unknown): unknown {
   if (error instanceof EngineApiError || !isFault(error)) return error
   if (error.code === 'UNSUPPORTED_FORK') return engineApiError('unsupportedFork', error.message, error)
@@ -300,7 +300,7 @@ function errorOf(error: unknown): unknown {
   return error.severity === 'fatal' ? error : engineApiError('server', error.message, error)
 }
 
-/** @param deps `config` is that of the engine's chain */
+/** Creates the Engine API. @param deps `config` is that of the engine's chain */
 export function createEngineApi(deps: EngineApiDeps): EngineApi {
   return new LocalEngineApi(deps)
 }

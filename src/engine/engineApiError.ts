@@ -1,4 +1,4 @@
-/** An error that the caller of the Engine API sees as it is: code and text. @see execution-apis, engine/common.md, "Errors" */
+/** Error whose code and text are returned to the caller of the Engine API. @see execution-apis, engine/common.md, "Errors" */
 export class EngineApiError extends Error {
   readonly code: number
 
@@ -9,7 +9,7 @@ export class EngineApiError extends Error {
   }
 }
 
-/** Codes of the Engine API, for both sides of it. */
+/** Error codes of the Engine API, for server and client. */
 export const engineApiCodes = {
   invalidParams: -32_602,
   server: -32_000,
@@ -33,7 +33,7 @@ const texts: Readonly<Record<keyof typeof engineApiCodes, string>> = {
   unsupportedFork: 'Unsupported fork',
 }
 
-/** The error of a kind; its text begins as the specification has it and ends with the reason. */
+/** Creates the error of a kind. Its text is the specification's, followed by the reason. */
 export function engineApiError(kind: keyof typeof engineApiCodes, reason?: string, cause?: unknown): EngineApiError {
   return new EngineApiError(engineApiCodes[kind], reason === undefined ? texts[kind] : `${texts[kind]}: ${reason}`, cause)
 }

@@ -29,7 +29,7 @@ type Answer = { readonly result: unknown } | { readonly error: { code: number; m
 
 const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status })
 
-/** A client whose other half answers by the function; what is asked is kept. */
+/** Client of a scripted execution half; requests are recorded. */
 function clientOf(
   answer: (method: string, params: readonly never[], call: number) => Answer | Promise<Answer>,
   options: { clock?: Clock; log?: Log; url?: string; schedule?: ForkSchedule } = {},
@@ -59,10 +59,10 @@ const parent = config.genesis.l2
 const fault = (code: string, text = /./) => expect.objectContaining({ code, message: expect.stringMatching(text) })
 const valid = { status: 'VALID', latestValidHash: zeroHash, validationError: null }
 
-describe('engine/engineHttp: failures of the other half', () => {
+describe('engine/engineHttp: failures of the execution half', () => {
   it.each<[string, () => Answer, string, RegExp]>([
     [
-      'nobody there',
+      'no listener',
       () => {
         throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })
       },
@@ -82,7 +82,7 @@ describe('engine/engineHttp: failures of the other half', () => {
     ['neither result nor error', () => json({ jsonrpc: '2.0', id: 1 }), 'ENGINE_BAD_ANSWER', /without result or error/],
     ['a list', () => json([]), 'ENGINE_BAD_ANSWER', /without/],
     [
-      'an error of its own',
+      'an internal error of its own',
       () => ({ error: { code: -32603, message: 'Internal error', data: { err: 'disk' } } }),
       'ENGINE_ERROR',
       /-32603: Internal error: disk/,
@@ -91,11 +91,11 @@ describe('engine/engineHttp: failures of the other half', () => {
       'an ordinary JSON-RPC port',
       () => ({ error: { code: -32601, message: 'the method engine_newPayloadV2 does not exist' } }),
       'ENGINE_METHOD_MISSING',
-      /does not know engine_newPayloadV\d: the method/,
+      /does not support engine_newPayloadV\d: the method/,
     ],
-    ['a status that is none', () => ({ result: { status: 7 } }), 'ENGINE_BAD_ANSWER', /no payload status/],
+    ['a malformed status', () => ({ result: { status: 7 } }), 'ENGINE_BAD_ANSWER', /no payload status/],
     ['null for a status', () => ({ result: null }), 'ENGINE_BAD_ANSWER', /no payload status/],
-  ])('%s is a fault to try again (%#)', async (_what, answer, code, text) => {
+  ])('%s is a fault to retry (%#)', async (_what, answer, code, text) => {
     const { engine, registry } = clientOf(answer)
     const payload = await firstPayload()
     const error = await engine.insert(payload).catch((caught: unknown) => caught)
@@ -105,13 +105,13 @@ describe('engine/engineHttp: failures of the other half', () => {
     expect(await registry.metrics()).toMatch(/requests_total\{call="newPayload",outcome="(failed|error|ok)"\} 1/)
   })
 
-  it('a port that knows some methods of JSON-RPC is no Engine API (ENGINE_METHOD_MISSING)', async () => {
+  it('a port with some methods of JSON-RPC is not an Engine API (ENGINE_METHOD_MISSING)', async () => {
     const missing = { error: { code: -32601, message: 'Method not found' } }
     const { engine } = clientOf((method) => (method === 'eth_chainId' ? { result: `0x${config.l2ChainId.toString(16)}` } : missing))
     await expect(engine.check(signal)).rejects.toMatchObject({ code: 'ENGINE_METHOD_MISSING', fix: expect.stringContaining('8551') })
   })
 
-  it('no answer within the time of the method: a read 5 s, a block 30 s', async () => {
+  it('a call times out: a read after 5 s, a block after 30 s', async () => {
     const clock = createManualClock()
     const never = (init: { signal?: AbortSignal | null } | undefined) =>
       new Promise<never>((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('x', 'AbortError'))))
@@ -128,7 +128,7 @@ describe('engine/engineHttp: failures of the other half', () => {
     expect(await insert).toEqual(fault('ENGINE_UNREACHABLE', /within 30 s/))
   })
 
-  it('each request has a token of its own that is believed for a minute', async () => {
+  it('each request has a token of its own that is valid for a minute', async () => {
     const clock = createManualClock()
     const { engine, headers } = clientOf(() => ({ result: null }), { clock })
     await engine.payload(1)
@@ -149,23 +149,23 @@ describe('engine/engineHttp: insert', () => {
     expect(asked.map(({ method }) => method)).toEqual(['engine_newPayloadV4'])
   })
 
-  it('an abandoned execution is told as such (BLOCK_NOT_EXECUTED)', async () => {
+  it('reports an abandoned execution (BLOCK_NOT_EXECUTED)', async () => {
     const { engine } = clientOf(() => ({ error: { code: -32_050, message: 'Payload not executed: it takes long' } }))
     await expect(engine.insert(await firstPayload())).rejects.toEqual(fault('BLOCK_NOT_EXECUTED', /block 1 was abandoned: .*it takes long/))
   })
 
-  it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid with the reason given, or with a word that there is none', async (status) => {
+  it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid with the given reason, or with a default text', async (status) => {
     const payload = await firstPayload()
     for (const [validationError, reason] of [
       ['wrong gas', 'wrong gas'],
-      [null, 'the execution half gives no reason'],
+      [null, 'the execution half returned no reason'],
     ]) {
       const { engine } = clientOf(() => ({ result: { status, latestValidHash: null, validationError } }))
       expect(await engine.insert(payload)).toEqual({ kind: 'invalid', reason })
     }
   })
 
-  it('a payload without the fields of its fork is invalid without a question', async () => {
+  it('a payload without the fields of its fork is invalid without a request', async () => {
     const { engine, asked } = clientOf(() => expect.fail('asked'))
     const { withdrawalsRoot: _root, ...without } = await firstPayload()
     expect(await engine.insert(without)).toEqual({ kind: 'invalid', reason: 'withdrawalsRoot is missing' })
@@ -186,7 +186,7 @@ describe('engine/engineHttp: build', () => {
         engine_newPayloadV4: { result: valid },
       }[method] as Answer)
 
-  it('forkchoice with attributes, getPayload, newPayload', async () => {
+  it('calls forkchoiceUpdated with attributes, getPayload, newPayload', async () => {
     const payload = await firstPayload()
     const { engine, asked } = clientOf(answers(payload))
     expect(await engine.build(parent, attributes)).toEqual({ kind: 'built', payload })
@@ -194,7 +194,7 @@ describe('engine/engineHttp: build', () => {
     expect(asked[0]?.params[0]).toEqual({ headBlockHash: parent.hash, safeBlockHash: zeroHash, finalizedBlockHash: zeroHash })
   })
 
-  it('with a seal the payload is asked for when it is aborted; sealed from the start there is no word of a pool', async () => {
+  it('requests the payload when the seal is aborted; without the pool when it was aborted from the start', async () => {
     const payload = await firstPayload()
     const { engine, asked } = clientOf(answers(payload))
     const seal = new AbortController()
@@ -243,7 +243,7 @@ describe('engine/engineHttp: build', () => {
     await expect(engine.build(parent, attributes)).rejects.toEqual(fault(code))
   })
 
-  it('a half that was started again between the two calls is asked to begin again', async () => {
+  it('begins again when the execution half restarted between the two calls', async () => {
     const payload = await firstPayload()
     const { engine, asked } = clientOf((method, _params, call) =>
       method === 'engine_getPayloadV4' && call === 2 ? { error: { code: -38001, message: 'Unknown payload' } } : answers(payload)(method),
@@ -254,36 +254,38 @@ describe('engine/engineHttp: build', () => {
     ])
   })
 
-  it('a payload that does not hash to its hash, or is another block, is not believed (ENGINE_BAD_ANSWER)', async () => {
+  it('refuses a payload with a wrong hash, or of another block (ENGINE_BAD_ANSWER)', async () => {
     const payload = await firstPayload()
     const { engine } = clientOf(answers({ ...payload, gasUsed: 1n }))
     await expect(engine.build(parent, attributes)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /does not hash to/))
     const other = clientOf(answers(payload)).engine
-    await expect(other.build({ number: 0, hash: hashOf('other') }, attributes)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /not the one/))
+    await expect(other.build({ number: 0, hash: hashOf('other') }, attributes)).rejects.toEqual(
+      fault('ENGINE_BAD_ANSWER', /not the requested one/),
+    )
   })
 
-  it('a payload that leaves out a transaction, as some halves do with those that fail, is invalid', async () => {
+  it('a payload without one of the transactions is invalid, as some clients omit failing ones', async () => {
     const { engine } = clientOf(answers(await firstPayload()))
     const more = { ...attributes, transactions: [...attributes.transactions, Uint8Array.of(2, 1)] }
-    expect(await engine.build(parent, more)).toEqual({ kind: 'invalid', reason: expect.stringContaining('left out') })
+    expect(await engine.build(parent, more)).toEqual({ kind: 'invalid', reason: expect.stringContaining('omitted') })
   })
 })
 
 describe('engine/engineHttp: heads', () => {
-  it('INVALID is a refusal; SYNCING is one when the head is not known, else a fault to try again', async () => {
+  it('INVALID is a refusal; SYNCING is a refusal when the head is unknown, else a fault to retry', async () => {
     const payload = await firstPayload()
     const ref = (await openExecution(chain).heads()).unsafe
     const heads = { unsafe: { ...ref, hash: payload.blockHash }, safe: ref, finalized: ref }
     const answered = (status: string, block: unknown) =>
       clientOf((method) => ({ result: method.startsWith('engine_') ? { payloadStatus: { status }, payloadId: null } : block })).engine
     await expect(answered('INVALID', null).setHeads(heads)).rejects.toEqual(fault('INVALID_FORKCHOICE'))
-    await expect(answered('SYNCING', null).setHeads(heads)).rejects.toEqual(fault('INVALID_FORKCHOICE', /not known/))
+    await expect(answered('SYNCING', null).setHeads(heads)).rejects.toEqual(fault('INVALID_FORKCHOICE', /is unknown/))
     const [{ block } = expect.fail()] = JSON.parse(readFileSync('test/fixtures/l2-blocks.json', 'utf8')) as { block: { hash: never } }[]
     const known = { ...heads, unsafe: { ...ref, hash: block.hash } }
     await expect(answered('SYNCING', block).setHeads(known)).rejects.toEqual(fault('ENGINE_SYNCING'))
   })
 
-  it('labels that other halves do not have yet (null, or an error as op-geth writes it) are the genesis block', async () => {
+  it("a label without a block (null, or op-geth's error) is the genesis block", async () => {
     const genesisPayload = await openExecution(chain).payload(0)
     const served = await blockJsonOf(genesisPayload ?? expect.fail())
     const { engine } = clientOf((_method, [at]) => {
@@ -293,7 +295,7 @@ describe('engine/engineHttp: heads', () => {
     expect(await engine.heads()).toEqual(await openExecution(chain).heads())
   })
 
-  it('a storage root that its proof does not show is not believed (ENGINE_BAD_ANSWER); one that is pruned is undefined', async () => {
+  it('refuses a storage root that its proof does not show (ENGINE_BAD_ANSWER); a pruned one is undefined', async () => {
     const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
     const proofs: readonly [Answer, unknown][] = [
       [{ result: { storageHash: hashOf('lie'), accountProof: [] } }, fault('ENGINE_BAD_ANSWER', /ends early/)],
@@ -311,11 +313,11 @@ describe('engine/engineHttp: heads', () => {
     expect(await pruned.engine.storageRoot(`0x${'55'.repeat(20)}` as never, config.genesis.l2)).toBeUndefined()
   })
 
-  it('another block than the one that was asked for is not believed (ENGINE_BAD_ANSWER)', async () => {
+  it('refuses another block than the requested one (ENGINE_BAD_ANSWER)', async () => {
     const served = await blockJsonOf((await openExecution(chain).payload(0)) ?? expect.fail())
     const { engine } = clientOf(() => ({ result: served }))
-    await expect(engine.payload(7)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /was asked for/))
-    await expect(engine.payload(hashOf('another'))).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /was asked for/))
+    await expect(engine.payload(7)).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /requested/))
+    await expect(engine.payload(hashOf('another'))).rejects.toEqual(fault('ENGINE_BAD_ANSWER', /requested/))
     expect((await engine.payload(0))?.blockNumber).toBe(0)
   })
 })
@@ -333,17 +335,17 @@ describe('engine/engineHttp: check', () => {
     return { ...clientOf((method) => change[method] ?? usual[method] ?? expect.fail(method), { log, schedule: planned }), warnings }
   }
 
-  it('the right chain passes; methods that it lacks are named', async () => {
+  it('accepts the right chain, and names missing methods', async () => {
     const { engine, warnings } = await halves()
     await engine.check(signal)
-    expect(warnings).toEqual([['the execution half lacks methods', { methods: expect.stringMatching(/newPayloadV4.*getPayloadV4/) }]])
+    expect(warnings).toEqual([['execution half lacks methods', { methods: expect.stringMatching(/newPayloadV4.*getPayloadV4/) }]])
     await (await halves({ engine_exchangeCapabilities: { error: { code: -32601, message: 'method not found' } } })).engine.check(signal)
   })
 
   it.each([
-    ['planned', { ...schedule, azul: 2 ** 40 }, [['the execution half lacks methods', { methods: 'engine_getPayloadV5' }]]],
+    ['planned', { ...schedule, azul: 2 ** 40 }, [['execution half lacks methods', { methods: 'engine_getPayloadV5' }]]],
     ['not planned', schedule, []],
-  ])('one without the fifth getPayload lacks it where Azul is %s', async (_what, planned, lacks) => {
+  ])('a client without getPayloadV5 lacks a method only where Azul is planned: %s', async (_what, planned, lacks) => {
     const { engine, warnings } = await halves({ engine_exchangeCapabilities: { result: usedMethods(schedule) } }, planned)
     await engine.check(signal)
     expect(warnings).toEqual(lacks)
@@ -353,7 +355,7 @@ describe('engine/engineHttp: check', () => {
     ['another chain id', { eth_chainId: { result: '0x1' } }, /chain id is 0x1/],
     ['no chain id', { eth_chainId: { result: {} } }, /chain id/],
     ['no genesis block', { eth_getBlockByNumber: { result: null } }, /genesis block is none/],
-  ])('%s: it is the wrong one (ENGINE_WRONG_CHAIN)', async (_what, change, text) => {
+  ])('refuses %s (ENGINE_WRONG_CHAIN)', async (_what, change, text) => {
     const error = await (await halves(change)).engine.check(signal).catch((caught: unknown) => caught)
     expect(error).toEqual(fault('ENGINE_WRONG_CHAIN', text))
     expect(error).toMatchObject({ severity: 'fatal' })
@@ -365,16 +367,16 @@ describe('engine/engineHttp: check', () => {
     await expect(engine.check(AbortSignal.abort(reason))).rejects.toBe(reason)
   })
 
-  it('a ws:// address is asked over HTTP on the same port, and said so', async () => {
+  it('calls a ws:// address over HTTP on the same port, and logs it', async () => {
     const warnings: unknown[] = []
     const log = { ...silentLog, warn: (text: string) => void warnings.push(text) } as Log
     const { engine } = clientOf(() => ({ result: null }), { log, url: 'ws://execution:8551' })
     expect(await engine.payload(1)).toBeUndefined()
-    expect(warnings).toEqual(['the engine is asked over HTTP, not over a WebSocket'])
+    expect(warnings).toEqual(['engine called over HTTP instead of WebSocket'])
   })
 })
 
-/** The genesis block as `eth_getBlockByNumber` gives it, by our own server. */
+/** Returns the genesis block as our own server returns it for `eth_getBlockByNumber`. */
 async function blockJsonOf(payload: Payload): Promise<unknown> {
   const { ask, serveEngine } = await import('#test/harness/engine/server')
   const execution = openExecution(chain)

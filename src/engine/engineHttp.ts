@@ -20,12 +20,12 @@ import { methodVersionsAt, newPayloadRefusal, usedMethods } from './versions.ts'
 export type EngineHttpDeps = EngineRpcDeps & { readonly log: Log }
 export type EngineHttpOptions = EngineRpcOptions & { readonly config: EngineConfig }
 
-/** An execution half elsewhere, asked over the Engine API. */
+/** Execution half in another process, called over the Engine API. */
 export interface EngineHttp extends Engine {
   /**
-   * Whether it is the right one: chain id, genesis block, methods.
-   * @throws Fault ENGINE_WRONG_CHAIN (fatal), ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_ERROR, ENGINE_METHOD_MISSING (retry);
-   * the signal's reason
+   * Checks chain id, genesis block and methods.
+   * @throws Fault ENGINE_WRONG_CHAIN (fatal), ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_ERROR, ENGINE_METHOD_MISSING
+   *   (retry); the signal's reason
    */
   check(signal: AbortSignal): Promise<void>
 }
@@ -37,7 +37,7 @@ class RemoteEngine implements EngineHttp {
   readonly #reads: EngineReads
   readonly #config: EngineConfig
   readonly #log: Log
-  /** as the other half had them last */
+  /** last heads of the execution half */
   #heads: Heads | undefined
 
   constructor(rpc: EngineRpc, config: EngineConfig, log: Log) {
@@ -66,18 +66,18 @@ class RemoteEngine implements EngineHttp {
 
   async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
     refuseUnsupportedFork(this.#config.schedule, attributes.timestamp)
-    // sealed from the start: no time for the pool
+    // sealed from the start: there is no time for the pool
     const asked = seal?.aborted ? { ...attributes, noTxPool: true } : attributes
     const whenSealed = asked.noTxPool ? undefined : seal
     const begun = asked.noTxPool ? undefined : onSound
     const payload = (await this.#buildOnce(parent, asked, whenSealed, begun)) ?? (await this.#buildOnce(parent, asked, whenSealed))
-    if (payload === undefined) throw this.#badAnswer('engine_getPayload', 'it does not know the payload that it began to build')
+    if (payload === undefined) throw this.#badAnswer('engine_getPayload', 'the payload that it began to build is unknown to it')
     if ('kind' in payload) return payload
     const inserted = await this.insert(payload)
     return inserted.kind === 'valid' ? { kind: 'built', payload } : inserted
   }
 
-  /** undefined: the other half has forgotten the job, as a restart makes it. */
+  /** Builds a payload; undefined when the execution half has lost the job, as after a restart. */
   async #buildOnce(
     parent: BlockId,
     attributes: PayloadAttributes,
@@ -93,11 +93,11 @@ class RemoteEngine implements EngineHttp {
     if (answer.kind === 'error' && answer.code === engineApiCodes.unknownPayload) return undefined
     const payload = this.#payloadIn(method, this.#resultOf(method, answer), attributes)
     if (payload.parentHash !== parent.hash || payload.timestamp !== attributes.timestamp) {
-      throw this.#badAnswer(method, 'the payload is not the one that was asked for')
+      throw this.#badAnswer(method, 'the payload is not the requested one')
     }
     const isKept = attributes.transactions.every((raw, index) => equalBytes(raw, payload.transactions[index] ?? new Uint8Array(0)))
     const isAlone = !attributes.noTxPool || payload.transactions.length === attributes.transactions.length
-    return isKept && isAlone ? payload : { kind: 'invalid', reason: 'the execution half left out or added transactions' }
+    return isKept && isAlone ? payload : { kind: 'invalid', reason: 'the execution half omitted or added transactions' }
   }
 
   /** @returns the payload id */
@@ -109,7 +109,7 @@ class RemoteEngine implements EngineHttp {
       const known = this.#heads?.[name]
       return known && known.number <= parent.number ? known.hash : zeroHash
     })
-    // the parent is on a branch without the labels that were known: they are not named, and the next forkchoice sets them
+    // the parent is on a branch without the known labels; the request then names none, and the next forkchoice update sets them
     if (errorWith(answer, engineApiCodes.invalidForkchoice)) answer = await begin(() => zeroHash)
     const invalid = errorWith(answer, engineApiCodes.invalidAttributes)
     if (invalid) return { kind: 'invalid', reason: invalid.message }
@@ -140,7 +140,7 @@ class RemoteEngine implements EngineHttp {
     const { status, reason } = this.#statusOf(method, payloadStatus)
     if (status === 'INVALID') throw forkchoiceFault(unsafe.hash, reason)
     if (status !== 'VALID') {
-      if ((await this.payload(unsafe.hash)) === undefined) throw forkchoiceFault(unsafe.hash, 'the block is not known')
+      if ((await this.payload(unsafe.hash)) === undefined) throw forkchoiceFault(unsafe.hash, 'the block is unknown')
       throw engineFault('ENGINE_SYNCING', { endpoint: this.#rpc.endpoint, hash: unsafe.hash })
     }
     this.#heads = heads
@@ -150,7 +150,7 @@ class RemoteEngine implements EngineHttp {
     const { genesis } = this.#config
     const labelled = async (label: 'latest' | 'safe' | 'finalized'): Promise<L2Ref> => {
       const payload = (await this.#reads.block(label)) ?? (await this.#reads.block(genesis.l2.number))
-      if (payload === undefined) throw this.#badAnswer('eth_getBlockByNumber', 'it has no genesis block')
+      if (payload === undefined) throw this.#badAnswer('eth_getBlockByNumber', 'the genesis block is missing')
       return l2RefOf(this.#config, payload)
     }
     const [unsafe, safe, finalized] = [await labelled('latest'), await labelled('safe'), await labelled('finalized')]
@@ -172,15 +172,15 @@ class RemoteEngine implements EngineHttp {
     const wrong = (what: string, expected: string, found: string): Error =>
       engineFault('ENGINE_WRONG_CHAIN', { endpoint: this.#rpc.endpoint, what, expected, found })
     const chainId = this.#resultOf('eth_chainId', await this.#rpc.call('eth_chainId', [], signal))
-    if (chainId !== toQuantity(l2ChainId)) throw wrong('the chain id', toQuantity(l2ChainId), String(chainId).slice(0, 80))
+    if (chainId !== toQuantity(l2ChainId)) throw wrong('chain id', toQuantity(l2ChainId), String(chainId).slice(0, 80))
     const first = await this.#reads.block(genesis.l2.number, signal)
-    if (first?.blockHash !== genesis.l2.hash) throw wrong('the genesis block', genesis.l2.hash, first?.blockHash ?? 'none')
+    if (first?.blockHash !== genesis.l2.hash) throw wrong('genesis block', genesis.l2.hash, first?.blockHash ?? 'none')
     const used = usedMethods(schedule)
     const offered = await this.#rpc.call('engine_exchangeCapabilities', [used], signal)
-    if (offered.kind === 'error' || !Array.isArray(offered.result)) return // an older half does not tell
+    if (offered.kind === 'error' || !Array.isArray(offered.result)) return // an older execution half does not report its methods
     const known: readonly unknown[] = offered.result
     const missing = used.filter((method) => !known.includes(method))
-    if (missing.length > 0) this.#log.warn('the execution half lacks methods', { methods: missing.join(' ') })
+    if (missing.length > 0) this.#log.warn('execution half lacks methods', { methods: missing.join(' ') })
   }
 
   #resultOf(asked: string, answer: RpcOutcome): unknown {
@@ -191,7 +191,7 @@ class RemoteEngine implements EngineHttp {
   #statusOf(asked: string, value: unknown): Status {
     const { status, validationError } = (value ?? {}) as { status?: unknown; validationError?: unknown }
     if (typeof status !== 'string') throw this.#badAnswer(asked, 'no payload status')
-    return { status, reason: typeof validationError === 'string' ? validationError.slice(0, 500) : 'the execution half gives no reason' }
+    return { status, reason: typeof validationError === 'string' ? validationError.slice(0, 500) : 'the execution half returned no reason' }
   }
 
   #badAnswer(asked: string, reason: string): Error {
@@ -218,17 +218,17 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 const forkchoiceFault = (hash: Hash, reason: string): Error => engineFault('INVALID_FORKCHOICE', { label: 'unsafe', hash, reason })
 
-/** Other halves name their Engine API by `ws://` too; HTTP is served on the same port. */
+/** Converts `ws://` to `http://`. Other clients also name their Engine API by `ws://`; the same port serves HTTP. */
 export function httpUrlOf(url: string): string {
   return url.replace(/^ws(s?):/i, 'http$1:')
 }
 
 /**
- * An execution half elsewhere as an `Engine`. Every request carries a token of its own; connections are kept alive; nothing is tried again here.
- * What it says of blocks and storage roots is proved by hashes.
+ * Creates an `Engine` over an execution half in another process. Every request has a token of its own; connections are kept alive; there are no
+ * retries here. Blocks and storage roots are verified by hashes.
  */
 export function createEngineHttp(deps: EngineHttpDeps, options: EngineHttpOptions): EngineHttp {
   const url = httpUrlOf(options.url)
-  if (url !== options.url) deps.log.warn('the engine is asked over HTTP, not over a WebSocket', { endpoint: new URL(url).host })
+  if (url !== options.url) deps.log.warn('engine called over HTTP instead of WebSocket', { endpoint: new URL(url).host })
   return new RemoteEngine(createEngineRpc(deps, { ...options, url }), options.config, deps.log)
 }

@@ -10,20 +10,20 @@ import { payloadOfBlockJson } from './blockJson.ts'
 import type { EngineRpc } from './engineRpc.ts'
 import { engineFault } from './faults.ts'
 
-/** What an execution half elsewhere is asked through its `eth_` methods, everything proved. Faults as of `EngineRpc`, and ENGINE_ERROR. */
+/** Reads from an execution half in another process by `eth_` methods, verified by hashes. Faults are those of `EngineRpc`, and ENGINE_ERROR. */
 export interface EngineReads {
-  /** undefined: there is none, or nothing has the label yet */
+  /** Returns a block; undefined when it is unknown, or the label has no block yet */
   block(at: number | Hash | 'latest' | 'safe' | 'finalized', signal?: AbortSignal): Promise<Payload | undefined>
-  /** Proved against the state root of the block; undefined: its state is not retained. */
+  /** Returns the storage root, verified against the block's state root; undefined when the state is not retained. */
   storageRoot(account: Address, block: Hash, stateRoot: Hash): Promise<Hash | undefined>
-  /** Runs a parser of an answer. @throws Fault ENGINE_BAD_ANSWER (retry) */
+  /** Runs a parser of a response. @throws Fault ENGINE_BAD_ANSWER (retry) */
   checked<T>(asked: string, parse: () => T): T
 }
 
-/** How halves say that a block is not there, besides null. */
+/** Error messages by which execution halves report an unknown block, besides null. */
 const unknownBlock = /(?:block|header)\b.* not (?:found|available)|unknown block|not found/i
 const methodNotFound = -32_601
-/** How they say that the state of a block is not retained: pruned history, missing trie node, outside the window of proofs. */
+/** Error codes for state that is not retained: pruned history, missing trie node, block outside the proof window. */
 const prunedCodes: readonly number[] = [4_444, -32_000, -32_001, -32_602]
 
 function storageRootIn(leaf: Uint8Array): Hash {
@@ -58,7 +58,7 @@ export function createEngineReads(rpc: EngineRpc): EngineReads {
       if (answer.result === null) return undefined
       const payload = checked(method, () => payloadOfBlockJson(answer.result))
       if ((isHash && payload.blockHash !== at) || (typeof at === 'number' && payload.blockNumber !== at)) {
-        throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked: method, reason: `block ${payload.blockHash}, ${at} was asked for` })
+        throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked: method, reason: `returned block ${payload.blockHash}, requested ${at}` })
       }
       return payload
     },
@@ -72,7 +72,7 @@ export function createEngineReads(rpc: EngineRpc): EngineReads {
       return checked(asked, () => {
         const nodes = listOf(objectOf(answer.result, 'proof')['accountProof'], 'account proof').map((node) => fromHex(String(node)))
         const verdict = verifyProof(stateRoot, keccak256(fromHex(account)), nodes)
-        if (verdict.kind === 'invalid') throw new ShapeError(`the proof shows nothing: ${verdict.reason}`)
+        if (verdict.kind === 'invalid') throw new ShapeError(`proof is invalid: ${verdict.reason}`)
         return verdict.kind === 'absent' ? emptyRoot : storageRootIn(verdict.value)
       })
     },

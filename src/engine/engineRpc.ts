@@ -13,11 +13,11 @@ export type EngineRpcDeps = {
 
 export type EngineRpcOptions = {
   readonly url: string
-  /** 32 bytes; asked for at each request, so that a file may be replaced */
+  /** 32 bytes; called for each request, so that the file can be replaced */
   readonly jwtSecret: () => Uint8Array
-  /** for a read; a call that may execute a block has `executionFactor` times as long */
+  /** time-out of a read; a call that may execute a block has `executionFactor` times as long */
   readonly timeoutMs: number
-  /** ends the calls that have no signal of their own, when nobody waits for them any more */
+  /** aborts calls without a signal of their own when the node stops */
   readonly stop?: AbortSignal
 }
 
@@ -25,20 +25,23 @@ export type RpcOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
 
-/** JSON-RPC to an execution half, each request with a token of its own. */
+/** JSON-RPC client of an execution half; each request has a token of its own. */
 export interface EngineRpc {
   /** host and port, for messages */
   readonly endpoint: string
-  /** @throws Fault ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_METHOD_MISSING (retry); the signal's reason */
+  /**
+   * Sends a call.
+   * @throws Fault ENGINE_UNREACHABLE, ENGINE_UNAUTHORIZED, ENGINE_BAD_ANSWER, ENGINE_METHOD_MISSING (retry); the signal's reason
+   */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<RpcOutcome>
 }
 
 const executionFactor = 6
 /** @see JSON-RPC 2.0, "Error object" */
 const methodNotFound = -32601
-/** Older halves lack it. */
+/** Method that older execution halves lack. */
 const optionalMethod = 'engine_exchangeCapabilities'
-/** A block of 2^30 gas of calldata is below it. */
+/** Limit of a response: larger than a block with 2^30 gas of calldata. */
 const maxAnswerBytes = 160_000_000
 const maxMessageLength = 500
 
@@ -47,7 +50,7 @@ function callOf(method: string): EngineCall {
   return (name as EngineCall | undefined) ?? 'read'
 }
 
-/** Undefined when it is no answer of JSON-RPC. */
+/** Decodes a JSON-RPC response; undefined when it is malformed. */
 function outcomeOf(json: unknown): RpcOutcome | undefined {
   if (typeof json !== 'object' || json === null) return undefined
   const { result, error } = json as { result?: unknown; error?: unknown }

@@ -4,12 +4,12 @@ export const engineFault = defineFaults({
   MALFORMED_PAYLOAD: {
     severity: 'fatal',
     says: (d: { what: string; key: string; reason: string }) => `${d.what}: ${d.key}: ${d.reason}`,
-    fix: 'check that the file or client gives Engine API payloads',
+    fix: 'check that the file or client contains Engine API payloads',
   },
   UNKNOWN_PARENT: {
     severity: 'reset',
-    says: (d: { hash: string; number: number }) => `block ${d.number} ${d.hash}, to build on, is not known to the execution half`,
-    fix: 'nothing: what is missing is fetched or derived again from a block that is known',
+    says: (d: { hash: string; number: number }) => `parent block ${d.number} ${d.hash} is unknown to the execution half`,
+    fix: 'nothing, missing blocks are fetched or derived again from a known block',
   },
   BLOCK_NOT_EXECUTED: {
     severity: 'retry',
@@ -18,48 +18,48 @@ export const engineFault = defineFaults({
   },
   INVALID_FORKCHOICE: {
     severity: 'reset',
-    says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} is refused: ${d.reason}`,
-    fix: 'nothing: derivation starts again from heads that are known',
+    says: (d: { label: string; hash: string; reason: string }) => `${d.label} head ${d.hash} was refused: ${d.reason}`,
+    fix: 'nothing, derivation restarts from known heads',
   },
   ENGINE_UNREACHABLE: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; reason: string; retryAfterMs?: number }) =>
       `the execution half at ${d.endpoint} does not answer ${d.asked}: ${d.reason}`,
-    fix: 'check that the execution half runs and listens there: --engine=URL; it is asked again until it answers',
+    fix: 'check that the execution half runs and listens there: --engine=URL; requests are retried until it responds',
   },
   ENGINE_UNAUTHORIZED: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; status: number; says: string }) =>
       `the execution half at ${d.endpoint} refuses ${d.asked} with HTTP ${d.status}${d.says === '' ? '' : `: ${d.says}`}`,
-    fix: 'give both halves the same secret (--jwt=FILE here, often --authrpc.jwtsecret there) and clocks that agree within a minute',
+    fix: 'configure the same secret on both halves (--jwt=FILE here, often --authrpc.jwtsecret there), and synchronise their clocks to within a minute',
   },
   ENGINE_WRONG_CHAIN: {
     severity: 'fatal',
     says: (d: { endpoint: string; what: string; expected: string; found: string }) =>
-      `the execution half at ${d.endpoint} is of another chain: ${d.what} is ${d.found}, ${d.expected} expected`,
-    fix: 'name an execution half of this chain (--engine=URL), or the network that it has (--network)',
+      `the execution half at ${d.endpoint} serves another chain: ${d.what} is ${d.found}, expected ${d.expected}`,
+    fix: 'configure an execution half of this chain (--engine=URL), or the network that it serves (--network)',
   },
   ENGINE_BAD_ANSWER: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; reason: string }) =>
-      `the execution half at ${d.endpoint} answers ${d.asked} with something else: ${d.reason}`,
-    fix: 'check that the URL is that of an Engine API (--engine=URL, port 8551 as a rule) and that nothing between changes its answers',
+      `the execution half at ${d.endpoint} sends an invalid response to ${d.asked}: ${d.reason}`,
+    fix: 'check that the URL is an Engine API (--engine=URL, usually port 8551) and that no proxy changes its responses',
   },
   ENGINE_ERROR: {
     severity: 'retry',
     says: (d: { endpoint: string; asked: string; code: number; message: string }) =>
       `the execution half at ${d.endpoint} answers ${d.asked} with error ${d.code}: ${d.message}`,
-    fix: 'read the log of the execution half; a version of it that knows the latest fork may be needed',
+    fix: 'read the log of the execution half; it may need a version that supports the latest fork',
   },
   ENGINE_METHOD_MISSING: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; message: string }) => `${d.endpoint} does not know ${d.asked}: ${d.message}`,
-    fix: 'that is no Engine API, or an old one: name the port of the Engine API, 8551 as a rule, not that of JSON-RPC (--engine=URL)',
+    says: (d: { endpoint: string; asked: string; message: string }) => `${d.endpoint} does not support ${d.asked}: ${d.message}`,
+    fix: 'configure the port of a current Engine API, usually 8551, not the port of JSON-RPC (--engine=URL)',
   },
   ENGINE_SYNCING: {
     severity: 'retry',
     says: (d: { endpoint: string; hash: string }) =>
-      `the execution half at ${d.endpoint} is syncing and does not take ${d.hash} as its head yet`,
-    fix: 'wait until it is done; its own log says how far it is',
+      `the execution half at ${d.endpoint} is syncing and does not accept head ${d.hash} yet`,
+    fix: 'wait until it has synced; its log shows the progress',
   },
 })

@@ -16,22 +16,22 @@ export const bytesField = z
 export const bloomField = fixed(256, '256 hex bytes').transform(decoded)
 export const bytes8Field = fixed(8, '8 hex bytes').transform(decoded)
 
-/** A quantity of at most `bytes` bytes. */
+/** Quantity of at most `bytes` bytes. */
 export const quantityField = (bytes: number): z.ZodPipe<z.ZodString, z.ZodTransform<bigint, string>> =>
   z
     .string()
     .regex(new RegExp(`^0x[0-9a-fA-F]{1,${bytes * 2}}$`), { error: `quantity of at most ${bytes} bytes expected` })
     .transform((text) => BigInt(text))
 
-/** A quantity below 2^53. */
+/** Quantity below 2^53. */
 export const safeField = quantityField(8)
   .refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER), { error: 'quantity below 2^53 expected' })
   .transform(Number)
 
 /**
- * The value that a JSON document describes; absent and `null` optional fields are left out.
- * @param what the document, for the message
- * @throws Fault MALFORMED_PAYLOAD (fatal) naming the first bad field
+ * Parses the fields of a JSON document; absent and `null` optional fields are omitted.
+ * @param what name of the document, for the message
+ * @throws Fault MALFORMED_PAYLOAD (fatal) with the first invalid field
  */
 export function parseFields<T extends z.ZodType>(schema: T, json: unknown, what: string): z.output<T> {
   const result = schema.safeParse(json)
@@ -44,7 +44,7 @@ export function parseFields<T extends z.ZodType>(schema: T, json: unknown, what:
   })
 }
 
-/** The object without the fields that are null or undefined. */
+/** Returns the object without null and undefined fields. */
 export function withoutNulls<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], null | undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null && field !== undefined)) as never
 }

@@ -4,14 +4,14 @@ import type { Header } from '#types/header'
 import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
-/** Header fields that no block of ours differs in. */
+/** Header fields that are equal in all blocks of an OP-Stack chain. */
 export const constantFields: Pick<Header, 'ommersHash' | 'difficulty' | 'nonce'> = {
   ommersHash: emptyOmmersHash,
   difficulty: 0n,
   nonce: new Uint8Array(8),
 }
 
-/** The header that a payload of the right shape describes; its hash is not compared with the payload's. */
+/** Returns the header of a payload of the right shape; its hash is not compared with the payload's. */
 export function headerOfPayload(schedule: ForkSchedule, payload: Payload): Header {
   const { blobGasUsed, excessBlobGas, parentBeaconBlockRoot } = payload
   const withdrawalsRoot = payload.withdrawalsRoot ?? (isActive(schedule, 'canyon', payload.timestamp) ? emptyRoot : undefined)
@@ -38,7 +38,7 @@ export function headerOfPayload(schedule: ForkSchedule, payload: Payload): Heade
   }
 }
 
-/** The payload of a block with this header; its hash and that the transactions have its root are the caller's to prove. */
+/** Returns the payload of a block with this header. The caller has verified its hash and its transactions root. */
 export function payloadOfHeader(header: Header, hash: Hash, transactions: readonly Uint8Array[]): Payload {
   const { blobGasUsed, excessBlobGas, parentBeaconBlockRoot, withdrawalsRoot, requestsHash } = header
   return {
@@ -59,7 +59,7 @@ export function payloadOfHeader(header: Header, hash: Hash, transactions: readon
     ...(withdrawalsRoot !== undefined && { withdrawals: [] as const }),
     ...(blobGasUsed !== undefined && { blobGasUsed }),
     ...(excessBlobGas !== undefined && { excessBlobGas }),
-    // from Isthmus the withdrawals root says something, and the header has a requests hash
+    // from Isthmus on the withdrawals root has a meaning, and the header has a requests hash
     ...(withdrawalsRoot !== undefined && requestsHash !== undefined && { withdrawalsRoot }),
     ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
   }

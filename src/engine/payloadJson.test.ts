@@ -6,7 +6,7 @@ import { encodePayload, parseAttributes, parsePayload } from './payloadJson.ts'
 const word = (digit: string) => `0x${digit.repeat(64)}`
 const address = `0x${'ab'.repeat(20)}`
 
-/** Fields that a payload of every fork has. */
+/** Fields of a payload in every fork. */
 const bedrock = {
   parentHash: word('1'),
   feeRecipient: address,
@@ -32,17 +32,17 @@ describe('engine/payloadJson: payloads', () => {
     ['Bedrock', bedrock],
     ['Canyon', { ...bedrock, withdrawals: [] }],
     ['Isthmus', isthmus],
-  ])('%s: what is read is written again', (_fork, json) => {
+  ])('%s: encodes a parsed payload to the same JSON', (_fork, json) => {
     expect(encodePayload(parsePayload(json))).toEqual(json)
   })
 
-  it('null and unknown fields are as if they were not there', () => {
+  it('null and unknown fields are ignored', () => {
     const payload = parsePayload({ ...bedrock, withdrawals: null, depositRequests: null, later: '0x1' })
     expect(encodePayload(payload)).toEqual(bedrock)
     expect(payload).not.toHaveProperty('withdrawals')
   })
 
-  it('the parent beacon block root comes from beside the payload', () => {
+  it('takes the parent beacon block root from the separate parameter', () => {
     expect(parsePayload(isthmus, parseHash(word('9'))).parentBeaconBlockRoot).toBe(word('9'))
     expect(parsePayload(isthmus)).not.toHaveProperty('parentBeaconBlockRoot')
   })
@@ -58,13 +58,13 @@ describe('engine/payloadJson: payloads', () => {
     ['transactions.1', '0x123'],
     ['withdrawals', [{}]],
     ['baseFeePerGas', '12'],
-  ])('%s %j is refused and named (MALFORMED_PAYLOAD)', (key, value) => {
+  ])('refuses and names %s %j (MALFORMED_PAYLOAD)', (key, value) => {
     const [field = '', index] = key.split('.')
     const json = { ...bedrock, [field]: index === undefined ? value : ['0x', value] }
     expect(() => parsePayload(json)).toThrow(refusal(key))
   })
 
-  it.each([[null], ['payload'], [[]]])('%j is no payload (MALFORMED_PAYLOAD)', (json) => {
+  it.each([[null], ['payload'], [[]]])('refuses %j as a payload (MALFORMED_PAYLOAD)', (json) => {
     expect(() => parsePayload(json)).toThrow(expect.objectContaining({ code: 'MALFORMED_PAYLOAD' }))
   })
 })
@@ -83,14 +83,14 @@ describe('engine/payloadJson: attributes', () => {
     minBaseFee: 1_500_000_000,
   }
 
-  it('the OP fields are read; the minimum base fee is a number or a quantity', () => {
+  it('reads the OP fields; the minimum base fee is a number or a quantity', () => {
     const attributes = parseAttributes(jovian)
     expect(attributes).toMatchObject({ timestamp: 0x6b0177e2, noTxPool: true, gasLimit: 30_000_000n, minBaseFee: 1_500_000_000n })
     expect(toHex(attributes.eip1559Params ?? new Uint8Array(0))).toBe(jovian.eip1559Params)
     expect(parseAttributes({ ...jovian, minBaseFee: '0x9' }).minBaseFee).toBe(9n)
   })
 
-  it('without them there are no transactions, and the pool is asked', () => {
+  it('without them there are no transactions, and the pool is used', () => {
     const { transactions: _transactions, noTxPool: _pool, eip1559Params: _params, minBaseFee: _fee, ...plain } = jovian
     const attributes = parseAttributes({ ...plain, withdrawals: null })
     expect(attributes).toMatchObject({ transactions: [], noTxPool: false })
@@ -103,7 +103,7 @@ describe('engine/payloadJson: attributes', () => {
     ['minBaseFee', -1],
     ['noTxPool', 'yes'],
     ['withdrawals', [{}]],
-  ])('%s %j is refused and named (MALFORMED_PAYLOAD)', (key, value) => {
+  ])('refuses and names %s %j (MALFORMED_PAYLOAD)', (key, value) => {
     expect(() => parseAttributes({ ...jovian, [key]: value })).toThrow(refusal(key))
   })
 })

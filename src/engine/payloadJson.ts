@@ -14,7 +14,7 @@ import {
   withoutNulls,
 } from './jsonFields.ts'
 
-/** More withdrawals than none cannot be valid: they are refused here. */
+/** Withdrawals must be an empty list; others are refused here. */
 const noWithdrawals = z
   .array(z.unknown())
   .max(0, { error: 'withdrawals are not empty' })
@@ -42,8 +42,8 @@ const payloadFields = z.object({
 })
 
 /**
- * An execution payload of the Engine API, any version. Unknown fields are passed over.
- * @param parentBeaconBlockRoot travels beside the payload
+ * Parses an execution payload of any version of the Engine API; unknown fields are ignored.
+ * @param parentBeaconBlockRoot a separate parameter of the method
  * @throws Fault MALFORMED_PAYLOAD (fatal)
  */
 export function parsePayload(json: unknown, parentBeaconBlockRoot?: Hash): Payload {
@@ -52,7 +52,7 @@ export function parsePayload(json: unknown, parentBeaconBlockRoot?: Hash): Paylo
   return { ...common, ...optional }
 }
 
-/** The payload as the Engine API writes it; the parent beacon block root travels beside it. */
+/** Encodes the payload for the Engine API. The parent beacon block root is a separate parameter there. */
 export function encodePayload(payload: Payload): Readonly<Record<string, Hex | readonly Hex[]>> {
   const { blobGasUsed, excessBlobGas } = payload
   return {
@@ -91,7 +91,7 @@ const attributesFields = z.object({
 })
 
 /**
- * Payload attributes of the Engine API with the OP fields.
+ * Parses payload attributes of the Engine API with the OP fields.
  * @throws Fault MALFORMED_PAYLOAD (fatal)
  */
 export function parseAttributes(json: unknown): PayloadAttributes {
@@ -105,7 +105,7 @@ export function parseAttributes(json: unknown): PayloadAttributes {
   }
 }
 
-/** The attributes as the Engine API writes them; `parentBeaconBlockRoot` is one of them. */
+/** Encodes the attributes for the Engine API, including `parentBeaconBlockRoot`. */
 export function encodeAttributes(attributes: PayloadAttributes): Readonly<Record<string, Hex | readonly Hex[] | boolean | number>> {
   const { withdrawals, parentBeaconBlockRoot, eip1559Params, minBaseFee } = attributes
   return {
@@ -118,7 +118,7 @@ export function encodeAttributes(attributes: PayloadAttributes): Readonly<Record
     noTxPool: attributes.noTxPool,
     gasLimit: toQuantity(attributes.gasLimit),
     ...(eip1559Params !== undefined && { eip1559Params: toHex(eip1559Params) }),
-    // other clients read a JSON number only, and a minimum base fee is far below 2^53 wei
+    // other clients accept a JSON number only, and a minimum base fee is far below 2^53 wei
     ...(minBaseFee !== undefined && {
       minBaseFee: minBaseFee <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(minBaseFee) : toQuantity(minBaseFee),
     }),

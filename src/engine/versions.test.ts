@@ -12,7 +12,7 @@ import {
   newPayloadRefusal,
 } from './versions.ts'
 
-/** Each fork 100 s after the one before. */
+/** Each fork is 100 s after the fork before it. */
 const schedule: ForkSchedule = Object.fromEntries(forks.map((fork, index) => [fork, index * 100]))
 const at = (fork: (typeof forks)[number]): number => schedule[fork] ?? expect.fail(fork)
 
@@ -48,7 +48,7 @@ const attributesAt = (timestamp: number): PayloadAttributes => ({
   ...(timestamp >= at('jovian') && { minBaseFee: 0n }),
 })
 
-/** Which versions take a block of each time: the last second before an activation, and the activation. */
+/** Versions that accept a block of each time: the last second before an activation, and the activation. */
 const rows: readonly [string, number, readonly NewPayloadVersion[], readonly ForkchoiceVersion[], readonly GetPayloadVersion[]][] = [
   ['Bedrock', at('canyon') - 1, [1, 2], [1, 2], [1, 2]],
   ['Canyon', at('canyon'), [2], [2], [2]],
@@ -61,7 +61,7 @@ const rows: readonly [string, number, readonly NewPayloadVersion[], readonly For
 ]
 
 describe('engine/versions', () => {
-  it.each(rows)('%s: other versions than its own are refused as of another fork', (_name, time, newPayload, forkchoice, getPayload) => {
+  it.each(rows)('%s: refuses versions of another fork', (_name, time, newPayload, forkchoice, getPayload) => {
     for (const version of [1, 2, 3, 4, 5] as const) {
       const refusal = newPayloadRefusal(schedule, version, payloadAt(time))
       expect(refusal?.kind).toBe(newPayload.includes(version) ? undefined : 'unsupported-fork')
@@ -73,14 +73,14 @@ describe('engine/versions', () => {
     }
   })
 
-  it.each(rows)('%s: what we ask with is what is taken', (_name, time, newPayload, forkchoice, getPayload) => {
+  it.each(rows)('%s: the versions that the client uses are accepted', (_name, time, newPayload, forkchoice, getPayload) => {
     const versions = methodVersionsAt(schedule, time)
     expect(newPayload).toContain(versions.newPayload)
     expect(forkchoice).toContain(versions.forkchoiceUpdated)
     expect(getPayload).toContain(versions.getPayload)
   })
 
-  it.each(rows)('%s: a field more or less than its fork has is a wrong structure, and is named', (_name, time) => {
+  it.each(rows)('%s: refuses and names a missing or additional field', (_name, time) => {
     const { newPayload, forkchoiceUpdated } = methodVersionsAt(schedule, time)
     const everything = { ...payloadAt(at('azul')), timestamp: time }
     for (const field of ['withdrawals', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'withdrawalsRoot'] as const) {

@@ -5,7 +5,7 @@ export type NewPayloadVersion = 1 | 2 | 3 | 4 | 5
 export type ForkchoiceVersion = 1 | 2 | 3
 export type GetPayloadVersion = 1 | 2 | 3 | 4 | 5
 
-/** The forks that changed what the Engine API carries, by the version of the payload they brought. */
+/** Forks that changed payloads of the Engine API, with the version of the payload that they introduced. */
 const payloadForks: readonly (readonly [GetPayloadVersion, Fork])[] = [
   [5, 'azul'],
   [4, 'isthmus'],
@@ -13,17 +13,17 @@ const payloadForks: readonly (readonly [GetPayloadVersion, Fork])[] = [
   [2, 'canyon'],
 ]
 
-/** Version of the payload of a block of this time (seconds): the one of `engine_getPayload` that gives it, 2 for the first two. */
+/** Returns the version of the payload of a block of this time (seconds): that of its `engine_getPayload`, where V2 also returns version 1. */
 export function payloadVersionAt(schedule: ForkSchedule, timestamp: number): GetPayloadVersion {
   return payloadForks.find(([, fork]) => isActive(schedule, fork, timestamp))?.[0] ?? 1
 }
 
-/** Which payloads each version of a method takes or gives. Azul brings a fifth getPayload and no other method. */
+/** Payload versions that each version of a method accepts or returns. Azul introduced getPayloadV5 and no other method. */
 const newPayloadTakes: Readonly<Record<NewPayloadVersion, readonly GetPayloadVersion[]>> = { 1: [1], 2: [1, 2], 3: [3], 4: [4, 5], 5: [] }
 const getPayloadGives: Readonly<Record<GetPayloadVersion, readonly GetPayloadVersion[]>> = { 1: [1], 2: [1, 2], 3: [3], 4: [4], 5: [5] }
 const forkchoiceTakes: Readonly<Record<ForkchoiceVersion, readonly GetPayloadVersion[]>> = { 1: [1], 2: [1, 2], 3: [3, 4, 5] }
 
-/** The newest version of each method that a block of this time (seconds) asks for. */
+/** Returns the newest version of each method for a block of this time (seconds). */
 export function methodVersionsAt(
   schedule: ForkSchedule,
   timestamp: number,
@@ -39,8 +39,8 @@ export function methodVersionsAt(
 const named = (name: string, versions: readonly number[]): readonly string[] => versions.map((version) => `${name}V${version}`)
 
 /**
- * The methods that the blocks of a chain ask for, from its first to its last planned fork: a chain without Azul needs no fifth getPayload. V1 of
- * newPayload and getPayload are never used: V2 takes their payloads, and some halves lack them.
+ * Returns the methods that the blocks of a chain require, from its first to its last planned fork: a chain without Azul needs no getPayloadV5. V1 of
+ * newPayload and getPayload are never used: V2 accepts their payloads, and some clients lack V1.
  */
 export function usedMethods(schedule: ForkSchedule): readonly string[] {
   return [
@@ -54,10 +54,10 @@ export type VersionRefusal = { readonly kind: 'unsupported-fork' | 'structure'; 
 
 const wrongFork = (method: string, version: number, timestamp: number): VersionRefusal => ({
   kind: 'unsupported-fork',
-  reason: `${method}V${version} is not for a block of time ${timestamp}`,
+  reason: `${method}V${version} does not support a block of time ${timestamp}`,
 })
 
-/** The first field that is there and should not be, or the other way round. */
+/** Returns the first field that is present but not allowed, or missing but required. */
 function structureRefusal(fields: readonly (readonly [string, unknown, boolean])[]): VersionRefusal | undefined {
   for (const [name, value, isExpected] of fields) {
     if ((value !== undefined) === isExpected) continue
@@ -67,7 +67,7 @@ function structureRefusal(fields: readonly (readonly [string, unknown, boolean])
 }
 
 /**
- * Why a payload does not fit the version of `engine_newPayload`, or undefined.
+ * Returns the reason why a payload does not fit the version of `engine_newPayload`, or undefined.
  * @see execution-apis, engine/{shanghai,cancun,prague}.md; specs protocol/exec-engine.md, "Engine API"
  */
 export function newPayloadRefusal(schedule: ForkSchedule, version: NewPayloadVersion, payload: Payload): VersionRefusal | undefined {
@@ -82,7 +82,7 @@ export function newPayloadRefusal(schedule: ForkSchedule, version: NewPayloadVer
   ])
 }
 
-/** Why attributes do not fit the version of `engine_forkchoiceUpdated`, or undefined. */
+/** Returns the reason why attributes do not fit the version of `engine_forkchoiceUpdated`, or undefined. */
 export function attributesRefusal(
   schedule: ForkSchedule,
   version: ForkchoiceVersion,
@@ -99,7 +99,7 @@ export function attributesRefusal(
   ])
 }
 
-/** Why a version of `engine_getPayload` does not give a payload, or undefined. */
+/** Returns the reason why a version of `engine_getPayload` does not return a payload, or undefined. */
 export function getPayloadRefusal(schedule: ForkSchedule, version: GetPayloadVersion, timestamp: number): VersionRefusal | undefined {
   const isGiven = getPayloadGives[version].includes(payloadVersionAt(schedule, timestamp))
   return isGiven ? undefined : wrongFork('engine_getPayload', version, timestamp)
