@@ -2,7 +2,7 @@ import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { keccak256Text } from '#lib/keccak'
 import { type Address, type Hash, hashFromBytes } from '#types/ids'
 
-/** An argument of a contract call, as far as the devnet's helpers need them. */
+/** Argument of a contract call, of the types that the devnet uses. */
 export type AbiValue = bigint | boolean | Address | Uint8Array
 
 const word = (value: bigint): Uint8Array => bytesFromBigint(value, 32)
@@ -13,7 +13,7 @@ function tail(bytes: Uint8Array): Uint8Array {
   return concatBytes(word(BigInt(bytes.length)), bytes, padding)
 }
 
-/** Arguments in the ABI of contracts: numbers, booleans and addresses as words, bytes behind them. */
+/** Encodes arguments in the contract ABI: numbers, booleans and addresses as words, bytes after them. */
 export function encodeArguments(values: readonly AbiValue[]): Uint8Array {
   let offset = values.length * wordBytes
   const heads: Uint8Array[] = []
@@ -31,10 +31,10 @@ export function encodeArguments(values: readonly AbiValue[]): Uint8Array {
   return concatBytes(...heads, ...tails)
 }
 
-/** Calldata of a function by its signature: `transfer(address,uint256)`. */
+/** Encodes the calldata of a function by its signature: `transfer(address,uint256)`. */
 export function encodeCall(signature: string, values: readonly AbiValue[]): Uint8Array {
   return concatBytes(keccak256Text(signature).subarray(0, 4), encodeArguments(values))
 }
 
-/** First topic of an event by its signature. */
+/** Returns the first topic of an event by its signature. */
 export const eventTopic = (signature: string): Hash => hashFromBytes(keccak256Text(signature))

@@ -3,7 +3,7 @@ import { english, generateMnemonic, mnemonicToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
 import { devnetAccounts, maxAccounts, testMnemonic } from './accounts.ts'
 
-/** As viem derives it. */
+/** Derives an account with viem. */
 function judged(words: string, accountIndex: number, addressIndex: number): { address: string; privateKey: string } {
   const account = mnemonicToAccount(words, { accountIndex, addressIndex })
   const { privateKey } = account.getHdKey()
@@ -15,13 +15,13 @@ it.each([
   ['the test mnemonic', testMnemonic],
   ['any mnemonic', generateMnemonic(english)],
   ['24 words', generateMnemonic(english, 256)],
-])('devnet/accounts: accounts of %s are those that viem derives', (_what, words) => {
+])('devnet/accounts: derives the same accounts as viem from %s', (_what, words) => {
   const { accounts, roles } = devnetAccounts(words, 10)
   expect(accounts).toEqual(Array.from({ length: 10 }, (_, at) => judged(words, 0, at)))
   expect([roles.batcher, roles.owner]).toEqual([judged(words, 1, 0), judged(words, 1, 1)])
 })
 
-it('devnet/accounts: the first ones are the well-known ones', () => {
+it('devnet/accounts: the first accounts are the well-known ones', () => {
   expect(devnetAccounts(testMnemonic, 1).accounts).toEqual([
     {
       address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
@@ -32,15 +32,15 @@ it('devnet/accounts: the first ones are the well-known ones', () => {
 
 it.each([
   ['a wrong checksum', testMnemonic.replace('junk', 'test')],
-  ['a word that is none', testMnemonic.replace('junk', 'junkk')],
+  ['an unknown word', testMnemonic.replace('junk', 'junkk')],
   ['too few words', 'test junk'],
   ['nothing', ''],
-])('devnet/accounts: words with %s are refused and not repeated (BAD_MNEMONIC)', (_what, words) => {
+])('devnet/accounts: refuses words with %s without repeating them (BAD_MNEMONIC)', (_what, words) => {
   expect(() => devnetAccounts(words, 1)).toThrow(
     expect.objectContaining({ code: 'BAD_MNEMONIC', message: expect.not.stringMatching(/junk|test/) }),
   )
 })
 
-it.each([0, -1, 1.5, maxAccounts + 1, Number.NaN])('devnet/accounts: %d accounts are a mistake of the caller', (count) => {
+it.each([0, -1, 1.5, maxAccounts + 1, Number.NaN])('devnet/accounts: refuses %d accounts (RangeError)', (count) => {
   expect(() => devnetAccounts(testMnemonic, count)).toThrow(RangeError)
 })

@@ -8,12 +8,12 @@ import { addressFromBytes } from '#types/ids'
 import { devnetFault } from './faults.ts'
 import type { DevnetAccount } from './ports.ts'
 
-/** The words that every development chain uses: whoever knows them has the keys. */
+/** Mnemonic of most development chains. Its keys are public. */
 export const testMnemonic = 'test test test test test test test test test test test junk'
-/** More accounts than anybody needs; each costs some milliseconds at the start. */
+/** Maximum number of accounts; each costs some milliseconds at the start. */
 export const maxAccounts = 100
 
-/** Accounts of the devnet itself, under another branch of the same words (`m/44'/60'/1'/0/…`), so that they are none of those it tells of. */
+/** Accounts of the devnet itself, under another branch of the mnemonic (`m/44'/60'/1'/0/…`), so that they differ from the listed accounts. */
 export type DevnetRoles = {
   /** posts to L1 */
   readonly batcher: DevnetAccount
@@ -21,7 +21,7 @@ export type DevnetRoles = {
   readonly owner: DevnetAccount
 }
 
-/** Whether these are words of BIP-39's English list with a right checksum. */
+/** Returns whether these are words of BIP-39's English list with a valid checksum. */
 export const isMnemonic = (words: string): boolean => validateMnemonic(words, wordlist)
 
 function rootOf(words: string): HDKey {
@@ -32,16 +32,16 @@ function rootOf(words: string): HDKey {
 
 function accountAt(branch: HDKey, index: number): DevnetAccount {
   const { privateKey } = branch.deriveChild(index)
-  if (!privateKey) throw new RangeError('a branch of private keys has private keys')
+  if (!privateKey) throw new RangeError('a branch of private keys has no private key')
   return { address: addressFromBytes(addressOfKey(privateKey)), privateKey: toHex(privateKey) }
 }
 
 /**
- * The accounts of a mnemonic as wallets number them: `m/44'/60'/0'/0/0`, `…/1` and so on.
+ * Returns the accounts of a mnemonic in the order of wallets: `m/44'/60'/0'/0/0`, `…/1` and so on.
  * @throws Fault BAD_MNEMONIC (fatal); RangeError unless 1 ≤ count ≤ maxAccounts
  */
 export function devnetAccounts(words: string, count: number): { readonly accounts: readonly DevnetAccount[]; readonly roles: DevnetRoles } {
-  if (!Number.isInteger(count) || count < 1 || count > maxAccounts) throw new RangeError(`${count} accounts`)
+  if (!Number.isInteger(count) || count < 1 || count > maxAccounts) throw new RangeError(`${count} accounts are not supported`)
   const root = rootOf(words)
   const people = root.derive("m/44'/60'/0'/0")
   const own = root.derive("m/44'/60'/1'/0")

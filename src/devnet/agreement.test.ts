@@ -12,7 +12,7 @@ type FakeNode = ComparedNode & { blocks: Stored[]; safe: number; finalized: numb
 
 const l1Hash = (digit: string): Hash => `0x${digit.repeat(64)}` as Hash
 
-/** Blocks up to a number, from `forkAt` on those of another branch. */
+/** Blocks up to a number; from `forkAt` on they are of another branch. */
 function chainOf(length: number, forkAt = length, branch = 'b'): Stored[] {
   const blocks: Stored[] = []
   let parentHash = zeroHash
@@ -79,7 +79,7 @@ function world(length: number, { clock = createManualClock(), prepare }: WorldOp
   return { clock, sequencer, verifier, agreement, running: agreement.run(stop.signal), stop, gauges }
 }
 
-it('devnet/agreement: compares from genesis up to the lower safe head, each block once', async () => {
+it('devnet/agreement: compares each block once, from genesis up to the lower safe head', async () => {
   const { clock, sequencer, verifier, agreement, gauges, stop, running } = world(20, {
     prepare: (node) => {
       node.safe = 12
@@ -98,14 +98,14 @@ it('devnet/agreement: compares from genesis up to the lower safe head, each bloc
   expect([sequencer.open, verifier.open]).toEqual([0, 0])
 })
 
-/** A clock on which each look takes 3 ms: four blocks fill a slice of 10 ms. */
+/** Clock on which each read takes 3 ms: four blocks fill a slice of 10 ms. */
 function slowClock(): ManualClock {
   const clock = createManualClock()
   let looks = 0
   return Object.create(clock, { elapsedMs: { value: () => clock.elapsedMs() + 3 * looks++ } }) as ManualClock
 }
 
-it('devnet/agreement: compares in slices, between which others have their turn', async () => {
+it('devnet/agreement: compares in slices, between which other tasks run', async () => {
   const { clock, sequencer, agreement } = world(100, { clock: slowClock() })
   expect(sequencer.reads).toBe(4)
   await clock.advanceToNext()
@@ -144,18 +144,18 @@ const differences: [string, (verifier: FakeNode) => void, string][] = [
     '0x',
   ],
   [
-    'a block that cannot be read',
+    'an unreadable block',
     (verifier) => {
       seventh(verifier).problem = 'entry 3 of 1'
     },
     'unreadable: entry 3 of 1',
   ],
   [
-    'a block that is missing',
+    'a missing block',
     (verifier) => {
       delete verifier.blocks[7]
     },
-    'not there',
+    'missing',
   ],
 ]
 
@@ -171,7 +171,7 @@ it.each(differences)('devnet/agreement: %s is a disagreement once both nodes had
   expect(await running).toMatchObject({ number: 7 })
 })
 
-it('devnet/agreement: a block that differs while L1 is reorganised is none', async () => {
+it('devnet/agreement: a block that differs during an L1 reorg is not a disagreement', async () => {
   const { clock, sequencer, verifier, agreement, gauges } = world(20)
   await clock.advanceMs(500)
   // the sequencer has followed the reorg, the verifier has not
@@ -186,7 +186,7 @@ it('devnet/agreement: a block that differs while L1 is reorganised is none', asy
   expect(gauges).toEqual({ compared: 19, disagreement: 0 })
 })
 
-it('devnet/agreement: one that is no longer safe is compared when it is again', async () => {
+it('devnet/agreement: compares a block again that was not safe in between', async () => {
   const { clock, sequencer, verifier, agreement } = world(20)
   await clock.advanceMs(500)
   sequencer.blocks = chainOf(20, 15)
@@ -198,7 +198,7 @@ it('devnet/agreement: one that is no longer safe is compared when it is again', 
   expect(agreement.status()).toEqual({ kind: 'agrees', compared: 14, target: 12 })
 })
 
-it('devnet/agreement: after a reorg it begins again above what is final', async () => {
+it('devnet/agreement: after a reorg it compares again from the last final block', async () => {
   const { clock, sequencer, verifier, agreement } = world(20)
   sequencer.finalized = 10
   verifier.finalized = 11
@@ -211,7 +211,7 @@ it('devnet/agreement: after a reorg it begins again above what is final', async 
   expect(sequencer.reads - before).toBe(9)
 })
 
-it('devnet/agreement: a final block that differs is a disagreement also while a node stays behind L1', async () => {
+it('devnet/agreement: a final block that differs is a disagreement even while a node is behind L1', async () => {
   const { clock, sequencer, verifier, running, gauges } = world(20, {
     prepare: (node) => {
       node.blocks = chainOf(20, 7)
@@ -228,7 +228,7 @@ it('devnet/agreement: a final block that differs is a disagreement also while a 
   expect(await running).toMatchObject({ number: 7 })
 })
 
-it('devnet/agreement: time in which the process stood still does not count', async () => {
+it('devnet/agreement: does not count the time in which the process was suspended', async () => {
   const clock = createManualClock()
   let stoodMs = 0
   const slept = Object.create(clock, { elapsedMs: { value: () => clock.elapsedMs() + stoodMs } }) as ManualClock

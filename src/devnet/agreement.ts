@@ -4,7 +4,7 @@ import { type Block, encodeBlock } from '#types/block'
 import type { Hash } from '#types/ids'
 import type { DevnetMetrics } from './metrics.ts'
 
-/** The chain of a node at one instant, as it stores it. */
+/** Snapshot of a node's stored chain. */
 export type ComparedView = Disposable & {
   readonly heads: { readonly safe: { readonly number: number }; readonly finalized: { readonly number: number } }
   canonicalHash(number: number): Hash | undefined
@@ -13,14 +13,14 @@ export type ComparedView = Disposable & {
 
 export type ComparedNode = {
   view(): ComparedView
-  /** the L1 head, once all of it is derived; undefined while there is more of L1 to read */
+  /** the L1 head, if all of L1 is derived; undefined while there is more of L1 to read */
   derivedL1Head(): Hash | undefined
 }
 
-/** The first block that is not the same on both nodes. */
+/** First block that differs between the nodes. */
 export type Difference = { readonly number: number; readonly sequencer: string; readonly verifier: string }
 
-/** `differs`: for a moment that may be L1 changing its mind; `disagrees`: it is not, and stays so. */
+/** Result of the comparison. `differs`: blocks differ now, possibly because of an L1 reorg; `disagrees`: they differ permanently. */
 export type AgreementStatus =
   | { readonly kind: 'agrees'; readonly compared: number | undefined; readonly target: number }
   | {
@@ -32,7 +32,10 @@ export type AgreementStatus =
 
 export interface Agreement {
   status(): AgreementStatus
-  /** Compares until aborted, or for ever once it is sure of a disagreement. @returns the disagreement; undefined: aborted before there was one */
+  /**
+   * Compares until aborted or until a disagreement is certain.
+   * @returns the disagreement; undefined when aborted before
+   */
   run(signal: AbortSignal): Promise<Difference | undefined>
 }
 
@@ -45,25 +48,25 @@ export type AgreementDeps = {
 }
 
 export type AgreementOptions = {
-  /** of comparing, before others have their turn */
+  /** maximum time of one comparison slice, before other tasks run */
   readonly sliceMs: number
-  /** between two looks when all is compared */
+  /** interval between comparisons when all blocks are compared */
   readonly pollMs: number
-  /** how long both nodes have derived the same L1 and still differ, until that counts */
+  /** time for which both nodes must have derived the same L1 and still differ, before it counts as a disagreement */
   readonly graceMs: number
 }
 
 export const defaultAgreementOptions: AgreementOptions = { sliceMs: 10, pollMs: 250, graceMs: 10_000 }
 
-/** A block as its store gives it, or in words why it does not. */
+/** Block as its store returns it, or the reason why it does not. */
 type Read = { readonly hash: Hash; readonly rlp: Uint8Array } | { readonly hash: undefined; readonly problem: string }
 
 function readBlock(view: ComparedView, number: number): Read {
   const hash = view.canonicalHash(number)
-  if (hash === undefined) return { hash, problem: 'not there' }
+  if (hash === undefined) return { hash, problem: 'missing' }
   try {
     const found = view.block(hash)
-    return found ? { hash, rlp: encodeBlock(found.block) } : { hash: undefined, problem: `${hash}, without its body` }
+    return found ? { hash, rlp: encodeBlock(found.block) } : { hash: undefined, problem: `${hash}, body missing` }
   } catch (error) {
     return { hash: undefined, problem: `${hash}, unreadable: ${error instanceof Error ? error.message : String(error)}` }
   }
@@ -74,24 +77,24 @@ const told = (read: Read, other: Read): string => {
   return read.hash === other.hash ? `${read.hash}, with other bytes` : read.hash
 }
 
-/** The hash of the block that both have, or how they differ. */
+/** Returns the hash of a block that both nodes have, or their difference. */
 function compare(number: number, ours: Read, theirs: Read): Hash | Difference {
   if (ours.hash !== undefined && ours.hash === theirs.hash && Buffer.compare(ours.rlp, theirs.rlp) === 0) return ours.hash
   return { number, sequencer: told(ours, theirs), verifier: told(theirs, ours) }
 }
 
-/** between two looks at a difference, in polls */
+/** maximum counted time between two observations of a difference, in polls */
 const longestLook = 4
 
 type Compared = { readonly number: number; readonly hash: Hash }
-/** `countedMs`: how long it has been seen while both had derived the same L1. */
+/** `countedMs`: time for which it was observed while both nodes had derived the same L1. */
 type Suspicion = { readonly difference: Difference; countedMs: number; seenMs: number }
 
 class SafeChainAgreement implements Agreement {
   readonly #deps: AgreementDeps
   readonly #options: AgreementOptions
   #last: Compared | undefined
-  /** compared, and final on both nodes: no L1 reorg reaches it */
+  /** last compared block that is final on both nodes: no L1 reorg reaches it */
   #firm = -1
   #target = 0
   #suspicion: Suspicion | undefined
@@ -119,7 +122,10 @@ class SafeChainAgreement implements Agreement {
     return undefined
   }
 
-  /** Compares for a moment. @returns whether there is more to compare now */
+  /**
+   * Compares blocks for one slice.
+   * @returns whether there are more blocks to compare now
+   */
   #slice(): boolean {
     using sequencer = this.#deps.sequencer.view()
     using verifier = this.#deps.verifier.view()
@@ -138,7 +144,7 @@ class SafeChainAgreement implements Agreement {
       this.#last = { number, hash: compared }
       if (elapsedMs() - beganMs >= this.#options.sliceMs) break
     }
-    // what was suspected is above both safe heads now: it is to be derived again
+    // the differing block is now above both safe heads, so it will be derived again
     if (this.#next > this.#target) this.#suspicion = undefined
     this.#firm = Math.min(this.#last?.number ?? -1, sequencer.heads.finalized.number, verifier.heads.finalized.number)
     this.#deps.metrics.compared.set({}, this.#last?.number ?? 0)
@@ -149,7 +155,7 @@ class SafeChainAgreement implements Agreement {
     return (this.#last?.number ?? -1) + 1
   }
 
-  /** What was compared and is not canonical any more is compared anew, from the final blocks on. */
+  /** Restarts the comparison after the final blocks when the last compared block is no longer canonical. */
   #followReorg(sequencer: ComparedView, verifier: ComparedView): void {
     const last = this.#last
     if (last === undefined) return
@@ -159,29 +165,32 @@ class SafeChainAgreement implements Agreement {
     this.#last = hash && { number: this.#firm, hash }
   }
 
-  /** @param isFinal on both nodes: counts also while one of them is behind L1, for no reorg will mend it */
+  /**
+   * Records a difference.
+   * @param isFinal on both nodes: counts even while a node is behind L1, because no reorg will resolve it
+   */
   #suspect(difference: Difference, isFinal: boolean): void {
     const { clock, sequencer, verifier, log, metrics } = this.#deps
     const nowMs = clock.elapsedMs()
     const before = this.#suspicion?.difference.number === difference.number ? this.#suspicion : undefined
     const head = sequencer.derivedL1Head()
     const counts = isFinal || (head !== undefined && head === verifier.derivedL1Head())
-    // a process that stood still has seen nothing meanwhile
+    // limits the counted time, because a suspended process observes nothing
     const sinceMs = Math.min(nowMs - (before?.seenMs ?? nowMs), longestLook * this.#options.pollMs)
     const countedMs = (before?.countedMs ?? 0) + (before && counts ? sinceMs : 0)
     this.#suspicion = { difference, countedMs, seenMs: nowMs }
-    if (before === undefined) log.debug('a safe block differs for the moment', difference)
+    if (before === undefined) log.debug('safe block differs', difference)
     if (countedMs < this.#options.graceMs) return
     this.#isSure = true
     metrics.disagreement.set({}, 1)
-    log.error("a safe block of the verifier is not the sequencer's", difference)
+    log.error("safe block of the verifier differs from the sequencer's", difference)
   }
 }
 
 /**
- * Holds every safe block of the verifier against the sequencer's, as bytes encoded anew from what the stores give, from genesis up to the lower of
- * both safe heads. A block that differs while L1 is being reorganised is no disagreement; one that still does after both nodes have derived the
- * same L1 for a while, or when it is final on both, is.
+ * Compares every safe block of the verifier with the sequencer's, encoded again from the stores, from genesis up to the lower of both safe heads. A
+ * block that differs during an L1 reorg is not a disagreement. It is one when it still differs after both nodes have derived the same L1 for a while,
+ * or when it is final on both.
  */
 export function createAgreement(deps: AgreementDeps, options: AgreementOptions = defaultAgreementOptions): Agreement {
   return new SafeChainAgreement(deps, options)

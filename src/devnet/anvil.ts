@@ -22,39 +22,40 @@ export type AnvilL1Deps = { readonly fetch: Fetch; readonly clock: Clock }
 
 export type AnvilL1Options = {
   readonly chainId: number
-  /** of a new chain; one that is kept has its own */
+  /** of a new chain; a stored chain has its own */
   readonly genesisTimeSec: number
   readonly slotSec: number
   readonly accounts: readonly Funded[]
   readonly contracts: readonly L1Contract[]
   /** default: any free port */
   readonly port?: number
-  /** where the chain is kept; absent: nowhere */
+  /** directory of the chain; absent: it is not stored */
   readonly datadir?: string
-  /** where anvil may leave things, emptied at the start; default: a folder in `datadir`, else one of anvil's own under the user's home */
+  /** folder for anvil's temporary files, emptied at the start; default: a folder in `datadir`, else anvil's own under the user's home */
   readonly scratch?: string
-  /** Blobs are to come: anvil sets up what it checks them with, seconds and 100 MB, before the first. */
+  /** Prepares anvil's KZG setup before the first blob, which takes seconds and 100 MB. */
   readonly expectsBlobs?: boolean
-  /** default: the one that npm brought */
+  /** default: npm's anvil */
   readonly binary?: string
 }
 
 type Head = BlockId & { readonly timestamp: number }
 type Call = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** seconds between two times that the whole chain is written to its file; at its end anvil writes it too */
+/** seconds between two writes of the whole chain to its file; anvil also writes it at its end */
 const saveEverySec = 10
-/** Blocks whose state anvil keeps: as many can be replaced at most. */
+/** Number of blocks whose state anvil keeps, which limits the depth of a reorg. */
 const keptStates = 256
 const startMs = 15_000
 const lookEveryMs = 10
 const breakMs = 200
-/** A start has more urgent things to do. */
+/** Delay of the KZG setup, so that it does not slow the start down. */
 const warmUpMs = 2_000
 
 /**
+ * Returns a free port.
  * @param wanted 0: any
- * @throws Fault DEVNET_L1_PORT (fatal) when somebody has it: who answers there would be taken for ours
+ * @throws Fault DEVNET_L1_PORT (fatal) when the port is in use, because its owner would be mistaken for anvil
  */
 async function freePort(wanted: number): Promise<number> {
   const server = createServer()
@@ -65,7 +66,7 @@ async function freePort(wanted: number): Promise<number> {
   }
   const address = server.address()
   await new Promise<void>((resolve) => server.close(() => resolve()))
-  if (address === null || typeof address === 'string') throw new RangeError('a TCP server has a port')
+  if (address === null || typeof address === 'string') throw new RangeError('a TCP server has no port')
   return address.port
 }
 
@@ -86,7 +87,7 @@ function argumentsOf(options: AnvilL1Options, port: number): readonly string[] {
   return ['--quiet', '--no-mining', '--no-cors', '--no-request-size-limit', ...named]
 }
 
-/** Why anvil ended before it served, by what it wrote. */
+/** Returns the fault for anvil's early end, from its output. */
 function startFault(options: AnvilL1Options, port: number, said: string): Fault {
   const [line = ''] = said.split('\n').filter((each) => /error/i.test(each))
   if (/address already in use/i.test(said)) return devnetFault('DEVNET_L1_PORT', { port })
@@ -94,10 +95,10 @@ function startFault(options: AnvilL1Options, port: number, said: string): Fault 
     const reason = line.replace(/^.*parse json file:\s*("[^"]*":\s*)?/, '')
     return devnetFault('DEVNET_L1_STATE', { path: join(options.datadir, stateFile), reason })
   }
-  return devnetFault('DEVNET_L1_START', { reason: line === '' ? 'it says nothing' : line })
+  return devnetFault('DEVNET_L1_START', { reason: line === '' ? 'no output' : line })
 }
 
-/** Waits until anvil serves. @throws Fault when it does not, or ends before */
+/** Waits until anvil responds. @throws Fault when it does not, or ends before */
 async function untilReady(deps: AnvilL1Deps, child: GuardedChild, url: string, failed: (said: string) => Fault): Promise<void> {
   const untilMs = deps.clock.elapsedMs() + startMs
   let said: string | undefined
@@ -108,7 +109,7 @@ async function untilReady(deps: AnvilL1Deps, child: GuardedChild, url: string, f
     const outcome = await Promise.race([askRpc(deps, url, 'eth_chainId', []), child.ended])
     if (said !== undefined) throw failed(said)
     if (typeof outcome !== 'string' && outcome.kind === 'result') return
-    if (deps.clock.elapsedMs() > untilMs) throw devnetFault('DEVNET_L1_START', { reason: `no answer within ${startMs / 1_000} s` })
+    if (deps.clock.elapsedMs() > untilMs) throw devnetFault('DEVNET_L1_START', { reason: `no response within ${startMs / 1_000} s` })
     await Promise.race([deps.clock.delay(lookEveryMs), child.ended])
   }
 }
@@ -118,7 +119,7 @@ async function headOf(call: Call, at: string): Promise<Head> {
   return { hash: hashField(json, 'hash'), number: numberField(json, 'number'), timestamp: numberField(json, 'timestamp') }
 }
 
-/** What a genesis file would say: anvil takes none beside a state file. */
+/** Sets accounts and contracts of genesis by RPC: anvil does not accept a genesis file together with a state file. */
 async function placeGenesis(call: Call, { accounts, contracts }: AnvilL1Options): Promise<void> {
   for (const { address, balanceWei } of accounts) await call('anvil_setBalance', [address, toQuantity(balanceWei)])
   for (const { address, code, storage } of contracts) {
@@ -128,7 +129,7 @@ async function placeGenesis(call: Call, { accounts, contracts }: AnvilL1Options)
   }
 }
 
-/** One after the other: a block and a reorg never meet. */
+/** Returns a function that runs tasks one after the other, so that a new block and a reorg never overlap. */
 function inTurn(): <T>(run: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (run) => {
@@ -158,7 +159,7 @@ const keptOptions = (asked: AnvilL1Options, datadir: string): AnvilL1Options => 
 })
 
 /**
- * An L1 by anvil, a process of its own on loopback, which ends with this one however it ends. With `datadir` the chain goes on where it stopped.
+ * Starts anvil as the L1: a process on loopback that ends with this process, however that ends. With `datadir` the stored chain continues.
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
 export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Promise<DevnetL1> {
@@ -180,7 +181,7 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
     try {
       return await ask(method, params)
     } catch (error) {
-      // a connection that breaks is known sooner than the end of the process
+      // a broken connection is detected sooner than the end of the process
       if (isFault(error, 'DEVNET_L1_SILENT')) await Promise.race([child.ended, deps.clock.delay(breakMs)])
       throw end ?? error
     }
@@ -189,7 +190,7 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
   const genesis = await headOf(call, '0x0')
   const from = await headOf(call, 'latest')
   if (from.number === 0) await placeGenesis(call, options)
-  // of a chain that was kept anvil knows the blocks, and not what time it was
+  // anvil restores the blocks of a stored chain, but not its time
   else await call('evm_setNextBlockTimestamp', [from.timestamp + slotSec])
   const warmUp = (): void => void call('eth_sendRawTransaction', [warmUpTransaction(chainId)]).catch(() => {})
   if (expectsBlobs) parts.use(deps.clock.after(warmUpMs, warmUp))
@@ -214,7 +215,7 @@ export async function startAnvilL1(deps: AnvilL1Deps, asked: AnvilL1Options): Pr
         const head = await headOf(call, 'latest')
         const most = Math.min(head.number - from.number, keptStates - 1)
         if (!Number.isSafeInteger(depth) || depth < 1 || depth > most) throw devnetFault('DEVNET_L1_DEPTH', { depth, most })
-        // an empty block in the place of an empty one would be the same without it
+        // without another coinbase, an empty block would be replaced by an equal one
         await call('anvil_setCoinbase', [toHex(bytesFromBigint(BigInt(head.hash) >> 96n, 20))])
         await call('anvil_reorg', [depth, []])
       }),

@@ -3,7 +3,7 @@ import { readBalance } from './wallet.ts'
 
 export type AccountBalances = { readonly address: string; readonly l1Wei: bigint; readonly l2Wei: bigint }
 
-/** What each account has on both chains. @throws Fault DEVNET_RPC (fatal) */
+/** Returns the balances of each account on both chains. @throws Fault DEVNET_RPC (fatal) */
 export function readBalances({ facts, l1, l2 }: RemoteDevnet): Promise<readonly AccountBalances[]> {
   return Promise.all(
     facts.accounts.map(async (address) => {

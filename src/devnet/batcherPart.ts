@@ -30,14 +30,14 @@ export type BatcherPartDeps = {
   readonly registry: Registry
 }
 
-/** Parts of a slot between two looks at L1 and L2. */
+/** Number of batcher polls per slot. */
 const looksPerSlot = 4
-/** L1 blocks: a channel is open for one, so that the safe head is some seconds behind. */
+/** Number of L1 blocks for which a channel is open: one keeps the safe head some seconds behind. */
 const channelL1Blocks = 1
-/** slots until a transaction is offered more for */
+/** number of slots after which a pending transaction gets higher fees */
 const patienceSlots = 4
 
-/** The sequencing node as the batcher reads it, in this process. */
+/** Returns the sequencing node as the batcher reads it, in this process. */
 export function batcherL2(
   { sequencer, execution }: Pick<BatcherPartDeps, 'sequencer' | 'execution'>,
   config: Pick<RollupConfig, 'genesis'>,
@@ -59,7 +59,7 @@ export function batcherL2(
   }
 }
 
-/** The batcher of a devnet, with a key of its own and L1 by its own way. */
+/** Creates the batcher of a devnet, with its own key and its own connection to L1. */
 export function createBatcherPart(
   deps: BatcherPartDeps,
   { config, account, carrier }: { readonly config: RollupConfig; readonly account: DevnetAccount; readonly carrier: DataAvailability },

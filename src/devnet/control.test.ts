@@ -29,7 +29,7 @@ async function call(method: string, ...params: unknown[]): Promise<{ result?: un
   return (await response.json()) as never
 }
 
-it('devnet/control: faults are passed on within their bounds', async () => {
+it('devnet/control: forwards faults within their limits', async () => {
   for (const [method, ...params] of [
     ['devnet_pauseSequencer', 600],
     ['devnet_stopBatcher', 1],
@@ -52,13 +52,13 @@ it.each<[string, unknown, string]>([
   ['devnet_dropL1', 121, 'from 1 to 120, not 121'],
   ['devnet_dropL1', { seconds: 1 }, 'not object'],
   ['devnet_dropL1', null, 'not object'],
-])('devnet/control: %s of %j is refused', async (method, value, says) => {
+])('devnet/control: refuses %s of %j', async (method, value, says) => {
   const before = asked.length
   expect(await call(method, value)).toMatchObject({ error: { code: -32602, message: expect.stringContaining(says) } })
   expect(asked).toHaveLength(before)
 })
 
-it('devnet/control: status, facts and metrics are read there, nothing else is', async () => {
+it('devnet/control: serves status, facts and metrics, and no other methods', async () => {
   expect((await call('devnet_status')).result).toEqual({ lagBlocks: 3 })
   expect((await call('devnet_info')).result).toEqual({ chainId: 901 })
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('basalt_devnet_compared_block_number 7')

@@ -10,9 +10,9 @@ import { createRpcServer, type RpcServer } from '#rpc/server'
 import type { DevnetFaults } from './ports.ts'
 import type { DevnetStatus } from './status.ts'
 
-/** Where everything of a devnet is, for tools that are told its control port alone. */
+/** URLs, ids and addresses of a devnet, for tools that know its control port only. */
 export type DevnetFacts = {
-  /** `flashblocks`: where the sequencer publishes blocks while it builds them; absent: it does not */
+  /** `flashblocks`: URL at which the sequencer publishes flashblocks; absent: it does not */
   readonly urls: Readonly<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control', string>> & {
     readonly flashblocks?: string
   }
@@ -20,18 +20,18 @@ export type DevnetFacts = {
   readonly l1ChainId: number
   readonly blockTimeSec: number
   readonly l1BlockTimeSec: number
-  /** addresses; keys are never told here */
+  /** addresses; this port never returns keys */
   readonly accounts: readonly string[]
-  /** who may change the system config */
+  /** account that may change the system config */
   readonly owner: string
   readonly contracts: { readonly portal: string; readonly systemConfig: string }
 }
 
-/** What the control port is for. */
+/** Parts of a devnet that the control port uses. */
 export type Controlled = { readonly faults: DevnetFaults; readonly facts: () => DevnetFacts; readonly status: () => DevnetStatus }
 export type ControlContext = CallContext & { readonly devnet: Controlled }
 
-/** Longer ones would end the sequencing window or the patience of L1 clients; a test that wants one asks again. */
+/** Upper limits of faults. Longer ones would exceed the sequencing window or the time-outs of L1 clients; a test can repeat a call. */
 export const controlBounds = { maxSeconds: 600, maxDropSeconds: 120, maxReorgBlocks: 4 } as const
 
 const wholeNumber = (what: string, min: number, max: number): ParamCodec<number> => ({
@@ -43,24 +43,24 @@ const wholeNumber = (what: string, min: number, max: number): ParamCodec<number>
   },
 })
 
-const nothing: ResultCodec<void> = { doc: 'null, as soon as it has begun; it ends by itself', encode: () => null }
+const nothing: ResultCodec<void> = { doc: 'null, once it has begun; it ends by itself', encode: () => null }
 const asIs = <T>(doc: string): ResultCodec<T> => ({ doc, encode: (value) => value as Json })
 const method = methodsOf<ControlContext>()
 
-/** The methods of the control port. */
+/** Methods of the control port. */
 export const controlMethods: readonly Method<ControlContext>[] = [
   method({
     name: 'devnet_info',
     doc: 'URLs, chain ids, contracts and addresses of the devnet.',
     params: [],
-    result: asIs<DevnetFacts>('what the devnet printed when it started, without the keys'),
+    result: asIs<DevnetFacts>('the facts that the devnet prints when it starts, without the keys'),
     cost: 'instant',
     example: { params: [] },
     run: ({ devnet }) => devnet.facts(),
   }),
   method({
     name: 'devnet_status',
-    doc: 'Heads of both nodes, whether they agree, and what is switched off.',
+    doc: 'Heads of both nodes, whether they agree, and active faults.',
     params: [],
     result: asIs<DevnetStatus>('the status line as an object'),
     cost: 'instant',
@@ -69,7 +69,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   }),
   method({
     name: 'devnet_pauseSequencer',
-    doc: 'No new L2 blocks for a while; then the missed ones come at once.',
+    doc: 'Pauses new L2 blocks for a while; the missed blocks follow at once.',
     params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
     result: nothing,
     cost: 'execution',
@@ -78,7 +78,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   }),
   method({
     name: 'devnet_stopBatcher',
-    doc: 'Nothing is posted to L1 for a while: the safe head stands.',
+    doc: 'Stops posting to L1 for a while, so the safe head does not move.',
     params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxSeconds))],
     result: nothing,
     cost: 'execution',
@@ -87,7 +87,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   }),
   method({
     name: 'devnet_corruptBatch',
-    doc: 'The next channel goes to L1 with a wrong byte; nodes drop it, and the batcher posts its blocks again.',
+    doc: 'Changes a byte in the next channel on L1; nodes drop it, and the batcher posts its blocks again.',
     params: [],
     result: nothing,
     cost: 'execution',
@@ -96,7 +96,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   }),
   method({
     name: 'devnet_reorgL1',
-    doc: 'Replaces the last L1 blocks by as many others without transactions.',
+    doc: 'Replaces the last L1 blocks by the same number of blocks without transactions.',
     params: [param('depth', wholeNumber('depth', 1, controlBounds.maxReorgBlocks))],
     result: nothing,
     cost: 'execution',
@@ -105,7 +105,7 @@ export const controlMethods: readonly Method<ControlContext>[] = [
   }),
   method({
     name: 'devnet_dropL1',
-    doc: 'The nodes cannot reach L1 for a while.',
+    doc: 'Makes L1 unreachable for the nodes for a while.',
     params: [param('seconds', wholeNumber('seconds', 1, controlBounds.maxDropSeconds))],
     result: nothing,
     cost: 'execution',
@@ -116,12 +116,12 @@ export const controlMethods: readonly Method<ControlContext>[] = [
 
 export const controlRegistry: Registry<ControlContext> = createRegistry<ControlContext>(controlMethods)
 
-/** Always loopback: whoever reaches it may break the devnet. */
+/** Always loopback, because every client of the port may break the devnet. */
 const host = '127.0.0.1'
 
 /**
  * Serves the control methods, and `/metrics` of the devnet itself.
- * @param port 0: any free one
+ * @param port 0: any free port
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export function startControl(

@@ -32,7 +32,7 @@ const genesis = { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }
 const chain = makeDevnetChain(options, { genesis, genesisTimeSec, portal: at('b0'), systemConfig: at('b1') })
 const kept: KeptDevnet = { options, genesisTimeSec, chain }
 
-it('devnet/datadir: what is written is read back', () => {
+it('devnet/datadir: reads the options and the chain that it wrote', () => {
   const path = join(dir, 'not/there/yet')
   expect(readDevnet(path)).toBeUndefined()
   writeDevnet(path, kept)
@@ -43,22 +43,22 @@ it('devnet/datadir: what is written is read back', () => {
   expect(readdirSync(path)).toEqual(['devnet.json'])
 })
 
-it('devnet/datadir: a start that was cut short before its chain began leaves nothing', () => {
+it('devnet/datadir: removes a start that did not complete', () => {
   const path = folder()
   writeDevnet(path, { ...kept, chain: undefined })
   for (const name of Object.values(partFolders)) mkdirSync(join(path, name))
-  writeFileSync(join(path, 'mine.txt'), 'of somebody else')
+  writeFileSync(join(path, 'mine.txt'), "a user's file")
   expect(readDevnet(path)).toBeUndefined()
   expect(readdirSync(path)).toEqual(['mine.txt'])
 })
 
 it.each([
   ['is empty', ''],
-  ['is cut', '{"version":1,'],
+  ['is truncated', '{"version":1,'],
   ['is of a later version', '{"version":2}'],
   ['lacks its options', '{"version":1,"genesisTimeSec":1}'],
   ['is a list', '[]'],
-])('devnet/datadir: a file that %s is named, and nothing is removed (DEVNET_FILE_BAD)', (_what, text) => {
+])('devnet/datadir: names a file that %s, and removes nothing (DEVNET_FILE_BAD)', (_what, text) => {
   const path = folder()
   writeFileSync(join(path, 'devnet.json'), text)
   mkdirSync(join(path, partFolders.l1))
@@ -68,7 +68,7 @@ it.each([
   expect(existsSync(join(path, partFolders.l1))).toBe(true)
 })
 
-it('devnet/datadir: parts without the file are not touched (DEVNET_FILE_BAD)', () => {
+it('devnet/datadir: does not touch parts without the file (DEVNET_FILE_BAD)', () => {
   const path = folder()
   mkdirSync(join(path, partFolders.verifier))
   expect(() => readDevnet(path)).toThrow(expect.objectContaining({ code: 'DEVNET_FILE_BAD' }))
@@ -82,13 +82,13 @@ it.each<[string, Partial<FixedOptions>, string]>([
   ['number of accounts', { accounts: [at('a1')] }, '--accounts or --mnemonic is 2 from'],
   ['L1', { l1: 'anvil' }, '--l1 is memory there, not anvil'],
   ['slot and chain id', { slotSec: 1, chainId: 5 }, '--chain-id is 901 there, not 5; --l1-block-time is 2 there, not 1'],
-])('devnet/datadir: another %s than it was made with is named (OTHER_OPTIONS)', (_what, asked, says) => {
+])('devnet/datadir: names a different %s (OTHER_OPTIONS)', (_what, asked, says) => {
   expect(() => agreeWithKept('/data', options, asked)).toThrow(
     expect.objectContaining({ code: 'OTHER_OPTIONS', message: expect.stringContaining(says) }),
   )
 })
 
-it('devnet/datadir: what is not asked for, or is the same, is no other', () => {
+it('devnet/datadir: accepts equal options and absent ones', () => {
   expect(agreeWithKept('/data', options, {})).toBeUndefined()
   expect(agreeWithKept('/data', options, { ...options })).toBeUndefined()
 })
@@ -99,7 +99,7 @@ it('devnet/datadirLock: makes the directory for its owner alone', () => {
   expect(statSync(datadir).mode & 0o777).toBe(0o700)
 })
 
-it('devnet/datadirLock: one devnet at a time (DEVNET_DATADIR_BUSY), and only where one can write', () => {
+it('devnet/datadirLock: allows one devnet at a time (DEVNET_DATADIR_BUSY), in a writable directory only', () => {
   const path = join(dir, 'locked/deep')
   {
     using _held = holdDatadir(path)

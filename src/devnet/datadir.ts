@@ -7,10 +7,10 @@ import { type DevnetChain, type DevnetChainFiles, type DevnetChainOptions, parse
 import { devnetFault } from './faults.ts'
 import { type DevnetFork, devnetForks } from './forkSchedule.ts'
 
-/** What a devnet is made with and keeps for ever. */
+/** Options fixed when a devnet is created. */
 export type FixedOptions = DevnetChainOptions & { readonly l1: 'anvil' | 'memory'; readonly slotSec: number }
 
-/** A devnet in a directory. `chain` is absent while its L1 has not begun. */
+/** Devnet stored in a directory. `chain` is absent until its L1 has started. */
 export type KeptDevnet = { readonly options: FixedOptions; readonly genesisTimeSec: number; readonly chain: DevnetChain | undefined }
 
 /** Folders of the parts. */
@@ -52,15 +52,15 @@ function readFile(path: string): KeptDevnet {
 }
 
 /**
- * The devnet that a directory has; undefined: none yet. One whose start was cut short, so that nobody has seen it, is removed.
- * @throws Fault DEVNET_FILE_BAD (fatal): the file is damaged, or folders of a devnet are there without it
+ * Reads the devnet of a directory; undefined when there is none. Removes a devnet whose first start did not complete.
+ * @throws Fault DEVNET_FILE_BAD (fatal): the file is damaged, or folders of a devnet exist without it
  */
 export function readDevnet(datadir: string): KeptDevnet | undefined {
   const path = join(datadir, fileName)
   const folders = Object.values(partFolders).map((name) => join(datadir, name))
   if (!existsSync(path)) {
     const strange = folders.find((folder) => existsSync(folder))
-    if (strange !== undefined) throw devnetFault('DEVNET_FILE_BAD', { path, reason: `it is not there, although ${strange} is` })
+    if (strange !== undefined) throw devnetFault('DEVNET_FILE_BAD', { path, reason: `the file is missing, but ${strange} exists` })
     return undefined
   }
   const kept = readFile(path)
@@ -70,7 +70,7 @@ export function readDevnet(datadir: string): KeptDevnet | undefined {
   return undefined
 }
 
-/** Whole or not at all. @throws Error of the file system */
+/** Writes the file atomically. @throws Error of the file system */
 export function writeDevnet(datadir: string, { options, genesisTimeSec, chain }: KeptDevnet): void {
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
   const path = join(datadir, fileName)
@@ -79,7 +79,7 @@ export function writeDevnet(datadir: string, { options, genesisTimeSec, chain }:
   renameSync(`${path}.new`, path)
 }
 
-/** How each option is called, in the order in which they are told of. */
+/** Flag of each option, in the order of messages. */
 const flagOf: Readonly<Record<keyof FixedOptions, string>> = {
   l1: '--l1',
   chainId: '--chain-id',
@@ -95,8 +95,8 @@ const shown = (value: FixedOptions[keyof FixedOptions]): string =>
   Array.isArray(value) ? `${value.length} from ${value[0]}` : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 /**
- * What a devnet was made with, held against what is asked of it now; what is not asked for stays as it is.
- * @throws Fault OTHER_OPTIONS (fatal) that names each option that is another one
+ * Compares the options of a stored devnet with the requested ones. Options that are not requested are not compared.
+ * @throws Fault OTHER_OPTIONS (fatal) that names each different option
  */
 export function agreeWithKept(datadir: string, kept: FixedOptions, asked: Partial<FixedOptions>): void {
   const options = (Object.keys(flagOf) as (keyof FixedOptions)[]).flatMap((name) => {

@@ -6,8 +6,8 @@ import { devnetFault } from './faults.ts'
 const busy = 5
 
 /**
- * The sole right to run the devnet of a directory: its L1 would be written by two otherwise. The operating system holds it, by SQLite's lock on an
- * empty file as for the stores of a node (ADR 0006), so that a killed process leaves nothing behind.
+ * Takes the exclusive lock on the directory of a devnet, because two processes would both write its L1. The operating system holds it, by SQLite's
+ * lock on an empty file as for the stores of a node (ADR 0006), so that a killed process leaves no lock behind.
  * @throws Fault DEVNET_DATADIR_BUSY, DEVNET_DATADIR_UNWRITABLE (fatal)
  */
 export function holdDatadir(datadir: string): Disposable {

@@ -12,27 +12,27 @@ import { createRecordedL1, serveL1 } from './recordedL1.ts'
 export type DemoDeps = { readonly clock: Clock; readonly random: Random; readonly fetch: typeof fetch; readonly log: Log }
 export type DemoOptions = { readonly httpPort: number; readonly rollupPort: number; readonly version: string }
 
-/** The first block that is not the recorded one. */
+/** First block that differs from the recorded one. */
 export type Difference = { readonly number: number; readonly expected: Hash; readonly found: Hash | undefined }
 
-/** A node that derives the recorded chain from its L1 alone, in a data directory that goes with it. */
+/** Node that derives the recorded chain from its L1 alone, with a temporary data directory. */
 export interface Demo extends AsyncDisposable {
   readonly chain: RecordedChain
   readonly node: Node
   readonly urls: { readonly http: string; readonly rollup: string }
   /**
-   * Ends when all recorded blocks are derived, or the signal is aborted.
+   * Resolves when all recorded blocks are derived, when the node has stopped, or when the signal is aborted.
    * @throws the fault that stopped derivation
    */
   derived(signal: AbortSignal): Promise<void>
-  /** undefined: every block hash is the recorded one */
+  /** Returns the first difference; undefined when every block hash equals the recorded one */
   difference(): Difference | undefined
 }
 
 const host = '127.0.0.1'
 const lookEveryMs = 20
 
-/** @throws Fault PORT_IN_USE and others of the node (fatal) */
+/** Starts the demo. @throws Fault PORT_IN_USE and others of the node (fatal) */
 export async function startDemo(deps: DemoDeps, options: DemoOptions): Promise<Demo> {
   const chain = readRecordedChain('op-bedrock-to-holocene')
   const last = chain.blocks.length - 1
@@ -56,7 +56,7 @@ export async function startDemo(deps: DemoDeps, options: DemoOptions): Promise<D
     }),
   )
   const { execution, urls } = node
-  if (!execution || !urls.http || !urls.rollup) throw new RangeError('a demo has both halves and serves both ports')
+  if (!execution || !urls.http || !urls.rollup) throw new RangeError('a demo requires both halves and both ports')
   const kept = parts.move()
   return {
     chain,

@@ -12,15 +12,15 @@ export type Deposited = { readonly l1: SentReceipt; readonly l2: SentReceipt }
 
 const depositSignature = 'depositTransaction(address,uint256,uint64,bool,bytes)'
 const depositTopic = eventTopic('TransactionDeposited(address,address,uint256,bytes)')
-/** gas on L2 besides what data cost */
+/** gas on L2 besides the cost of the data */
 const depositGas = 200_000n
 const gasPerDataByte = 40n
 
-/** Hash of the transaction that a deposit becomes on L2. @see specs protocol/deposits.md */
+/** Returns the hash of a deposit's L2 transaction. @see specs protocol/deposits.md */
 function depositHash(receipt: SentReceipt, portal: Address, from: Address, wish: Wish & { readonly to: Address }, gasLimit: bigint): Hash {
   const log = receipt.logs.find(({ address, topics }) => address === portal && topics[0] === depositTopic)
   if (log === undefined)
-    throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where: 'L1, without a deposit', block: receipt.block.number })
+    throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where: 'L1, without a deposit event', block: receipt.block.number })
   return hashTransaction(
     encodeDeposit({
       type: 0x7e,
@@ -37,7 +37,7 @@ function depositHash(receipt: SentReceipt, portal: Address, from: Address, wish:
 }
 
 /**
- * Deposits through the portal on L1 and waits until L2 has executed it. An L1 reorg on the way is followed; what it lost is sent again.
+ * Deposits through the portal on L1 and waits until L2 has executed it. Follows an L1 reorg, and sends the transaction again if it was lost.
  * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED (all fatal)
  */
 export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish: Wish & { readonly to: Address }): Promise<Deposited> {
@@ -51,7 +51,7 @@ export async function deposit(devnet: RemoteDevnet, account: DevnetAccount, wish
   return devnet.until(`deposit ${hash} on L2`, async () => {
     const onL1 = await readReceipt(l1, hash)
     if (onL1 === undefined) {
-      // an L1 reorg may leave it in no block and no pool: its nonce is free then, so that one of both is included at most
+      // after an L1 reorg the transaction may be in no block and no pool; its nonce is then free, so at most one of both is included
       if (!(await isKnown(l1, hash))) hash = await send()
       return undefined
     }

@@ -21,7 +21,7 @@ const origin: DevnetOrigin = {
 }
 const chain = makeDevnetChain(options, origin)
 
-it('devnet/devnetChain: it begins with its L1, its accounts have 10,000 ETH, block 1 follows all forks', () => {
+it('devnet/devnetChain: starts with its L1, 10,000 ETH for each account, and all forks in block 1', () => {
   const { config, genesis } = chain
   expect(config).toMatchObject({
     l2ChainId: 901,
@@ -39,7 +39,7 @@ it('devnet/devnetChain: it begins with its L1, its accounts have 10,000 ETH, blo
 it.each([
   ['up to Jovian', chain],
   ['up to Azul', makeDevnetChain({ ...options, forks: forksUpTo('azul', 2) }, origin)],
-])('devnet/devnetChain: what is written to files is read back as the same chain, with the forks %s', (_what, made) => {
+])('devnet/devnetChain: reads the same chain from its files, with the forks %s', (_what, made) => {
   const read = parseChainFiles(JSON.parse(JSON.stringify(toChainFiles(made))))
   expect(read.config).toEqual(made.config)
   expect(read.genesis()).toEqual(made.genesis())
@@ -47,7 +47,7 @@ it.each([
   expect(genesisBlock(read.genesis(), read.config.schedule).hash).toBe(made.config.genesis.l2.hash)
 })
 
-it('devnet/devnetChain: a chain without Ecotone at first begins with the scalar of before', () => {
+it('devnet/devnetChain: a chain without Ecotone at first starts with the earlier scalar', () => {
   const later = makeDevnetChain({ ...options, forks: { canyon: 0, delta: 0, ecotone: 20 } }, origin)
   expect(later.config.genesis.systemConfig.scalar).toBe(684_000n)
   expect(later.config.schedule).toEqual({ bedrock: 0, regolith: 0, canyon: 1_790_000_000, delta: 1_790_000_000, ecotone: 1_790_000_020 })

@@ -10,18 +10,18 @@ import type { BlockId } from '#types/blockRef'
 import { type Address, parseAddress, zeroAddress } from '#types/ids'
 import type { ForkOffsets } from './forkSchedule.ts'
 
-/** What makes one devnet's chain another than the next one's. */
+/** Options of a devnet's chain. */
 export type DevnetChainOptions = {
   readonly chainId: number
   readonly l1ChainId: number
   readonly blockTimeSec: number
   readonly forks: ForkOffsets
-  /** each begins with 10,000 ETH on L2 */
+  /** each starts with 10,000 ETH on L2 */
   readonly accounts: readonly Address[]
   readonly batcher: Address
 }
 
-/** Of the L1 on which it begins: the first L2 block builds on its genesis. */
+/** L1 on which the chain begins: the first L2 block builds on its genesis. */
 export type DevnetOrigin = {
   readonly genesis: BlockId
   readonly genesisTimeSec: number
@@ -33,24 +33,24 @@ export type DevnetChain = { readonly config: RollupConfig; readonly genesis: () 
 
 /** wei */
 export const startBalance: bigint = 10_000n * 10n ** 18n
-/** A thousand transfers a second, with what they cost in data room from Jovian on, fit in it. */
+/** Block gas limit: enough for a thousand transfers a second, with their DA footprint from Jovian on. */
 const gasLimit = 120_000_000n
-/** wei per gas: without it the fee of a chain that nobody uses goes to nothing, and no estimate means anything */
+/** wei per gas: without it the base fee of an idle chain falls to zero, and fee estimates have no meaning */
 const minBaseFee = 1_000_000n
-/** Base's: of L1's base fee, and of its blob base fee, in millionths */
+/** Base's scalars of L1's base fee and of its blob base fee, in millionths */
 const [baseFeeScalar, blobBaseFeeScalar] = [2_269n, 1_055_762n]
-/** of the chain before Ecotone: L1's base fee in millionths, and gas of every transaction */
+/** scalars before Ecotone: L1's base fee in millionths, and gas per transaction */
 const [bedrockScalar, bedrockOverhead] = [684_000n, 188n]
 const inbox = parseAddress(`0xff00${'00'.repeat(17)}99`)
 const eip1559 = { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 }
 
-/** A chain that has Ecotone from its first blocks on begins with the packed scalars; one that gets it later changes them on L1 when it has come. */
+/** Returns the initial scalar: packed when Ecotone is active from the first blocks on; otherwise the scalar is changed on L1 after Ecotone. */
 function scalarOf({ forks, blockTimeSec }: DevnetChainOptions): bigint {
   const isPacked = forks.ecotone !== undefined && forks.ecotone <= blockTimeSec
   return isPacked ? (1n << 248n) | (blobBaseFeeScalar << 32n) | baseFeeScalar : bedrockScalar
 }
 
-/** What L1 says of L2 at first. */
+/** Returns the initial system config. */
 export function systemConfigOf(options: DevnetChainOptions): SystemConfig {
   return {
     batcher: options.batcher,
@@ -72,7 +72,7 @@ const scheduleOf = ({ forks }: DevnetChainOptions, genesisTimeSec: number): Fork
   ...Object.fromEntries(Object.entries(forks).map(([fork, offsetSec]) => [fork, genesisTimeSec + offsetSec])),
 })
 
-/** As `--genesis` reads it: Base's predeploys, the accounts, the forks. */
+/** Returns the genesis in the format of `--genesis`: Base's predeploys, the accounts, the forks. */
 function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unknown {
   const { azul, ...ordinary } = options.forks
   const times = Object.entries(ordinary).map(([fork, offsetSec]) => [`${fork}Time`, genesisTimeSec + offsetSec])
@@ -84,7 +84,7 @@ function genesisNoteOf(options: DevnetChainOptions, genesisTimeSec: number): unk
   }
 }
 
-/** Genesis and rollup config of a new devnet. Cost: some 200 ms, for the state root of genesis. */
+/** Creates genesis and rollup config of a new devnet. Cost: about 200 ms, for the state root of genesis. */
 export function makeDevnetChain(options: DevnetChainOptions, origin: DevnetOrigin): DevnetChain {
   const { genesisTimeSec } = origin
   const genesisNote = genesisNoteOf(options, genesisTimeSec)
@@ -118,7 +118,7 @@ export function makeDevnetChain(options: DevnetChainOptions, origin: DevnetOrigi
   return { config, genesis: () => genesis, genesisNote }
 }
 
-/** As they are kept in a file. */
+/** JSON of a chain's files. */
 export type DevnetChainFiles = { readonly rollup: unknown; readonly genesis: unknown }
 
 export const toChainFiles = ({ config, genesisNote }: DevnetChain): DevnetChainFiles => ({
@@ -126,7 +126,7 @@ export const toChainFiles = ({ config, genesisNote }: DevnetChain): DevnetChainF
   genesis: genesisNote,
 })
 
-/** @throws Fault INVALID_CONFIG (fatal) */
+/** Parses a chain's files. @throws Fault INVALID_CONFIG (fatal) */
 export function parseChainFiles({ rollup, genesis }: DevnetChainFiles): DevnetChain {
   return { config: parseRollupConfig(rollup).config, genesis: lazy(() => parseBaseGenesisNote(genesis).genesis), genesisNote: genesis }
 }

@@ -40,7 +40,7 @@ function world() {
   return { clock, said, state, faults }
 }
 
-it('devnet/devnetFaults: each begins, is counted, and ends by itself', async () => {
+it('devnet/devnetFaults: each fault begins, is counted, and ends by itself', async () => {
   const { clock, said, faults } = world()
   await faults.pauseSequencer(3)
   await faults.stopBatcher(2)
@@ -66,7 +66,7 @@ it('devnet/devnetFaults: each begins, is counted, and ends by itself', async () 
   expect([faults.isSequencerPaused, faults.isBatcherStopped, faults.isL1Dropped]).toEqual([false, false, false])
 })
 
-it('devnet/devnetFaults: the sequencer is started where the head is, as soon as it is known', async () => {
+it('devnet/devnetFaults: starts the sequencer at the unsafe head, as soon as it is known', async () => {
   const { clock, said, state, faults } = world()
   state.head = undefined
   state.refusals = 2
@@ -78,7 +78,7 @@ it('devnet/devnetFaults: the sequencer is started where the head is, as soon as 
   expect(said).toEqual(['+pause-sequencer', 'stop', 'start'])
 })
 
-it('devnet/devnetFaults: a reorg deeper than L1 can is as deep as it can, or none', async () => {
+it('devnet/devnetFaults: reduces the depth of a reorg to the possible one', async () => {
   const { said, state, faults } = world()
   state.most = 1
   await faults.reorgL1(4)
@@ -87,7 +87,7 @@ it('devnet/devnetFaults: a reorg deeper than L1 can is as deep as it can, or non
   expect(said).toEqual(['+reorg-l1', 'reorg 1', '+reorg-l1'])
 })
 
-it('devnet/devnetFaults: the end of the devnet ends what lasts, without waiting for a head', async () => {
+it('devnet/devnetFaults: disposing ends active faults, without waiting for a head', async () => {
   const { clock, said, state, faults } = world()
   await faults.pauseSequencer(60)
   await faults.dropL1(60)

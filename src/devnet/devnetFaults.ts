@@ -14,21 +14,21 @@ export type DevnetFaultsDeps = {
   readonly l1: Pick<DevnetL1, 'reorg'>
   readonly gate: L1Gate
   readonly sequencer: Pick<NonNullable<Node['sequencer']>, 'isActive' | 'start' | 'stop'>
-  /** undefined while the node looks for it */
+  /** undefined until the node has found it */
   readonly unsafeHead: () => Hash | undefined
   readonly batcher: Pick<Batcher, 'stop' | 'start' | 'corruptNext'>
   readonly metrics: Pick<DevnetMetrics, 'faults'>
   readonly log: Log
 }
 
-/** Faults with what is switched off by them now. Disposing of them ends those that last. */
+/** Faults with their current state. Disposing ends the active ones. */
 export interface SwitchedFaults extends DevnetFaults, AsyncDisposable {
   readonly isSequencerPaused: boolean
   readonly isBatcherStopped: boolean
   readonly isL1Dropped: boolean
 }
 
-/** Fewer blocks when L1 cannot replace as many: it is young, or was started again. */
+/** Reorgs L1 by at most `depth` blocks: fewer when L1 cannot replace as many, because it is new or was restarted. */
 async function reorgAtMost(l1: Pick<DevnetL1, 'reorg'>, depth: number): Promise<void> {
   try {
     await l1.reorg(depth)
@@ -39,7 +39,7 @@ async function reorgAtMost(l1: Pick<DevnetL1, 'reorg'>, depth: number): Promise<
   }
 }
 
-/** Between two tries to start the sequencer where the unsafe head is. */
+/** Pause between attempts to start the sequencer at the unsafe head. */
 const againMs = 100
 
 export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
@@ -48,15 +48,15 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
   const said = log.child('faults')
   const told = (kind: Parameters<DevnetMetrics['faults']['inc']>[0]['kind'], fields: Readonly<Record<string, number>> = {}): void => {
     metrics.faults.inc({ kind })
-    said.info('a fault on demand', { kind, ...fields })
+    said.info('fault injected', { kind, ...fields })
   }
-  /** It is stopped although it may say that it does not know its head, or was stopped before. */
+  /** Stops the sequencer. Ignores an error when it is not active afterwards. */
   async function stopSequencer(): Promise<void> {
     await sequencer.stop().catch((error: unknown) => {
       if (sequencer.isActive()) throw error
     })
   }
-  /** The unsafe head may move between the look at it and the start: then once more. */
+  /** Starts the sequencer, and retries when the unsafe head moved in between. */
   async function resumeSequencer(): Promise<void> {
     while (!isClosing && !sequencer.isActive()) {
       const head = deps.unsafeHead()

@@ -3,14 +3,14 @@ import { defineFaults } from '#lib/fault'
 export const devnetFault = defineFaults({
   BAD_MNEMONIC: {
     severity: 'fatal',
-    // the words are not shown: they may be somebody's own
-    says: (_: Readonly<Record<string, never>>) => 'the mnemonic is not 12 to 24 English words of BIP-39 with a right checksum',
-    fix: 'leave --mnemonic out for the well-known test accounts, or correct the words',
+    // the message does not contain the words, because they may be private
+    says: (_: Readonly<Record<string, never>>) => 'the mnemonic must have 12 to 24 English words of BIP-39 with a valid checksum',
+    fix: 'omit --mnemonic for the well-known test accounts, or correct the words',
   },
   UNKNOWN_FORK: {
     severity: 'fatal',
-    says: (d: { fork: string; known: readonly string[] }) => `there is no fork ${JSON.stringify(d.fork)} to begin with`,
-    fix: 'basalt help devnet names the forks; a file with seconds after genesis by fork is taken too',
+    says: (d: { fork: string; known: readonly string[] }) => `unknown fork ${JSON.stringify(d.fork)}`,
+    fix: 'see basalt help devnet for the forks, or give a file with seconds after genesis by fork',
   },
   BAD_FORK_SCHEDULE: {
     severity: 'fatal',
@@ -20,102 +20,103 @@ export const devnetFault = defineFaults({
   OPTION_UNSUPPORTED_HERE: {
     severity: 'fatal',
     says: (d: { option: string; why: string }) => `${d.option} is not supported: ${d.why}`,
-    fix: 'leave it out',
+    fix: 'omit it',
   },
   OTHER_OPTIONS: {
     severity: 'fatal',
     says: (d: { datadir: string; options: readonly string[] }) =>
-      `the devnet in ${d.datadir} was made with other options: ${d.options.join('; ')}`,
-    fix: 'start it with those it was made with, or name another --datadir',
+      `the devnet in ${d.datadir} was created with other options: ${d.options.join('; ')}`,
+    fix: 'start it with its original options, or use another --datadir',
   },
   DEVNET_FILE_BAD: {
     severity: 'fatal',
-    says: (d: { path: string; reason: string }) => `${d.path} does not tell of a devnet: ${d.reason}`,
-    fix: 'remove its folder, and a new devnet is made there',
+    says: (d: { path: string; reason: string }) => `${d.path} is not a devnet file: ${d.reason}`,
+    fix: 'remove its folder; a new devnet is created there',
   },
   DEVNET_L1_MISSING: {
     severity: 'fatal',
-    says: (d: { name: string }) => `anvil is not there: npm did not install ${d.name}`,
-    fix: 'run npm install without --omit=optional; where there is no anvil for the machine, use the L1 in memory',
+    says: (d: { name: string }) => `anvil is missing: npm did not install ${d.name}`,
+    fix: 'run npm install without --omit=optional; if there is no anvil for this machine, use the L1 in memory',
   },
   DEVNET_L1_PORT: {
     severity: 'fatal',
     says: (d: { port: number }) => `--l1.port: port ${d.port} for the devnet's L1 is in use`,
-    fix: 'name another port, or 0 for any free one',
+    fix: 'use another port, or 0 for any free one',
   },
   DEVNET_L1_STATE: {
     severity: 'fatal',
-    says: (d: { path: string; reason: string }) => `the devnet's L1 cannot go on from ${d.path}: ${d.reason}`,
-    fix: 'remove the data directory of the devnet, and a new one is made there',
+    says: (d: { path: string; reason: string }) => `the devnet's L1 cannot continue from ${d.path}: ${d.reason}`,
+    fix: 'remove the data directory of the devnet; a new one is created there',
   },
   DEVNET_L1_START: {
     severity: 'fatal',
-    says: (d: { reason: string }) => `anvil does not start: ${d.reason}`,
+    says: (d: { reason: string }) => `anvil did not start: ${d.reason}`,
     fix: 'run the program by hand to see why: node_modules/.bin/anvil --version',
   },
   DEVNET_L1_ENDED: {
     severity: 'fatal',
     says: (d: { reason: string }) => `the devnet's L1 has ended${d.reason === '' ? '' : `: ${d.reason}`}`,
-    fix: 'start the devnet again; with --datadir it goes on from the last state that was saved',
+    fix: 'start the devnet again; with --datadir it continues from the last saved state',
   },
   DEVNET_L1_REFUSED: {
     severity: 'fatal',
     says: (d: { method: string; message: string }) => `the devnet's L1 answers ${d.method} with an error: ${d.message}`,
-    fix: 'a mistake in the devnet: report it',
+    fix: 'this is an internal error of the devnet; report it',
   },
   DEVNET_L1_SILENT: {
     severity: 'retry',
     says: (d: { method: string; reason: string }) => `the devnet's L1 does not answer ${d.method}: ${d.reason}`,
-    fix: 'nothing: it is tried again; when it stays so, start the devnet again',
+    fix: 'nothing, the request is retried; if the fault persists, restart the devnet',
   },
   DEVNET_L1_DEPTH: {
     severity: 'fatal',
-    says: (d: { depth: number; most: number }) => `a reorg of ${d.depth} L1 blocks: at the moment 1 to ${d.most} can be replaced`,
-    fix: 'ask for fewer; blocks from before a restart stay',
+    says: (d: { depth: number; most: number }) =>
+      `an L1 reorg of ${d.depth} blocks is not possible; 1 to ${d.most} blocks can be replaced now`,
+    fix: 'use a smaller depth; blocks from before a restart cannot be replaced',
   },
   DEVNET_NODE_STOPPED: {
     severity: 'fatal',
-    says: (d: { node: string }) => `the ${d.node} of the devnet stopped without saying why`,
-    fix: 'start it again with --log.level debug; please report what it says',
+    says: (d: { node: string }) => `the ${d.node} of the devnet stopped without a fault`,
+    fix: 'start it again with --log.level debug, and report the log',
   },
   DEVNET_NOT_RUNNING: {
     severity: 'fatal',
-    says: (d: { url: string; reason: string }) => `no devnet answers at ${d.url}: ${d.reason}`,
-    fix: 'start one (basalt devnet), or give the port of its control methods: --control.port',
+    says: (d: { url: string; reason: string }) => `no devnet responds at ${d.url}: ${d.reason}`,
+    fix: 'start one (basalt devnet), or give its control port: --control.port',
   },
   DEVNET_RPC: {
     severity: 'fatal',
     says: (d: { url: string; method: string; reason: string }) => `${d.method} at ${d.url}: ${d.reason}`,
-    fix: 'see that the devnet still runs, and what it was asked for',
+    fix: 'check that the devnet still runs, and the arguments of the command',
   },
   DEVNET_WAITED: {
     severity: 'fatal',
-    says: (d: { what: string; seconds: number }) => `${d.seconds} s have passed without ${d.what}`,
-    fix: 'look at the status of the devnet: its sequencer, its batcher or its way to L1 may be switched off',
+    says: (d: { what: string; seconds: number }) => `${d.what} timed out after ${d.seconds} s`,
+    fix: 'check the status of the devnet: its sequencer, its batcher or its connection to L1 may be switched off',
   },
   UNKNOWN_ACCOUNT: {
     severity: 'fatal',
-    says: (d: { from: string; reason: string }) => `there is no key for account ${d.from}: ${d.reason}`,
-    fix: 'give --from a number from 0 on or an address that basalt devnet accounts shows, and --mnemonic if the devnet has its own',
+    says: (d: { from: string; reason: string }) => `no key for account ${d.from}: ${d.reason}`,
+    fix: 'give --from as a number from 0 on or as an address from basalt devnet accounts, and --mnemonic if the devnet has its own',
   },
   TRANSACTION_FAILED: {
     severity: 'fatal',
     says: (d: { hash: string; where: string; block: number }) => `transaction ${d.hash} failed on ${d.where}, in block ${d.block}`,
-    fix: 'see with eth_call at that block why it reverts',
+    fix: 'run eth_call at that block to see why it reverts',
   },
   WITHDRAWAL_UNPROVED: {
     severity: 'fatal',
     says: (d: { reason: string }) => `the withdrawal cannot be proved: ${d.reason}`,
-    fix: 'try again: a reorg may have come between; otherwise please report it',
+    fix: 'retry, because a reorg may have interfered; otherwise report it',
   },
   DEVNET_DATADIR_BUSY: {
     severity: 'fatal',
     says: (d: { datadir: string }) => `another devnet runs in ${d.datadir}`,
-    fix: 'stop it, or name another --datadir',
+    fix: 'stop it, or use another --datadir',
   },
   DEVNET_DATADIR_UNWRITABLE: {
     severity: 'fatal',
-    says: (d: { datadir: string; reason: string }) => `${d.datadir} cannot be written: ${d.reason}`,
-    fix: 'make the folder writable, or name another --datadir',
+    says: (d: { datadir: string; reason: string }) => `${d.datadir} is not writable: ${d.reason}`,
+    fix: 'make the folder writable, or use another --datadir',
   },
 })

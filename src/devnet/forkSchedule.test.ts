@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { forksUpTo, parseForkOffsets } from './forkSchedule.ts'
 
-/** The forks with upgrade transactions. */
+/** Forks with upgrade transactions. */
 const allAt = (sec: number) => ({ ecotone: sec, fjord: sec, granite: sec, holocene: sec, isthmus: sec, jovian: sec })
 
 it.each([
@@ -10,36 +10,40 @@ it.each([
   ['ecotone', { canyon: 0, delta: 0, ecotone: 2 }],
   ['jovian', { canyon: 0, delta: 0, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2 }],
   ['azul', { canyon: 0, delta: 0, ecotone: 2, fjord: 2, granite: 2, holocene: 2, isthmus: 2, jovian: 2, azul: 2 }],
-])('devnet/forkSchedule: --fork %s is all up to it', (name, offsets) => {
+])('devnet/forkSchedule: --fork %s includes all forks up to it', (name, offsets) => {
   expect(forksUpTo(name, 2)).toEqual(offsets)
 })
 
 it.each([
   ['an empty schedule', {}, { canyon: 0, delta: 0 }],
-  ['one in order', { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }, { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }],
-  ['one with a fork left out', { ecotone: 10, granite: 20 }, { canyon: 0, delta: 0, ecotone: 10, fjord: 20, granite: 20 }],
-  ['one with Azul after the others', { jovian: 6, azul: 8 }, { canyon: 0, delta: 0, ...allAt(6), azul: 8 }],
-  ['one of the last alone', { isthmus: 9 }, { canyon: 0, delta: 0, ecotone: 9, fjord: 9, granite: 9, holocene: 9, isthmus: 9 }],
-])('devnet/forkSchedule: %s is read', (_what, json, offsets) => {
+  ['an ordered schedule', { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }, { canyon: 2, delta: 4, ecotone: 6, fjord: 8 }],
+  ['a schedule with a missing fork', { ecotone: 10, granite: 20 }, { canyon: 0, delta: 0, ecotone: 10, fjord: 20, granite: 20 }],
+  ['a schedule with Azul after the others', { jovian: 6, azul: 8 }, { canyon: 0, delta: 0, ...allAt(6), azul: 8 }],
+  [
+    'a schedule with the last fork only',
+    { isthmus: 9 },
+    { canyon: 0, delta: 0, ecotone: 9, fjord: 9, granite: 9, holocene: 9, isthmus: 9 },
+  ],
+])('devnet/forkSchedule: reads %s', (_what, json, offsets) => {
   expect(parseForkOffsets(json)).toEqual(offsets)
 })
 
 it.each<[string, unknown, string]>([
-  ['of an unknown fork', { jovain: 2 }, 'UNKNOWN_FORK'],
-  ['of a name of Object', { constructor: 2 }, 'UNKNOWN_FORK'],
-  ['of a fork to come', { beryl: 2 }, 'OPTION_UNSUPPORTED_HERE'],
-  ['of a fork before all', { regolith: 0 }, 'UNKNOWN_FORK'],
+  ['with an unknown fork', { jovain: 2 }, 'UNKNOWN_FORK'],
+  ['with a property name of Object', { constructor: 2 }, 'UNKNOWN_FORK'],
+  ['with a future fork', { beryl: 2 }, 'OPTION_UNSUPPORTED_HERE'],
+  ['with a fork before Canyon', { regolith: 0 }, 'UNKNOWN_FORK'],
   ['out of order', { ecotone: 20, fjord: 10 }, 'BAD_FORK_SCHEDULE'],
   ['out of order with Canyon', { canyon: 20, ecotone: 10 }, 'BAD_FORK_SCHEDULE'],
   ['with upgrade transactions at genesis', { ecotone: 0 }, 'BAD_FORK_SCHEDULE'],
-  ['with a time that is none', { ecotone: '2' }, 'BAD_FORK_SCHEDULE'],
+  ['with a malformed time', { ecotone: '2' }, 'BAD_FORK_SCHEDULE'],
   ['with half a second', { ecotone: 2.5 }, 'BAD_FORK_SCHEDULE'],
   ['in milliseconds since 1970', { ecotone: 1_800_000_000_000 }, 'BAD_FORK_SCHEDULE'],
   ['with a negative time', { ecotone: -2 }, 'BAD_FORK_SCHEDULE'],
-  ['that is null', null, 'BAD_FORK_SCHEDULE'],
-  ['that is a list', [1], 'BAD_FORK_SCHEDULE'],
-  ['that is a text', 'jovian', 'BAD_FORK_SCHEDULE'],
-])('devnet/forkSchedule: a schedule %s is refused (%s)', (_what, json, code) => {
+  ['of null', null, 'BAD_FORK_SCHEDULE'],
+  ['of a list', [1], 'BAD_FORK_SCHEDULE'],
+  ['of a text', 'jovian', 'BAD_FORK_SCHEDULE'],
+])('devnet/forkSchedule: refuses a schedule %s (%s)', (_what, json, code) => {
   expect(() => parseForkOffsets(json)).toThrow(expect.objectContaining({ code, severity: 'fatal' }))
 })
 
@@ -49,6 +53,6 @@ it.each([
   ['', 'UNKNOWN_FORK'],
   ['beryl', 'OPTION_UNSUPPORTED_HERE'],
   ['denim', 'OPTION_UNSUPPORTED_HERE'],
-])('devnet/forkSchedule: --fork %j is refused (%s)', (name, code) => {
+])('devnet/forkSchedule: refuses --fork %j (%s)', (name, code) => {
   expect(() => forksUpTo(name, 2)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(name) }))
 })

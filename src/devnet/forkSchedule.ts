@@ -1,7 +1,7 @@
 import { type Fork, firstUnsupportedFork, forks } from '#chainspec/forks'
 import { devnetFault } from './faults.ts'
 
-/** Forks that a devnet may begin without, in order. Those before are active at its genesis. */
+/** Forks that a devnet may activate after genesis, in order. Earlier forks are active at genesis. */
 export const devnetForks = [
   'canyon',
   'delta',
@@ -15,23 +15,24 @@ export const devnetForks = [
 ] as const satisfies readonly Fork[]
 export type DevnetFork = (typeof devnetForks)[number]
 
-/** Seconds after genesis at which a fork begins; a fork without them is not planned. */
+/** Activation of each fork in seconds after genesis; an absent fork is not planned. */
 export type ForkOffsets = Readonly<Partial<Record<DevnetFork, number>>>
 
-/** They bring no transactions with them: genesis may follow their rules. */
+/** Forks without upgrade transactions, which genesis may activate. */
 const atGenesis: readonly Fork[] = ['canyon', 'delta']
-/** A fork further away than this (some 30 years) is a slip of units. */
+/** Upper limit of an activation, about 30 years; larger values are a wrong unit. */
 const maxOffsetSec = 1_000_000_000
 
 function refuseLater(name: string): void {
   const later = forks.slice(forks.indexOf(firstUnsupportedFork))
   if ((later as readonly string[]).includes(name)) {
-    throw devnetFault('OPTION_UNSUPPORTED_HERE', { option: `the fork ${name}`, why: 'this version does not have its rules' })
+    throw devnetFault('OPTION_UNSUPPORTED_HERE', { option: `the fork ${name}`, why: 'this version does not implement it' })
   }
 }
 
 /**
- * Canyon and Delta from genesis on, the forks after them up to this one from block 1 on, so that it has their upgrade transactions; none later.
+ * Returns Canyon and Delta at genesis, and the forks after them up to this one at block 1, so that it has their upgrade transactions. Later forks are
+ * absent.
  * @throws Fault UNKNOWN_FORK, OPTION_UNSUPPORTED_HERE (fatal)
  */
 export function forksUpTo(name: string, blockTimeSec: number): ForkOffsets {
@@ -50,13 +51,13 @@ function offsetOf(fork: DevnetFork, found: unknown): number {
 }
 
 /**
- * A schedule of one's own: seconds after genesis by fork. Canyon and Delta begin at genesis when they are left out; another fork that is left out
- * begins with the next one that is there.
+ * Parses a custom schedule: seconds after genesis by fork. Canyon and Delta default to genesis; any other absent fork activates with the next fork
+ * that is present.
  * @throws Fault BAD_FORK_SCHEDULE, UNKNOWN_FORK, OPTION_UNSUPPORTED_HERE (fatal)
  */
 export function parseForkOffsets(json: unknown): ForkOffsets {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw devnetFault('BAD_FORK_SCHEDULE', { fork: 'no fork', found: 'its place', expected: 'an object of seconds by fork' })
+    throw devnetFault('BAD_FORK_SCHEDULE', { fork: 'no fork', found: 'another value', expected: 'an object of seconds by fork' })
   }
   for (const name of Object.keys(json)) {
     refuseLater(name)
@@ -70,7 +71,7 @@ export function parseForkOffsets(json: unknown): ForkOffsets {
     const found = given[fork] === undefined ? next : offsetOf(fork, given[fork])
     if (found === undefined) continue
     if (next !== undefined && found > next) {
-      throw devnetFault('BAD_FORK_SCHEDULE', { fork, found: String(found), expected: `at most ${next}, where the fork after it begins` })
+      throw devnetFault('BAD_FORK_SCHEDULE', { fork, found: String(found), expected: `at most ${next}, where the next fork activates` })
     }
     offsets[fork] = found
     next = found

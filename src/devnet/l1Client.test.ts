@@ -6,30 +6,30 @@ import { createL1Client, refusalReason } from './l1Client.ts'
 const { signal } = new AbortController()
 const hash = parseHash(`0x${'12'.repeat(32)}`)
 
-/** A client of an L1 that answers every call with the same. */
+/** Client of an L1 with one fixed response. */
 const clientOf = (answer: () => Promise<Response>) =>
   createL1Client({ fetch: answer, clock: createManualClock() }, { url: 'http://l1', account: zeroAddress })
 const json = (body: unknown, status = 200) => clientOf(async () => new Response(JSON.stringify(body), { status }))
 
 describe('devnet/l1Client', () => {
   it.each([
-    ['nobody listens', clientOf(() => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })))],
+    ['a closed port', clientOf(() => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })))],
     ['HTTP 500', json({}, 500)],
     ['HTTP 403', json({}, 403)],
     ['HTTP 429', json({}, 429)],
-    ['no JSON', clientOf(async () => new Response('<html>'))],
+    ['a body that is not JSON', clientOf(async () => new Response('<html>'))],
     ['JSON without a result', json({ jsonrpc: '2.0', id: 1 })],
     ['an error', json({ error: { code: -32_603, message: 'internal' } })],
     ['a list', json({ result: [] })],
-    ['half of what it is asked for', json({ result: { blockHash: hash, number: '0x1', baseFeePerGas: ['0x1'] } })],
-  ])('reads from an L1 with %s fail so that another try may help (DEVNET_L1_SILENT)', async (_what, client) => {
+    ['a part of the requested fields', json({ result: { blockHash: hash, number: '0x1', baseFeePerGas: ['0x1'] } })],
+  ])('reads from an L1 with %s are retried (DEVNET_L1_SILENT)', async (_what, client) => {
     const fault = { code: 'DEVNET_L1_SILENT', severity: 'retry' }
     await expect(client.tip(signal)).rejects.toMatchObject(fault)
     await expect(client.nonces(signal)).rejects.toMatchObject(fault)
     await expect(client.inclusion(hash, signal)).rejects.toMatchObject(fault)
   })
 
-  it('an L1 that is silent when a transaction is sent is no refusal (DEVNET_L1_SILENT)', async () => {
+  it('a missing response to a sent transaction is not a refusal (DEVNET_L1_SILENT)', async () => {
     await expect(json({}, 502).send(new Uint8Array(1), signal)).rejects.toMatchObject({ code: 'DEVNET_L1_SILENT', severity: 'retry' })
   })
 
@@ -49,7 +49,7 @@ describe('devnet/l1Client', () => {
     await expect(asked).rejects.toThrow('stop')
   })
 
-  it('before blobs a transaction costs its gas, and there is no price of blobs', async () => {
+  it('before blobs, a transaction costs its gas, and there is no blob base fee', async () => {
     const receipt = { blockHash: hash, blockNumber: '0x5', status: '0x0', gasUsed: '0x10', effectiveGasPrice: '0x3' }
     expect(await json({ result: receipt }).inclusion(hash, signal)).toEqual({ block: { hash, number: 5 }, succeeded: false, feeWei: 48n })
     const history = { baseFeePerGas: ['0x1', '0x2'], hash, number: '0x1', timestamp: '0x2' }
@@ -74,7 +74,7 @@ describe('devnet/l1Client', () => {
     expect(refusalReason(message)).toBe(reason)
   })
 
-  it.each([['already known'], ['transaction already imported'], ['known transaction: 12ab']])('%s is no fault', async (message) => {
+  it.each([['already known'], ['transaction already imported'], ['known transaction: 12ab']])('%s is not a fault', async (message) => {
     await json({ error: { code: -32_000, message } }).send(new Uint8Array(1), signal)
   })
 })

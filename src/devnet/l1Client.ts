@@ -6,22 +6,22 @@ import { bigintField, has, hashField, listOf, numberField, objectOf, ShapeError 
 import { devnetFault } from './faults.ts'
 import { askRpc, type DevnetRpcDeps } from './l1/devnetRpc.ts'
 
-/** How clients say that they have a transaction already: geth, anvil, others. */
+/** Error messages by which geth, anvil and others report a known transaction. */
 const known = /already (?:known|imported|exists)|known transaction/i
 
-/** How clients say why they do not take one, the first that fits. */
+/** Error messages by which clients refuse a transaction; the first match counts. */
 const refusals: readonly (readonly [RegExp, RefusalReason])[] = [
   [/nonce (?:is )?too low|old ?nonce/i, 'nonce-used'],
   [/underpriced|fee (?:cap )?(?:is )?(?:too low|less than)|less than block|fee too low/i, 'underpriced'],
   [/insufficient (?:funds|balance)|not enough (?:funds|balance)|exceeds (?:balance|allowance)/i, 'no-funds'],
 ]
 
-/** Which refusal a client's message is. */
+/** Returns the reason of a refusal from a client's message. */
 export function refusalReason(message: string): RefusalReason {
   return refusals.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
 }
 
-/** What the next block costs, by the client's own reckoning: the entry after the newest block. */
+/** Returns the fees of the next block as the client computes them: the entry after the newest block. */
 function nextFees(json: unknown): { readonly baseFeeWei: bigint; readonly blobBaseFeeWei: bigint } {
   const history = objectOf(json, 'fee history')
   const last = (key: string): bigint => bigintField({ [key]: listOf(history[key], key).at(-1) }, key)
@@ -41,8 +41,8 @@ function inclusionOf(json: unknown): Inclusion | undefined {
 }
 
 /**
- * The devnet's L1 as the batcher uses it, over JSON-RPC.
- * All reads fail with DEVNET_L1_SILENT (retry): nobody answered, or nothing that can be read.
+ * Creates the batcher's client of the devnet's L1, over JSON-RPC.
+ * All reads fail with DEVNET_L1_SILENT (retry) when there is no valid response.
  */
 export function createL1Client(deps: DevnetRpcDeps, l1: { readonly url: string; readonly account: Address }): BatcherL1 {
   async function read<T>(method: string, params: readonly unknown[], signal: AbortSignal, parse: (result: unknown) => T): Promise<T> {

@@ -17,7 +17,7 @@ import { type RecordedChainName, readRecordedChain, recordedChains } from './rec
 
 type Call = { caller: Address; origin?: Address; to?: Address; value?: bigint; data?: string; gas?: bigint }
 
-/** The contracts as genesis has them, in a block in which calls follow each other. */
+/** The contracts of genesis, in one block with consecutive calls. */
 function openContracts(code?: { address: Address; code: Uint8Array }) {
   const { accounts, contracts } = devnetL1Options
   const extra = code ? [{ ...code, storage: new Map() }] : []
@@ -49,7 +49,7 @@ const configCall = (functionName: string, args: readonly unknown[]): string =>
 type RecordedLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
 const names = Object.keys(recordedChains) as RecordedChainName[]
 
-/** Events that another contract emitted on a recorded L1. */
+/** Events of another contract on a recorded L1. */
 function recordedLogs(name: RecordedChainName, of: 'depositContract' | 'l1SystemConfig'): readonly RecordedLog[] {
   const { l1, config } = readRecordedChain(name)
   const logs = l1.blocks.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt['logs'] as readonly RecordedLog[]))
@@ -58,7 +58,7 @@ function recordedLogs(name: RecordedChainName, of: 'depositContract' | 'l1System
 const shown = ({ topics, data }: Log): Omit<RecordedLog, 'address'> => ({ topics, data: toHex(data) })
 
 describe('contracts/DevnetPortal', () => {
-  it.each(names)('emits what the portal of %s did for the same deposits, byte for byte', (name) => {
+  it.each(names)('emits the same bytes as the portal of %s for the same deposits', (name) => {
     const recorded = recordedLogs(name, 'depositContract')
     expect(recorded.length).toBeGreaterThan(7)
     const kinds: string[] = []
@@ -76,7 +76,7 @@ describe('contracts/DevnetPortal', () => {
       const caller = isAliased ? parseAddress('0x2b574555158337cd46d47c2ca57e4698a1f04e70') : from
       const open = openContracts()
       const outcome = open({ caller, ...(isAliased && { origin: addressOf(user) }), value: mint, data: call })
-      // the recorded portal asked for no minimum
+      // the recorded portal has no minimum gas limit
       if (gasLimit < 21_000n + 40n * BigInt(input.length)) expect(errorOf(outcome)).toBe('GasLimitTooLow')
       else expect(logsOf(outcome).map(shown)).toEqual([{ topics, data }])
       kinds.push(outcome.kind)
@@ -84,7 +84,7 @@ describe('contracts/DevnetPortal', () => {
     expect(kinds.filter((kind) => kind === 'success').length).toBeGreaterThan(7)
   })
 
-  it('a contract’s address is moved, and wraps around; an account that runs other code for now keeps its own', () => {
+  it("aliases a contract's address with overflow; an EIP-7702 account keeps its own", () => {
     const call = deposit(addressOf(user), 0n, 21_000n, false, '0x')
     const high = parseAddress(`0x${'ff'.repeat(20)}`)
     const [moved] = logsOf(openContracts()({ caller: high, origin: addressOf(user), data: call }))
@@ -101,13 +101,13 @@ describe('contracts/DevnetPortal', () => {
     ['a creation with a target', deposit(addressOf(user), 0n, 100_000n, true, '0x'), 'BadTarget'],
     ['too little gas', deposit(addressOf(user), 0n, 20_999n, false, '0x'), 'GasLimitTooLow'],
     ['too little gas for its data', deposit(addressOf(user), 0n, 21_079n, false, '0x0000'), 'GasLimitTooLow'],
-    ['more gas than an L2 block is sure to have', deposit(addressOf(user), 0n, 20_000_001n, false, '0x'), 'BlockGasExhausted'],
+    ['more gas than an L2 block is certain to have', deposit(addressOf(user), 0n, 20_000_001n, false, '0x'), 'BlockGasExhausted'],
     ['too much data', deposit(addressOf(user), 0n, 10_000_000n, false, `0x${'00'.repeat(120_001)}`), 'DataTooLarge'],
-  ])('%s is refused', (_what, data, name) => {
+  ])('refuses %s', (_what, data, name) => {
     expect(errorOf(openContracts()({ caller: addressOf(user), data }))).toBe(name)
   })
 
-  it('takes data and gas up to the limits, and 20,000,000 gas in one block', () => {
+  it('accepts data and gas up to the limits, and 20,000,000 gas in one block', () => {
     const open = openContracts()
     const most = deposit(addressOf(user), 0n, 4_821_000n, false, `0x${'00'.repeat(120_000)}`)
     expect(logsOf(open({ caller: addressOf(user), data: most }))).toHaveLength(1)
@@ -120,7 +120,7 @@ describe('contracts/DevnetPortal', () => {
 
 describe('contracts/DevnetSystemConfig', () => {
   const u = (word: string, from: number, to: number): bigint => bigintFromBytes(fromHex(`0x${word}`).subarray(from, to))
-  /** The call of ours that says what a recorded event did, by its kind and the words of its argument. */
+  /** Call that has the effect of a recorded event, by its kind and the words of its argument. */
   const callFor = (kind: number, [first = '', second = '']: readonly string[]): string => {
     if (kind === 1 && u(second, 0, 1) === 1n)
       return configCall('setGasConfigEcotone', [Number(u(second, 28, 32)), Number(u(second, 24, 28))])
@@ -137,7 +137,7 @@ describe('contracts/DevnetSystemConfig', () => {
     return calls[kind]?.() ?? expect.fail(`kind ${kind}`)
   }
 
-  it('emits what the system configs of the recorded chains did, byte for byte, all eight kinds', () => {
+  it('emits the same bytes as the system configs of the recorded chains, all eight kinds', () => {
     const kinds = new Set<number>()
     for (const { topics, data } of names.flatMap((name) => recordedLogs(name, 'l1SystemConfig'))) {
       const kind = Number(topics[2])
@@ -160,7 +160,7 @@ describe('contracts/DevnetSystemConfig', () => {
     ['setMinBaseFee', [0n]],
     ['setDAFootprintGasScalar', [0]],
     ['transferOwnership', [zeroAddress]],
-  ])('%s is the owner’s alone', (name, args) => {
+  ])('only the owner may call %s', (name, args) => {
     const data = configCall(name, args)
     const refused = openContracts()({ caller: addressOf(user), to: systemConfigAddress, data })
     expect(errorOf(refused)).toBe('NotOwner')
@@ -168,17 +168,17 @@ describe('contracts/DevnetSystemConfig', () => {
   })
 
   it.each([
-    ['a gas limit below the least', 'setGasLimit', [20_999_999n], 'GasLimitOutOfRange'],
-    ['a gas limit above the most', 'setGasLimit', [500_000_001n], 'GasLimitOutOfRange'],
+    ['a gas limit below the minimum', 'setGasLimit', [20_999_999n], 'GasLimitOutOfRange'],
+    ['a gas limit above the maximum', 'setGasLimit', [500_000_001n], 'GasLimitOutOfRange'],
     ['a denominator of zero', 'setEIP1559Params', [0, 1], 'ZeroParameter'],
     ['an elasticity of zero', 'setEIP1559Params', [1, 0], 'ZeroParameter'],
     ['a scalar with a version', 'setGasConfig', [0n, 1n << 248n], 'ScalarOutOfRange'],
-  ])('%s is refused', (_what, name, args, error) => {
+  ])('refuses %s', (_what, name, args, error) => {
     const outcome = openContracts()({ caller: addressOf(owner), to: systemConfigAddress, data: configCall(name, args) })
     expect(errorOf(outcome)).toBe(error)
   })
 
-  it('a new owner rules, the old one does not any more', () => {
+  it('only the new owner may change it', () => {
     const open = openContracts()
     const to = systemConfigAddress
     const change = configCall('setMinBaseFee', [1n])

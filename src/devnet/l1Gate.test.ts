@@ -3,13 +3,13 @@ import { createL1Gate } from './l1Gate.ts'
 
 const l1 = 'http://127.0.0.1:8545/'
 
-/** Answers at once, but for `/slow`, which it never answers. */
+/** Responds at once, except to `/slow`, to which it never responds. */
 const inner: typeof fetch = async (input, init) => {
   if (!String(input).endsWith('/slow')) return new Response(`of ${input}`)
   return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
 }
 
-it('devnet/l1Gate: while it is shut L1 cannot be reached, other places can', async () => {
+it('devnet/l1Gate: while it is shut, L1 is unreachable and other URLs are reachable', async () => {
   const gate = createL1Gate(inner, [l1])
   expect(await (await gate.fetch(l1)).text()).toBe(`of ${l1}`)
   gate.shut()
@@ -21,7 +21,7 @@ it('devnet/l1Gate: while it is shut L1 cannot be reached, other places can', asy
   expect((await gate.fetch(new URL(l1))).ok).toBe(true)
 })
 
-it('devnet/l1Gate: what is under way is cut too; a caller that gives up is told by its own reason', async () => {
+it("devnet/l1Gate: aborts pending requests too; a caller's abort keeps its own reason", async () => {
   const gate = createL1Gate(inner, [l1])
   const caller = new AbortController()
   const cut = gate.fetch(`${l1}slow`)

@@ -1,17 +1,17 @@
-/** The way of the nodes to L1. While it is shut every request fails as if nobody listened there, those under way too. */
+/** Connection of the nodes to L1. While it is shut, all requests fail as if the port were closed, including pending ones. */
 export interface L1Gate {
   readonly fetch: typeof fetch
   shut(): void
   open(): void
 }
 
-/** As `fetch` fails there. */
+/** Returns the error of `fetch` on a closed port. */
 function gone(url: string): Error {
   const cause = Object.assign(new Error(`connect ECONNREFUSED ${new URL(url).host}`), { code: 'ECONNREFUSED' })
   return new TypeError('fetch failed', { cause })
 }
 
-/** @param urls of L1; requests to other places pass */
+/** Creates a gate. @param urls of L1; requests to other URLs pass */
 export function createL1Gate(inner: typeof fetch, urls: readonly string[]): L1Gate {
   const guarded = new Set(urls.map((url) => new URL(url).origin))
   let gate = new AbortController()

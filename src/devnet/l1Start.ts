@@ -11,8 +11,8 @@ import type { ResolvedOptions } from './options.ts'
 import type { DevnetL1 } from './ports.ts'
 
 /**
- * The L1 of a devnet with its accounts and contracts.
- * @param folder of the devnet: its data directory, or one that goes with it
+ * Starts the L1 of a devnet with its accounts and contracts.
+ * @param folder of the devnet: its data directory or a temporary folder
  * @throws Fault DEVNET_L1_MISSING, DEVNET_L1_PORT, DEVNET_L1_STATE, DEVNET_L1_START (fatal)
  */
 export function startL1(

@@ -42,8 +42,8 @@ async function serve(chain: MemoryChain, port: number): Promise<L1Server> {
 }
 
 /**
- * An L1 in this process, on loopback: our own interpreter under Prague's rules. Everything is as on Ethereum but for state roots, which are zero.
- * Nothing is kept on disk.
+ * Starts an L1 in this process, on loopback, with our own interpreter under Prague's rules. It equals Ethereum except for state roots, which are
+ * zero. It stores nothing on disk.
  * @throws Fault DEVNET_L1_PORT (fatal)
  */
 export async function startMemoryL1(options: MemoryL1Options): Promise<DevnetL1> {

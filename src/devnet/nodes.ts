@@ -8,13 +8,13 @@ import type { DevnetPorts } from './options.ts'
 import type { DevnetL1 } from './ports.ts'
 
 const host = '127.0.0.1'
-/** Pages that are developed here, on whatever port, may ask. */
+/** Allows pages from any local port, for development. */
 const cors = true
-/** A devnet writes little; below this the disk is as good as full. */
+/** Minimum free disk space. A devnet writes little; below this the disk counts as full. */
 const minFreeBytes = 100_000_000
-/** Between two slices of a block: ten of a block of 2 s. */
+/** Interval between flashblocks: ten in a block of 2 s. */
 const incrementMs = 200
-/** Parts of a slot between two looks at the head of L1. */
+/** Number of polls of the L1 head per slot. */
 const looksPerSlot = 4
 
 export type NodeBasics = {
@@ -38,7 +38,7 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
       beaconUrls: [l1.beaconUrl],
       pollMs: (l1.slotSec * 1_000) / looksPerSlot,
       slotSec: l1.slotSec,
-      // anvil's blocks with blobs have a transactions root of their own
+      // the transactions root of anvil's blob blocks does not match
       ...(l1.kind === 'anvil' && { trustTransactions: true }),
     },
     isAdminOn: true,
@@ -47,7 +47,7 @@ function common({ config, genesis, version, l1 }: NodeBasics, datadir: string): 
   }
 }
 
-/** The node that makes the blocks. */
+/** Returns the options of the sequencing node. */
 export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptions {
   const { ports, hasFlashblocks } = basics
   return {
@@ -62,7 +62,7 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
   }
 }
 
-/** The node that follows it, and believes L1 alone. */
+/** Returns the options of the verifying node, which follows the sequencer and confirms all blocks by L1. */
 export function verifierOptions(
   basics: NodeBasics,
   datadir: string,
@@ -80,7 +80,7 @@ export function verifierOptions(
   }
 }
 
-/** A node with an execution half, as agreement looks at it. */
+/** Returns a node with an execution half for the agreement check. */
 export function comparedNode(node: Node, execution: NonNullable<Node['execution']>): ComparedNode {
   return {
     view: () => execution.view(),

@@ -11,7 +11,7 @@ import { type DevnetOptions, resolveOptions } from './options.ts'
 const dir = mkdtempSync(join(tmpdir(), 'basalt-options-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-it('devnet/options: nothing is asked for: in memory, chain 901 on 900, all forks in block 1, ten accounts', () => {
+it('devnet/options: defaults are memory, chain 901 on 900, all forks in block 1, ten accounts', () => {
   const { fixed, accounts, datadir, kept } = resolveOptions({})
   expect(fixed).toMatchObject({ l1: 'memory', chainId: 901, l1ChainId: 900, blockTimeSec: 2, slotSec: 2, forks: { canyon: 0, jovian: 2 } })
   expect(accounts).toHaveLength(10)
@@ -19,29 +19,29 @@ it('devnet/options: nothing is asked for: in memory, chain 901 on 900, all forks
   expect([datadir, kept]).toEqual([undefined, undefined])
 })
 
-it('devnet/options: the forks of block 1 begin with the first block, however long it takes', () => {
+it('devnet/options: forks of block 1 activate with the first block, at any block time', () => {
   expect(resolveOptions({ blockTimeSec: 1, fork: 'fjord' }).fixed.forks).toEqual({ canyon: 0, delta: 0, ecotone: 1, fjord: 1 })
   expect(resolveOptions({ fork: { ecotone: 9 } }).fixed.forks).toEqual({ canyon: 0, delta: 0, ecotone: 9 })
 })
 
 it.each<[string, DevnetOptions, string, string]>([
   ['a block time of 200 ms', { blockTimeSec: 0.2 }, 'OPTION_UNSUPPORTED_HERE', 'block time of 0.2 s'],
-  ['a block time of 3 s', { blockTimeSec: 3 }, 'OPTION_UNSUPPORTED_HERE', 'it is 1 or 2 s'],
-  ['slots of half a second', { l1BlockTimeSec: 0.5 }, 'OPTION_UNSUPPORTED_HERE', 'it is 1 to 60 s'],
-  ['the chain id of L1', { chainId: 900 }, 'OPTION_UNSUPPORTED_HERE', 'L1 has the same'],
-  ['a chain id that is none', { chainId: -1 }, 'OPTION_UNSUPPORTED_HERE', 'chain id -1'],
-  ['a name that is none', { blockTime: 1 } as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'the option blockTime'],
-  ['an L1 that is none', { l1: 'geth' } as unknown as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'memory or anvil'],
-  ['data that goes nowhere', { dataAvailability: 'pigeon' } as unknown as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'pigeon'],
+  ['a block time of 3 s', { blockTimeSec: 3 }, 'OPTION_UNSUPPORTED_HERE', 'it must be 1 or 2 s'],
+  ['slots of half a second', { l1BlockTimeSec: 0.5 }, 'OPTION_UNSUPPORTED_HERE', 'it must be 1 to 60 s'],
+  ['the chain id of L1', { chainId: 900 }, 'OPTION_UNSUPPORTED_HERE', 'L1 has the same chain id'],
+  ['an invalid chain id', { chainId: -1 }, 'OPTION_UNSUPPORTED_HERE', 'chain id -1'],
+  ['an unknown option', { blockTime: 1 } as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'the option blockTime'],
+  ['an unknown L1', { l1: 'geth' } as unknown as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'memory or anvil'],
+  ['an unknown data availability', { dataAvailability: 'pigeon' } as unknown as DevnetOptions, 'OPTION_UNSUPPORTED_HERE', 'pigeon'],
   ['no accounts', { accounts: 0 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
   ['too many accounts', { accounts: 101 }, 'OPTION_UNSUPPORTED_HERE', '1 to 100'],
-  ['a mnemonic that is none', { mnemonic: 'one two' }, 'BAD_MNEMONIC', 'BIP-39'],
-  ['an L1 in memory that is kept', { l1: 'memory', datadir: join(dir, 'none') }, 'OPTION_UNSUPPORTED_HERE', 'nothing is kept of it'],
-])('devnet/options: %s is refused (%s)', (_what, options, code, says) => {
+  ['an invalid mnemonic', { mnemonic: 'one two' }, 'BAD_MNEMONIC', 'BIP-39'],
+  ['a stored L1 in memory', { l1: 'memory', datadir: join(dir, 'none') }, 'OPTION_UNSUPPORTED_HERE', 'it stores nothing on disk'],
+])('devnet/options: refuses %s (%s)', (_what, options, code, says) => {
   expect(() => resolveOptions(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(says) }))
 })
 
-it('devnet/options: what is not asked for is as the directory has it; anything else is refused by name (OTHER_OPTIONS)', () => {
+it('devnet/options: takes absent options from the directory, and refuses different ones by name (OTHER_OPTIONS)', () => {
   const datadir = join(dir, 'kept')
   const { fixed } = resolveOptions({ datadir, chainId: 7, blockTimeSec: 1, accounts: 3, fork: 'isthmus' })
   const genesis = { number: 0, hash: parseHash(`0x${'11'.repeat(32)}`) }

@@ -10,30 +10,30 @@ export type DevnetPorts = Readonly<
   Partial<Record<'rpc' | 'ws' | 'rollup' | 'l1' | 'verifier' | 'verifierWs' | 'control' | 'flashblocks', number>>
 >
 
-/** What a devnet may be asked to be. All of it can be left out. */
+/** Options of a devnet, all optional. */
 export type DevnetOptions = {
-  /** `memory`: in this process, up at once, nothing is kept of it; `anvil`: a process of its own. Default: memory, with `datadir` anvil */
+  /** `memory`: in this process, starts at once and stores nothing; `anvil`: a separate process. Default: memory, with `datadir` anvil */
   readonly l1?: 'memory' | 'anvil'
   /** default 901 */
   readonly chainId?: number
   /** default 900 */
   readonly l1ChainId?: number
-  /** seconds between two L2 blocks, 1 or 2; default 2 */
+  /** seconds between L2 blocks, 1 or 2; default 2 */
   readonly blockTimeSec?: number
-  /** seconds between two L1 blocks; default 2 */
+  /** seconds between L1 blocks; default 2 */
   readonly l1BlockTimeSec?: number
-  /** how many accounts get 10,000 ETH on both chains; default 10 */
+  /** number of accounts with 10,000 ETH on both chains; default 10 */
   readonly accounts?: number
   /** default: the well-known `test test … junk` */
   readonly mnemonic?: string
-  /** a fork: it and all before it are active in block 1; or seconds after genesis by fork. Default jovian */
+  /** a fork, active from block 1 on with all before it; or seconds after genesis by fork. Default jovian */
   readonly fork?: string | Readonly<Record<string, number>>
-  /** where the chain is kept; default: nowhere */
+  /** directory of the chain; default: it is not stored */
   readonly datadir?: string
   readonly ports?: DevnetPorts
-  /** how blocks are posted to L1; `auto`: as what costs less. Blobs take proofs and room in anvil's memory. Default: calldata */
+  /** form in which batches are posted to L1; `auto`: the cheaper one. Blobs cost proofs and memory of anvil. Default: calldata */
   readonly dataAvailability?: DataAvailability
-  /** the sequencer publishes blocks while it builds them, and the verifier shows them as pending; default true */
+  /** the sequencer publishes flashblocks, and the verifier serves them as pending; default true */
   readonly flashblocks?: boolean
 }
 
@@ -45,7 +45,7 @@ export type ResolvedOptions = {
   readonly accounts: readonly DevnetAccount[]
   readonly roles: DevnetRoles
   readonly datadir: string | undefined
-  /** a devnet of these options that is in the directory already */
+  /** devnet that the directory contains already */
   readonly kept: KeptDevnet | undefined
   readonly ports: DevnetPorts
   readonly dataAvailability: DataAvailability
@@ -81,22 +81,22 @@ function checkNumbers({ chainId, l1ChainId, blockTimeSec, slotSec }: FixedOption
       id >= 1 &&
       id <= maxChainId, `it must be a whole number from 1 to ${maxChainId}`)
   }
-  require(`the chain id ${chainId}`, chainId !== l1ChainId, 'L1 has the same')
-  require(`a block time of ${blockTimeSec} s`, blockTimeSec === 1 || blockTimeSec === 2, 'it is 1 or 2 s')
+  require(`the chain id ${chainId}`, chainId !== l1ChainId, 'L1 has the same chain id')
+  require(`a block time of ${blockTimeSec} s`, blockTimeSec === 1 || blockTimeSec === 2, 'it must be 1 or 2 s')
   require(`an L1 block time of ${slotSec} s`, Number.isInteger(slotSec) &&
     slotSec >= 1 &&
-    slotSec <= maxSlotSec, `it is 1 to ${maxSlotSec} s`)
+    slotSec <= maxSlotSec, `it must be 1 to ${maxSlotSec} s`)
 }
 
-/** Callers of a library need not have a type checker. */
+/** Checks names and values that callers without a type checker may get wrong. */
 function checkNames(options: DevnetOptions): void {
-  for (const name of Object.keys(options)) require(`the option ${name}`, Object.hasOwn(optionNames, name), 'there is none of this name')
+  for (const name of Object.keys(options)) require(`the option ${name}`, Object.hasOwn(optionNames, name), 'there is no such option')
   const { l1 = 'memory', dataAvailability = 'calldata' } = options
-  require(`the L1 ${l1}`, l1 === 'memory' || l1 === 'anvil', 'it is memory or anvil')
-  require(`data availability by ${dataAvailability}`, dataAvailabilities.includes(dataAvailability), 'it is calldata, blobs or auto')
+  require(`the L1 ${l1}`, l1 === 'memory' || l1 === 'anvil', 'it must be memory or anvil')
+  require(`data availability by ${dataAvailability}`, dataAvailabilities.includes(dataAvailability), 'it must be calldata, blobs or auto')
 }
 
-/** What is asked for, and nothing else. */
+/** Returns the requested fixed options only. */
 function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partial<FixedOptions> {
   const { l1, chainId, l1ChainId, blockTimeSec, l1BlockTimeSec, fork } = options
   const forks =
@@ -116,7 +116,7 @@ function askedOf(options: DevnetOptions, kept: FixedOptions | undefined): Partia
 }
 
 /**
- * What is asked for, what a directory has already, and defaults for the rest.
+ * Resolves the options: requested ones, then those of a stored devnet, then defaults.
  * @throws Fault OTHER_OPTIONS, OPTION_UNSUPPORTED_HERE, BAD_MNEMONIC, UNKNOWN_FORK, BAD_FORK_SCHEDULE, DEVNET_FILE_BAD (all fatal)
  */
 export function resolveOptions(options: DevnetOptions): ResolvedOptions {
@@ -125,7 +125,7 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   const kept = datadir === undefined ? undefined : readDevnet(datadir)
   const asked = askedOf(options, kept?.options)
   const count = options.accounts ?? kept?.options.accounts.length ?? defaults.accounts
-  require(`${count} accounts`, Number.isInteger(count) && count >= 1 && count <= 100, 'there are 1 to 100')
+  require(`${count} accounts`, Number.isInteger(count) && count >= 1 && count <= 100, 'it must be 1 to 100')
   const { accounts, roles } = devnetAccounts(options.mnemonic ?? testMnemonic, count)
   const blockTimeSec = asked.blockTimeSec ?? defaults.blockTimeSec
   const made: FixedOptions = {
@@ -142,6 +142,6 @@ export function resolveOptions(options: DevnetOptions): ResolvedOptions {
   }
   if (datadir !== undefined && kept) agreeWithKept(datadir, kept.options, made)
   checkNumbers(made)
-  require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'nothing is kept of it')
+  require('an L1 in memory with a data directory', datadir === undefined || made.l1 === 'anvil', 'it stores nothing on disk')
   return { fixed: made, accounts, roles, datadir, kept, ports, dataAvailability, hasFlashblocks }
 }

@@ -4,7 +4,7 @@ import { decodeBlock } from '#types/block'
 import { hashHeader } from '#types/header'
 import { type RecordedChainName, readRecordedChain, recordedChains } from './recordedChain.ts'
 
-it.each(Object.keys(recordedChains) as RecordedChainName[])('devnet/recordedChain: %s is one whole chain', (name) => {
+it.each(Object.keys(recordedChains) as RecordedChainName[])('devnet/recordedChain: %s is one linked chain', (name) => {
   const { l1, blocks, safeHeads, config, genesis } = readRecordedChain(name)
   const headers = blocks.map(({ raw }) => decodeBlock(raw).header)
   expect(headers.map(hashHeader)).toEqual(blocks.map(({ hash }) => hash))

@@ -12,11 +12,11 @@ export type RecordedL2Block = {
   readonly hash: Hash
   /** RLP */
   readonly raw: Uint8Array
-  /** EIP-2718 bytes, deposit fields included */
+  /** EIP-2718 bytes, including deposit fields */
   readonly receipts: readonly Uint8Array[]
 }
 
-/** The chains that come with the program, and who made them. */
+/** Recorded chains of the package, and the clients that made them. */
 export const recordedChains = {
   'op-bedrock-to-holocene': { clients: 'op-node + op-geth' },
   'op-ecotone-to-jovian': { clients: 'base-consensus + base-reth-node' },
@@ -24,8 +24,8 @@ export const recordedChains = {
 export type RecordedChainName = keyof typeof recordedChains
 
 /**
- * A small chain that other clients sequenced: its L1, and what they made of it. `rollupJson` and `genesisJson` are the
- * files (op-node's and geth's form) that a node is started with.
+ * Small chain that other clients sequenced: its L1, and its L2 blocks. `rollupJson` and `genesisJson` are the files (op-node's and geth's format)
+ * with which a node is started.
  */
 export type RecordedChain = {
   readonly clients: string
@@ -38,7 +38,7 @@ export type RecordedChain = {
   readonly blocks: readonly RecordedL2Block[]
   /** number of the safe head after each L1 block, by L1 number */
   readonly safeHeads: readonly number[]
-  /** what was deployed on L2 and L1, by name */
+  /** contracts deployed on L2 and L1, by name */
   readonly contracts: Readonly<Record<string, string>>
 }
 
@@ -56,7 +56,7 @@ function readData(name: string): unknown {
   return JSON.parse(zstdDecompressSync(readFileSync(new URL(`./data/${name}`, import.meta.url))).toString())
 }
 
-/** Base mainnet's genesis at another time and with more accounts, as a geth genesis.json. */
+/** Returns Base mainnet's genesis with another time and more accounts, as a geth genesis.json. */
 function gethGenesis({ config, genesisTimestamp, extraAlloc }: L2File): unknown {
   const { header, accounts } = networkOf('base').genesis()
   const alloc: Record<string, unknown> = {}
@@ -85,7 +85,7 @@ function gethGenesis({ config, genesisTimestamp, extraAlloc }: L2File): unknown 
   }
 }
 
-/** Reads one of the chains that come with the program. */
+/** Reads a recorded chain of the package. */
 export function readRecordedChain(name: RecordedChainName = 'op-ecotone-to-jovian'): RecordedChain {
   const l2 = readData(`${name}.l2.json.zst`) as L2File
   const genesisJson = gethGenesis(l2)

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A block as `eth_getBlockByNumber` (full) and `eth_getBlockReceipts` answer it. */
+/** Block in the formats of `eth_getBlockByNumber` (full) and `eth_getBlockReceipts`. */
 export type RecordedBlock = { readonly block: Json; readonly receipts: readonly Json[] }
-/** `data` without its trailing zero bytes. */
+/** Blob; `data` is without its trailing zero bytes. */
 export type RecordedBlob = { readonly commitment: string; readonly proof: string; readonly data: string }
 export type L1Recording = {
   readonly chainId: number
@@ -22,10 +22,10 @@ export type L1Recording = {
 export type Exchange = { readonly method: string; readonly url: URL; readonly body: string }
 export type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string }
 
-/** Answers as an L1 whose head is the block revealed last. */
+/** L1 that serves a recording up to its head. */
 export interface RecordedL1 {
   readonly head: number
-  /** Moves the head; to the last block at most. */
+  /** Moves the head, to the last block at most. */
   reveal(head: number): void
   reply(exchange: Exchange): Reply
 }
@@ -41,7 +41,7 @@ class RpcRefusal extends Error {
 
 const blobHexDigits = 2 * 131_072
 const reply = (status: number, body: unknown): Reply => ({ status, body: JSON.stringify(body) })
-/** How far the labels are behind the head, in blocks. */
+/** Distance of each label behind the head, in blocks. */
 const lag: Readonly<Record<string, number>> = { latest: 0, pending: 0, safe: 3, finalized: 5 }
 
 export function createRecordedL1(recording: L1Recording, start: { readonly head: number }): RecordedL1 {
@@ -90,7 +90,7 @@ export function createRecordedL1(recording: L1Recording, start: { readonly head:
     }
   }
 
-  /** Versioned hashes of the blobs of a slot, in order; undefined when the slot has no block. */
+  /** Returns the versioned hashes of the blobs of a slot, in order; undefined when the slot has no block. */
   function blobHashes(slot: number): readonly string[] | undefined {
     const time = recording.genesisTime + slot * recording.secondsPerSlot
     const entry = blocks.find(({ block }) => Number(block['timestamp']) === time)
@@ -144,10 +144,10 @@ export function createRecordedL1(recording: L1Recording, start: { readonly head:
   return l1
 }
 
-/** undefined: the request is never answered. */
+/** Handler of a request; undefined: no response is ever sent. */
 export type Handler = (exchange: Exchange) => Reply | undefined
 
-/** a transaction with nine blobs, in hex, and some room */
+/** limit of a request: a transaction with nine blobs in hex fits */
 const maxRequestBytes = 4_194_304
 
 async function answer(handle: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -7,28 +7,28 @@ import { askRpc } from './l1/devnetRpc.ts'
 
 export type RemoteDeps = { readonly fetch: Fetch; readonly clock: Clock; readonly signal: AbortSignal }
 
-/** Asks one endpoint; the result as `parse` reads it. */
+/** Calls one endpoint and returns the result parsed by `parse`. */
 export type Ask = <T>(method: string, params: readonly unknown[], parse: (result: unknown) => T) => Promise<T>
 
-/** A devnet in another process, by its RPC alone. */
+/** Devnet in another process, accessed by RPC only. */
 export type RemoteDevnet = {
   readonly facts: DevnetFacts
   readonly l1: Ask
   readonly l2: Ask
   readonly rollup: Ask
   /**
-   * Looks again and again until there is something.
-   * @param what is waited for, for the fault
+   * Polls until `look` returns a value.
+   * @param what name of the awaited event, for the fault
    * @throws Fault DEVNET_WAITED (fatal); the reason of an abort
    */
   until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>
 }
 
 const lookEveryMs = 200
-/** A devnet whose L1 or batcher was stopped on purpose heals within ten minutes: the longest that a fault may last. */
+/** Time limit of a wait: the longest fault ends within ten minutes. */
 const patienceMs = 600_000
 
-/** @throws Fault DEVNET_RPC (fatal): an error, or no answer, or one that cannot be read */
+/** Creates a client of an endpoint. @throws Fault DEVNET_RPC (fatal) on an error, or without a valid response */
 function askingOf({ fetch, clock, signal }: RemoteDeps, url: string): Ask {
   return async (method, params, parse) => {
     const outcome = await askRpc({ fetch, clock }, url, method, params, signal)
@@ -54,7 +54,7 @@ async function untilThere<T>({ clock, signal }: RemoteDeps, what: string, look: 
 }
 
 /**
- * Finds the devnet whose control port this is.
+ * Connects to the devnet with this control port.
  * @throws Fault DEVNET_NOT_RUNNING (fatal)
  */
 export async function connectDevnet(deps: RemoteDeps, controlUrl: string): Promise<RemoteDevnet> {

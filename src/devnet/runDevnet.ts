@@ -34,34 +34,34 @@ export type RunDeps = {
   readonly fetch: typeof fetch
   readonly log: Log
   readonly version: string
-  /** aborted: a start that is under way ends with its reason, and leaves nothing */
+  /** aborted: a pending start ends with its reason, and everything it started is removed */
   readonly signal?: AbortSignal
 }
 
-/** How a devnet ended by itself. */
+/** Reason why a devnet ended by itself. */
 export type DevnetEnd =
   | { readonly kind: 'disagreement'; readonly difference: Difference }
   | { readonly kind: 'fault'; readonly fault: Error }
 
-/** A devnet with all its parts. Disposing of it ends them, the verifier and the sequencer first, their L1 last. */
+/** Running devnet. Disposing ends its parts, verifier and sequencer first, L1 last. */
 export interface RunningDevnet extends AsyncDisposable {
   readonly facts: DevnetFacts
   readonly faults: DevnetFaults
   readonly nodes: { readonly sequencer: Node; readonly verifier: Node }
   status(): DevnetStatus
-  /** Resolves when it cannot go on, or need not: it is to be disposed of then. */
+  /** Resolves when it cannot continue; it must then be disposed. */
   readonly ended: Promise<DevnetEnd>
 }
 
-/** The parts that others are made from. */
+/** Parts on which the others depend. */
 type Base = { readonly l1: DevnetL1; readonly chain: DevnetChain; readonly clock: Clock; readonly folder: string }
 
-/** A new devnet begins some blocks ago, so that its first ones are due at once. */
+/** Number of slots by which genesis precedes the start, so that the first blocks are due at once. */
 const headStartSlots = 1
 
 /**
- * L1 and the chain on it, new or as they were kept; the clock of a kept one stands at its L1 head. Effects of a new one that is kept, in order:
- * 1 a file that says that it begins, 2 its L1, 3 the file with the chain.
+ * Starts L1 and its chain, new or stored; the clock of a stored devnet continues at its L1 head. Effects for a new stored devnet, in order: 1 a file
+ * that marks its start, 2 its L1, 3 the file with the chain.
  */
 async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDisposableStack): Promise<Base> {
   const { datadir, kept, fixed } = options
@@ -83,11 +83,11 @@ async function openBase(deps: RunDeps, options: ResolvedOptions, parts: AsyncDis
 }
 
 function needed<T>(part: T | undefined, what: string): T {
-  if (part === undefined) throw new RangeError(`a devnet has ${what}`)
+  if (part === undefined) throw new RangeError(`a devnet requires ${what}`)
   return part
 }
 
-/** A loop that ends with the devnet, and ends the devnet when it fails. */
+/** Starts a loop that ends with the devnet. An error in the loop ends the devnet. */
 function startLoop(parts: AsyncDisposableStack, run: (signal: AbortSignal) => Promise<void>, failed: (error: Error) => void): void {
   const stop = new AbortController()
   const running = run(stop.signal).catch((error: unknown) => {
@@ -99,7 +99,7 @@ function startLoop(parts: AsyncDisposableStack, run: (signal: AbortSignal) => Pr
   })
 }
 
-/** Of a node that has stopped: why. */
+/** Returns the reason why a node has stopped. */
 async function stoppedNode(node: Node, name: string): Promise<Error> {
   const fault = await node.stopped.then(
     () => node.status()?.fault,
@@ -108,7 +108,7 @@ async function stoppedNode(node: Node, name: string): Promise<Error> {
   return fault instanceof Error ? fault : devnetFault('DEVNET_NODE_STOPPED', { node: name })
 }
 
-/** @throws Fault of the part that cannot start (all fatal) */
+/** Starts a devnet. @throws Fault of the part that cannot start (all fatal) */
 export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promise<RunningDevnet> {
   await using parts = new AsyncDisposableStack()
   const { l1, chain, clock, folder } = await openBase(deps, options, parts)
@@ -151,7 +151,7 @@ export async function runDevnet(deps: RunDeps, options: ResolvedOptions): Promis
   }
   const executions = { sequencer: needed(sequencer.execution, 'execution'), verifier: needed(verifier.execution, 'execution') }
 
-  // two seconds of a core, and a thread that cannot be ended meanwhile: not for a chain without blobs
+  // takes two seconds of CPU time in a thread that cannot be ended meanwhile, so not without blobs
   if (options.dataAvailability !== 'calldata') kzg.warmUp()
   const batcher = createBatcherPart(
     { l1, sequencer, execution: executions.sequencer, kzg, clock, random, fetch: deps.fetch, log, registry },

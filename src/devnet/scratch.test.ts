@@ -6,11 +6,11 @@ import { makeScratch, sweepScratch } from './scratch.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'basalt-scratch-'))
 afterAll(() => rmSync(dir, { recursive: true }))
-/** No process has it: above what Linux gives out. */
+/** Process id that Linux never assigns. */
 const deadPid = 4_194_305
 const hourMs = 3_600_000
 
-it('devnet/scratch: what a killed devnet left is removed once nobody writes there any more, nothing else', () => {
+it('devnet/scratch: removes only the folder of a killed devnet, once it is no longer written', () => {
   const own = makeScratch(dir)
   const dead = join(dir, `basalt-devnet-${deadPid}-abcdef`)
   mkdirSync(join(dead, 'sequencer'), { recursive: true })

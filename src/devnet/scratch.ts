@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock'
 
-/** `basalt-devnet-PID-xxxxxx` */
+/** Name of a temporary folder: `basalt-devnet-PID-xxxxxx` */
 const pattern = /^basalt-devnet-(\d{1,10})-\w{6}$/
-/** A process elsewhere may have a number that is free here (a container with the same folder): who writes nothing for so long is gone. */
+/** Time without a write after which a folder is unused. Its process may run in another container, where its process id is not visible. */
 const silentMs = 600_000
 
 function isAlive(pid: number): boolean {
@@ -12,18 +12,18 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is somebody else's
+    // EPERM: the process belongs to another user
     return error instanceof Error && 'code' in error && error.code !== 'ESRCH'
   }
 }
 
-/** When anything in it was last written, in milliseconds since 1970. */
+/** Returns the time of the last write in a folder, in milliseconds since 1970. */
 function touchedMs(folder: string): number {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   return Math.max(statSync(folder).mtimeMs, ...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs))
 }
 
-/** Removes what devnets left here that were killed. What cannot be removed stays. */
+/** Removes temporary folders of devnets that were killed. Folders that cannot be removed are skipped. */
 export function sweepScratch(parent: string, clock: Pick<Clock, 'nowMs'>): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = pattern.exec(name) ?? []
@@ -32,10 +32,10 @@ export function sweepScratch(parent: string, clock: Pick<Clock, 'nowMs'>): void 
     try {
       if (clock.nowMs() - touchedMs(folder) > silentMs) rmSync(folder, { recursive: true, force: true })
     } catch {
-      // another start removes it at the same time, or it belongs to somebody else
+      // another start removes it at the same time, or it belongs to another user
     }
   }
 }
 
-/** A folder for a devnet that is not kept. */
+/** Creates a temporary folder for a devnet. */
 export const makeScratch = (parent: string): string => mkdtempSync(join(parent, `basalt-devnet-${process.pid}-`))

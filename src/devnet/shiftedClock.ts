@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/clock'
 
 /**
- * A clock whose wall time is shifted; durations and timers are the same. A devnet that stood for a day goes on where it stopped, as if no time had
- * passed, for its L1 could not have mined in between.
+ * Returns a clock whose wall time is shifted; durations and timers are unchanged. A devnet that was stopped for a day continues where it stopped, as
+ * if no time had passed, because its L1 was not mining in between.
  * @param shiftMs negative: into the past
  */
 export function shiftedClock(clock: Clock, shiftMs: number): Clock {

@@ -18,7 +18,7 @@ it('devnet/spell: ends by itself', async () => {
   expect(spell.isOn).toBe(false)
 })
 
-it('devnet/spell: asked for again while it is on it lasts longer, never shorter', async () => {
+it('devnet/spell: another begin extends it, never shortens it', async () => {
   const { clock, said, spell } = world()
   await spell.begin(5)
   await clock.advanceMs(1_000)
@@ -27,7 +27,7 @@ it('devnet/spell: asked for again while it is on it lasts longer, never shorter'
   expect(said).toEqual(['begin 0', 'end 8000'])
 })
 
-it('devnet/spell: it can be ended early, and again, and begun anew', async () => {
+it('devnet/spell: can be ended early, ended twice, and begun again', async () => {
   const { clock, said, spell } = world()
   await spell.begin(5)
   await clock.advanceMs(1_000)
@@ -40,7 +40,7 @@ it('devnet/spell: it can be ended early, and again, and begun anew', async () =>
   expect(clock.waiting).toBe(0)
 })
 
-it('devnet/spell: one that cannot begin is off', async () => {
+it('devnet/spell: is inactive when it could not begin', async () => {
   const clock = createManualClock()
   const spell = createSpell(clock, { begin: () => Promise.reject(new Error('no')), end: () => Promise.reject(new Error('never')) })
   await expect(spell.begin(5)).rejects.toThrow('no')

@@ -1,20 +1,20 @@
 import type { Clock } from '#lib/clock'
 
-/** Something that is the case for a while: asked for again it lasts longer, never shorter. */
+/** Time-limited fault. Another `begin` may extend it, never shorten it. */
 export interface Spell extends AsyncDisposable {
   readonly isOn: boolean
-  /** @returns when it has begun; it ends by itself */
+  /** Begins the fault. @returns when it has begun; it ends by itself */
   begin(seconds: number): Promise<void>
-  /** Ends it now, if it is on. */
+  /** Ends it now, if it is active. */
   end(): Promise<void>
 }
 
-/** @param parts `end` is called once for each `begin` that did something */
+/** Creates a time-limited fault. @param parts `end` is called once after a successful `begin` */
 export function createSpell(clock: Clock, parts: { begin(): Promise<void>; end(): Promise<void> }): Spell {
   let untilMs = 0
   let timer: Disposable | undefined
   let isOn = false
-  /** one change after the other */
+  /** runs one change after the other */
   let changing: Promise<void> = Promise.resolve()
 
   const change = (make: () => Promise<void>): Promise<void> => {

@@ -15,11 +15,11 @@ const status: DevnetStatus = {
 const difference = { number: 7, sequencer: '0x1', verifier: '0x2' }
 
 it.each<[string, Partial<DevnetStatus>, string]>([
-  ['all is well', {}, 'unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s'],
-  ['nothing is compared yet', { agreement: { kind: 'agrees', compared: undefined, target: 0 } }, 'L1 61 · compares · 0.5 tx/s'],
-  ['a block differs', { agreement: { kind: 'differs', compared: 6, target: 9, difference } }, 'differs at 7 for the moment'],
+  ['there are no problems', {}, 'unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s'],
+  ['no block is compared yet', { agreement: { kind: 'agrees', compared: undefined, target: 0 } }, 'L1 61 · compares · 0.5 tx/s'],
+  ['a block differs', { agreement: { kind: 'differs', compared: 6, target: 9, difference } }, 'differs at 7'],
   ['the verifier disagrees', { agreement: { kind: 'disagrees', compared: 6, target: 9, difference } }, 'DISAGREES at 7'],
-  ['much is sent', { transactionsPerSec: 1_234.5 }, '1235 tx/s'],
+  ['many transactions are sent', { transactionsPerSec: 1_234.5 }, '1235 tx/s'],
   [
     'transactions were sent',
     { times: { preconfirmed: 118.6, sealed: 1_240, safe: undefined } },
@@ -27,7 +27,11 @@ it.each<[string, Partial<DevnetStatus>, string]>([
   ],
   ['the sequencer is paused', { sequencer: { ...status.sequencer, isActive: false } }, 'tx/s · sequencer paused'],
   ['the batcher is stopped', { batcher: { isPosting: false, backlogBlocks: 40 } }, 'tx/s · batcher stopped'],
-  ['L1 is away', { l1: { head: 61, isReachable: false }, problems: ['waits for L1', 'more'] }, 'tx/s · L1 cut off · waits for L1'],
+  [
+    'L1 is unreachable',
+    { l1: { head: 61, isReachable: false }, problems: ['waits for L1', 'more'] },
+    'tx/s · L1 unreachable · waits for L1',
+  ],
 ])('devnet/status: the line when %s', (_what, fields, text) => {
   expect(statusLine({ ...status, ...fields })).toContain(text)
 })

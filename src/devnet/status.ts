@@ -1,24 +1,26 @@
 import type { AgreementStatus } from './agreement.ts'
 import { stages, type TransactionTimes } from './transactionTimes.ts'
 
-/** Numbers of the heads of one node. */
+/** Block numbers of the heads of one node. */
 export type NodeHeads = { readonly unsafe: number; readonly safe: number; readonly finalized: number }
 
-/** A devnet at one moment. */
+/** Status of a devnet. */
 export type DevnetStatus = {
   readonly l1: { readonly head: number; readonly isReachable: boolean }
   readonly sequencer: NodeHeads & { readonly isActive: boolean }
   /** `backlogBlocks`: L2 blocks that are not on L1 */
   readonly batcher: { readonly isPosting: boolean; readonly backlogBlocks: number }
   readonly verifier: NodeHeads
-  /** blocks between the unsafe head of the sequencer and the safe head of the verifier */
+  /** blocks between the sequencer's unsafe head and the verifier's safe head */
   readonly lagBlocks: number
   readonly agreement: AgreementStatus
-  /** of accounts, in the newest blocks */
+  /** user transactions in the newest blocks */
   readonly transactionsPerSec: number
-  /** milliseconds from sending until the verifier shows a transaction as pending, in a block, in a safe block; medians, undefined while there is none */
+  /**
+   * median milliseconds from the sending of a transaction until the verifier shows it as pending, in a block, in a safe block; undefined: none yet
+   */
   readonly times: TransactionTimes
-  /** why the nodes' answers are not fresh, in words; none: they are */
+  /** reasons why the nodes' answers are stale; empty: they are fresh */
   readonly problems: readonly string[]
 }
 
@@ -27,7 +29,7 @@ const agreementText = ({ agreement }: DevnetStatus): string => {
     case 'agrees':
       return agreement.compared === undefined ? 'compares' : `agrees to ${agreement.compared}`
     case 'differs':
-      return `differs at ${agreement.difference.number} for the moment`
+      return `differs at ${agreement.difference.number}`
     case 'disagrees':
       return `DISAGREES at ${agreement.difference.number}`
   }
@@ -37,7 +39,7 @@ const rateText = (rate: number): string => (rate >= 10 ? rate.toFixed(0) : rate.
 
 const timeText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
-/** `send → preconfirmed 120 ms → sealed 1.2 s → safe 6.1 s`, as far as there is any. */
+/** Returns `send → preconfirmed 120 ms → sealed 1.2 s → safe 6.1 s`, with the known stages. */
 function timesText({ times }: DevnetStatus): readonly string[] {
   const known = stages.flatMap((stage) => (times[stage] === undefined ? [] : [`${stage} ${timeText(times[stage])}`]))
   return known.length === 0 ? [] : [['send', ...known].join(' → ')]
@@ -47,12 +49,14 @@ function troubleOf({ sequencer, batcher, l1, problems }: DevnetStatus): readonly
   return [
     ...(sequencer.isActive ? [] : ['sequencer paused']),
     ...(batcher.isPosting ? [] : ['batcher stopped']),
-    ...(l1.isReachable ? [] : ['L1 cut off']),
+    ...(l1.isReachable ? [] : ['L1 unreachable']),
     ...problems.slice(0, 1),
   ]
 }
 
-/** One line for people: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s · send → preconfirmed 120 ms → …`. */
+/**
+ * Returns the status as one line: `unsafe 120 · safe 112 (−8) · finalized 96 · L1 61 · agrees to 112 · 0.5 tx/s · send → preconfirmed 120 ms → …`.
+ */
 export function statusLine(status: DevnetStatus): string {
   const { sequencer, verifier, lagBlocks, l1, transactionsPerSec } = status
   return [

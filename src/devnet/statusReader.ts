@@ -24,12 +24,12 @@ export type StatusDeps = {
 
 export interface StatusReader {
   read(): DevnetStatus
-  /** Counts and times transactions, until aborted. */
+  /** Counts and times transactions until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
 const lookEveryMs = 500
-/** Blocks that are looked into at once: of a chain that catches up rate and times are of no interest. */
+/** Maximum number of blocks read at once; older blocks are skipped, because rate and times of a chain that catches up are of no use. */
 const maxBlocksAtOnce = 20
 const depositType = 0x7e
 
@@ -39,7 +39,7 @@ const headsOf = ({ published: { heads } }: Execution): NodeHeads => ({
   finalized: heads.finalized.number,
 })
 
-/** Transactions of accounts in the blocks from one number, exclusive, to another; of many blocks in the last ones. */
+/** Returns the user transactions of the blocks from one number, exclusive, to another, limited to the last blocks. */
 function transactionsIn(execution: Execution, from: number, to: number): readonly Uint8Array[] {
   using view = execution.view()
   const found: Uint8Array[] = []

@@ -2,13 +2,13 @@ import type { Clock } from '#lib/clock'
 
 type Sample = { readonly atMs: number; readonly count: number }
 
-/** Transactions a second over the last moments, out of a number that only grows. */
+/** Transactions per second over a recent window. */
 export interface TransactionRate {
   add(count: number): void
   read(): number
 }
 
-/** long enough for some blocks, short enough to be of now */
+/** long enough for several blocks, short enough to be recent */
 const windowMs = 10_000
 
 export function createTransactionRate(clock: Pick<Clock, 'elapsedMs'>): TransactionRate {

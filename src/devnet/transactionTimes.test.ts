@@ -8,7 +8,7 @@ function start() {
   return { times, pass: (ms: number) => (nowMs += ms) }
 }
 
-it('devnet/transactionTimes: from sending to each stage, the median of those that got there', () => {
+it('devnet/transactionTimes: the median time from sending to each stage', () => {
   const { times, pass } = start()
   const hashes = ['a', 'b', 'c'].map(hashOf)
   for (const hash of hashes) times.sent(hash)
@@ -20,7 +20,7 @@ it('devnet/transactionTimes: from sending to each stage, the median of those tha
   expect(times.read()).toEqual({ preconfirmed: 200, sealed: 300, safe: undefined })
 })
 
-it('devnet/transactionTimes: a stage counts once, a transaction that nobody saw being sent never', () => {
+it('devnet/transactionTimes: counts a stage once, and ignores a transaction whose sending is unknown', () => {
   const { times, pass } = start()
   times.sent(hashOf('a'))
   pass(50)
@@ -31,7 +31,7 @@ it('devnet/transactionTimes: a stage counts once, a transaction that nobody saw 
   expect(times.read().preconfirmed).toBe(50)
 })
 
-it('devnet/transactionTimes: only the newest transactions count, and what is never included is forgotten', () => {
+it('devnet/transactionTimes: counts only the newest transactions, and drops those never included', () => {
   const { times, pass } = start()
   for (let i = 0; i < 300; i++) times.sent(hashOf(`slow ${i}`))
   pass(9_000)

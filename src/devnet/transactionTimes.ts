@@ -1,24 +1,24 @@
 import type { Clock } from '#lib/clock'
 import type { Hash } from '#types/ids'
 
-/** How far a transaction of an account has come. */
+/** Stages of a user transaction. */
 export const stages = ['preconfirmed', 'sealed', 'safe'] as const
 export type Stage = (typeof stages)[number]
 
-/** Milliseconds from sending to each stage, medians of the newest transactions; undefined: none has got there. */
+/** Median milliseconds from sending to each stage, of the newest transactions; undefined: none reached it. */
 export type TransactionTimes = Readonly<Record<Stage, number | undefined>>
 
-/** Notes when transactions are sent, and when they get somewhere. */
+/** Records when transactions are sent and when they reach a stage. */
 export interface TransactionClock {
   sent(hash: Hash): void
-  /** Of one whose sending was not noted nothing is known; a stage counts once. */
+  /** Records a stage. Ignores transactions whose sending is unknown, and repeated stages. */
   reached(stage: Stage, hashes: Iterable<Hash>): void
   read(): TransactionTimes
 }
 
-/** Of sent ones, of which the oldest are forgotten: what is never included must not stay for ever. */
+/** Maximum number of pending transactions; the oldest are dropped, because some are never included. */
 const maxUnderWay = 20_000
-/** Medians are of so many. */
+/** Number of samples per median. */
 const window = 200
 
 const medianOf = (values: readonly number[]): number | undefined => values.toSorted((a, b) => a - b)[values.length >> 1]

@@ -8,14 +8,14 @@ import { createTransactionClock, type TransactionTimes } from './transactionTime
 type Feeds = NonNullable<Node['feeds']>
 
 export type TransactionWatch = Disposable & {
-  /** The verifier's safe head has moved to this block. */
+  /** Records transactions in new safe blocks of the verifier. */
   safe(transactions: readonly Uint8Array[]): void
   read(): TransactionTimes
 }
 
 const hashesOf = (transactions: readonly Uint8Array[]): readonly Hash[] => transactions.map(hashTransaction)
 
-/** How long transactions take from the pool of the sequencer until the verifier shows them. */
+/** Measures the time of transactions from the sequencer's pool to the verifier. */
 export function watchTransactions(
   clock: Clock,
   sequencer: Pick<Feeds, 'filters'>,

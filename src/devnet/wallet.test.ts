@@ -22,7 +22,7 @@ const facts = {
 } as unknown as DevnetFacts
 const hashOf = (byte: string): Hash => parseHash(`0x${byte.repeat(32)}`)
 
-/** Answers by method, and keeps the transactions it was handed. */
+/** Answers by method, and records the sent transactions. */
 function scripted(answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>>): { ask: Ask; sent: Hex[] } {
   const sent: Hex[] = []
   const common: typeof answers = {
@@ -51,7 +51,7 @@ const receipt = (block: string, more: Readonly<Record<string, unknown>> = {}) =>
   logs: [],
   ...more,
 })
-/** Looks again at once, so often at most. */
+/** Polls again at once, up to a maximum number of times. */
 const until: RemoteDevnet['until'] = async (what, look) => {
   for (let tries = 0; tries < 10; tries++) {
     const found = await look()
@@ -60,7 +60,7 @@ const until: RemoteDevnet['until'] = async (what, look) => {
   throw new Error(what)
 }
 
-it('devnet/wallet: a transaction is signed by its account, with room for the gas and for base fees to come', async () => {
+it('devnet/wallet: signs a transaction with its account, with room for gas and rising base fees', async () => {
   const { ask, sent } = scripted({})
   expect(await sendFrom(ask, 901, second, { to, value: 5n, data: Uint8Array.of(1, 2) })).toBe(hashOf('77'))
   const [raw] = sent
@@ -70,7 +70,7 @@ it('devnet/wallet: a transaction is signed by its account, with room for the gas
   expect((await recoverTransactionAddress({ serializedTransaction: raw as never })).toLowerCase()).toBe(second.address)
 })
 
-it('devnet/wallet: one that fails in its block is told as such (TRANSACTION_FAILED)', async () => {
+it('devnet/wallet: reports a transaction that fails in its block (TRANSACTION_FAILED)', async () => {
   const { ask } = scripted({ eth_getTransactionReceipt: () => receipt('01', { status: '0x0' }) })
   const devnet: RemoteDevnet = { facts, l1: ask, l2: ask, rollup: ask, until }
   await expect(sendOnL2(devnet, first, { to, value: 0n, data: new Uint8Array() })).rejects.toMatchObject({ code: 'TRANSACTION_FAILED' })
@@ -80,7 +80,7 @@ it.each([
   ['its number', '1', second.address],
   ['its address', second.address, second.address],
   ['its address with capitals', second.address.toUpperCase().replace('X', 'x'), second.address],
-])('devnet/wallet: an account is named by %s', (_what, from, address) => {
+])('devnet/wallet: selects an account by %s', (_what, from, address) => {
   expect(accountOf({ facts }, testMnemonic, from).address).toBe(address)
 })
 
@@ -93,7 +93,7 @@ it.each([
   expect(() => accountOf({ facts }, mnemonic, from)).toThrow(expect.objectContaining({ code: 'UNKNOWN_ACCOUNT' }))
 })
 
-it('devnet/deposit: a deposit whose L1 block is replaced is looked for where it is then', async () => {
+it('devnet/deposit: follows a deposit whose L1 block is replaced', async () => {
   // TransactionDeposited(address,address,uint256,bytes)
   const topics = [parseHash('0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32')]
   const log = { address: portal, topics, data: '0x', logIndex: '0x2' }
@@ -113,7 +113,7 @@ it('devnet/deposit: a deposit whose L1 block is replaced is looked for where it 
   expect(parseTransaction(l1.sent[0] ?? '0x')).toMatchObject({ chainId: 900, to: portal, value: 3n })
 })
 
-it('devnet/deposit: one that an L1 reorg has lost is sent again, one that waits is not', async () => {
+it('devnet/deposit: sends a deposit again that an L1 reorg has lost, but not a pending one', async () => {
   const topics = [parseHash('0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32')]
   const log = { address: portal, topics, data: '0x', logIndex: '0x2' }
   const onL1 = [null, receipt('0a', { logs: [log] }), null, receipt('0b', { logs: [log] })]
@@ -130,7 +130,7 @@ it('devnet/deposit: one that an L1 reorg has lost is sent again, one that waits 
   expect(l1.sent).toHaveLength(2)
 })
 
-/** A network on which everything answers the same. */
+/** Network on which all responses are equal. */
 const answering =
   (body: string, status = 200): typeof fetch =>
   async () =>
@@ -138,17 +138,17 @@ const answering =
 
 it.each<[string, typeof fetch, string]>([
   [
-    'nobody listens',
+    'the port is closed',
     async () => Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })),
     'ECONNREFUSED',
   ],
   ['another program answers', answering('<html>'), ''],
   [
-    'a node answers that is no devnet',
+    'a node responds that is not a devnet',
     answering('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'),
     'Method not found',
   ],
-])('devnet/remoteDevnet: where %s there is no devnet (DEVNET_NOT_RUNNING)', async (_what, network, reason) => {
+])('devnet/remoteDevnet: reports that no devnet runs where %s (DEVNET_NOT_RUNNING)', async (_what, network, reason) => {
   const deps = { fetch: network, clock: createManualClock(), signal: new AbortController().signal }
   await expect(connectDevnet(deps, 'http://127.0.0.1:8549')).rejects.toMatchObject({
     code: 'DEVNET_NOT_RUNNING',
@@ -156,7 +156,7 @@ it.each<[string, typeof fetch, string]>([
   })
 })
 
-it('devnet/remoteDevnet: what cannot be read names the method (DEVNET_RPC)', async () => {
+it('devnet/remoteDevnet: names the method of an invalid response (DEVNET_RPC)', async () => {
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,

@@ -7,7 +7,7 @@ import { devnetFault } from './faults.ts'
 import type { DevnetAccount } from './ports.ts'
 import type { Ask, RemoteDevnet } from './remoteDevnet.ts'
 
-/** What somebody wants sent; `to` null creates a contract. Wei. */
+/** Transaction to send; `to` null creates a contract. Wei. */
 export type Wish = { readonly to: Address | null; readonly value: bigint; readonly data: Uint8Array }
 
 export type SentLog = { readonly address: Address; readonly topics: readonly Hash[]; readonly data: Uint8Array; readonly logIndex: number }
@@ -22,28 +22,29 @@ export type SentReceipt = {
 
 /** wei per gas */
 const tip = 1_000_000n
-/** Base fees that may follow one another while a transaction waits. */
+/** Factor on the base fee, for rising base fees while a transaction is pending. */
 const baseFeeRoom = 4n
 
 /**
- * The account that is meant: a number, or an address of one of the devnet's accounts.
- * @throws Fault UNKNOWN_ACCOUNT (fatal): there is none, or the words are not those of the devnet
+ * Returns the account of a number, or of an address of the devnet's accounts.
+ * @throws Fault UNKNOWN_ACCOUNT (fatal) when there is none, or when the mnemonic is not the devnet's
  */
 export function accountOf(devnet: Pick<RemoteDevnet, 'facts'>, mnemonic: string, from: string): DevnetAccount {
   const { accounts } = devnet.facts
   const index = /^\d{1,3}$/.test(from) ? Number(from) : accounts.indexOf(from.toLowerCase())
   const address = accounts[index]
-  if (address === undefined) throw devnetFault('UNKNOWN_ACCOUNT', { from: from.slice(0, 80), reason: `the devnet has ${accounts.length}` })
+  if (address === undefined)
+    throw devnetFault('UNKNOWN_ACCOUNT', { from: from.slice(0, 80), reason: `the devnet has ${accounts.length} accounts` })
   const account = devnetAccounts(mnemonic, accounts.length).accounts[index]
   if (account?.address !== address) {
-    throw devnetFault('UNKNOWN_ACCOUNT', { from, reason: `the devnet's is ${address}, made of other words than --mnemonic` })
+    throw devnetFault('UNKNOWN_ACCOUNT', { from, reason: `the devnet's is ${address}, from another mnemonic than --mnemonic` })
   }
   return account
 }
 
 const quantityOf = (result: unknown): bigint => bigintField({ result }, 'result')
 
-/** Signs and hands in. @returns the hash. @throws Fault DEVNET_RPC (fatal) with why it is refused */
+/** Signs and sends a transaction. @returns the hash. @throws Fault DEVNET_RPC (fatal) with the reason of a refusal */
 export async function sendFrom(ask: Ask, chainId: number, account: DevnetAccount, { to, value, data }: Wish): Promise<Hash> {
   const call = { from: account.address, ...(to !== null && { to }), value: toQuantity(value), data: toHex(data) }
   const nonce = await ask('eth_getTransactionCount', [account.address, 'pending'], quantityOf)
@@ -88,19 +89,19 @@ function receiptOf(json: Json): SentReceipt {
   }
 }
 
-/** Undefined: it is in no block (any more). */
+/** Returns the receipt; undefined when the transaction is in no block. */
 export function readReceipt(ask: Ask, hash: Hash): Promise<SentReceipt | undefined> {
   return ask('eth_getTransactionReceipt', [hash], (result) => (result === null ? undefined : receiptOf(objectOf(result, 'receipt'))))
 }
 
-/** Whether it is in a block or waits for one. */
+/** Returns whether the transaction is in a block or pending. */
 export const isKnown = (ask: Ask, hash: Hash): Promise<boolean> => ask('eth_getTransactionByHash', [hash], (result) => result !== null)
 
-/** wei */
+/** Returns a balance in wei */
 export const readBalance = (ask: Ask, address: string): Promise<bigint> =>
   ask('eth_getBalance', [parseAddress(address), 'latest'], quantityOf)
 
-/** What was executed without fault. @throws Fault TRANSACTION_FAILED (fatal) */
+/** Returns the receipt if the transaction succeeded. @throws Fault TRANSACTION_FAILED (fatal) */
 export function requireSuccess(receipt: SentReceipt, where: string): SentReceipt {
   if (!receipt.succeeded) throw devnetFault('TRANSACTION_FAILED', { hash: receipt.hash, where, block: receipt.block.number })
   return receipt

@@ -9,7 +9,7 @@ import { sentMessageSlot, withdrawalHashOf } from './withdrawal.ts'
 const sender = parseAddress(`0x${'a1'.repeat(20)}`)
 const target = parseAddress(`0x${'b2'.repeat(20)}`)
 
-it.each([0, 1, 31, 32, 33, 1_000])('devnet/abi: a call with %d bytes of data is as viem encodes it', (length) => {
+it.each([0, 1, 31, 32, 33, 1_000])('devnet/abi: encodes a call with %d bytes of data as viem does', (length) => {
   const data = new Uint8Array(length).fill(7)
   const abi = parseAbi(['function depositTransaction(address to, uint256 value, uint64 gasLimit, bool isCreation, bytes data)'])
   const ours = encodeCall('depositTransaction(address,uint256,uint64,bool,bytes)', [target, 5n, 21_000n, true, data])
@@ -18,12 +18,12 @@ it.each([0, 1, 31, 32, 33, 1_000])('devnet/abi: a call with %d bytes of data is 
   expect(decodeFunctionData({ abi, data: toHex(ours) }).args).toEqual([expect.any(String), 5n, 21_000n, true, toHex(data)])
 })
 
-it('devnet/abi: the topic of an event is that of its signature', () => {
+it('devnet/abi: the topic of an event is the hash of its signature', () => {
   const signature = 'MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)'
   expect(eventTopic(signature)).toBe(toEventSelector(signature))
 })
 
-it.each([0, 3, 64])('devnet/withdrawal: hash and storage slot of a withdrawal with %d bytes are as viem computes them', (length) => {
+it.each([0, 3, 64])('devnet/withdrawal: computes hash and storage slot of a withdrawal with %d bytes as viem does', (length) => {
   const data = new Uint8Array(length).fill(9)
   const nonce = (1n << 240n) + 4n
   const hash = withdrawalHashOf({ nonce, sender, target, value: 10n ** 18n, gasLimit: 100_000n, data })

@@ -13,7 +13,7 @@ import type { DevnetAccount } from './ports.ts'
 import type { RemoteDevnet } from './remoteDevnet.ts'
 import { readReceipt, type SentReceipt, sendOnL2 } from './wallet.ts'
 
-/** A message to L1, as the message passer has kept it. Wei, gas. */
+/** Message to L1 as the message passer stored it. Wei, gas. */
 export type Withdrawal = {
   readonly nonce: bigint
   readonly sender: Address
@@ -23,13 +23,13 @@ export type Withdrawal = {
   readonly data: Uint8Array
 }
 
-/** What somebody proves on L1 with: all of it was checked here. */
+/** Data with which a user proves a withdrawal on L1, verified here. */
 export type ProvedWithdrawal = {
   readonly withdrawal: Withdrawal
   readonly withdrawalHash: Hash
   readonly receipt: SentReceipt
   readonly outputRoot: Hash
-  /** what the output root is the hash of */
+  /** preimage of the output root */
   readonly output: {
     readonly stateRoot: Hash
     readonly messagePasserStorageRoot: Hash
@@ -37,22 +37,22 @@ export type ProvedWithdrawal = {
     readonly blockNumber: number
   }
   readonly storageSlot: Hash
-  /** RLP of trie nodes in hex, as `eth_getProof` gives them */
+  /** RLP of trie nodes in hex, in the format of `eth_getProof` */
   readonly storageProof: readonly string[]
   readonly accountProof: readonly string[]
 }
 
 const initiate = 'initiateWithdrawal(address,uint256,bytes)'
 const messagePassed = eventTopic('MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)')
-/** gas on L1 for what the message does there */
+/** gas on L1 for the message's execution */
 const messageGas = 100_000n
 
-/** @see specs protocol/withdrawals.md, "Withdrawal hash" */
+/** Returns the hash of a withdrawal. @see specs protocol/withdrawals.md, "Withdrawal hash" */
 export function withdrawalHashOf({ nonce, sender, target, value, gasLimit, data }: Withdrawal): Hash {
   return hashFromBytes(keccak256(encodeArguments([nonce, sender, target, value, gasLimit, data])))
 }
 
-/** Where the message passer keeps that it was sent: `sentMessages`, its first mapping. */
+/** Returns the storage slot of a sent message in the message passer's first mapping, `sentMessages`. */
 export function sentMessageSlot(withdrawalHash: Hash): Hash {
   return hashFromBytes(keccak256(concatBytes(fromHex(withdrawalHash), bytesFromBigint(0n, 32))))
 }
@@ -60,13 +60,13 @@ export function sentMessageSlot(withdrawalHash: Hash): Hash {
 const unproved = (reason: string): Error => devnetFault('WITHDRAWAL_UNPROVED', { reason })
 const topicAddress = (topic: Hash): Address => parseAddress(`0x${topic.slice(26)}`)
 
-/** What the event says; its own hash must be that of its fields. */
+/** Returns the withdrawal in the event, after a check that its hash matches its fields. */
 function withdrawalIn(receipt: SentReceipt): { withdrawal: Withdrawal; withdrawalHash: Hash } {
   const log = receipt.logs.find(({ address, topics }) => address === messagePasser && topics[0] === messagePassed)
   const [, nonce, sender, target] = log?.topics ?? []
-  if (log === undefined || !nonce || !sender || !target) throw unproved('the transaction passed no message')
+  if (log === undefined || !nonce || !sender || !target) throw unproved('the transaction has no MessagePassed event')
   const wordAt = (index: number): Uint8Array => log.data.subarray(32 * index, 32 * (index + 1))
-  // a place beyond the data is an empty piece of it, and the hash below another one
+  // an offset beyond the data results in empty bytes, whose hash differs below
   const dataAt = Number(bigintFromBytes(wordAt(2)))
   const length = Number(bigintFromBytes(log.data.subarray(dataAt, dataAt + 32)))
   const withdrawal: Withdrawal = {
@@ -78,14 +78,14 @@ function withdrawalIn(receipt: SentReceipt): { withdrawal: Withdrawal; withdrawa
     data: log.data.subarray(dataAt + 32, dataAt + 32 + length),
   }
   const withdrawalHash = withdrawalHashOf(withdrawal)
-  if (withdrawalHash !== hashFromBytes(wordAt(3))) throw unproved('the event has another withdrawal hash than its fields')
+  if (withdrawalHash !== hashFromBytes(wordAt(3))) throw unproved('the withdrawal hash in the event does not match its fields')
   return { withdrawal, withdrawalHash }
 }
 
 const proofNodes = (json: Json, key: string): readonly string[] => listOf(json[key], key).map(String)
 const bytesOf = (nodes: readonly string[]): readonly Uint8Array[] => nodes.map(fromHex)
 
-/** The storage root of the message passer under a state root. */
+/** Returns the storage root of the message passer, proved under a state root. */
 function provedStorageRoot(stateRoot: Hash, accountProof: readonly string[]): Hash {
   const verdict = verifyProof(stateRoot, keccak256(fromHex(messagePasser)), bytesOf(accountProof))
   if (verdict.kind !== 'present') throw unproved(`the account proof is ${verdict.kind}`)
@@ -112,27 +112,28 @@ function claimOf(result: unknown): Claim {
   return { root: hashField(json, 'outputRoot'), output }
 }
 
-/** The output root at the withdrawal's block with a proof under it, each step recomputed. @throws Fault WITHDRAWAL_UNPROVED (fatal) */
+/** Returns the output root at the withdrawal's block with a proof, each step recomputed. @throws Fault WITHDRAWAL_UNPROVED (fatal) */
 async function prove(devnet: RemoteDevnet, receipt: SentReceipt): Promise<ProvedWithdrawal> {
   const at = toQuantity(receipt.block.number)
   const { root, output } = await devnet.rollup('optimism_outputAtBlock', [at], claimOf)
   const { stateRoot, messagePasserStorageRoot, blockHash } = output
   if (l2OutputRoot({ stateRoot, messagePasserStorageRoot, hash: blockHash }) !== root)
-    throw unproved('the output root is not that of its parts')
+    throw unproved('the output root does not match its parts')
   if (blockHash !== receipt.block.hash) throw unproved(`block ${receipt.block.number} has been replaced`)
   const { withdrawal, withdrawalHash } = withdrawalIn(receipt)
   const storageSlot = sentMessageSlot(withdrawalHash)
   const proof = await devnet.l2('eth_getProof', [messagePasser, [storageSlot], at], (result) => objectOf(result, 'proof'))
   const accountProof = proofNodes(proof, 'accountProof')
   const storageProof = proofNodes(objectOf(listOf(proof['storageProof'], 'storageProof')[0], 'storageProof'), 'proof')
-  if (provedStorageRoot(stateRoot, accountProof) !== messagePasserStorageRoot) throw unproved('the output root names another storage root')
+  if (provedStorageRoot(stateRoot, accountProof) !== messagePasserStorageRoot)
+    throw unproved('the storage root in the output differs from the proved one')
   requireSent(messagePasserStorageRoot, storageSlot, storageProof)
   return { withdrawal, withdrawalHash, receipt, outputRoot: root, output, storageSlot, storageProof, accountProof }
 }
 
 /**
- * Initiates a withdrawal on L2, waits until its block is safe, and proves it against the output root. Nothing happens on L1: the devnet has no
- * contract that would pay it out.
+ * Initiates a withdrawal on L2, waits until its block is safe, and proves it against the output root. It does nothing on L1, because the devnet has
+ * no contract that pays withdrawals out.
  * @throws Fault DEVNET_RPC, TRANSACTION_FAILED, DEVNET_WAITED, WITHDRAWAL_UNPROVED (all fatal)
  */
 export async function withdraw(

@@ -149,15 +149,15 @@ it('anvil: a chain that was made with something else is refused (DEVNET_L1_STATE
     await l1.mine()
   }
   const others: readonly [Partial<AnvilL1Options>, RegExp][] = [
-    [{ slotSec: 3 }, /its slotSec is 2, not 3/],
-    [{ chainId: 901 }, /its chainId is 900, not 901/],
-    [{ contracts: devnetL1Options.contracts.map((it) => ({ ...it, code: it.code.slice(1) })) }, /its contracts are others/],
+    [{ slotSec: 3 }, /its slotSec is 2, expected 3/],
+    [{ chainId: 901 }, /its chainId is 900, expected 901/],
+    [{ contracts: devnetL1Options.contracts.map((it) => ({ ...it, code: it.code.slice(1) })) }, /its contracts differ/],
   ]
   for (const [other, message] of others) {
     await expect(start({ datadir, ...other })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(message) })
   }
   writeFileSync(join(datadir, 'chain.json'), '{"chainId":')
-  await expect(start({ datadir })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(/cannot be read/) })
+  await expect(start({ datadir })).rejects.toMatchObject({ code: 'DEVNET_L1_STATE', message: expect.stringMatching(/it is unreadable/) })
 })
 
 it('anvil: a torn file is one line that says what to do (DEVNET_L1_STATE)', async () => {

@@ -26,7 +26,7 @@ it.each<[string[], string, string]>([
   [['--http.port', 'off'], 'BAD_FLAG', '--http.port'],
   [['--chain-id', '900'], 'OPTION_UNSUPPORTED_HERE', 'L1 has the same'],
   [['--mnemonic', 'one two three'], 'BAD_MNEMONIC', 'BIP-39'],
-  [['--l1', 'memory', '--datadir', join(dir, 'chain')], 'OPTION_UNSUPPORTED_HERE', 'nothing is kept of it'],
+  [['--l1', 'memory', '--datadir', join(dir, 'chain')], 'OPTION_UNSUPPORTED_HERE', 'it stores nothing on disk'],
   [['tx', '--control.port', '1', '--value', '1ether'], 'DEVNET_NOT_RUNNING', 'http://127.0.0.1:1'],
   [['accounts', '--control.port', 'off'], 'BAD_FLAG', '--control.port'],
   [['deposit', '--value', 'much'], 'BAD_FLAG', '--value: "much"'],

@@ -5,14 +5,14 @@ import { keccak256 } from '#lib/keccak'
 import { devnetFault } from '../faults.ts'
 import type { L1Contract } from '../l1Contracts.ts'
 
-/** What anvil writes, and loads when it is there. */
+/** File that anvil writes, and loads when it exists. */
 export const stateFile = 'anvil-state.json'
-/** anvil makes a folder in it at the first reorg, and leaves it there. */
+/** Folder for the temporary folder that anvil creates at its first reorg and does not remove. */
 export const scratchFolder = 'scratch'
-/** What anvil does not write: what the chain was made with. */
+/** File with the options of the chain, which anvil does not store. */
 const chainFile = 'chain.json'
 
-/** What a chain cannot change: anvil would go on with another one and say nothing. */
+/** Fixed options of a chain; anvil would continue a chain with other options without an error. */
 export type KeptChain = {
   readonly chainId: number
   readonly slotSec: number
@@ -30,13 +30,13 @@ function readChain(path: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>
   } catch (error) {
-    throw devnetFault('DEVNET_L1_STATE', { path, reason: 'it cannot be read' }, error)
+    throw devnetFault('DEVNET_L1_STATE', { path, reason: 'it is unreadable' }, error)
   }
 }
 
 /**
- * Holds a directory with a chain against what is asked for, or marks an empty one.
- * @returns the time of genesis: of the chain that is there, else the one that is asked for
+ * Compares a directory's chain with the requested options, or writes the options to an empty directory.
+ * @returns the genesis time of the stored chain, else the requested one
  * @throws Fault DEVNET_L1_STATE (fatal)
  */
 export function keptGenesisTime(datadir: string, asked: KeptChain): number {
@@ -50,9 +50,9 @@ export function keptGenesisTime(datadir: string, asked: KeptChain): number {
   const { genesisTimeSec, ...kept } = readChain(path)
   for (const [key, value] of Object.entries(shown(asked))) {
     if (JSON.stringify(kept[key]) === JSON.stringify(value)) continue
-    const reason = key === 'contracts' ? 'its contracts are others' : `its ${key} is ${kept[key]}, not ${value}`
+    const reason = key === 'contracts' ? 'its contracts differ' : `its ${key} is ${kept[key]}, expected ${value}`
     throw devnetFault('DEVNET_L1_STATE', { path, reason })
   }
-  if (typeof genesisTimeSec !== 'number') throw devnetFault('DEVNET_L1_STATE', { path, reason: 'it has no time of genesis' })
+  if (typeof genesisTimeSec !== 'number') throw devnetFault('DEVNET_L1_STATE', { path, reason: 'its genesis time is missing' })
   return genesisTimeSec
 }

@@ -4,12 +4,12 @@ import { versionedHashOfCommitment } from '#lib/kzg'
 import { hashFromBytes, zeroAddress } from '#types/ids'
 import { signTransaction, wrapBlobTransaction } from '#types/signing'
 
-/** Of a key that has no ether anywhere. */
+/** Key of an account without ether. */
 const poorKey = new Uint8Array(32).fill(7)
 
 /**
- * A transaction with a blob that no chain takes, for nobody pays. Looking at it, anvil makes the set-up for blobs: 2.5 s of a processor, which the
- * first blob of the batcher would wait for otherwise. The blob is zeros, so commitment and proof are the point at infinity.
+ * Returns a blob transaction that no chain accepts, because its sender cannot pay. Validating it makes anvil load its KZG setup, 2.5 s of CPU time
+ * that the batcher's first blob would wait for otherwise. The blob is zeros, so commitment and proof are the point at infinity.
  * @returns its network form in hex
  */
 export function warmUpTransaction(chainId: number): string {

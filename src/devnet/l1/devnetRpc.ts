@@ -4,7 +4,7 @@ import { devnetFault } from '../faults.ts'
 
 export type DevnetRpcDeps = { readonly fetch: Fetch; readonly clock: Clock }
 
-/** What a call of JSON-RPC came to; `unreachable`: nobody answered as JSON-RPC does. */
+/** Outcome of a JSON-RPC call; `unreachable`: there was no JSON-RPC response. */
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
@@ -24,7 +24,7 @@ const reasonOf = (outcome: Exclude<Awaited<ReturnType<typeof requestJson>>, { ki
   }
 }
 
-/** One call, without retry. @throws the signal's reason when it is aborted */
+/** Sends one call, without retry. @throws the signal's reason when it is aborted */
 export async function askRpc(
   deps: DevnetRpcDeps,
   url: string,
@@ -40,8 +40,8 @@ export async function askRpc(
 }
 
 /**
- * Calls of the devnet's own L1.
- * @throws Fault DEVNET_L1_REFUSED (fatal) on an error; DEVNET_L1_SILENT (retry) when nobody answers
+ * Creates a client of the devnet's own L1.
+ * @throws Fault DEVNET_L1_REFUSED (fatal) on an error; DEVNET_L1_SILENT (retry) when there is no response
  */
 export function createDevnetRpc(deps: DevnetRpcDeps, url: string): (method: string, params: readonly unknown[]) => Promise<unknown> {
   return async (method, params) => {

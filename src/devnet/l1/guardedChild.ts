@@ -3,9 +3,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Clock } from '#lib/clock'
 
 /**
- * Runs a program that ends when this process does, however it does: a shell waits for the end of the pipe that only this process holds, also
- * when it is killed, and then ends the program (SIGTERM, so that it can save; SIGKILL after five seconds). Both are in a group of their own: what
- * a terminal sends on Ctrl-C does not reach them, this process ends them in its order.
+ * Shell script that runs a program and ends it when this process ends, also when it is killed. The shell waits for the end of a pipe that only this
+ * process holds. It then ends the program: SIGTERM, so that it can save; SIGKILL after five seconds. Both have their own process group, so a
+ * terminal's Ctrl-C does not reach them, and this process ends them in its order.
  */
 const guard = `
 "$@" </dev/null &
@@ -22,9 +22,9 @@ wait $child
 `
 
 export interface GuardedChild extends AsyncDisposable {
-  /** of the program, not of the shell */
+  /** process id of the program, not of the shell */
   readonly pid: number
-  /** Resolves with the last of what the program wrote when it has ended, asked or not. */
+  /** Resolves with the end of the program's output when it has ended, for any reason. */
   readonly ended: Promise<string>
 }
 
@@ -43,7 +43,7 @@ class Tail {
   }
 }
 
-/** The number on the shell's first line. */
+/** Returns the process id on the shell's first line. */
 function pidOf(shell: ChildProcessWithoutNullStreams): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -56,7 +56,7 @@ function pidOf(shell: ChildProcessWithoutNullStreams): Promise<number> {
     }
     shell.stdout.on('data', onData)
     shell.once('error', reject)
-    shell.once('close', () => reject(new Error('the shell ended before it began')))
+    shell.once('close', () => reject(new Error('the shell ended before it started the program')))
   })
 }
 
@@ -70,19 +70,19 @@ function killNow(pid: number): void {
 
 /**
  * Starts a program under the guard.
- * @throws Error when there is no shell to run it with
+ * @throws Error when there is no shell
  */
 export async function startGuarded(clock: Clock, file: string, args: readonly string[]): Promise<GuardedChild> {
   const shell = spawn('/bin/sh', ['-c', guard, 'basalt-guard', file, ...args], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   const tail = new Tail()
-  // the shell lets go of both streams, so their end is the program's
+  // the shell closes both streams, so their end is the program's end
   shell.stderr.on('data', (chunk: Buffer) => tail.add(chunk))
   shell.stdin.on('error', () => {})
   const closed = new Promise<void>((resolve) => shell.once('close', () => resolve()))
   const outputEnded = Promise.all([shell.stdout, shell.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done))))
   const pid = await pidOf(shell)
   shell.stdout.on('data', (chunk: Buffer) => tail.add(chunk))
-  // a shell that was killed left the program behind; one that ended has seen its end, and the number may be another's by now
+  // a killed shell leaves the program running; after a normal exit of the shell, the process id may belong to another process
   shell.once('exit', (_code, signal) => {
     if (signal !== null) killNow(pid)
   })

@@ -38,13 +38,13 @@ function typeFields(tx: SignedTransaction): Json {
   }
 }
 
-/** Wei per gas that a transaction pays in a block. */
+/** Returns the price per gas that a transaction pays in a block, in wei. */
 const priceIn = (tx: SignedTransaction, { header }: MemoryBlock): bigint => {
   const baseFee = header.baseFeePerGas ?? 0n
   return baseFee + tipAt(tx, baseFee)
 }
 
-/** A transaction as `eth_getTransactionByHash` has it. @param place undefined: it waits */
+/** Returns a transaction in the format of `eth_getTransactionByHash`. @param place undefined: it is pending */
 export function transactionJson(
   { hash, tx, sender }: Pick<Waiting, 'hash' | 'tx' | 'sender'>,
   place?: { readonly block: MemoryBlock; readonly index: number },
@@ -81,7 +81,7 @@ export function blockJson(block: MemoryBlock, transactions: 'full' | 'hashes'): 
   }
 }
 
-/** The logs of a block with where they are. */
+/** Returns the logs of a block with their positions. */
 export function logsJson(block: MemoryBlock): readonly { readonly log: Log; readonly mined: Mined; readonly json: Json }[] {
   let logIndex = 0
   return block.mined.flatMap((mined, index) =>
@@ -104,7 +104,7 @@ export function logsJson(block: MemoryBlock): readonly { readonly log: Log; read
   )
 }
 
-/** The receipts of a block, in the order of its transactions. */
+/** Returns the receipts of a block, in the order of its transactions. */
 export function receiptsJson(chainId: number, block: MemoryBlock): readonly Json[] {
   const logs = logsJson(block)
   return block.mined.map((mined, index) => {

@@ -20,7 +20,7 @@ function sidecars(chain: MemoryChain, hashes: readonly Hash[]): readonly unknown
 }
 
 /**
- * The beacon API as far as blobs need it. The slot of a block is its number.
+ * Answers requests to the beacon API that blobs require. The slot of a block is its number.
  * @see beacon-APIs: getGenesis, getSpec, getBlobs, getBlobSidecars
  */
 export function beaconReply(chain: MemoryChain, { pathname, searchParams }: URL): Reply {
@@ -35,9 +35,9 @@ export function beaconReply(chain: MemoryChain, { pathname, searchParams }: URL)
   if (kind === 'blobs') {
     const wanted = new Set(searchParams.getAll('versioned_hashes').flatMap((value) => value.split(',')))
     const blobs = hashes.filter((hash) => wanted.size === 0 || wanted.has(hash)).map((hash) => chain.blob(hash)?.blob)
-    if (blobs.some((blob) => blob === undefined)) return reply(404, { code: 404, message: 'these blobs are not kept any more' })
+    if (blobs.some((blob) => blob === undefined)) return reply(404, { code: 404, message: 'these blobs are no longer available' })
     return reply(200, { data: blobs.map((blob) => blob && toHex(blob)) })
   }
   const list = sidecars(chain, hashes)
-  return list ? reply(200, { data: list }) : reply(410, { code: 410, message: 'without proofs: ask for blobs' })
+  return list ? reply(200, { data: list }) : reply(410, { code: 410, message: 'no proofs, request blobs instead' })
 }

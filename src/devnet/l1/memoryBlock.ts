@@ -13,7 +13,7 @@ import type { StateDiff } from '#types/stateDiff'
 import type { SignedTransaction } from '#types/transaction'
 import type { MemoryPool, Waiting } from './memoryPool.ts'
 
-/** A transaction in a block, with what became of it; its blobs are elsewhere. */
+/** Included transaction with its receipt, without its blobs. */
 export type Mined = Omit<Waiting, 'sidecar'> & {
   readonly receipt: Receipt
   /** gas */
@@ -22,7 +22,7 @@ export type Mined = Omit<Waiting, 'sidecar'> & {
 }
 export type MemoryBlock = { readonly hash: Hash; readonly header: Header; readonly mined: readonly Mined[] }
 
-/** @see EIP-7691 */
+/** Maximum and target number of blobs per block. @see EIP-7691 */
 const maxBlobs = 9
 const targetBlobs = 6n
 const gasPerBlob = 131_072n
@@ -30,20 +30,20 @@ const gasPerBlob = 131_072n
 const gasLimit = 30_000_000n
 const firstBaseFee = 1_000_000_000n
 
-/** Prague: the newest rules that the interpreter has. */
+/** Prague: the newest rules of the interpreter. */
 export const memoryRules: EvmRules = { fork: 'prague', precompileLimits: {} }
 
-/** Ethereum's: the base fee is gone, the tip is the miner's. */
+/** Ethereum's fee rules: the base fee is burned, the tip is the miner's. */
 export const ethereumFees: FeeRules = {
   maxBlobs,
   upfront: () => 0n,
   settle: (session, { beneficiary, tipPerGas, gasUsed }) => session.addBalance(beneficiary, tipPerGas * gasUsed),
 }
 
-/** The part of a header that says nothing of transactions. */
+/** Header fields of a block without transactions. */
 const empty = {
   ommersHash: emptyOmmersHash,
-  // there is no trie: nobody can check this one
+  // there is no trie, and derivation does not verify this root
   stateRoot: zeroHash,
   transactionsRoot: emptyRoot,
   receiptsRoot: emptyRoot,
@@ -73,7 +73,7 @@ export function memoryGenesis(timestamp: number): MemoryBlock {
   return { hash: hashHeader(header), header, mined: [] }
 }
 
-/** What is decided about a block before its transactions are. */
+/** Fields of a block that do not depend on its transactions. */
 export type BlockPlan = { readonly timestamp: number; readonly mixHash: Hash; readonly extraData: Uint8Array }
 
 function excessAfter({ excessBlobGas = 0n, blobGasUsed = 0n }: Header): bigint {
@@ -81,7 +81,7 @@ function excessAfter({ excessBlobGas = 0n, blobGasUsed = 0n }: Header): bigint {
   return sum > 0n ? sum : 0n
 }
 
-/** The header of the next block as if it were empty. */
+/** Returns the header of the next block as if it were empty. */
 export function nextHeader(parent: MemoryBlock, plan: BlockPlan): Header {
   const { header } = parent
   const baseFeePerGas = nextBaseFee(
@@ -113,9 +113,9 @@ export const envOf = (chainId: number, header: Header): BlockEnv => ({
 const blobsIn = (tx: SignedTransaction): number => (tx.type === 3 ? tx.blobVersionedHashes.length : 0)
 
 /**
- * The next block, with what waits in the pool: the highest tip first, as much as fits. What can never be in a block leaves the pool.
+ * Builds the next block from the pool: highest tip first, as many as fit. Transactions that can never be included leave the pool.
  * @param view state after the parent
- * @returns `carrying`: those of the block that came with blobs
+ * @returns `carrying`: the block's transactions with blobs
  */
 export function buildMemoryBlock(
   deps: { readonly evm: Evm; readonly pool: MemoryPool; readonly view: StateView; readonly chainId: number },

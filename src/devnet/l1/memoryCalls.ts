@@ -5,7 +5,7 @@ import type { AccessList } from '#types/transaction'
 import { envOf, memoryRules } from './memoryBlock.ts'
 import type { MemoryChain } from './memoryChain.ts'
 
-/** A message that is tried on the state after a block; nothing is kept. Prices cost nothing. */
+/** Message executed on the state after a block, without changing it. Its gas price is zero. */
 export type TriedCall = {
   readonly from: Address
   readonly to: Address | null
@@ -32,15 +32,15 @@ function run(chain: MemoryChain, number: number, call: TriedCall, gasLimit: bigi
   return { kind: 'ran', outcome, gasUsed: gasLimit - outcome.gasLeft }
 }
 
-/** eth_call. @param number of the block after which it runs */
+/** Executes eth_call. @param number of the block whose state is used */
 export function tryCall(chain: MemoryChain, number: number, call: TriedCall): Tried {
   const cap = chain.head.header.gasLimit
   return run(chain, number, call, call.gas !== undefined && call.gas < cap ? call.gas : cap)
 }
 
 /**
- * The least gas limit with which the message succeeds.
- * @returns what it does with all gas when it does not succeed
+ * Returns the lowest gas limit with which the message succeeds.
+ * @returns its outcome with the block gas limit when it does not succeed
  */
 export function leastGas(chain: MemoryChain, number: number, call: TriedCall): bigint | Tried {
   const most = tryCall(chain, number, call)

@@ -35,18 +35,18 @@ export type MemoryChainOptions = {
   readonly contracts: readonly L1Contract[]
 }
 
-/** Where a mined transaction is. */
+/** Position of an included transaction. */
 export type Place = { readonly block: MemoryBlock; readonly index: number; readonly mined: Mined }
 
-/** Why a transaction is not taken: what other clients answer. */
+/** Result of a submission; `reason` has the text of other clients. */
 export type Submitted = { readonly kind: 'waiting'; readonly hash: Hash } | { readonly kind: 'refused'; readonly reason: string }
 
 const blobBytes = 131_072
-/** of those in blocks, the newest: 128 MB */
+/** maximum number of blobs kept of included transactions: 128 MB */
 const maxKeptBlobs = 1_024
 const refused = (reason: string): Submitted => ({ kind: 'refused', reason })
 
-/** What is wrong with the sidecar of a blob transaction. Proofs are not looked at: whoever reads the blob does that. */
+/** Returns the reason why the sidecar of a blob transaction is invalid. Proofs are not verified here; readers of the blob verify them. */
 function sidecarRefusal(tx: SignedTransaction, sidecar: BlobSidecar | undefined): string | undefined {
   if (tx.type !== 3) return undefined
   if (!sidecar) return 'blob transaction without sidecar'
@@ -55,15 +55,15 @@ function sidecarRefusal(tx: SignedTransaction, sidecar: BlobSidecar | undefined)
   if (blobs.length !== count || commitments.length !== count || proofs.length !== count * (kind === 'cells' ? 128 : 1)) {
     return `sidecar of ${blobs.length} blobs, ${commitments.length} commitments, ${proofs.length} proofs for ${count} hashes`
   }
-  if (blobs.some(({ length }) => length !== blobBytes)) return `a blob has not ${blobBytes} bytes`
-  if ([...commitments, ...proofs].some(({ length }) => length !== 48)) return 'a commitment or proof has not 48 bytes'
+  if (blobs.some(({ length }) => length !== blobBytes)) return `a blob does not have ${blobBytes} bytes`
+  if ([...commitments, ...proofs].some(({ length }) => length !== 48)) return 'a commitment or proof does not have 48 bytes'
   const wrong = commitments.findIndex((it, i) => !equalBytes(versionedHashOfCommitment(it), fromHex(tx.blobVersionedHashes[i] ?? '0x')))
   return wrong < 0 ? undefined : `commitment ${wrong} does not have the hash of blob ${wrong}`
 }
 
 /**
- * An Ethereum chain in memory that mines when it is told to. Blocks are sound but for their state root, which is zero. Deterministic: the same
- * calls give the same blocks.
+ * Ethereum chain in memory that mines on request. Its blocks are valid except for their state root, which is zero. Deterministic: equal calls result
+ * in equal blocks.
  */
 export class MemoryChain {
   readonly options: MemoryChainOptions
@@ -74,7 +74,7 @@ export class MemoryChain {
   readonly #blocks: [MemoryBlock, ...MemoryBlock[]]
   readonly #byHash = new Map<Hash, MemoryBlock>()
   readonly #places = new Map<Hash, Place>()
-  /** of mined transactions, by versioned hash, oldest first */
+  /** blobs of included transactions, by versioned hash, oldest first */
   readonly #blobs = new Map<Hash, { readonly blob: Uint8Array; readonly commitment: Uint8Array; readonly proof: Uint8Array | undefined }>()
   #reorgs = 0
 
@@ -90,7 +90,7 @@ export class MemoryChain {
     return this.#blocks.at(-1) ?? this.#blocks[0]
   }
 
-  /** The canonical block; a hash of another one is not known. */
+  /** Returns the canonical block; other blocks are unknown by their hash. */
   block(at: number | Hash): MemoryBlock | undefined {
     return typeof at === 'number' ? this.#blocks[at] : this.#byHash.get(at)
   }
@@ -103,23 +103,23 @@ export class MemoryChain {
     return this.#blobs.get(hash)
   }
 
-  /** State after a canonical block. */
+  /** Returns the state after a canonical block. */
   view(number: number): StateView {
     return this.#state.viewAt(number, (wanted) => this.#blocks[wanted]?.hash)
   }
 
-  /** Transactions of an account: in blocks, or also those that wait for theirs. */
+  /** Returns the nonce of an account: after included transactions, or also after pending ones. */
   nonce(address: Address, which: 'mined' | 'waiting', number: number = this.head.header.number): bigint {
     const nonce = accountOf(this.view(number), address)?.nonce ?? 0n
     return which === 'waiting' ? this.pool.nextNonce(address, nonce) : nonce
   }
 
-  /** The header that an empty next block would have: what the next one costs. */
+  /** Returns the header of an empty next block, for its fees. */
   pending(): MemoryBlock['header'] {
     return nextHeader(this.head, this.#plan())
   }
 
-  /** @param bytes EIP-2718, a blob transaction with its sidecar */
+  /** Submits a transaction to the pool. @param bytes EIP-2718, a blob transaction with its sidecar */
   submit(bytes: Uint8Array): Submitted {
     let waiting: Waiting | string
     try {
@@ -147,7 +147,7 @@ export class MemoryChain {
     return block
   }
 
-  /** Replaces the last blocks by as many others without transactions. Nothing waits afterwards that was in them. */
+  /** Replaces the last blocks by the same number of blocks without transactions. Their transactions do not return to the pool. */
   reorg(depth: number): void {
     const most = this.#blocks.length - 1
     if (!Number.isSafeInteger(depth) || depth < 1 || depth > most) throw devnetFault('DEVNET_L1_DEPTH', { depth, most })
@@ -182,7 +182,7 @@ export class MemoryChain {
     return sidecarRefusal(tx, sidecar) ?? { hash, raw, tx, sender, ...(sidecar && { sidecar }) }
   }
 
-  /** Why no block can hold a transaction for now, but for prices, which fall, and a nonce whose turn comes. */
+  /** Returns the reason why no block can include a transaction now, apart from fees and later nonces. */
   #stateRefusal({ tx, sender }: Waiting): string | undefined {
     const view = this.view(this.head.header.number)
     const { nonce = 0n } = accountOf(view, sender) ?? {}

@@ -20,13 +20,13 @@ describe('devnet/l1/memoryChain', () => {
     ['a short blob', (it) => ({ ...it, blobs: it.blobs.map((blob) => blob.subarray(1)) }), /131072 bytes/],
     ['a short proof', (it) => ({ ...it, proofs: it.proofs.map((proof) => proof.subarray(1)) }), /48 bytes/],
     ['another commitment', (it) => ({ ...it, commitments: it.proofs }), /commitment 0/],
-    ['the proof of a blob where those of cells belong', (it) => ({ ...it, kind: 'cells' }), /1 proofs for 1 hashes/],
-  ])('a blob transaction with %s is refused', (_what, change, reason) => {
+    ['one blob proof in place of cell proofs', (it) => ({ ...it, kind: 'cells' }), /1 proofs for 1 hashes/],
+  ])('refuses a blob transaction with %s', (_what, change, reason) => {
     const { raw } = signedBlob(0n)
     expect(submit(chainOf(), wrapBlobTransaction(raw, change(provenBlob.sidecar)))).toMatch(reason)
   })
 
-  it('a blob transaction without its sidecar is refused; with proofs of cells it is taken', () => {
+  it('refuses a blob transaction without its sidecar; accepts cell proofs', () => {
     const { raw } = signedBlob(0n)
     const chain = chainOf()
     expect(submit(chain, raw)).toBe('blob transaction without sidecar')
@@ -38,18 +38,18 @@ describe('devnet/l1/memoryChain', () => {
 
   it.each([
     ['nothing', '0x', /rlp/],
-    ['no RLP', '0x02ff', /rlp/],
+    ['malformed RLP', '0x02ff', /rlp/],
     ['a deposit', '0x7ec0', /rlp|126/],
-    ['half a transaction', toHex(signed(user, 0n).raw.subarray(0, 40)), /rlp/],
+    ['a truncated transaction', toHex(signed(user, 0n).raw.subarray(0, 40)), /rlp/],
     ['a transaction of another chain', toHex(signed(user, 0n, { chainId: 901n }).raw), /chain id 901/],
-  ])('%s is refused', (_what, bytes, reason) => {
+  ])('refuses %s', (_what, bytes, reason) => {
     expect(submit(chainOf(), fromHex(bytes))).toMatch(reason)
   })
 
   it.each([
     { kind: 'plain', enough: 110n, make: (times: bigint) => signed(user, 0n, { value: times, times }).raw },
     { kind: 'with blobs', enough: 200n, make: (times: bigint) => signedBlob(0n, times).wrapped },
-  ])('a replacement ($kind) has to pay $enough per cent', ({ make, enough }) => {
+  ])('a replacement ($kind) must pay $enough percent', ({ make, enough }) => {
     const chain = chainOf()
     expect(submit(chain, make(100n))).toBe('waits')
     expect(submit(chain, make(100n))).toBe('already known')
@@ -59,7 +59,7 @@ describe('devnet/l1/memoryChain', () => {
     expect(mined?.raw).toEqual(unwrapBlobTransaction(make(enough)).raw)
   })
 
-  it('the highest tip goes first, each sender’s in the order of nonces', () => {
+  it('orders by the highest tip, and by nonce per sender', () => {
     const chain = chainOf()
     for (const raw of [signed(user, 1n, { times: 300n }), signed(user, 0n), signed(stranger, 0n, { times: 200n })]) submit(chain, raw.raw)
     const order = chain.mine().mined.map(({ sender, tx }) => [sender, tx.nonce])
@@ -70,15 +70,15 @@ describe('devnet/l1/memoryChain', () => {
     ])
   })
 
-  it('a block has the gas that there is: the rest waits for the next one', () => {
+  it('a block has a limited amount of gas; the rest waits for the next block', () => {
     const chain = chainOf()
-    // what a transaction may use has to be there, whatever it uses
+    // the gas limit of a transaction must fit, not the gas it uses
     for (const nonce of [0n, 1n]) submit(chain, signed(user, nonce, { gasLimit: 29_980_000n }).raw)
     expect(chain.mine().mined).toHaveLength(1)
     expect(chain.mine().mined).toHaveLength(1)
   })
 
-  it('what is too cheap now waits; the base fee falls until it fits', () => {
+  it('a transaction below the base fee waits until the base fee has fallen', () => {
     const chain = chainOf()
     expect(submit(chain, signed(user, 0n, { times: 4n }).raw)).toBe('waits')
     expect(chain.mine().mined).toEqual([])
@@ -88,7 +88,7 @@ describe('devnet/l1/memoryChain', () => {
     expect(header.baseFeePerGas).toBeLessThanOrEqual('maxFeePerGas' in tx ? tx.maxFeePerGas : 0n)
   })
 
-  it('nine blobs fit a block, and their price rises when more than six are used', () => {
+  it('a block holds nine blobs, and their price rises above six', () => {
     const chain = chainOf()
     for (let nonce = 0n; nonce < 10n; nonce++) submit(chain, signedBlob(nonce).wrapped)
     expect(chain.mine().mined).toHaveLength(9)
@@ -97,7 +97,7 @@ describe('devnet/l1/memoryChain', () => {
     expect(block.header.excessBlobGas).toBe(3n * 131_072n)
   })
 
-  it('the state at an earlier block is what it was, as long as the block stays', () => {
+  it('serves the state of an earlier block while that block is canonical', () => {
     const chain = chainOf()
     chain.mine()
     submit(chain, signed(user, 0n, { value: 5n }).raw)
@@ -119,7 +119,7 @@ describe('devnet/memoryL1', () => {
     return { status: answer.status, json: answer.status === 413 ? undefined : await answer.json() }
   }
 
-  it('answers in the words of JSON-RPC to whatever is posted', async () => {
+  it('answers every posted body with JSON-RPC', async () => {
     expect(await post('{')).toMatchObject({ status: 400, json: { error: { code: -32_700 } } })
     expect(await post('null')).toMatchObject({ json: { error: { code: -32_601 } } })
     expect(await post('[]')).toMatchObject({ json: [] })
@@ -133,7 +133,7 @@ describe('devnet/memoryL1', () => {
     expect((await post('x'.repeat(5_000_000))).status).toBe(413)
   })
 
-  it('has of the beacon API what blobs need, and 404 for the rest', async () => {
+  it('serves the beacon API methods for blobs, and 404 for others', async () => {
     const get = async (path: string) => (await fetch(`${l1.beaconUrl}${path}`)).status
     expect(await get('/eth/v1/config/spec')).toBe(200)
     expect(await get('/eth/v1/beacon/blobs/0')).toBe(200)
@@ -142,12 +142,12 @@ describe('devnet/memoryL1', () => {
     expect(await get('/')).toBe(404)
   })
 
-  it('a port that somebody has is said (DEVNET_L1_PORT)', async () => {
+  it('reports a port in use (DEVNET_L1_PORT)', async () => {
     const port = Number(new URL(l1.rpcUrl).port)
     await expect(startMemoryL1({ ...devnetL1Options, port })).rejects.toMatchObject({ code: 'DEVNET_L1_PORT', data: { port } })
   })
 
-  it('is there in less than 100 ms', async () => {
+  it('starts in less than 100 ms', async () => {
     const from = performance.now()
     await using other = await startMemoryL1(devnetL1Options)
     expect(performance.now() - from).toBeLessThan(100)

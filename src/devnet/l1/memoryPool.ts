@@ -2,31 +2,31 @@ import type { Address, Hash } from '#types/ids'
 import type { BlobSidecar } from '#types/signing'
 import type { SignedTransaction } from '#types/transaction'
 
-/** A transaction that waits for its block. */
+/** Pending transaction. */
 export type Waiting = {
   readonly hash: Hash
-  /** EIP-2718 bytes, as they stand in a block */
+  /** EIP-2718 bytes, as in a block */
   readonly raw: Uint8Array
   readonly tx: SignedTransaction
   readonly sender: Address
   readonly sidecar?: BlobSidecar
 }
 
-/** The most that a transaction pays per gas, and of it the most that the miner gets; wei. */
+/** Return the maximum that a transaction pays per gas, and the maximum tip in it; wei. */
 const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
 const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
 
-/** What the miner gets per gas; below zero when the fee cap does not reach the base fee. */
+/** Returns the miner's tip per gas; negative when the fee cap is below the base fee. */
 export function tipAt(tx: SignedTransaction, baseFee: bigint): bigint {
   const room = feeCapOf(tx) - baseFee
   const tip = tipCapOf(tx)
   return tip < room ? tip : room
 }
 
-/** How much dearer a replacement must be, in percent: nodes on the network ask twice the price for a transaction with blobs. */
+/** Minimum price increase of a replacement in percent. Network nodes require twice the price for a blob transaction. */
 const dearerPercent = { plain: 10n, blobs: 100n } as const
 
-/** Nobody's list grows without end. */
+/** Maximum number of pending transactions per sender, and of senders. */
 const maxPerSender = 64
 const maxSenders = 1_000
 
@@ -37,7 +37,7 @@ function isReplacement(old: SignedTransaction, next: SignedTransaction): boolean
   return isDearer(feeCapOf(old), feeCapOf(next)) && isDearer(tipCapOf(old), tipCapOf(next))
 }
 
-/** Transactions that wait, by sender and nonce. It knows no state: the chain checks nonces and balances. */
+/** Pending transactions by sender and nonce. The pool has no state: the chain checks nonces and balances. */
 export class MemoryPool {
   readonly #bySender = new Map<Address, Map<bigint, Waiting>>()
   readonly #byHash = new Map<Hash, Waiting>()
@@ -46,7 +46,7 @@ export class MemoryPool {
     return this.#byHash.get(hash)
   }
 
-  /** @returns why it is refused, in the words of other clients; undefined: it waits now */
+  /** Adds a transaction. @returns the reason why it is refused, in the text of other clients; undefined when it was added */
   add(waiting: Waiting): string | undefined {
     if (this.#byHash.has(waiting.hash)) return 'already known'
     const own = this.#bySender.get(waiting.sender) ?? new Map<bigint, Waiting>()
@@ -60,7 +60,7 @@ export class MemoryPool {
     return undefined
   }
 
-  /** The nonce after those that wait without a gap. @param nonce of the account */
+  /** Returns the nonce after the sender's pending transactions without a gap. @param nonce of the account */
   nextNonce(sender: Address, nonce: bigint): bigint {
     const own = this.#bySender.get(sender)
     let next = nonce
@@ -68,7 +68,10 @@ export class MemoryPool {
     return next
   }
 
-  /** Each sender's next transaction, the highest tip first; none of a sender whose next is missing. @param nonceOf of accounts */
+  /**
+   * Returns the next transaction with the highest tip of all senders. A sender without a transaction at its next nonce is skipped. @param nonceOf
+   * nonce of an account
+   */
   next(baseFee: bigint, nonceOf: (sender: Address) => bigint, isPassedOver: (sender: Address) => boolean): Waiting | undefined {
     let best: Waiting | undefined
     for (const [sender, own] of this.#bySender) {
@@ -85,7 +88,7 @@ export class MemoryPool {
     this.#byHash.delete(hash)
   }
 
-  /** Empties the pool. @returns what was in it, each sender's by nonce */
+  /** Empties the pool. @returns its transactions, by nonce */
   takeAll(): readonly Waiting[] {
     const all = [...this.#byHash.values()].sort((a, b) => (a.tx.nonce < b.tx.nonce ? -1 : 1))
     this.#bySender.clear()
@@ -93,7 +96,7 @@ export class MemoryPool {
     return all
   }
 
-  /** Forgets what can never be in a block any more. */
+  /** Removes transactions that can no longer be included. */
   prune(nonceOf: (sender: Address) => bigint): void {
     for (const waiting of this.#byHash.values()) if (waiting.tx.nonce < nonceOf(waiting.sender)) this.remove(waiting)
   }

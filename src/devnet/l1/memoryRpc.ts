@@ -9,7 +9,7 @@ import type { MemoryChain } from './memoryChain.ts'
 import { tipAt } from './memoryPool.ts'
 import { accountOf, slotOf } from './memoryState.ts'
 
-/** An answer that is an error, in the codes of other clients. */
+/** JSON-RPC error, with the code of other clients. */
 export class RpcRefusal extends Error {
   readonly code: number
   readonly data: string | undefined
@@ -23,7 +23,7 @@ export class RpcRefusal extends Error {
 
 const invalid = (message: string): RpcRefusal => new RpcRefusal(-32_602, message)
 
-/** Blocks behind the head. */
+/** Distance of each label behind the head, in blocks. */
 const labels: Readonly<Record<string, number>> = { latest: 0, pending: 0, safe: 2, finalized: 4 }
 const suggestedTip = 1_000_000_000n
 const maxBlocksInHistory = 1_024
@@ -70,7 +70,7 @@ function callParam(value: unknown): TriedCall {
   }
 }
 
-/** The output of a call that succeeded. */
+/** Returns the output of a successful call. */
 function outputOf(tried: Tried): Uint8Array {
   if (tried.kind === 'unpaid') throw new RpcRefusal(-32_000, 'insufficient funds for gas * price + value')
   const { outcome } = tried
@@ -219,7 +219,7 @@ function call(chain: MemoryChain, method: string, params: Params): unknown {
   }
 }
 
-/** The answer to one call of JSON-RPC. */
+/** Returns the response to one JSON-RPC call. */
 export function rpcAnswer(chain: MemoryChain, request: unknown): Json {
   const { id = null, method, params } = (request ?? {}) as { id?: unknown; method?: unknown; params?: unknown }
   try {

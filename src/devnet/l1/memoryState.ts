@@ -8,22 +8,22 @@ import type { L1Contract } from '../l1Contracts.ts'
 
 type Slots = Map<Hex, Uint8Array>
 type Stored = { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hash; readonly slots: Slots }
-/** What an account was before a block; undefined: not there. */
+/** Accounts before a block; undefined: the account did not exist. */
 type Before = Map<Hex, Stored | undefined>
 
-/** An account that genesis gives ether to. */
+/** Account with a balance at genesis. */
 export type Funded = { readonly address: Address; readonly balanceWei: bigint }
 
 const keyOf = (address: Address): Hex => toHex(keccak256(fromHex(address)))
 
 /**
- * Ethereum state in memory, by hashed key, with what undoes each block. There is no trie: the storage root of an account says only whether it
- * has storage.
+ * Ethereum state in memory, by hashed key, with undo data for each block. There is no trie: the storage root of an account only shows whether it has
+ * storage.
  */
 export class MemoryState {
   readonly #accounts = new Map<Hex, Stored>()
   readonly #codes = new Map<Hash, Uint8Array>()
-  /** by block number less one: the accounts that the block changed, as they were before it */
+  /** by block number minus one: the changed accounts, as they were before the block */
   readonly #undo: Before[] = []
 
   constructor(accounts: readonly Funded[], contracts: readonly L1Contract[]) {
@@ -38,7 +38,7 @@ export class MemoryState {
     }
   }
 
-  /** The state after a block, as long as the block stays. @param blockHash of earlier blocks */
+  /** Returns the state after a block, valid while the block is canonical. @param blockHash of earlier blocks */
   viewAt(number: number, blockHash: (number: number) => Hash | undefined): StateView {
     const stored = (key: Uint8Array): Stored | undefined => this.#at(toHex(key), number)
     return {
@@ -52,7 +52,7 @@ export class MemoryState {
     }
   }
 
-  /** Takes in what the next block changes. */
+  /** Applies the changes of the next block. */
   apply(diff: StateDiff): void {
     const before: Before = new Map()
     for (const { hash, code } of diff.codes()) this.#codes.set(hash, code)
@@ -65,14 +65,14 @@ export class MemoryState {
     }
     for (const [at, changed] of slotsByAccount(diff)) {
       const account = this.#accounts.get(at)
-      if (!account) throw new RangeError('a slot of no account')
+      if (!account) throw new RangeError('slot of an unknown account')
       if (!before.has(at)) before.set(at, account)
       this.#accounts.set(at, { ...account, slots: withSlots(account.slots, changed) })
     }
     this.#undo.push(before)
   }
 
-  /** Takes back the last block. */
+  /** Reverts the last block. */
   revert(): void {
     for (const [at, old] of this.#undo.pop() ?? []) {
       if (old) this.#accounts.set(at, old)
@@ -90,7 +90,7 @@ export class MemoryState {
 
   #code(codeHash: Hash): Uint8Array {
     const code = this.#codes.get(codeHash)
-    if (!code) throw new RangeError(`no code ${codeHash}`)
+    if (!code) throw new RangeError(`unknown code ${codeHash}`)
     return code
   }
 }
@@ -115,9 +115,9 @@ function withSlots(slots: Slots, changed: readonly (readonly [Hex, Uint8Array])[
   return next
 }
 
-/** 32 bytes of a slot; zero when it is not there. */
+/** Returns the 32 bytes of a slot; zero when it is not set. */
 export const slotOf = (view: StateView, address: Address, slot: bigint): Uint8Array =>
   view.slot(keccak256(fromHex(address)), keccak256(bytesFromBigint(slot, 32))) ?? new Uint8Array(32)
 
-/** undefined: no such account */
+/** Returns an account; undefined when it does not exist */
 export const accountOf = (view: StateView, address: Address): Account | undefined => view.account(keccak256(fromHex(address)))

@@ -41,7 +41,7 @@ describe('devnet/l1/miner', () => {
     }
   })
 
-  it('catches up on slots that were missed, a burst at a time, until it is on time', async () => {
+  it('catches up on missed slots in bursts, until it is on time', async () => {
     await using test = await begin({ lateSec: 101 })
     const first = await test.number()
     expect(first).toBeLessThanOrEqual(16)
@@ -53,7 +53,7 @@ describe('devnet/l1/miner', () => {
     expect(await test.number()).toBe(51)
   })
 
-  it('a clock that is set back waits, one that is set forward catches up', async () => {
+  it('waits when the clock is set back, and catches up when it is set forward', async () => {
     await using test = await begin()
     await test.clock.advanceMs(4_000)
     test.clock.jumpMs(-60_000)
@@ -64,7 +64,7 @@ describe('devnet/l1/miner', () => {
     expect(await test.number()).toBe(22)
   })
 
-  it('an L1 that does not answer is asked again; one that has ended ends it (DEVNET_L1_ENDED)', async () => {
+  it('retries when L1 does not respond, and ends when it has ended (DEVNET_L1_ENDED)', async () => {
     const lines: string[] = []
     const faults = [
       devnetFault('DEVNET_L1_SILENT', { method: 'evm_mine', reason: 'no answer' }),
@@ -72,12 +72,12 @@ describe('devnet/l1/miner', () => {
     ]
     await using test = await begin({ lines, wrap: (l1) => ({ ...l1, mine: async () => Promise.reject(faults.shift()) }) })
     await test.clock.advanceMs(2_000)
-    expect(lines.join()).toContain('did not mine')
+    expect(lines.join()).toContain('failed to mine')
     await test.clock.advanceMs(1_000)
     await expect(test.running).rejects.toMatchObject({ code: 'DEVNET_L1_ENDED' })
   })
 
-  it('ends when it is told to, and leaves no timer', async () => {
+  it('ends when its signal is aborted, and leaves no timer', async () => {
     await using test = await begin()
     await settle()
     test.abort.abort()

@@ -3,31 +3,31 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { DevnetL1 } from '../ports.ts'
 
-/** Makes L1 keep its slots: block n at `genesisTimeSec + n × slotSec` by the clock. */
+/** Mines L1 blocks on time: block n at `genesisTimeSec + n × slotSec` by the clock. */
 export interface L1Miner {
   /**
-   * Mines until the signal is aborted. Slots that were missed (a machine that slept) are mined one after the other, some hundred blocks a
-   * second, until the head is at its time again: each slot has its block.
-   * @throws Fault of the L1 that no other try will mend (DEVNET_L1_ENDED)
+   * Mines until the signal is aborted. After missed slots (a suspended machine), it mines a block for each missed slot, some hundred blocks a second,
+   * until the head is on time.
+   * @throws Fault of the L1 that a retry cannot help (DEVNET_L1_ENDED)
    */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Blocks that are caught up on before others get a breath. */
+/** Number of blocks mined in one burst before other tasks run. */
 const burstBlocks = 16
 const breathMs = 50
 const againMs = 1_000
-/** The wall clock may be set: how long to trust it. */
+/** Maximum wait, because the wall clock may be set. */
 const longestWaitMs = 10_000
 
 export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly log: Log }, l1: DevnetL1): L1Miner {
-  /** How long until the next block is due; negative: it is late. */
+  /** Returns the time until the next block is due; negative when it is late. */
   async function untilDueMs(): Promise<number> {
     const { number } = await l1.head()
     return (l1.genesisTimeSec + (number + 1) * l1.slotSec) * 1_000 - clock.nowMs()
   }
 
-  /** @returns how long to rest */
+  /** Mines the next block if it is due. @returns the time to wait */
   async function step(burst: { blocks: number }): Promise<number> {
     const dueMs = await untilDueMs()
     if (dueMs > 0) {
@@ -44,7 +44,7 @@ export function createL1Miner({ clock, log }: { readonly clock: Clock; readonly 
       return await step(burst)
     } catch (error) {
       if (!isFault(error) || error.severity !== 'retry') throw error
-      log.warn('the L1 of the devnet did not mine: it is asked again', { error })
+      log.warn('L1 of the devnet failed to mine, retrying', { error })
       return againMs
     }
   }
