@@ -151,6 +151,8 @@ export type CallRefusal =
   | { readonly kind: 'insufficient-funds'; readonly have: bigint; readonly want: bigint }
   | { readonly kind: 'nonce-overflow' }
   | { readonly kind: 'initcode-size' }
+  /** an authorization list before Isthmus */
+  | { readonly kind: 'transaction-type' }
   /** what is overridden contradicts itself, or the rules of the block */
   | { readonly kind: 'override'; readonly reason: string }
 

@@ -140,7 +140,8 @@ describe('block/execution/applyTransaction: refuses, and changes nothing', () =>
     expect(apply(sessionOf({ [sender]: { balance: ether, code: '0x00' } }), base)).toMatchObject({ reason: 'sender not an eoa' })
     const delegated = { balance: ether, code: `0xef0100${contract.slice(2)}` }
     expect(apply(sessionOf({ [sender]: delegated }), base).kind).toBe('executed')
-    expect(apply(sessionOf({ [sender]: delegated }, cancun), base, cancun)).toMatchObject({ reason: 'sender not an eoa' })
+    // no chain has a delegation before Prague; Base's client does not look at the fork here
+    expect(apply(sessionOf({ [sender]: delegated }, cancun), base, cancun).kind).toBe('executed')
   })
 })
 

@@ -89,6 +89,20 @@ describe('block/execution/deposits', () => {
     }
   })
 
+  // answers of Base's client; no account of a chain has the largest nonce (EIP-2681)
+  it.each([
+    ['a call runs', { to }, { succeeded: true, gasUsed: 21_000n, received: 3n }],
+    ['a call that halts uses all gas', { to: halting }, { succeeded: false, gasUsed: 100_000n }],
+    ['a creation ends at once and succeeds', { to: null, data: Uint8Array.of(0xfe) }, { succeeded: true, gasUsed: 53_018n }],
+    ['a system transaction fails', { to, isSystemTransaction: true }, { succeeded: false, gasUsed: 100_000n }],
+  ])('the largest nonce stays: %s', (_what, fields, expected) => {
+    const spent = testAddress(8)
+    const session = openSession([...accounts, testAccount(spent, { nonce: 2n ** 64n - 1n })], plainRules('prague'))
+    const result = applyDeposit(session, plainRules('prague'), 'used', { ...plain, from: spent, mint: 3n, value: 3n, ...fields })
+    expect({ ...result, received: session.account(to)?.balance }).toMatchObject({ ...expected, nonce: 2n ** 64n - 1n })
+    expect(session.account(spent)?.nonce).toBe(2n ** 64n - 1n)
+  })
+
   it('refunds count from Regolith on, at most a fifth', () => {
     const used = run({ to: storing }).gasUsed
     expect(run({ to: storing }, 'limit', 'paris').gasUsed).toBe(100_000n)

@@ -1,8 +1,11 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import type { EvmSession, Outcome } from '#evm/ports'
+import { emptyBytes } from '#lib/bytes'
 import type { Deposit } from '#types/deposit'
 import type { Log } from '#types/log'
 import { floorGas, gasAfterRefund, intrinsicGas } from '../validation/intrinsicGas.ts'
+
+const maxNonce = 2n ** 64n - 1n
 
 /** How deposits count gas: from Regolith on as used; before, all of the limit, and nothing for a system transaction. */
 export type DepositMetering = 'used' | 'limit'
@@ -23,16 +26,15 @@ function refusal(session: EvmSession, rules: EvmRules, metering: DepositMetering
   return (session.account(deposit.from)?.balance ?? 0n) < deposit.value ? 'insufficient balance' : undefined
 }
 
-/** The call or creation itself. For a call the nonce is raised first; a creation raises it itself. */
+/** The largest nonce stays as it is, which only a genesis file can give an account (EIP-2681). */
+const nonceAfter = (nonce: bigint): bigint => (nonce < maxNonce ? nonce + 1n : nonce)
+
+/** The call or creation itself. For a call the nonce is raised first; a creation raises it itself, and ends at once when it cannot. */
 function runDeposit(session: EvmSession, rules: EvmRules, deposit: Deposit, nonce: bigint): Outcome {
-  if (deposit.to !== null) session.setNonce(deposit.from, nonce + 1n)
-  return session.run({
-    caller: deposit.from,
-    to: deposit.to,
-    value: deposit.value,
-    data: deposit.data,
-    gas: deposit.gasLimit - intrinsicGas(rules, deposit),
-  })
+  const gas = deposit.gasLimit - intrinsicGas(rules, deposit)
+  if (deposit.to === null && nonce === maxNonce) return { kind: 'success', gasLeft: gas, gasRefund: 0n, output: emptyBytes, logs: [] }
+  if (deposit.to !== null) session.setNonce(deposit.from, nonceAfter(nonce))
+  return session.run({ caller: deposit.from, to: deposit.to, value: deposit.value, data: deposit.data, gas })
 }
 
 /**
@@ -51,7 +53,7 @@ export function applyDeposit(session: EvmSession, rules: EvmRules, metering: Dep
   const minted = session.checkpoint()
   const outcome = refusal(session, rules, metering, deposit) === undefined ? runDeposit(session, rules, deposit, nonce) : undefined
   if (outcome === undefined || outcome.kind === 'halt') session.revertTo(minted)
-  if (outcome?.kind !== 'success') session.setNonce(deposit.from, nonce + 1n)
+  if (outcome?.kind !== 'success') session.setNonce(deposit.from, nonceAfter(nonce))
   session.endTransaction()
   return {
     succeeded: outcome?.kind === 'success',

@@ -91,11 +91,10 @@ function refuseGas({ tx, rules, bounds }: Pick<Candidate, 'tx' | 'rules' | 'boun
   return undefined
 }
 
-/** EIP-3607, which EIP-7702 opens for delegated accounts. */
-function hasForeignCode({ session, rules, sender }: Candidate): boolean {
+/** EIP-3607, which EIP-7702 opens for delegated accounts: before Prague there are none. */
+function hasForeignCode({ session, sender }: Candidate): boolean {
   const account = session.account(sender)
-  if (!account || account.codeHash === emptyCodeHash) return false
-  return !(hasFork(rules, 'prague') && isDelegation(session.code(sender)))
+  return account !== undefined && account.codeHash !== emptyCodeHash && !isDelegation(session.code(sender))
 }
 
 function refuseSender(candidate: Candidate): string | undefined {

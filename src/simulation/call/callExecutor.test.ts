@@ -172,6 +172,9 @@ it('simulation/call/callExecutor: a delegation takes effect before the message r
   const elsewhere = authorizationList.map((each) => ({ ...each, chainId: 902n }))
   expect(call({ to, authorizationList: elsewhere })).toEqual({ kind: 'success', output: new Uint8Array(0) })
   const refused = call({ to, authorizationList, gasLimit: 45_999n })
+  const old = { ...config, schedule: scheduleTo('holocene', { isthmus: header.timestamp + 1 }) }
+  const early = runCall({ evm, config: old }, at, { ...message, to, authorizationList })
+  expect(early, 'before Isthmus').toEqual({ kind: 'refused', refusal: { kind: 'transaction-type' } })
   expect(refused).toEqual({ kind: 'refused', refusal: { kind: 'intrinsic-gas', needed: 46_000n } })
 })
 

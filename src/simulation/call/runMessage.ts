@@ -1,6 +1,6 @@
 import { applyAuthorizations, signedAuthorizations } from '#block/execution/authorizations'
 import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
-import type { EvmRules } from '#chainspec/evmRules'
+import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
 import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
 import { OutOfTime } from './callTimer.ts'
@@ -23,6 +23,7 @@ export type MessageRun =
  * @throws what `pace` throws
  */
 export function runMessage({ session, env, rules }: MessagePlace, message: CallMessage, pace?: Pace): MessageRun {
+  if (message.authorizationList.length > 0 && !hasFork(rules, 'prague')) return { kind: 'refused', refusal: { kind: 'transaction-type' } }
   if (initcodeRefusal(rules, message) !== undefined) return { kind: 'refused', refusal: { kind: 'initcode-size' } }
   const { intrinsic, floor } = gasBounds(rules, message)
   const needed = intrinsic > floor ? intrinsic : floor

@@ -134,6 +134,17 @@ it.each<[string, CallRequest, Partial<SimulationRequest>, string]>([
   expect(run([blockOf(call)], options)).toMatchObject({ kind: 'refused', refusal: { kind } })
 })
 
+it('simulation/simulateV1/simulate: refuses an authorization list before Isthmus', () => {
+  const early = { ...config, schedule: scheduleTo('holocene', { isthmus: 2_000_000_000 }) }
+  const authorizationList = [{ chainId: 901n, address: counter, nonce: 0n, yParity: 0, r: 1n, s: 1n }]
+  const request = { blocks: [blockOf({ from: rich, to: nobody, authorizationList })], validation: false, traceTransfers: false }
+  const refusal = { kind: 'bad-request', reason: 'transaction type not supported: 4' }
+  expect(simulate({ ...deps, config: early, rules: opSimulatedRules(early) }, at, request, 50_000_000n)).toEqual({
+    kind: 'refused',
+    refusal,
+  })
+})
+
 it('simulation/simulateV1/simulate: all calls together have the time of one request, and the gas of one call', () => {
   let ms = 0
   const timer = createCallTimer({ elapsedMs: () => (ms += 400) }, 1_000)

@@ -2,7 +2,7 @@ import type { FeeRules } from '#block/execution/applyTransaction'
 import { applyAuthorizations, signedAuthorizations } from '#block/execution/authorizations'
 import { type GasBounds, gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
 import { feeCapOf, tipAt, tipCapOf } from '#block/validation/transactionValidity'
-import type { EvmRules } from '#chainspec/evmRules'
+import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import type { CallRequest, SimulationRefusal } from '#rpc/callPorts'
@@ -60,6 +60,7 @@ function refusalOf(
   upfront: bigint,
 ): ReturnType<typeof refused> | undefined {
   const { session, env, rules, validation } = place
+  if (tx.type === 4 && !hasFork(rules, 'prague')) return refused('bad-request', 'transaction type not supported: 4')
   const { nonce = 0n, balance = 0n } = session.account(from) ?? {}
   if (validation && tx.nonce < nonce) return refused('nonce-too-low', `nonce too low: next nonce ${nonce}, tx nonce ${tx.nonce}`)
   if (validation && tx.nonce > nonce) return refused('nonce-too-high', `nonce too high: next nonce ${nonce}, tx nonce ${tx.nonce}`)

@@ -36,6 +36,8 @@ function refusalError(refusal: CallRefusal): Error {
       return transactionRejected('nonce has max value')
     case 'initcode-size':
       return invalidInput('max initcode size exceeded')
+    case 'transaction-type':
+      return transactionRejected('transaction type not supported')
     case 'override':
       return invalidInput(refusal.reason)
   }
