@@ -35,7 +35,8 @@ function* withFewerParts(given: EvmCase): Iterable<EvmCase> {
   }
 }
 
-function* smallerAccounts(account: CaseAccount): Iterable<CaseAccount> {
+/** The account without a part of its storage or code. */
+export function* smallerAccounts(account: CaseAccount): Iterable<CaseAccount> {
   if (account.storage.size > 0) yield { ...account, storage: new Map() }
   if (account.code.length > 0) yield { ...account, code: emptyBytes }
   for (const slot of account.storage.keys()) {
@@ -50,7 +51,7 @@ function* smallerAccounts(account: CaseAccount): Iterable<CaseAccount> {
 const jumpdest = 0x5b
 
 /** Without a piece, or with a piece that does nothing: halves, quarters, down to a byte. */
-function* smallerBytes(bytes: Uint8Array, how: 'cut' | 'blank'): Iterable<Uint8Array> {
+export function* smallerBytes(bytes: Uint8Array, how: 'cut' | 'blank'): Iterable<Uint8Array> {
   for (let size = bytes.length; size > 0; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < bytes.length; at += size) {
       const piece = bytes.subarray(at, at + size)
@@ -61,13 +62,23 @@ function* smallerBytes(bytes: Uint8Array, how: 'cut' | 'blank'): Iterable<Uint8A
 }
 
 /** Tries smaller cases until none shows the same any more, or the time is over. */
-export async function minimised(given: EvmCase, stillShows: StillShows, forMs: number): Promise<EvmCase> {
+export function minimised(given: EvmCase, stillShows: StillShows, forMs: number): Promise<EvmCase> {
+  return smallest(given, smallerCases, stillShows, forMs)
+}
+
+/** The same of anything, with what makes smaller ones of it. */
+export async function smallest<T>(
+  given: T,
+  smaller: (given: T) => Iterable<T>,
+  stillShows: (given: T) => Promise<boolean>,
+  forMs: number,
+): Promise<T> {
   const endMs = performance.now() + forMs
   let best = given
   let isSmaller = true
   while (isSmaller) {
     isSmaller = false
-    for (const candidate of smallerCases(best)) {
+    for (const candidate of smaller(best)) {
       if (performance.now() > endMs) return best
       if (!(await stillShows(candidate))) continue
       best = candidate

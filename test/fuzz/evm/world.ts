@@ -167,11 +167,8 @@ function edgeCase(random: Random, index: number): EvmCase {
   return { fork, accounts, messages: [message, { ...message, data: random.bytes(3) }] }
 }
 
-/** The case of a seed and a number: always the same, with the same corpus. */
-export function caseOf(seed: number, index: number, corpus: Corpus): EvmCase {
-  const random = randomOf(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b))
-  if (isEdgeCase(index)) return edgeCase(random, index)
-  const fork = evmForks[index % evmForks.length] ?? 'osaka'
+/** A world of a fork, with the messages that run in it. */
+export function caseIn(fork: EvmFork, random: Random, corpus: Corpus): EvmCase {
   const around = surroundingsOf(fork, corpus)
   if (random.percent(0.3)) return deepCase(random, around)
   const accounts = accountsOf(random, around, corpus)
@@ -186,4 +183,11 @@ export function caseOf(seed: number, index: number, corpus: Corpus): EvmCase {
     () => messageOf(random, around, accounts),
   )
   return { fork, accounts, messages }
+}
+
+/** The case of a seed and a number: always the same, with the same corpus. */
+export function caseOf(seed: number, index: number, corpus: Corpus): EvmCase {
+  const random = randomOf(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b))
+  if (isEdgeCase(index)) return edgeCase(random, index)
+  return caseIn(evmForks[index % evmForks.length] ?? 'osaka', random, corpus)
 }

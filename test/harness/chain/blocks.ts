@@ -21,7 +21,8 @@ export function scheduleTo(last: Fork, later: ForkSchedule = {}): ForkSchedule {
 }
 
 export const hashOf = (text: string): Hash => hashFromBytes(keccak256Text(text))
-const keyOf = (name: string): Uint8Array => keccak256Text(name)
+/** Key of a named account. */
+export const keyOf = (name: string): Uint8Array => keccak256Text(name)
 /** Address of a named account whose key is made of its name. */
 export const accountOf = (name: string): Address => addressFromBytes(addressOfKey(keyOf(name)))
 
@@ -133,7 +134,8 @@ export function signedBy(name: string, fields: Partial<FeeMarketTransaction>): U
   return encodeTransaction(signed(unsigned, name))
 }
 
-function signed<T extends SignedTransaction>(tx: T, name: string): T {
+/** The transaction with the signature of a named account. */
+export function signed<T extends SignedTransaction>(tx: T, name: string): T {
   const { signature, yParity } = signDigest(signingDigest(tx), keyOf(name))
   return { ...tx, yParity, r: bigintFromBytes(signature.subarray(0, 32)), s: bigintFromBytes(signature.subarray(32)) }
 }

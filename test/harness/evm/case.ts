@@ -100,7 +100,7 @@ export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text
 const views = new WeakMap<EvmCase['accounts'], StateView>()
 
 /** The state before a case; the same view for the same map. */
-function viewOf(accounts: EvmCase['accounts']): StateView {
+export function viewOf(accounts: EvmCase['accounts']): StateView {
   const known = views.get(accounts)
   if (known) return known
   const view = createView(accounts)
