@@ -72,6 +72,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'addresses',
       'baseGenesis',
       'blobFee',
+      'blobSchedule',
       'blockTime',
       'configUpdate',
       'create2Deployer',

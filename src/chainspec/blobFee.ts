@@ -1,40 +1,33 @@
+import type { L1Ref } from '#types/blockRef'
 import type { Header } from '#types/header'
+import { type BlobParams, type BlobSchedule, blobParamsIn, cancunBlobs, knownBlobSchedules, pragueBlobs } from './blobSchedule.ts'
+import { chainFault } from './faults.ts'
 
-/** Update fractions of the blob base fee. @see EIP-4844, EIP-7691, EIP-7892 */
-const cancun = 3_338_477n
-const prague = 5_007_716n
-const bpo1 = 8_346_193n
-const bpo2 = 11_684_671n
-
-type Change = { readonly fromSec: number; readonly fraction: bigint }
-
-/** Changes of the update fraction on the public L1 chains, latest first. Osaka itself kept Prague's fraction. */
-const changes: Readonly<Record<number, readonly Change[]>> = {
-  1: [
-    { fromSec: 1_767_747_671, fraction: bpo2 },
-    { fromSec: 1_765_290_071, fraction: bpo1 },
-    { fromSec: 1_746_612_311, fraction: prague },
-  ],
-  11155111: [
-    { fromSec: 1_761_607_008, fraction: bpo2 },
-    { fromSec: 1_761_017_184, fraction: bpo1 },
-    { fromSec: 1_741_159_776, fraction: prague },
-  ],
-  560048: [
-    { fromSec: 1_762_955_544, fraction: bpo2 },
-    { fromSec: 1_762_365_720, fraction: bpo1 },
-    { fromSec: 1_742_999_832, fraction: prague },
-  ],
-}
+/** Blob gas of one blob; EIP-4844. */
+export const gasPerBlob = 131_072n
+/** Execution gas that prices a blob; EIP-7918. */
+const blobBaseCost = 8_192n
 
 /** Rollup config fields that determine L1's blob fee. */
-export type BlobFeeRules = { readonly l1ChainId: number; readonly pectraBlobScheduleTimeSec?: number }
+export type BlobFeeRules = {
+  readonly l1ChainId: number
+  readonly pectraBlobScheduleTimeSec?: number
+  /** From the operator's chain config of L1; absent: the built-in schedule of the chain id. */
+  readonly l1BlobSchedule?: BlobSchedule
+}
+
+const scheduleOf = ({ l1ChainId, l1BlobSchedule }: BlobFeeRules): BlobSchedule | undefined =>
+  l1BlobSchedule ?? knownBlobSchedules[l1ChainId]
+
+/** Parameters on an L1 without a schedule: the header distinguishes Cancun from Prague, not later forks. */
+const guessedParams = ({ requestsHash }: Header): BlobParams => (requestsHash === undefined ? cancunBlobs : pragueBlobs)
 
 function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
-  if (rules.pectraBlobScheduleTimeSec !== undefined && l1.timestamp < rules.pectraBlobScheduleTimeSec) return cancun
-  const known = changes[rules.l1ChainId]
-  if (known) return known.find(({ fromSec }) => l1.timestamp >= fromSec)?.fraction ?? cancun
-  return l1.requestsHash === undefined ? cancun : prague
+  const { pectraBlobScheduleTimeSec } = rules
+  if (pectraBlobScheduleTimeSec !== undefined && l1.timestamp < pectraBlobScheduleTimeSec) return cancunBlobs.updateFraction
+  const schedule = scheduleOf(rules)
+  const params = schedule ? (blobParamsIn(schedule, l1.timestamp) ?? cancunBlobs) : guessedParams(l1)
+  return params.updateFraction
 }
 
 /**
@@ -53,11 +46,49 @@ export function exponential(numerator: bigint, denominator: bigint): bigint {
 
 /**
  * Returns L1's blob base fee as L2 computes it.
- * On an unknown L1 the header distinguishes Cancun from Prague; parameters of later forks cannot be read from a header.
  * @param l1 header of the L1 origin
  * @returns wei per blob gas; 1 before blobs
  * @see EIP-4844; specs protocol/isthmus, "Pectra blob schedule"
  */
 export function blobBaseFee(rules: BlobFeeRules, l1: Header): bigint {
   return l1.excessBlobGas === undefined ? 1n : exponential(l1.excessBlobGas, updateFraction(rules, l1))
+}
+
+/**
+ * Returns the excess blob gas of a block's child by the child's parameters.
+ * @param hasFloor whether the excess falls more slowly while blob gas is cheaper than the execution gas of a blob
+ * @see EIP-4844, "calc_excess_blob_gas"; EIP-7691; EIP-7918
+ */
+export function excessBlobGasAfter(parent: Header, params: BlobParams, hasFloor: boolean): bigint {
+  const { excessBlobGas = 0n, blobGasUsed = 0n, baseFeePerGas = 0n } = parent
+  const target = BigInt(params.target) * gasPerBlob
+  if (excessBlobGas + blobGasUsed < target) return 0n
+  if (hasFloor && blobBaseCost * baseFeePerGas > gasPerBlob * exponential(excessBlobGas, params.updateFraction)) {
+    return excessBlobGas + (blobGasUsed * BigInt(params.max - params.target)) / BigInt(params.max)
+  }
+  return excessBlobGas + blobGasUsed - target
+}
+
+/**
+ * Refuses an L1 block whose blob gas does not follow from its parent by the blob schedule: the schedule is out of date, and its blob fees would be
+ * wrong. The check is necessary, not sufficient: parameters show only in blocks with enough blobs. On an L1 without a schedule, blocks without
+ * excess blob gas pass: anvil adds none above the target.
+ * @param block child of `parent`
+ * @throws Fault L1_BLOB_SCHEDULE (fatal)
+ */
+export function verifyBlobGas(rules: BlobFeeRules, parent: Header, block: { readonly ref: L1Ref; readonly header: Header }): void {
+  const { excessBlobGas, blobGasUsed = 0n, timestamp } = block.header
+  if (excessBlobGas === undefined) return
+  const { number, hash } = block.ref
+  const refused = (reason: string): Error => chainFault('L1_BLOB_SCHEDULE', { number, hash, l1ChainId: rules.l1ChainId, reason })
+  const schedule = scheduleOf(rules)
+  // without excess the fee is 1 by any parameters
+  if (schedule === undefined && excessBlobGas === 0n) return
+  const params = schedule ? blobParamsIn(schedule, timestamp) : guessedParams(block.header)
+  if (params === undefined) throw refused('it has blob gas before the first fork with blobs')
+  if (blobGasUsed > BigInt(params.max) * gasPerBlob)
+    throw refused(`it has ${blobGasUsed / gasPerBlob} blobs, and ${params.max} are the most`)
+  const floors = schedule ? [timestamp >= (schedule.osakaSec ?? Number.POSITIVE_INFINITY)] : [false, true]
+  const expected = floors.map((hasFloor) => excessBlobGasAfter(parent, params, hasFloor))
+  if (!expected.includes(excessBlobGas)) throw refused(`its excess blob gas is ${excessBlobGas}, not ${expected.join(' or ')}`)
 }

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Header } from '#types/header'
 import { emptyOmmersHash, emptyRequestsHash, emptyRoot, type Hash, zeroAddress, zeroHash } from '#types/ids'
 import { bloomBytes } from '#types/log'
+import type { BlobParams } from './blobSchedule.ts'
 import { address, count, optionalCount, parseConfig, quantity } from './configJson.ts'
 import {
-  type BlobParams,
   blobParamsAt,
   type EthereumBlockFork,
   type EthereumSchedule,

@@ -1,4 +1,5 @@
 import type { Address } from '#types/ids'
+import type { BlobParams } from './blobSchedule.ts'
 import { type EvmRules, oldEvmForks } from './evmRules.ts'
 
 const [, ...afterFrontier] = oldEvmForks
@@ -10,9 +11,6 @@ export const ethereumTimeForks = ['shanghai', 'cancun', 'prague', 'osaka', 'bpo1
 export type EthereumBlockFork = (typeof ethereumBlockForks)[number]
 export type EthereumTimeFork = (typeof ethereumTimeForks)[number]
 export type EthereumFork = EthereumBlockFork | EthereumTimeFork
-
-/** Blob limits per block and the rate of price changes. @see EIP-7840 */
-export type BlobParams = { readonly target: number; readonly max: number; readonly updateFraction: bigint }
 
 /**
  * Activation of Ethereum's own rules. Only test chains have such a schedule: they compare this node with other Ethereum clients.

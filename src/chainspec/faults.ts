@@ -23,6 +23,12 @@ export const chainFault = defineFaults({
     says: (d: { l1Block: string; logIndex: number; reason: string }) => `deposit log ${d.logIndex} of L1 block ${d.l1Block}: ${d.reason}`,
     fix: 'check deposit_contract_address in the rollup config: the contract there is not an OptimismPortal',
   },
+  L1_BLOB_SCHEDULE: {
+    severity: 'fatal',
+    says: (d: { number: number; hash: string; l1ChainId: number; reason: string }) =>
+      `the blob schedule of L1 (chain id ${d.l1ChainId}) does not explain L1 block ${d.number} ${d.hash}: ${d.reason}`,
+    fix: 'give the chain config of L1 with its blobSchedule: --l1.chain-config FILE; or install a version that has it; what was derived stays valid',
+  },
   MALFORMED_L1_ATTRIBUTES: {
     severity: 'fatal',
     says: (d: { reason: string }) => `L1 attributes of an L2 block cannot be read: ${d.reason}`,

@@ -3,6 +3,7 @@ import { bytesFromBigint } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
 import { type Address, zeroAddress } from '#types/ids'
+import type { BlobSchedule } from './blobSchedule.ts'
 import { address, bytes8, count, hash, optionalCount, parseConfig, word } from './configJson.ts'
 import { type Eip1559Params, eip1559From, eip1559Schema } from './eip1559Config.ts'
 import { chainFault } from './faults.ts'
@@ -27,6 +28,8 @@ export type RollupConfig = {
   readonly schedule: ForkSchedule
   /** Before this L1 time, Cancun's parameters price blobs even if L1 runs Prague (Sepolia networks). */
   readonly pectraBlobScheduleTimeSec?: number
+  /** of the operator's chain config of L1: no part of rollup.json */
+  readonly l1BlobSchedule?: BlobSchedule
   readonly batchInbox: Address
   readonly depositContract: Address
   readonly l1SystemConfig: Address

@@ -19,9 +19,9 @@ import {
   stretch,
   text,
   url,
-  urls,
 } from './flagSpec.ts'
 import { flashblocksFlags } from './flashblocksFlags.ts'
+import { l1Flags } from './l1Flags.ts'
 import { rpcFlags } from './rpcFlags.ts'
 import * as form from './translations.ts'
 
@@ -58,57 +58,7 @@ export const flags = {
   ),
   genesis: text({ env: 'BASALT_GENESIS', group: 'Chain', doc: "genesis of a chain of one's own, in geth's format" }, 'FILE'),
 
-  'l1.rpc': urls({
-    env: 'BASALT_L1_RPC',
-    group: 'L1',
-    modes: withConsensus,
-    aliases: older(['BASE_NODE_L1_ETH_RPC', 'OP_NODE_L1_ETH_RPC']),
-    secret: true,
-    doc: 'L1 JSON-RPC endpoints, best first',
-  }),
-  'l1.beacon': urls({
-    env: 'BASALT_L1_BEACON',
-    group: 'L1',
-    modes: withConsensus,
-    aliases: [
-      ...older(['BASE_NODE_L1_BEACON', 'OP_NODE_L1_BEACON']),
-      ...older(['OP_NODE_L1_BEACON_ARCHIVER', 'OP_NODE_L1_BEACON_FALLBACKS'], { isAddition: true }),
-    ],
-    secret: true,
-    doc: 'L1 beacon API endpoints, best first',
-  }),
-  'l1.poll-interval': defaulted(
-    integer(
-      { env: 'BASALT_L1_POLL_INTERVAL', group: 'L1', modes: withConsensus, doc: 'milliseconds between two looks at the head of L1' },
-      'MS',
-      50,
-      600_000,
-    ),
-    4_000,
-  ),
-  'l1.max-rps': integer(
-    { env: 'BASALT_L1_MAX_RPS', group: 'L1', modes: withConsensus, doc: 'requests a second that L1 endpoints get at most, all together' },
-    'N',
-    1,
-    100_000,
-  ),
-  'l1.trust-transactions': onOff({
-    env: 'BASALT_L1_TRUST_TRANSACTIONS',
-    group: 'L1',
-    modes: withConsensus,
-    doc: 'for a devnet with anvil only: believe L1 which transactions a block with blobs has, though their root does not fit; each hash is checked',
-  }),
-  'l1.slot-seconds': integer(
-    {
-      env: 'BASALT_L1_SLOT_SECONDS',
-      group: 'L1',
-      modes: withConsensus,
-      doc: 'seconds between L1 slots, for a beacon API that does not say (no /eth/v1/config/spec)',
-    },
-    'SEC',
-    1,
-    3_600,
-  ),
+  ...l1Flags,
 
   mode: defaulted(
     choice(

@@ -11,7 +11,7 @@ export type Foreign = {
 
 export const foreignVariables: readonly Foreign[] = [
   {
-    names: ['NODE_TAG', 'NETWORK_ENV', 'HOST_DATA_DIR', 'PROFILE'],
+    names: ['NODE_TAG', 'NETWORK_ENV', 'HOST_DATA_DIR', 'PROFILE', 'BASE_IMAGE'],
     kind: 'elsewhere',
     why: 'read by compose.yaml, not by the program',
   },
@@ -51,7 +51,6 @@ export const foreignVariables: readonly Foreign[] = [
     kind: 'no-meaning',
     why: 'the length of a slot is asked of the beacon endpoint',
   },
-  { names: ['BASE_NODE_L1_CHAIN_CONFIG'], kind: 'no-meaning', why: 'rules of L1 are built in' },
   {
     names: ['OP_NODE_L1_BEACON_FETCH_ALL_SIDECARS', 'OP_NODE_L1_RPC_KIND', 'OP_NODE_L2_ENGINE_KIND'],
     kind: 'no-meaning',

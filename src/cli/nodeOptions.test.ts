@@ -44,6 +44,21 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
   })
 })
 
+it.each(['BASALT_L1_CHAIN_CONFIG', 'BASE_NODE_L1_CHAIN_CONFIG', 'OP_NODE_ROLLUP_L1_CHAIN_CONFIG'])(
+  'cli/nodeOptions: the blob schedule of L1 from the file of --l1.chain-config or %s, without one the built-in schedule',
+  (variable) => {
+    const path = join(dir, 'l1.json')
+    const config = { chainId: 1, bpo3Time: 5, blobSchedule: { bpo3: { target: 21, max: 32, baseFeeUpdateFraction: 20_609_697 } } }
+    writeFileSync(path, JSON.stringify({ config }))
+    const l1BlobSchedule = { changes: [{ fromSec: 5, target: 21, max: 32, updateFraction: 20_609_697n }] }
+    expect(options('all', { ...l1, 'l1.chain-config': path }).config).toEqual({ ...chain.config, l1BlobSchedule })
+    expect(options('consensus', { ...l1, ...engine }, { [variable]: path }).config).toMatchObject({ l1BlobSchedule })
+    expect(options('execution', {}, { [variable]: path }).config).toEqual(chain.config)
+    writeFileSync(path, JSON.stringify({ ...config, chainId: 5 }))
+    expect(() => options('all', { ...l1, 'l1.chain-config': path })).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG' }))
+  },
+)
+
 it('cli/nodeOptions: execution: the Engine API with a secret, no L1, even if the environment has one', () => {
   const {
     listen,

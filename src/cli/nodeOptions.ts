@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { parseBlobSchedule } from '#chainspec/blobSchedule'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import { fromHex } from '#lib/hex'
 import type { NodeOptions } from '#node/nodeOptions'
 import type { PageListen } from '#node/serving/servers'
 import { datadirOf } from './datadir.ts'
 import { cliFault } from './faults.ts'
+import { readJsonFile } from './files.ts'
 import type { Stretch } from './flagSpec.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
 import { agreeWithSecretFile, isSecretFileUnused, sharedSecret } from './jwtFile.ts'
@@ -18,6 +20,7 @@ export const optionFlags = [
   'l1.beacon',
   'l1.poll-interval',
   'l1.max-rps',
+  'l1.chain-config',
   'l1.trust-transactions',
   'l1.slot-seconds',
   'engine',
@@ -127,6 +130,11 @@ function checkMode(given: OptionValues): void {
   }
 }
 
+/** @throws Fault INVALID_CONFIG, UNREADABLE_FILE, BAD_FILE (fatal) */
+function withL1ChainConfig(config: RollupConfig, path: string | undefined): RollupConfig {
+  return path === undefined ? config : { ...config, l1BlobSchedule: parseBlobSchedule(readJsonFile(path), config.l1ChainId) }
+}
+
 /** What is given as a value wins over a file, which an environment or compose.yaml may name for everybody. */
 function secretOf({ jwt, 'jwt.secret': digits }: OptionValues, datadir: string): Uint8Array {
   return digits === undefined ? sharedSecret(jwt ?? join(datadir, 'jwt.hex')) : fromHex(`0x${digits}`)
@@ -147,12 +155,13 @@ export function unusedSecretFile(
 
 /**
  * Options of the node out of its flags. Reads the secret of the Engine API, or makes it, where one is needed.
- * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE (fatal)
+ * @throws Fault MISSING_FLAG, BAD_FLAG, JWT_FILE_BAD, JWT_FILE_UNWRITABLE, UNREADABLE_FILE, BAD_FILE, INVALID_CONFIG (fatal)
  */
 export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'config' | 'genesis'>, version: string): NodeOptions {
   checkMode(given)
   const { mode, engine } = given
-  const datadir = datadirOf(given.datadir, chain.config.l2ChainId)
+  const config = withL1ChainConfig(chain.config, mode === 'execution' ? undefined : given['l1.chain-config'])
+  const datadir = datadirOf(given.datadir, config.l2ChainId)
   const rpcUrls = mode === 'execution' ? undefined : given['l1.rpc']
   const source = mode === 'execution' ? undefined : given['source.l2.rpc']
   const maxRequestsPerSec = given['l1.max-rps']
@@ -161,6 +170,7 @@ export function nodeOptionsOf(given: OptionValues, chain: Pick<NodeOptions, 'con
   const secret = mode === 'all' ? undefined : secretOf(given, datadir)
   return {
     ...chain,
+    config,
     mode,
     datadir,
     version,

@@ -12,6 +12,7 @@ import {
 } from '#test/harness/consensus/sequencer'
 import { configUpdate, depositLog, receiptOf } from '#test/harness/derive/l1'
 import { configContract, DeriveWorld, forksTo, genesisTimeSec, portal, userTransaction } from '#test/harness/derive/world'
+import { emptyRoot } from '#types/ids'
 import { depositType } from '#types/transaction'
 
 const pool = (number: number) => [userTransaction(number)]
@@ -355,4 +356,12 @@ it('consensus/sequencer: ends before the first block of an unsupported fork (UNS
   await host.pass(12)
   expect(headOf(run).timestamp).toBe(genesisTimeSec + 8)
   expect(run.ended()).toMatchObject({ code: 'UNSUPPORTED_FORK' })
+})
+
+it('consensus/sequencer: an L1 block that the blob schedule does not explain is no origin, and ends it (L1_BLOB_SCHEDULE)', async () => {
+  const { host, run } = await begin()
+  host.world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 131_072n } })
+  await host.pass(20)
+  expect(l2RefOf(host.world.config, headOf(run)).l1Origin.number).toBe(0)
+  expect(run.ended()).toMatchObject({ code: 'L1_BLOB_SCHEDULE' })
 })

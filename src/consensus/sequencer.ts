@@ -263,7 +263,7 @@ class BlockSequencer implements Sequencer {
     const plan = planOrigin(config, parent, current.ref, next?.ref)
     if (plan.kind === 'none') return plan
     const origin: L1Block = plan.kind === 'next' && next ? next : current
-    const attributes = sequencedAttributes(config, await this.#headAt(parent, signal), origin)
+    const attributes = sequencedAttributes(config, await this.#headAt(parent, signal), origin, current)
     if (typeof attributes === 'string') return { reason: attributes }
     const noTxPool = attributes.noTxPool || isWindowEnding(config, origin.ref, head)
     log.debug('block building started', { number: parent.number + 1, l1Block: origin.ref.number, noTxPool })

@@ -7,6 +7,7 @@ import { decodeDeposit } from '#types/deposit'
 import { emptyRoot, parseAddress } from '#types/ids'
 import { blobOf, channelOf, framesOf } from './batchEncoder.ts'
 import { encodeFrames } from './codec/frame.ts'
+import { sequencedAttributes } from './sequencing.ts'
 
 const span = { batches: 'span', compression: 'brotli' } as const
 const singular = { batches: 'singular', compression: 'zlib' } as const
@@ -148,12 +149,29 @@ describe('derive/pipeline: the L1 attributes', () => {
   })
 
   it('carry the blob base fee of the origin', () => {
+    const blobs = { target: 0, max: 76, updateFraction: 3_338_477n }
+    const world = new DeriveWorld(forksTo('fjord'), { l1BlobSchedule: { changes: [{ fromSec: 0, ...blobs }] } })
+    // e^(76 * 131,072 / 3,338,477) = 19.76…
+    const excessBlobGas = 76n * 131_072n
+    world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: excessBlobGas, excessBlobGas: 0n } })
+    world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas } })
+    world.mine({ transactions: world.post(world.sequence(13)) })
+    expect([world.derive(), world.agrees]).toEqual([13, true])
+    expect([infoOf(world, 11).blobBaseFee, infoOf(world, 12).blobBaseFee, infoOf(world, 13).blobBaseFee]).toEqual([1n, 19n, 19n])
+  })
+
+  it('are not made of an L1 block whose blob gas the schedule does not explain (L1_BLOB_SCHEDULE)', () => {
     const world = new DeriveWorld(forksTo('fjord'))
-    // e^(10,000,000 / 3,338,477) = 19.99…
-    world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 10_000_000n } })
+    world.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 131_072n } })
     world.mine({ transactions: world.post(world.sequence(7)) })
-    expect([world.derive(), world.agrees]).toEqual([7, true])
-    expect([infoOf(world, 5).blobBaseFee, infoOf(world, 6).blobBaseFee, infoOf(world, 7).blobBaseFee]).toEqual([1n, 19n, 19n])
+    expect(() => world.derive()).toThrow(expect.objectContaining({ code: 'L1_BLOB_SCHEDULE', severity: 'fatal' }))
+    const [genesis, bad, { head = undefined } = {}] = [world.l1[0], world.l1[1], world.blocks[0]]
+    if (!genesis || !bad || !head) throw new RangeError('no blocks')
+    expect(() => sequencedAttributes(world.config, head, bad, genesis)).toThrow(expect.objectContaining({ code: 'L1_BLOB_SCHEDULE' }))
+    const before = new DeriveWorld(forksTo('delta'))
+    before.mine({ header: { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 131_072n } })
+    before.mine({ transactions: before.post(before.sequence(7)) })
+    expect([before.derive(), before.agrees]).toEqual([7, true])
   })
 
   it('count the blocks of an epoch', () => {

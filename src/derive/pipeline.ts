@@ -76,7 +76,7 @@ function begin(config: RollupConfig, start: StartPoint, log: Log): Run {
 /**
  * Creates the pipeline from L1 bytes to payload attributes. It reads one L1 block at a time.
  * The stages after retrieval are replaced when the pipeline reads the first L1 block of Holocene; the state they hold is dropped.
- * @throws (from `provide`) Fault MALFORMED_DEPOSIT (fatal)
+ * @throws (from `provide`) Fault MALFORMED_DEPOSIT, L1_BLOB_SCHEDULE (fatal)
  * @see specs protocol/derivation.md, "L2 Chain Derivation Pipeline"; holocene/derivation.md, "Activation"
  */
 export function createPipeline(config: RollupConfig, start: StartPoint, log: Log): Pipeline {

@@ -1,3 +1,4 @@
+import { verifyBlobGas } from '#chainspec/blobFee'
 import { activatesAt, type Fork } from '#chainspec/forks'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { L1Ref, L2Ref } from '#types/blockRef'
@@ -21,11 +22,19 @@ export function isBeyondDrift(config: RollupConfig, parent: L2Ref, origin: L1Ref
  * the pool unless a derivation rule forbids them in this block.
  * @param parent with the system config it was built with
  * @param block L1 origin of the new block: that of the parent, or the L1 block after it
+ * @param origin L1 origin of the parent
  * @returns the attributes, or the reason why the L1 origin does not fit
- * @throws Fault MALFORMED_DEPOSIT (fatal)
+ * @throws Fault MALFORMED_DEPOSIT, L1_BLOB_SCHEDULE (fatal)
  * @see specs protocol/derivation.md, "Deriving Payload Attributes"; each fork's "Activation Block Rules"
  */
-export function sequencedAttributes(config: RollupConfig, parent: SafeHead, block: L1Block): PayloadAttributes | string {
+export function sequencedAttributes(
+  config: RollupConfig,
+  parent: SafeHead,
+  block: L1Block,
+  origin: Pick<L1Block, 'header'>,
+): PayloadAttributes | string {
+  const isNext = block.ref.hash !== parent.ref.l1Origin.hash
+  if (isNext && config.schedule.ecotone !== undefined) verifyBlobGas(config, origin.header, block)
   const attributes = payloadAttributes(config, parent, epochOf(config, block), [])
   if (typeof attributes === 'string') return attributes
   const { timestamp } = parent.ref

@@ -1,5 +1,6 @@
 import { beaconRootsContract, historyStorageContract } from '#chainspec/addresses'
-import { childExcessBlobGas, gasPerBlob } from '#chainspec/ethereumBlobs'
+import { gasPerBlob } from '#chainspec/blobFee'
+import { childExcessBlobGas } from '#chainspec/ethereumBlobs'
 import { blobParamsAt, type EthereumSchedule, followsEthereum } from '#chainspec/ethereumSchedule'
 import type { EvmSession } from '#evm/ports'
 import { fromHex } from '#lib/hex'

@@ -1,3 +1,4 @@
+import { verifyBlobGas } from '#chainspec/blobFee'
 import { applyConfigUpdates } from '#chainspec/configUpdate'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { SystemConfig } from '#chainspec/systemConfig'
@@ -21,7 +22,7 @@ export type L1Traversal = Stage<L1Block> & {
   /**
    * Accepts the wanted block.
    * @returns the reason why the block does not continue the chain, or undefined
-   * @throws Fault MALFORMED_DEPOSIT (fatal)
+   * @throws Fault MALFORMED_DEPOSIT, L1_BLOB_SCHEDULE (fatal)
    */
   accept(block: L1Block): string | undefined
 }
@@ -64,6 +65,7 @@ export function createL1Traversal(config: RollupConfig, start: { l1: L1Ref; syst
       if (refusal !== undefined) return refusal
       const next = epochOf(config, block)
       if (epoch !== undefined) {
+        if (config.schedule.ecotone !== undefined) verifyBlobGas(config, epoch.header, block)
         const updates = applyConfigUpdates(systemConfig, config, { timestamp: block.ref.timestamp, receipts: next.configReceipts })
         for (const reason of updates.skipped) log.warn('system config update skipped', { l1: block.ref.number, reason })
         systemConfig = updates.systemConfig
