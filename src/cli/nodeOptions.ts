@@ -42,6 +42,8 @@ export const optionFlags = [
   'rollup.admin',
   'metrics.addr',
   'metrics.port',
+  'health.addr',
+  'health.port',
   'rpc.hosts',
   'http.api',
   'http.cors',
@@ -75,6 +77,7 @@ const servers = {
   engine: flags['engine.port'].modes,
   rollup: flags['rollup.port'].modes,
   metrics: flags['metrics.port'].modes,
+  health: flags['health.port'].modes,
 } as const
 
 /** Whom a public server answers, and how much. */

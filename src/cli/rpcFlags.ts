@@ -1,10 +1,19 @@
 import { maxRpcThreads, usualRpcThreads } from '#node/threads/rpcThreadCount'
-import { addressRanges, defaulted, duration, hostNames, integer, namespaces, older, origins, text } from './flagSpec.ts'
+import { addressRanges, defaulted, duration, hostNames, integer, namespaces, older, origins, port, text } from './flagSpec.ts'
 
 const withExecution = ['all', 'execution'] as const
 
 /** What may be asked by whom, and how much: flags of the servers besides where they listen. */
 export const rpcFlags = {
+  'health.addr': defaulted(text({ env: 'BASALT_HEALTH_ADDR', group: 'Servers', doc: 'address of --health.port' }, 'ADDRESS'), '127.0.0.1'),
+  'health.port': defaulted(
+    port({
+      env: 'BASALT_HEALTH_PORT',
+      group: 'Servers',
+      doc: '/healthz and /readyz on a port and in a thread of their own, answered while other ports are flooded; 0: any free port; off: none',
+    }),
+    'off',
+  ),
   'http.api': defaulted(
     namespaces({
       env: 'BASALT_HTTP_API',

@@ -29,7 +29,9 @@ const config: RollupConfig = {
 const nowhere = 'http://127.0.0.1:9'
 const l1At = (url: string) => ({ rpcUrls: [url], beaconUrls: [url], pollMs: 1_000 })
 const host = '127.0.0.1'
-const listenOn = (http: number, rollup: number) => ({ http: { host, port: http }, rollup: { host, port: rollup } })
+const listenOn = (http: number, rollup: number) => ({
+  ...{ http: { host, port: http }, rollup: { host, port: rollup }, health: { host, port: 0 } },
+})
 let dirs = 0
 const optionsOf = (changes: Partial<NodeOptions>): NodeOptions => ({
   ...{ mode: 'all', config, genesis: () => small, datadir: join(base, String(dirs++)), version: '1.2.3', l1: l1At(nowhere) },
@@ -112,12 +114,12 @@ it('node: before a fork without rules here it stops deriving, serves what it has
   await using node = await startBeforeBeryl(served.url, log)
   await node.stopped
 
-  const { http = '', rollup = '' } = node.urls
+  const { http = '', rollup = '', health = '' } = node.urls
   expect(node.execution?.published.heads.safe).toMatchObject({ number: 10, hash: recorded.blocks[10]?.hash })
   expect(await rpcCall(http, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: recorded.blocks[10]?.hash })
   expect(await rpcCall(http, 'eth_getBlockByNumber', ['0xb', false])).toBeNull()
   expect(await rpcCall(http, 'eth_syncing')).toMatchObject({ startingBlock: '0x0', currentBlock: '0xa' })
-  for (const url of [http, rollup]) {
+  for (const url of [http, rollup, health]) {
     const [ready, healthy] = [await fetch(`${url}/readyz`), await fetch(`${url}/healthz`)]
     expect([ready.status, healthy.status]).toEqual([503, 200])
     expect(((await ready.json()) as { problems: string[] }).problems).toEqual([expect.stringMatching(/fork beryl .*\(UNSUPPORTED_FORK\)/)])

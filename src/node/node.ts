@@ -15,6 +15,7 @@ import { rpcMetrics } from '#rpc/metrics'
 import type { ApiKey } from '#rpc/rateLimit'
 import { createHeadLog } from './health/headLog.ts'
 import { type EngineUse, problemsOf } from './health/health.ts'
+import { openHealthServer } from './health/healthServer.ts'
 import { createNodeMetrics } from './metrics/nodeMetrics.ts'
 import { scrape } from './metrics/scrape.ts'
 import { forwardMetrics, rpcThreadsMetrics } from './metrics.ts'
@@ -120,14 +121,14 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
     )
   const watch = consensus ? undefined : eth?.watch
   const status = (): DriverStatus | undefined => consensus?.status()
-  const health = {
+  const healthSources = {
     clock,
     status,
     follow: (): FollowStatus | undefined => consensus?.follow?.status(),
     engineUse: watch && ((): EngineUse => ({ silentMs: watch.silentMs(), behind: watch.behind() })),
     execution: half?.execution,
   }
-  const ownProblems = (): readonly string[] => [...problemsOf(health, options), ...flashblocks.problems()]
+  const ownProblems = (): readonly string[] => [...problemsOf(healthSources, options), ...flashblocks.problems()]
   const { context } = eth?.parts ?? {}
   flashblocks = starting.use(openFlashblocks({ ...parts, execution: half?.execution, sync: () => context?.chain.sync() }, options))
   const threads =
@@ -163,6 +164,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
       threads ? withoutThreaded(options.listen) : options.listen,
     ),
   )
+  const health = starting.use(await openHealthServer({ clock, log: log.child('health'), problems }, options))
   async function metricsPage(): Promise<Page> {
     meter.collect({ status: status(), heads: half?.execution.published.heads })
     consensus?.waits.publish()
@@ -180,7 +182,7 @@ export async function startNode(deps: NodeDeps, options: NodeOptions): Promise<N
   })
   const kept = starting.move()
   return {
-    urls: { ...half?.urls, ...servers.urls, ...threads?.urls },
+    urls: { ...half?.urls, ...servers.urls, ...threads?.urls, ...health.urls },
     execution: half?.execution,
     feeds: context,
     sequencer: consensus?.sequencer,

@@ -47,6 +47,8 @@ export type ListenOptions = {
   readonly engine?: Listen
   readonly rollup?: Listen
   readonly metrics?: Listen
+  /** `/healthz` and `/readyz`, answered by a thread of their own */
+  readonly health?: Listen
   /** blocks that are built here, slice by slice (not in consensus mode) */
   readonly flashblocks?: FlashblocksListen
 }

@@ -1,0 +1,67 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { systemClock } from '#lib/clock'
+import { silentLog } from '#lib/log'
+import { startHealthServer } from './healthServer.ts'
+
+const listen = { host: '127.0.0.1', port: 0 }
+const start = (problems: () => readonly string[]) =>
+  startHealthServer({ clock: systemClock, log: silentLog, problems }, { listen, version: 'v1' })
+
+async function read(url: string): Promise<unknown> {
+  const answer = await fetch(url)
+  return [answer.status, await answer.json()]
+}
+
+it('node/healthServer: answers what main says at the moment', async () => {
+  let problems = ['no L1 head yet']
+  await using server = await start(() => problems)
+  expect(await read(`${server.url}/healthz`)).toEqual([200, { version: 'v1' }])
+  expect(await read(`${server.url}/readyz`)).toEqual([503, { ready: false, problems: ['no L1 head yet'] }])
+  problems = []
+  expect(await read(`${server.url}/readyz`)).toEqual([200, { ready: true }])
+})
+
+type Asked = { readonly status: number; readonly text: string; readonly tookMs: number }
+
+/** Asks from another process, some time after this thread began to be busy. */
+async function askWhileBusy(url: string, busyMs: number, afterMs: number): Promise<Asked> {
+  const asker = fork(new URL('../../../test/harness/process/healthAsker.ts', import.meta.url), [url, String(afterMs)])
+  await once(asker, 'message')
+  const asked = once(asker, 'message') as Promise<[Asked]>
+  await new Promise((resolve) => asker.send('go', resolve))
+  const endMs = performance.now() + busyMs
+  while (performance.now() < endMs);
+  return (await asked)[0]
+}
+
+it('node/healthServer: answers within a second while the main thread is busy, as main said last', async () => {
+  await using server = await start(() => [])
+  expect(await read(`${server.url}/readyz`)).toEqual([200, { ready: true }])
+  const { status, text, tookMs } = await askWhileBusy(`${server.url}/readyz`, 3_000, 1_000)
+  expect([status, JSON.parse(text)]).toEqual([200, { ready: true }])
+  expect(tookMs).toBeLessThan(1_000)
+})
+
+it('node/healthServer: is not ready while the main thread has not answered for five seconds', async () => {
+  await using server = await start(() => [])
+  const { status, text } = await askWhileBusy(`${server.url}/readyz`, 9_000, 7_500)
+  expect([status, text]).toEqual([503, expect.stringMatching(/the main thread of the node has not answered for \d+ s/)])
+})
+
+it('node/healthServer: idle connections keep nobody out', async () => {
+  await using server = await start(() => [])
+  const sockets = Array.from({ length: 200 }, () => connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {}))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  expect(await read(`${server.url}/healthz`)).toEqual([200, { version: 'v1' }])
+  for (const socket of sockets) socket.destroy()
+})
+
+it('node/healthServer: a port that another program has is refused (PORT_IN_USE)', async () => {
+  await using server = await start(() => [])
+  const taken = { ...listen, port: Number(new URL(server.url).port) }
+  const second = startHealthServer({ clock: systemClock, log: silentLog, problems: () => [] }, { listen: taken, version: 'v1' })
+  await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE' })
+})

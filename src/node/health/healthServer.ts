@@ -1,0 +1,82 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '#lib/clock'
+import type { Log } from '#lib/log'
+import { receiveError } from '#lib/sentError'
+import { writeLine } from '#lib/sentLog'
+import { ThreadLink } from '#lib/threadLink'
+import type { NodeOptions } from '../nodeOptions.ts'
+import type { Urls } from '../serving/servers.ts'
+import type { ForHealthThread, HealthSettings, OfHealthThread } from './healthThread.ts'
+
+/** The sources run as they are in development, their JavaScript in the package: the thread's file has the extension of this one. */
+const entry = new URL(`./healthThreadEntry${extname(import.meta.url)}`, import.meta.url)
+
+const closeTimeoutMs = 2_000
+
+/** Server of `/healthz` and `/readyz` in a thread of its own: it answers while other ports are flooded and the main thread is busy. */
+export interface HealthServer extends AsyncDisposable {
+  readonly url: string
+}
+
+export type HealthServerDeps = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Why the node's answers are not fresh. */
+  readonly problems: () => readonly string[]
+}
+
+/**
+ * Starts the server.
+ * @returns when it listens
+ * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
+ */
+export async function startHealthServer({ clock, log, problems }: HealthServerDeps, settings: HealthSettings): Promise<HealthServer> {
+  const worker = new Worker(entry, { workerData: settings, name: 'basalt health' })
+  const opened = Promise.withResolvers<string>()
+  const gone = Promise.withResolvers<void>()
+  let isClosing = false
+  const here: ForHealthThread = {
+    opened: opened.resolve,
+    failed: (error) => opened.reject(receiveError(error)),
+    log: (line) => writeLine(log, line),
+    problems,
+  }
+  const post = (message: unknown): void => worker.postMessage(message)
+  const onFailure = (error: unknown): void => log.error('a message of the health thread failed', { error })
+  const link = new ThreadLink<OfHealthThread, ForHealthThread>({ post, here, onFailure })
+  worker.on('message', (message) => link.receive(message))
+  worker.once('error', (error) => {
+    opened.reject(error)
+    log.error('the health thread failed', { error })
+  })
+  worker.once('exit', (code) => {
+    opened.reject(new Error(`the health thread ended with code ${code}`))
+    if (!isClosing) log.error('the health thread ended: nothing answers on its port', { code })
+    link.end(new Error('the health thread has ended'))
+    gone.resolve()
+  })
+  const url = await opened.promise.catch((error: unknown) => {
+    isClosing = true
+    throw error
+  })
+  return {
+    url,
+    async [Symbol.asyncDispose](): Promise<void> {
+      isClosing = true
+      link.tell('close')
+      using _timer = clock.after(closeTimeoutMs, () => void worker.terminate())
+      await gone.promise
+    },
+  }
+}
+
+/** The server of a node, if its options ask for one. */
+export async function openHealthServer(
+  deps: HealthServerDeps,
+  { listen: { health }, version }: Pick<NodeOptions, 'listen' | 'version'>,
+): Promise<AsyncDisposable & { readonly urls: Pick<Urls, 'health'> }> {
+  if (health === undefined) return { urls: {}, [Symbol.asyncDispose]: async (): Promise<void> => {} }
+  const server = await startHealthServer(deps, { listen: health, version })
+  return { urls: { health: server.url }, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
