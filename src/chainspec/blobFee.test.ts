@@ -38,7 +38,7 @@ it.each([
   ['mainnet from BPO1', mainnet, 1_765_290_071, true, bpo1],
   ['mainnet from BPO2', mainnet, 1_767_747_671, true, bpo2],
   ["Sepolia in Prague before the rollup's own activation time", sepolia, 1_742_486_399, true, cancun],
-  ["Sepolia from the rollup's own time", sepolia, 1_742_486_400, true, prague],
+  ["Sepolia from the rollup's own activation time on", sepolia, 1_742_486_400, true, prague],
   ['Sepolia from BPO2', sepolia, 1_761_607_008, true, bpo2],
   ['an unknown L1 with requests', { l1ChainId: 900 }, 1_800_000_000, true, prague],
 ] as const)('chainspec/blobFee: uses the update fraction of %s', (_what, rules, timestamp, hasRequests, fraction) => {

@@ -73,7 +73,7 @@ describe('chainspec/genesis', () => {
     expect(hashHeader(genesisHeader({ header, accounts }, config.schedule, roots))).toBe(config.genesis.l2.hash)
   })
 
-  it("geth's genesis with Canyon at genesis has the hash that other clients computed", () => {
+  it("geth's genesis with Canyon at genesis has the same hash as in other clients", () => {
     const { genesis, warnings } = parseGethGenesis(geth)
     const config = agreeWithGenesis(parseRollupConfig(rollup), genesis)
     expect(warnings).toEqual([])

@@ -100,7 +100,7 @@ describe('chainspec/rollupConfig', () => {
     expect(() => parseRollupConfig({ ...json, jovian_time: 1_041, base: { azul: 1_040 } })).toThrow(/at most 1040, the time of base.azul/)
   })
 
-  it("Base's own forks imply nothing", () => {
+  it("Base's own forks imply no other fork", () => {
     expect(parseRollupConfig({ ...json, base: { beryl: 1_020 } }).config.schedule).toEqual({
       bedrock: 0,
       regolith: 0,

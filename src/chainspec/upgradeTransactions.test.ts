@@ -40,7 +40,7 @@ it('chainspec/upgradeTransactions: only the first block of a fork has upgrade tr
   expect(upgradeTransactionsAt(schedule, 19, 21)).toEqual([...upgradeTransactions('fjord'), ...upgradeTransactions('isthmus')])
 })
 
-it("chain/create2Deployer: the code is the one that Canyon's activation sets", () => {
+it("chainspec/create2Deployer: the code matches the one that Canyon's activation sets", () => {
   expect(create2DeployerCode).toHaveLength(1_584)
   expect(toHex(keccak256(create2DeployerCode))).toMatch(/^0xb0550b5b.*68b2$/)
 })

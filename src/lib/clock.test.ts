@@ -32,7 +32,7 @@ it('lib/clock: delay resolves after the requested time and leaves no listener on
   expect(remove).toHaveBeenCalledOnce()
 })
 
-it("lib/clock: an aborted delay ends at once with the signal's reason, before or while it waits", async () => {
+it("lib/clock: delay rejects at once with the signal's reason when aborted before or during the wait", async () => {
   const reason = new Error('stop')
   await expect(systemClock.delay(dayMs, AbortSignal.abort(reason))).rejects.toBe(reason)
   const control = new AbortController()

@@ -18,7 +18,7 @@ const generator = fromHex('0x97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14
 const word = (value: number): Uint8Array => Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? value : 0))
 const overModulus = new Uint8Array(32).fill(0xff)
 
-it("lib/kzg: a recorded blob's hash is the recorded one, from the blob and from its commitment", () => {
+it('lib/kzg: computes the recorded versioned hash of a blob, from the blob and from its commitment', () => {
   expect(toHex(versionedHashOfCommitment(commitment))).toBe(recorded.versionedHash)
   expect(toHex(versionedHashOfBlob(blob) ?? new Uint8Array(0))).toBe(recorded.versionedHash)
 })

@@ -40,7 +40,7 @@ it('lib/log: setLevel takes effect at once, also for children', () => {
   expect(written).toEqual(['heard'])
 })
 
-it("lib/log: a child writes its module's name, the parent does not", () => {
+it("lib/log: a child writes its module's name on each line, the parent does not", () => {
   const { log, lines } = logTo('info')
   log.child('l1').warn('endpoint rests', { ms: 500 })
   log.info('started')

@@ -4,42 +4,42 @@ export const storeFault = defineFaults({
   DATADIR_LOCKED: {
     severity: 'fatal',
     says: (d: { dir: string }) => `another process uses the data directory ${d.dir}`,
-    fix: 'stop the other node, or give this one a directory of its own: --datadir DIR',
+    fix: 'stop the other node, or set another directory: --datadir DIR',
   },
   DATADIR_UNWRITABLE: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the data directory ${d.dir} cannot be written: ${d.reason}`,
-    fix: 'let this user write there (chown, chmod, mount options), or give another directory: --datadir DIR',
+    fix: 'let this user write there (chown, chmod, mount options), or set another directory: --datadir DIR',
   },
   DATADIR_DAMAGED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} cannot be opened: ${d.reason}`,
-    fix: 'free space or check the disk; if that does not help, start again with an empty data directory or a snapshot',
+    fix: 'free space or check the disk; if the fault persists, start again with an empty data directory or a snapshot',
   },
   DISK_FULL: {
     severity: 'retry',
-    says: (d: { dir: string; reason: string }) => `no room to write to ${d.dir}: ${d.reason}`,
-    fix: 'free space on that disk: the node goes on by itself, nothing that was acknowledged is lost',
+    says: (d: { dir: string; reason: string }) => `no space left to write to ${d.dir}: ${d.reason}`,
+    fix: 'free space on that disk; the node then continues by itself, and no acknowledged write is lost',
   },
   DISK_LOW: {
     severity: 'retry',
     says: (d: { freeBytes: number; minFreeBytes: number }) =>
-      `only ${d.freeBytes} bytes are free on the disk of the data directory, less than ${d.minFreeBytes}: no new block is taken`,
-    fix: 'free space on that disk, and the node goes on by itself; or ask for less: --db.min-free BYTES',
+      `only ${d.freeBytes} bytes are free on the disk of the data directory, less than ${d.minFreeBytes}: new blocks are rejected`,
+    fix: 'free space on that disk, after which the node continues by itself; or lower the minimum: --db.min-free BYTES',
   },
   STORE_FAILED: {
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} failed: ${d.reason}`,
-    fix: 'check the disk, its mount and limits on file size (ulimit -f); nothing that was committed is lost, start again',
+    fix: 'check the disk, its mount and limits on file size (ulimit -f), then start again; no committed write is lost',
   },
   SCHEMA_NEWER: {
     severity: 'fatal',
-    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, this version knows ${d.known}`,
+    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, this version supports ${d.known}`,
     fix: 'run the newer version that wrote it, or start with an empty data directory',
   },
   SCHEMA_TOO_OLD: {
     severity: 'fatal',
-    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, which cannot be brought to ${d.known}`,
+    says: (d: { found: number; known: number }) => `the data directory has schema ${d.found}, which cannot be migrated to ${d.known}`,
     fix: 'start with an empty data directory or a snapshot',
   },
 })

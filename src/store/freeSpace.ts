@@ -2,13 +2,13 @@ import { statfsSync } from 'node:fs'
 import { storeFault } from './faults.ts'
 import type { Kv } from './ports.ts'
 
-/** What this process may still write on the disk that holds the directory. */
+/** Returns the bytes that this process may still write on the directory's disk. */
 export function freeBytes(dir: string): number {
   const { bavail, bsize } = statfsSync(dir)
   return bavail * bsize
 }
 
-/** Fault DISK_LOW (retry) when fewer bytes are free where the tables are. A zero minimum asks for nothing. */
+/** Throws Fault DISK_LOW (retry) when fewer bytes are free on the disk of the tables. A minimum of zero disables the check. */
 export function requireFreeSpace(kv: Pick<Kv, 'freeBytes'>, minFreeBytes: number): void {
   if (minFreeBytes === 0) return
   const free = kv.freeBytes()

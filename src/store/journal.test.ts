@@ -33,7 +33,7 @@ const block = (...bytes: number[]): JournalRecord => ({ kind: 'block', bytes: Ui
 const heads = (...bytes: number[]): JournalRecord => ({ kind: 'heads', bytes: Uint8Array.from(bytes) })
 const found = (journal: Journal) => [...journal.records()].map(({ kind, bytes, segment }) => `${segment} ${kind} ${[...bytes]}`)
 
-/** A function that opens the same journal again and again. */
+/** Returns a function that opens the same journal repeatedly. */
 type Openers = Readonly<Record<string, () => (maxSegmentBytes?: number) => Journal>>
 const openers: Openers = {
   memory: () => {
@@ -47,7 +47,7 @@ const openers: Openers = {
 }
 
 describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
-  it('what was appended is there after it is opened again, in order, with its segment', () => {
+  it('appended records are read after a reopen, in order and with their segment', () => {
     const open = opener()
     {
       using journal = open()
@@ -66,7 +66,7 @@ describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
     expect(found(third)).toEqual(['1 block 1', '1 heads ', '2 block 2,3', '3 block 4'])
   })
 
-  it('a segment that was dropped does not come back, the present one stays', () => {
+  it('a dropped segment stays dropped after a reopen; the current one stays', () => {
     const open = opener()
     using journal = open()
     journal.append(block(1))
@@ -81,7 +81,7 @@ describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
     expect(again.sizeBytes).toBe(10)
   })
 
-  it('begins a segment before a record that would make the present one too long', () => {
+  it('starts a new segment before a record that would exceed the segment size', () => {
     const open = opener()
     using journal = open(25)
     const places = [block(1), block(2), block(3), block(4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4), block(5)].map((record) =>
@@ -92,7 +92,7 @@ describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
     expect([...again.records()].map(({ segment, offset }) => ({ segment, offset }))).toEqual(places)
   })
 
-  it('reads a record by its place, in this run and in a later one', () => {
+  it('reads a record by its location, before and after a reopen', () => {
     const open = opener()
     using journal = open()
     journal.append(block(1))
@@ -102,7 +102,7 @@ describe.each(Object.entries(openers))('store/journal %s', (_name, opener) => {
     expect(again.read(place)).toEqual(Uint8Array.of(2, 3))
   })
 
-  it('a record whose segment was dropped cannot be read', () => {
+  it('rejects a read from a dropped segment', () => {
     using journal = opener()()
     const place = journal.append(block(1))
     journal.rotate()
@@ -124,8 +124,8 @@ describe('store/fileJournal', () => {
   const first = (dir: string): string => join(dir, readdirSync(dir).sort()[0] ?? '')
 
   it.each([
-    ['cut in the middle of a record', (path: string) => truncateSync(path, 25), ['1 block 0,0', '1 block 1,1']],
-    ['cut inside the head of a record', (path: string) => truncateSync(path, 13), ['1 block 0,0']],
+    ['truncated in the middle of a record', (path: string) => truncateSync(path, 25), ['1 block 0,0', '1 block 1,1']],
+    ['truncated inside the head of a record', (path: string) => truncateSync(path, 13), ['1 block 0,0']],
     ['empty', (path: string) => truncateSync(path, 0), []],
     [
       'changed in one byte',
@@ -137,11 +137,11 @@ describe('store/fileJournal', () => {
       ['1 block 0,0'],
     ],
     [
-      'followed by a length that is not true',
+      'followed by a wrong length',
       (path: string) => writeFileSync(path, new Uint8Array(9).fill(0xff), { flag: 'a' }),
       ['1 block 0,0', '1 block 1,1', '1 block 2,2'],
     ],
-  ])('a segment that is %s keeps what is whole, the log says so, and the next segment is read', (_what, damage, kept) => {
+  ])('a segment that is %s keeps its intact records, logs the loss, and the next segment is read', (_what, damage, kept) => {
     const dir = filled()
     damage(first(dir))
     const lines: string[] = []
@@ -153,7 +153,7 @@ describe('store/fileJournal', () => {
     expect(lines.length).toBe(said)
   })
 
-  it('any bytes in a segment are read without a crash', () => {
+  it('reads arbitrary bytes in a segment without crashing', () => {
     const dir = newDir()
     mkdirSync(dir)
     fc.assert(
@@ -165,7 +165,7 @@ describe('store/fileJournal', () => {
     )
   })
 
-  it('a segment of 3 GB from an earlier version is read in bounded memory', { timeout: 120_000 }, () => {
+  it('reads a 3 GB segment of an earlier version in bounded memory', { timeout: 120_000 }, () => {
     const dir = newDir()
     mkdirSync(dir)
     const recordBytes = 8 * 2 ** 20
@@ -190,7 +190,7 @@ describe('store/fileJournal', () => {
     expect(journal.read({ segment: 1, offset: last })).toHaveLength(recordBytes)
   })
 
-  it('a record that was damaged after it was read is refused (STORE_FAILED)', () => {
+  it('rejects a record that was damaged after it was read (STORE_FAILED)', () => {
     const dir = filled()
     using journal = openFileJournal(dir, silentLog)
     const [place] = journal.records()
@@ -200,25 +200,25 @@ describe('store/fileJournal', () => {
     expect(() => journal.read(place as JournalPlace)).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }))
   })
 
-  it('files of other names are left alone', () => {
+  it('ignores files with other names', () => {
     const dir = filled()
     writeFileSync(join(dir, 'notes.txt'), 'x')
     expect(found(openFileJournal(dir, silentLog)).length).toBe(4)
   })
 
-  it('directory and files are readable by their owner alone', () => {
+  it('directory and files are readable by their owner only', () => {
     const dir = filled()
     expect(statSync(dir).mode & 0o777).toBe(0o700)
     expect(statSync(first(dir)).mode & 0o777).toBe(0o600)
   })
 
-  it('a directory that cannot be made is named (DATADIR_UNWRITABLE)', () => {
+  it('names a directory that cannot be created (DATADIR_UNWRITABLE)', () => {
     const file = newDir()
     writeFileSync(file, '')
     expect(() => openFileJournal(join(file, 'below'), silentLog)).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE' }))
   })
 
-  it('a record that finds no room is taken back whole, and what is short enough is still appended; a kill loses nothing (STORE_FAILED)', async () => {
+  it('removes a partly written record on a full disk, still appends shorter records, and a kill loses no record (STORE_FAILED)', async () => {
     const dir = newDir()
     const script = `
       import { openFileJournal } from '#store/fileJournal'

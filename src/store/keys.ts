@@ -1,13 +1,13 @@
-/** Longest key of a table. */
+/** Longest key of a table, in bytes. */
 export const maxKeyBytes = 500
 
-/** RangeError unless the key has 1 to 500 bytes. */
+/** Returns the key; throws RangeError unless it has 1 to 500 bytes. */
 export function requireKey(key: Uint8Array): Uint8Array {
   if (key.length === 0 || key.length > maxKeyBytes) throw new RangeError(`kv: a key of ${key.length} bytes`)
   return key
 }
 
-/** The first key after all that begin with the prefix; undefined when there is none. */
+/** Returns the first key after all keys with the prefix; undefined when there is none. */
 export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   const end = prefix.slice()
   for (let i = end.length - 1; i >= 0; i--) {

@@ -26,7 +26,7 @@ kvContract('memory', createMemoryKv)
 kvContract('lmdb', () => openLmdb())
 
 describe('store/lmdbKv', () => {
-  it('store/lmdbKv: what was written is there after it is opened again', async () => {
+  it('store/lmdbKv: committed rows are read after a reopen', async () => {
     const dir = newDir()
     {
       await using kv = openLmdb(dir)
@@ -37,7 +37,7 @@ describe('store/lmdbKv', () => {
     expect(snapshot.get(table, key)).toEqual(key)
   })
 
-  it('store/lmdbKv: makes directories for their owner alone, closes an older one to others, and leaves the one above it as it was', async () => {
+  it('store/lmdbKv: creates directories for their owner only, closes an existing one to others, and leaves its parent unchanged', async () => {
     const datadir = newDir()
     const dir = join(datadir, 'chain')
     const modes = (): number[] => [datadir, dir].map((path) => statSync(path).mode & 0o777)
@@ -55,7 +55,7 @@ describe('store/lmdbKv', () => {
     expect(kv.write((tx) => tx.get(table, key))).toBeUndefined()
   })
 
-  it('store/lmdbKv: another process is refused while the first lives, and none is after it was killed (DATADIR_LOCKED)', async () => {
+  it('store/lmdbKv: rejects another process while the first lives, and accepts it after the first was killed (DATADIR_LOCKED)', async () => {
     const dir = newDir()
     mkdirSync(dir)
     const script = `
@@ -83,7 +83,7 @@ describe('store/lmdbKv', () => {
     expect(() => openLmdb('/proc/basalt')).toThrow(expect.objectContaining({ code: 'DATADIR_UNWRITABLE' }))
   })
 
-  it('store/lmdbKv: names a directory whose database is not one (DATADIR_DAMAGED)', async () => {
+  it('store/lmdbKv: names a directory whose file is not a database (DATADIR_DAMAGED)', async () => {
     const dir = newDir()
     mkdirSync(dir)
     writeFileSync(join(dir, 'data.mdb'), new Uint8Array(100_000).fill(7))
@@ -93,7 +93,7 @@ describe('store/lmdbKv', () => {
     expect(kv.write((tx) => tx.get(table, key))).toBeUndefined()
   })
 
-  it('store/lmdbKv: a commit that finds no room leaves what was there before (STORE_FAILED)', async () => {
+  it('store/lmdbKv: a commit on a full disk changes nothing (STORE_FAILED)', async () => {
     const dir = newDir()
     const script = `
       import { openLmdbKv } from '#store/lmdbKv'
@@ -131,14 +131,14 @@ describe('store/lmdb/failure', () => {
     expect(storeFailure('dir', new Error(reason), free)).toMatchObject({ code, data: { dir: 'dir', reason } })
   })
 
-  it('store/lmdb/failure: a disk that does not answer any more does not hide what failed (STORE_FAILED)', () => {
+  it('store/lmdb/failure: reports the original failure when the disk no longer responds (STORE_FAILED)', () => {
     const dir = join(base, 'gone')
     expect(storeFailure(dir, new Error('Input/output error'))).toMatchObject({ code: 'STORE_FAILED', data: { dir } })
   })
 })
 
 describe('store/freeSpace', () => {
-  it('store/freeSpace: asks for the minimum and no more (DISK_LOW)', () => {
+  it('store/freeSpace: rejects less than the minimum only (DISK_LOW)', () => {
     const free = freeBytes(base)
     expect(free).toBeGreaterThan(0)
     expect(requireFreeSpace({ freeBytes: () => 0 }, 0)).toBeUndefined()
@@ -151,7 +151,7 @@ describe('store/freeSpace', () => {
 })
 
 describe('store/tables', () => {
-  it('store/tables: ids and names are given once', () => {
+  it('store/tables: ids and names are unique', () => {
     expect(new Set(specs.map(({ id }) => id)).size).toBe(specs.length)
     expect(new Set(specs.map(({ name }) => name)).size).toBe(specs.length)
   })

@@ -18,7 +18,7 @@ const key = Uint8Array.of(1)
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 describe('store/lmdbReader', () => {
-  it('a snapshot shows what was committed before it and nothing after; the next one does', async () => {
+  it('a snapshot shows earlier commits only; the next snapshot shows later commits', async () => {
     const dir = newDir()
     await using kv = openLmdbKv(dir, specs)
     await using source = openLmdbReader(dir, specs)
@@ -30,7 +30,7 @@ describe('store/lmdbReader', () => {
     expect([...after.keys(table, {})]).toEqual([key])
   })
 
-  it('another thread reads while this one writes, and its end does not end the writer', async () => {
+  it('another thread reads while this one writes; closing the reader leaves the writer open', async () => {
     const dir = newDir()
     await using kv = openLmdbKv(dir, specs)
     const worker = new Worker(join(import.meta.dirname, '../../test/harness/process/storeReader.ts'), { workerData: { dir, table } })
@@ -50,7 +50,7 @@ describe('store/lmdbReader', () => {
     expect(snapshot.get(table, key)).toEqual(Uint8Array.of(99))
   })
 
-  it('the writer may be in a thread and the reader in the main one', async () => {
+  it('works with the writer in a worker thread and the reader in the main thread', async () => {
     const dir = newDir()
     const script = `
       import { parentPort } from 'node:worker_threads'
@@ -77,7 +77,7 @@ describe('store/lmdbReader', () => {
     await once(worker, 'exit')
   })
 
-  it('a directory without tables is named (DATADIR_DAMAGED); after its end a source gives no snapshots', async () => {
+  it('names a directory without tables (DATADIR_DAMAGED); a closed source returns no snapshots', async () => {
     expect(() => openLmdbReader(newDir(), specs)).toThrow(expect.objectContaining({ code: 'DATADIR_DAMAGED' }))
     const dir = newDir()
     await using _kv = openLmdbKv(dir, specs)

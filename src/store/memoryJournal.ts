@@ -61,7 +61,7 @@ function* placed(segment: number, records: readonly JournalRecord[]): Generator<
   }
 }
 
-/** @param segments what a journal opened later on the same map finds, as it would on a disk */
+/** Creates a journal in memory. @param segments storage; a journal opened later on the same map finds its records, as on a disk */
 export function createMemoryJournal(
   segments: Map<number, JournalRecord[]> = new Map(),
   maxSegmentBytes: number = defaultSegmentBytes,

@@ -129,7 +129,7 @@ class MemoryKv implements Kv {
   }
 }
 
-/** Tables in memory, with the semantics of those on disk: for tests, and for chains that need not stay. */
+/** Creates tables in memory with the semantics of the tables on disk, for tests and temporary chains. */
 export function createMemoryKv(): Kv {
   return new MemoryKv()
 }

@@ -16,13 +16,13 @@ const rowOf = (kv: Kv): Uint8Array | undefined => {
 }
 
 describe('store/schema', () => {
-  it('store/schema: marks new tables, and has nothing to do with its own', async () => {
+  it('store/schema: marks new tables, and leaves tables of its own version unchanged', async () => {
     await using kv = createMemoryKv()
     expect(agreeOnSchema(kv, schema(3))).toEqual([])
     expect(agreeOnSchema(kv, schema(3))).toEqual([])
   })
 
-  it('store/schema: brings older tables step by step to the version it knows, once', async () => {
+  it('store/schema: migrates older tables step by step to its version, once', async () => {
     await using kv = createMemoryKv()
     agreeOnSchema(kv, schema(1))
     const steps = [append(3), append(2)]
@@ -31,7 +31,7 @@ describe('store/schema', () => {
     expect(agreeOnSchema(kv, schema(3, steps))).toEqual([])
   })
 
-  it('store/schema: a step that fails leaves the version before it', async () => {
+  it('store/schema: a failed step keeps the previous version', async () => {
     await using kv = createMemoryKv()
     agreeOnSchema(kv, schema(1))
     const failing: Migration = {
@@ -47,7 +47,7 @@ describe('store/schema', () => {
     expect(rowOf(kv)).toEqual(Uint8Array.of(2, 3))
   })
 
-  it('store/schema: refuses what a newer version wrote (SCHEMA_NEWER) and what no step leads from (SCHEMA_TOO_OLD)', async () => {
+  it('store/schema: rejects tables of a newer version (SCHEMA_NEWER) and of a version without a migration (SCHEMA_TOO_OLD)', async () => {
     await using kv = createMemoryKv()
     agreeOnSchema(kv, schema(3))
     expect(() => agreeOnSchema(kv, schema(2))).toThrow(expect.objectContaining({ code: 'SCHEMA_NEWER' }))

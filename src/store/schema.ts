@@ -5,34 +5,34 @@ import type { Kv, KvWriter } from './ports.ts'
 const encoder = new TextEncoder()
 const schemaKey = encoder.encode('schema')
 
-/** Brings the tables from the version before to this one. */
+/** Migrates the tables from the previous version to this one. */
 export type Migration = { readonly to: number; readonly name: string; run(tx: KvWriter): void }
 
 export type Schema = {
-  /** of the tables that this program writes; from 1 */
+  /** Version of the tables that this program writes; from 1. */
   readonly version: number
-  /** id of the table that holds the version */
+  /** Id of the table that holds the version. */
   readonly metaTable: number
   readonly migrations: readonly Migration[]
 }
 
-/** The chain's environment. */
+/** Schema of the chain's environment. */
 export const chainSchema: Schema = {
   version: 3,
   metaTable: 1,
   migrations: [
-    // the index begins with the next block and is filled behind, a little in each transaction
+    // the index starts with the next block; older blocks are indexed in the background, a few per transaction
     { to: 2, name: 'log index', run: (): void => {} },
-    // rows of receipts from now on; those of before stay as they are and are still read
+    // new rows of receipts have the new format; old rows stay unchanged and are still read
     { to: 3, name: 'receipts with hashes', run: (): void => {} },
   ],
 }
-/** The consensus half's environment. */
+/** Schema of the consensus half's environment. */
 export const consensusSchema: Schema = { version: 1, metaTable: 1, migrations: [] }
 
 /**
- * Marks new tables with the schema's version, or brings older ones to it: each step in one transaction with its mark, so a kill between two
- * steps is repaired by the next start.
+ * Marks new tables with the schema's version, or migrates older tables to it. Each step and its mark are one transaction, so the next start continues
+ * after a kill between two steps.
  * @returns the names of the steps that ran
  * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD
  */

@@ -1,16 +1,16 @@
-/** One table on disk. Ids are for ever: a retired one stays in `retiredTables` and is never given away again. */
+/** One table on disk. Ids are permanent: a retired table stays in `retiredTables`, and its id is never reused. */
 export type TableSpec = {
   readonly id: number
   readonly name: string
-  /** shape of the key; integers are big-endian, `++` joins bytes */
+  /** Shape of the key; integers are big-endian, `++` joins bytes. */
   readonly key: string
   readonly value: string
   readonly doc: string
 }
 
-const place = "nibble path from the root, one a byte, then 0x10 (so that no node's key is the prefix of another's)"
+const place = "nibble path from the root, one per byte, then 0x10 (so that no node's key is the prefix of another's)"
 
-/** The tables of the chain: one environment, written in one transaction by the one writer. */
+/** Tables of the chain: one environment, written by one writer in one transaction. */
 export const tables = {
   meta: {
     id: 1,
@@ -25,7 +25,7 @@ export const tables = {
     name: 'bodies',
     key: 'number u64 ++ block hash',
     value: 'offset table, then sender ++ EIP-2718 bytes of each transaction',
-    doc: 'transactions of a block: one of them costs one read',
+    doc: 'transactions of a block; each can be read alone',
   },
   receipts: {
     id: 4,
@@ -33,11 +33,17 @@ export const tables = {
     key: 'number u64 ++ block hash',
     value:
       '0x01 ++ timestamp u64, offset table, then gas used u64 ++ first log index u32 ++ transaction hash ++ EIP-2718 bytes of each receipt',
-    doc: 'receipts of a block: one of them costs one read, its logs no other; what schema 2 wrote has neither timestamp nor hashes',
+    doc: 'receipts of a block; each can be read alone, and its logs without other receipts; rows written by schema 2 have neither timestamp nor hashes',
   },
   canonical: { id: 5, name: 'canonical', key: 'number u64', value: 'block hash', doc: 'the canonical chain' },
-  blockByHash: { id: 6, name: 'blockByHash', key: 'block hash', value: 'number u64', doc: 'where a block is' },
-  txByHash: { id: 7, name: 'txByHash', key: 'transaction hash', value: 'number u64 ++ index u32', doc: 'where a canonical transaction is' },
+  blockByHash: { id: 6, name: 'blockByHash', key: 'block hash', value: 'number u64', doc: 'position of a block' },
+  txByHash: {
+    id: 7,
+    name: 'txByHash',
+    key: 'transaction hash',
+    value: 'number u64 ++ index u32',
+    doc: 'position of a canonical transaction',
+  },
   accounts: {
     id: 8,
     name: 'accounts',
@@ -65,15 +71,15 @@ export const tables = {
     id: 13,
     name: 'changes',
     key: 'number u64 ++ table id u8 ++ key',
-    value: '0x00: there was none; 0x01 ++ the value before the block',
-    doc: 'what each block replaced in accounts, storage, accountNodes and storageNodes: undo, and state at any retained block',
+    value: '0x00: no row before the block; 0x01 ++ the value before the block',
+    doc: 'previous values that each block replaced in accounts, storage, accountNodes and storageNodes: for undo, and for the state at any retained block',
   },
   historyIndex: {
     id: 14,
     name: 'historyIndex',
     key: 'table id u8 ++ key ++ last block of the chunk u64 (all ones: the open chunk)',
     value: 'ascending block numbers, u64 each',
-    doc: 'which blocks changed a row; written behind in batches, the blocks after the mark in meta are searched in changes',
+    doc: 'blocks that changed a row; written later in batches; reads search blocks after the mark in meta in changes',
   },
   logIndex: {
     id: 15,
@@ -81,11 +87,11 @@ export const tables = {
     key: '0x00 ++ first block u64 ++ last entry (page); 0x01 ++ last block u64 (segment); 0x02 ++ number u64 (block)',
     value:
       'page: entries, digest u32 ++ transaction u32; segment: first block u64, then transactions up to the end of each block u32; block: transactions u32, then entries',
-    doc: 'which transactions have logs with an address or a topic: the newest blocks one by one, older ones joined in segments',
+    doc: 'transactions that have logs with an address or a topic: the newest blocks one by one, older ones joined in segments',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
 
-/** The consensus half's own environment. */
+/** Tables of the consensus half's own environment. */
 export const consensusTables = {
   meta: { id: 1, name: 'meta', key: 'name (ASCII)', value: 'by name', doc: 'schema version' },
   safeHeads: {
@@ -93,18 +99,18 @@ export const consensusTables = {
     name: 'safeHeads',
     key: 'L1 number u64 ++ L2 number u64',
     value: 'L1 hash ++ L2 hash',
-    doc: 'what each L1 block made safe: restart point, finality',
+    doc: 'L2 blocks that each L1 block made safe: restart point, finality',
   },
   l1Cache: {
     id: 3,
     name: 'l1Cache',
     key: 'L1 number u64 ++ kind u8 (0 block, 1 blob) ++ block or versioned hash ++ size of the value u32',
     value: 'zstd of RLP [header, transactions, receipts], or of a blob (++ commitment ++ proof)',
-    doc: 'L1 as it was read, bounded in bytes, the lowest numbers go first; held against its hash when it is read',
+    doc: 'L1 data as read, bounded in bytes, lowest numbers evicted first; checked against its hash on each read',
   },
 } as const satisfies Readonly<Record<string, TableSpec>>
 
-/** Tables that older versions wrote: ids and names that stay taken, per environment. */
+/** Tables of older versions, per environment; their ids and names stay reserved. */
 export const retiredTables: { readonly chain: readonly TableSpec[]; readonly consensus: readonly TableSpec[] } = {
   chain: [],
   consensus: [],

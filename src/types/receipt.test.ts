@@ -28,7 +28,7 @@ it('types/receipt: the recordings contain failed transactions, every type, and d
   }
 })
 
-it("types/log: the filter of a receipt's logs is the one that the other client wrote", () => {
+it("types/log: computes the same bloom of a receipt's logs as another client", () => {
   expect(withLogs.some(({ logs }) => logs.length > 1)).toBe(true)
   expect(withLogs.filter(({ logs, logsBloom }) => !equalBytes(bloomOf(logs), logsBloom))).toEqual([])
   for (const { logsBloom, ...rest } of withLogs.slice(0, 5)) expect(createReceipt(rest).logsBloom).toEqual(logsBloom)

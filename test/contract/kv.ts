@@ -225,13 +225,13 @@ export function kvContract(adapter: string, open: () => Kv): void {
       }
     })
 
-    it(`store/kv ${adapter}: inside a write only its transaction is used`, async () => {
+    it(`store/kv ${adapter}: rejects other reads and writes during a write`, async () => {
       await using kv = open()
       using snapshot = kv.snapshot()
       const inside = (use: () => unknown) => (): unknown => kv.write(use)
-      expect(inside(() => kv.snapshot())).toThrow('inside a write')
-      expect(inside(() => snapshot.get(one, bytes(1)))).toThrow('inside a write')
-      expect(inside(() => kv.write(() => 1))).toThrow('inside a write')
+      expect(inside(() => kv.snapshot())).toThrow('during a write')
+      expect(inside(() => snapshot.get(one, bytes(1)))).toThrow('during a write')
+      expect(inside(() => kv.write(() => 1))).toThrow('during a write')
     })
 
     it(`store/kv ${adapter}: a snapshot ends with its store`, async () => {

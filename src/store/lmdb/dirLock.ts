@@ -7,8 +7,8 @@ const sqliteBusy = 5
 const hasErrorCode = (error: unknown, code: number): boolean => error instanceof Error && 'errcode' in error && error.errcode === code
 
 /**
- * The sole right to write to a directory, as long as this process lives or until it is disposed of. The operating system holds it (SQLite's
- * lock on an empty file), so a killed process leaves nothing behind and process ids play no part.
+ * Takes the exclusive right to write to a directory, until disposal or the end of this process. The operating system holds the lock (SQLite's
+ * lock on an empty file), so a killed process leaves no lock, and process ids are not needed.
  * @throws Fault DATADIR_LOCKED, DATADIR_UNWRITABLE
  */
 export function lockDir(dir: string): Disposable {

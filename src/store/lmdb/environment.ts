@@ -29,9 +29,9 @@ export class Tables {
     return this.lent(id, key, transaction)?.slice()
   }
 
-  /** A value where lmdb has put it: the next read may put another one there. */
+  /** Returns a value in lmdb's shared buffer, which the next read may overwrite. */
   lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
-    // the typings lack the second parameter that `get` has
+    // the typings lack the second parameter of `getBinaryFast`, which `get` has
     const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
     const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
     return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -53,7 +53,7 @@ function rangeOptions({ from, to, reverse = false, limit }: KvRange, transaction
   return { ...ends, ...(limit !== undefined && { limit }), ...(transaction && { transaction }) }
 }
 
-/** The same bytes, which are the caller's alone, without Buffer's own `slice`. */
+/** Returns the same bytes as a plain Uint8Array. Only the caller owns them. */
 const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 
 export class LmdbReader implements KvReader, Disposable {
@@ -100,14 +100,14 @@ export class LmdbReader implements KvReader, Disposable {
   }
 }
 
-/** A snapshot of what is committed now. */
+/** Creates a snapshot of all committed rows. */
 export function snapshotOf(root: Root, tables: Tables, usage: Usage): LmdbReader {
   requireUsable(usage)
   root.resetReadTxn()
   return new LmdbReader(tables, root.useReadTransaction(), usage)
 }
 
-/** Opens an environment with its tables; a reader makes neither. */
+/** Opens an environment with its tables. A reader creates neither. */
 export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer' | 'reader'): { root: Root; tables: Tables } {
   const root = open<Uint8Array, Uint8Array>({
     path: dir,

@@ -3,12 +3,12 @@ import { storeFault } from '../faults.ts'
 import { freeBytes } from '../freeSpace.ts'
 
 const fullCodes = /No space left|Disk quota exceeded|MDB_MAP_FULL/
-/** A write that ends in the middle of a page is reported as an I/O error; with less than this free it is for want of room. */
+/** LMDB reports a partly written page as an I/O error. With less than this free, the error counts as a full disk. */
 const roomBytes = 64 * 2 ** 20
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Plenty where the disk does not even say: then the error itself is all that is known. */
+/** Returns the free bytes on the disk; infinity when the query fails, so that the original error is reported. */
 export function roomIn(dir: string): number {
   try {
     return freeBytes(dir)
@@ -17,7 +17,7 @@ export function roomIn(dir: string): number {
   }
 }
 
-/** The fault that a failed call of the database is. Never throws: a disk that fails may fail to be asked as well. */
+/** Converts the error of a failed database call to a fault. Never throws, although the query for free space may fail too. */
 export function storeFailure(dir: string, error: unknown, room: number = roomIn(dir)): Fault {
   if (isFault(error)) return error
   const reason = reasonOf(error)

@@ -4,9 +4,7 @@ export type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
 const maxLeaf = 256
 
-/**
- * Rows in order of key, in leaves of bounded length. A version never changes: `edit` gives a new one that shares the untouched leaves.
- */
+/** Rows in key order, in leaves of bounded length. Immutable: `edit` creates a new version that shares the unchanged leaves. */
 export class SortedRows {
   static readonly empty: SortedRows = new SortedRows([])
   readonly #leaves: readonly (readonly Row[])[]
@@ -23,16 +21,16 @@ export class SortedRows {
     return find(this.#leaves, key)
   }
 
-  /** Rows with from ≤ key < to, ascending or descending. */
+  /** Iterates over rows with from ≤ key < to, ascending or descending. */
   range(from: Uint8Array | undefined, to: Uint8Array | undefined, reverse: boolean): Generator<Row> {
     return reverse ? descending(this.#leaves, from, to) : ascending(this.#leaves, from, to)
   }
 }
 
-/** A version in the making. */
+/** A new version during its construction. */
 export class SortedRowsEdit {
   readonly #leaves: (readonly Row[])[]
-  /** leaves that no finished version shares */
+  /** Leaves that no finished version shares. */
   readonly #own = new Set<readonly Row[]>()
 
   constructor(leaves: (readonly Row[])[]) {
@@ -61,7 +59,7 @@ export class SortedRowsEdit {
     if (leaf.length === 0) this.#leaves.splice(leafAt, 1)
   }
 
-  /** What has been written so far, as a version of its own. */
+  /** Returns the rows written so far as a separate version. */
   done(): SortedRows {
     this.#own.clear()
     return new SortedRows([...this.#leaves])
@@ -83,7 +81,7 @@ export class SortedRowsEdit {
   }
 }
 
-/** The first row whose key is not below. */
+/** Returns the index of the first row whose key is not below `key`. */
 function lowerBound(rows: readonly Row[], key: Uint8Array): number {
   let [low, high] = [0, rows.length]
   while (low < high) {
@@ -99,7 +97,7 @@ const hasKeyAt = (rows: readonly Row[], at: number, key: Uint8Array): boolean =>
   return row !== undefined && compareBytes(row.key, key) === 0
 }
 
-/** The last leaf that begins at or below the key; −1 when all begin above it. */
+/** Returns the index of the last leaf that begins at or below the key; −1 when all begin above it. */
 function leafOf(leaves: readonly (readonly Row[])[], key: Uint8Array): number {
   let [low, high] = [0, leaves.length]
   while (low < high) {
