@@ -237,7 +237,7 @@ class ChannelBatcher implements Batcher {
     this.#settling = undefined
     this.#account.begin(view.nonces)
     this.#filler.begin(view.safe)
-    this.#deps.log.info('posting', { after: view.safe.number, nonce: view.nonces.latest })
+    this.#deps.log.info('posting started', { after: view.safe.number, nonce: view.nonces.latest })
   }
 
   /**

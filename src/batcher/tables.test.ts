@@ -96,14 +96,14 @@ describe('batcher/cost', () => {
   })
 
   const limits = { maxCalldataBytes: 120_000, maxBlobsPerTransaction: 6 }
-  it('one blob and 10,000 bytes of calldata', () => {
+  it('computes the cost of one blob and of 10,000 bytes of calldata', () => {
     expect(carrierCosts(10_000, prices(10, 1), 0n, limits)).toEqual({
       calldata: (21_000n + 400_000n) * 10n * gwei,
       blobs: 21_000n * 10n * gwei + 131_072n * gwei,
     })
   })
 
-  it('seven blobs are two transactions', () => {
+  it('computes the cost of seven blobs in two transactions', () => {
     const { blobs, calldata } = carrierCosts(6 * 130_020 + 1, prices(1, 1), gwei, limits)
     expect(blobs).toBe(42_000n * 2n * gwei + 7n * 131_072n * gwei)
     expect(calldata).toBe((7n * 21_000n + 40n * 780_121n) * 2n * gwei)
@@ -131,7 +131,7 @@ describe('batcher/allowedForms', () => {
     [300, { span: true, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
     [9_399, { span: true, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
     [9_400, { span: false, blobs: true, brotli: true, maxRlpBytes: 80_000_000 }],
-  ])('at %s', (time, expected) => {
+  ])('allows the forms of the active forks at %s', (time, expected) => {
     expect(allowedForms({ schedule }, time, time, 600)).toEqual(expected)
   })
 
@@ -184,7 +184,7 @@ it.each([
   [1_500_000, { maxTransactionBytes: 10_075, maxBlockBytes: 66_000 }, 0.5],
   [2_000_000, { maxTransactionBytes: 150, maxBlockBytes: 2_000 }, 1],
   [9_000_000, { maxTransactionBytes: 150, maxBlockBytes: 2_000 }, 1],
-])('batcher/throttle: a backlog of %s bytes', (bytes, limits, ratio) => {
+])('batcher/throttle: returns the limits for a backlog of %s bytes', (bytes, limits, ratio) => {
   expect(throttleFor(bytes, 1_000_000)).toEqual(limits)
   expect(throttleRatio(limits)).toBe(ratio)
   expect(throttleFor(bytes, 0)).toBeUndefined()

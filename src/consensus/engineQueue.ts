@@ -258,7 +258,7 @@ export class EngineQueue implements UnsafeInbox {
     return this.#untilAnswered(signal, () => this.#calls.insertAgain(signal, task))
   }
 
-  /** Repeats the call until it succeeds, for callers without a reset of their own; checks the engine's heads in between. */
+  /** Repeats the call while it fails with ENGINE_LOST, for callers without a reset of their own; checks the engine's heads in between. */
   async #untilAnswered<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -40,7 +40,7 @@ export interface SafeHeadStore {
   last(): SafeHeadEntry | undefined
   /** Returns the record before this one. */
   before(entry: SafeHeadEntry): SafeHeadEntry | undefined
-  /** Appends records after the last one. The write is atomic and becomes durable. */
+  /** Appends records after the last one. The write is atomic and durable some time later. */
   append(entries: readonly SafeHeadEntry[]): void
   /** Removes all records after this one; all records when undefined. Durable. */
   dropAfter(entry: SafeHeadEntry | undefined): void
@@ -50,7 +50,7 @@ export interface SafeHeadStore {
 export interface OrderedTable {
   /** Returns the row with the greatest key ≤ this key, in lexicographic order. */
   floor(key: Uint8Array): { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
-  /** Removes the keys > `deleteAfter` (when given), then writes `puts`. The change is atomic and becomes durable. */
+  /** Removes the keys > `deleteAfter` (when given), then writes `puts`. The change is atomic and durable some time later. */
   write(change: {
     readonly deleteAfter?: Uint8Array
     readonly puts: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]

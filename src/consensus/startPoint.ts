@@ -65,10 +65,10 @@ async function pointAt(deps: StartDeps, ref: L2Ref, heads: Heads, signal: AbortS
   return { l1, systemConfig: await systemConfigAt(deps, l1.number, ref), safe }
 }
 
-/** Safe head from which derivation is repeated, and the last L1 block whose batches are already a part of it. */
+/** Safe head from which derivation is repeated, and the last L1 block whose batches are all judged for it. */
 type Base = { readonly ref: L2Ref; readonly accountedFor?: number }
 
-/** Returns the finalized head. If it has a record, all batches of the record's L1 block are a part of it. */
+/** Returns the finalized head. If it has a record, all batches of the record's L1 block are judged for it. */
 function finalizedBase({ store }: StartDeps, { finalized }: Heads): Base {
   let entry = store.last()
   while (entry && entry.safe.number > finalized.number) entry = store.before(entry)

@@ -86,7 +86,7 @@ it('consensus/waits: logs and counts the start, the deadline, a step and the end
   expect(waits.current).toEqual([])
   expect(await registry.metrics()).toContain('basalt_consensus_wait_seconds{reason="engine"} 0\n')
   expect(lines.map(({ level, msg, reason }) => [level, msg, reason])).toEqual([
-    ['debug', 'waiting', 'engine'],
+    ['debug', 'wait started', 'engine'],
     ['warn', 'long wait', 'engine'],
     ['warn', 'wait escalated', 'engine'],
     ['info', 'wait ended', 'engine'],

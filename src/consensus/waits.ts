@@ -102,7 +102,7 @@ export class Waits {
     const [sinceMs, startMs] = [clock.nowMs(), clock.elapsedMs()]
     const wait: Open = { sinceMs, startMs, failures: 0, fault: undefined, step: 'retry', takenMs: startMs, isOverdue: false }
     this.#open.set(reason, wait)
-    log.debug('waiting', { reason })
+    log.debug('wait started', { reason })
     return wait
   }
 

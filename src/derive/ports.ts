@@ -65,7 +65,7 @@ export type StartPoint = {
   readonly systemConfig: SystemConfig
   readonly safe: SafeHead
   /**
-   * Number of the last L1 block whose batches are already a part of the safe head. From Holocene on, batches in this block and before it are not
+   * Number of the last L1 block whose batches are all judged for the safe head. From Holocene on, batches in this block and before it are not
    * judged again: a batch that was dropped there (after a gap, or with its channel) could be valid on the current safe head. Absent when unknown.
    */
   readonly accountedFor?: number

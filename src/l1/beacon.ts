@@ -68,8 +68,8 @@ function listIn({ status, json }: HttpAnswer): readonly unknown[] | NoList {
 }
 
 /**
- * Returns whether the endpoint knows that the slot has no blobs: one method answers 'absent', and no method answers otherwise. 'refused' does not
- * prove it: an endpoint without all columns also refuses blobs that others have.
+ * Returns whether the endpoint knows that the slot has no blobs: one method answers 'absent', the other 'absent' or 'unsupported'. 'refused' does
+ * not prove it: an endpoint without all columns also refuses blobs that others have.
  */
 const isAbsent = (answers: readonly Answer[]): boolean =>
   answers.includes('absent') && answers.every((answer) => answer === 'absent' || answer === 'unsupported')

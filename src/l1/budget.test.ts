@@ -24,7 +24,7 @@ it.each([
   for (const { atMs } of sent) {
     expect(sent.filter((other) => other.atMs >= atMs && other.atMs < atMs + 1_000).length).toBeLessThanOrEqual(largest)
   }
-  // and wastes no time: the total time is the necessary one
+  // the total time is the minimum
   expect(sent.at(-1)?.atMs).toBeLessThanOrEqual(Math.ceil(all / perSecond) * 2_000)
 })
 

@@ -68,7 +68,7 @@ it.each([
   ['a lower block of its branch', ref(5), ref(4), 'behind'],
   ['a lower block of another branch', ref(5), ref(4, 1), 'new'],
   ['an unknown lower block', ref(5), ref(2), 'unknown'],
-] as const)('l1/heads: after a head %s is %s … %s', (_what, best, seen, place) => {
+] as const)('l1/heads: compares %s with the head', (_what, best, seen, place) => {
   expect(placeHead(best, seen, (number) => (number >= 3 ? hash(number) : undefined))).toBe(place)
 })
 

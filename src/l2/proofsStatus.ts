@@ -30,8 +30,8 @@ function latestIn(json: unknown): number | undefined {
 }
 
 /**
- * Asks an execution half over HTTP how far its proofs are.
- * @throws from each call: Fault PROOFS_NOT_RECORDED (fatal) when it has no such method, PROOFS_UNKNOWN (retry)
+ * Creates a function that reads the last block with recorded proofs from an execution half, over HTTP.
+ * @throws from each call: Fault PROOFS_NOT_RECORDED (fatal) when the method is unknown, PROOFS_UNKNOWN (retry)
  * @see base: `debug_proofsSyncStatus`, `{"earliest": number | null, "latest": number | null}`
  */
 export function createProofsStatus(deps: JsonHttpDeps, endpoint: ProofsEndpoint): (signal: AbortSignal) => Promise<RecordedProofs> {

@@ -215,7 +215,7 @@ describe('derive/spanBatch', () => {
   })
 })
 
-it('derive/channelLimits: grow tenfold with Fjord, by the time of the L1 block', () => {
+it('derive/channelLimits: grows the limits tenfold with Fjord, by the time of the L1 block', () => {
   const at = { ...config, schedule: { ...forksTo('ecotone'), fjord: 1012 } }
   expect([l1(0), l1(1)].map((block) => maxRlpBytes(at, block))).toEqual([10_000_000, 100_000_000])
   expect([l1(0), l1(1)].map((block) => maxBankBytes(at, block))).toEqual([100_000_000, 1_000_000_000])
