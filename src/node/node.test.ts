@@ -29,9 +29,7 @@ const config: RollupConfig = {
 const nowhere = 'http://127.0.0.1:9'
 const l1At = (url: string) => ({ rpcUrls: [url], beaconUrls: [url], pollMs: 1_000 })
 const host = '127.0.0.1'
-const listenOn = (http: number, rollup: number) => ({
-  ...{ http: { host, port: http }, rollup: { host, port: rollup }, health: { host, port: 0 } },
-})
+const listenOn = (http: number, rollup: number) => ({ http: { host, port: http }, rollup: { host, port: rollup } })
 let dirs = 0
 const optionsOf = (changes: Partial<NodeOptions>): NodeOptions => ({
   ...{ mode: 'all', config, genesis: () => small, datadir: join(base, String(dirs++)), version: '1.2.3', l1: l1At(nowhere) },
@@ -103,7 +101,8 @@ async function startBeforeBeryl(l1Url: string, log = silentLog): Promise<Node> {
   const { config: own, genesis } = recorded
   const beryl = own.genesis.l2TimeSec + 10 * own.blockTimeSec + 1
   const planned = { ...own, schedule: { ...own.schedule, beryl } }
-  return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1: l1At(l1Url) }))
+  const listen = { ...listenOn(0, 0), health: { host, port: 0 } }
+  return startNode({ ...deps, log }, optionsOf({ config: planned, genesis: () => genesis, l1: l1At(l1Url), listen }))
 }
 
 it('node: before a fork without rules here it stops deriving, serves what it has, is not ready and says why (UNSUPPORTED_FORK)', async () => {
