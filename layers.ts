@@ -369,3 +369,6 @@ export const synchronous: readonly string[] = ['evm', 'trie', 'state', 'derive']
 
 /** Longest source file, in lines. */
 export const maxLinesPerFile = 400
+
+/** Most source files directly in one folder, tests not counted. */
+export const maxFilesPerFolder = 40

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { createScanner, SyntaxKind } from 'typescript/unstable/ast'
 import { describe, expect, it } from 'vitest'
-import { maxLinesPerFile, modules, synchronous } from '../layers.ts'
+import { maxFilesPerFolder, maxLinesPerFile, modules, synchronous } from '../layers.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -102,6 +102,15 @@ describe('architecture', () => {
     const imported = new Set(files.flatMap((file) => scan(readFileSync(join(root, file), 'utf8')).imports))
     const listed = Object.entries(modules).flatMap(([name, { public: names }]) => names.map((path) => `#${name}/${path}`))
     expect(listed.filter((specifier) => !imported.has(specifier))).toEqual([])
+  })
+
+  it(`no folder has more than ${maxFilesPerFolder} source files directly in it`, () => {
+    const count = new Map<string, number>()
+    for (const file of ['src', 'bench', 'e2e', 'scripts', 'test/harness'].flatMap(sourceFiles)) {
+      const folder = dirname(file)
+      if (!file.endsWith('.test.ts')) count.set(folder, (count.get(folder) ?? 0) + 1)
+    }
+    expect([...count].filter(([, files]) => files > maxFilesPerFolder)).toEqual([])
   })
 
   it('the core is synchronous', () => {

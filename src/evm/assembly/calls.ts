@@ -46,9 +46,9 @@ import {
   exitPrecompile,
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm, warmAccountOf } from './state'
+import { accountAt, accountOf, checkpoint, hasNoCode, isEmpty, isLoaded, isWarm, transfer, warm, warmAccountOf } from './state/state'
 import { queueEnter, queueLeave } from './trace'
-import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word'
+import { compare, copyWord, isZero, setSmall, toU32Clamped } from './word/word'
 import { pushAddress } from './addresses'
 
 const zeroWord: usize = memory.data(32)

@@ -1,5 +1,5 @@
 import { opPushLong, opPushNegative, opPushShort, opPushWord } from './internal'
-import { copyWord } from './word'
+import { copyWord } from './word/word'
 
 /**
  * Stack of constants during translation: words that the code pushed and no opcode has used yet. Their values are known, so they can be folded, serve

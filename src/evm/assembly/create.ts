@@ -41,10 +41,10 @@ import {
 } from './layout'
 import { keccak256 } from './keccak'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountAt, accountOf, checkpoint, create as createAccount, hasNoCode, hasOldStorage, isLoaded, setNonce, transfer, warm } from './state'
+import { accountAt, accountOf, checkpoint, create as createAccount, hasNoCode, hasOldStorage, isLoaded, setNonce, transfer, warm } from './state/state'
 import { kindCreate as toldCreate, kindCreate2 as toldCreate2 } from '../wasm/traceLayout'
 import { queueEnter, queueLeave } from './trace'
-import { compare, copyWord, setSmall, storeBig, toU32Clamped } from './word'
+import { compare, copyWord, setSmall, storeBig, toU32Clamped } from './word/word'
 
 /** Buffer of 0xff ‖ address ‖ salt ‖ hash of the initcode, or of the RLP of address and nonce. */
 const preimage: usize = memory.data(96)

@@ -15,10 +15,10 @@ import {
   exitAccount,
 } from './layout'
 import { expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, setBalance, transfer, warm, warmAccountOf } from './state'
+import { accountOf, addLog, destroy, isCreatedNow, isEmpty, isLoaded, setBalance, transfer, warm, warmAccountOf } from './state/state'
 import { kindSelfdestruct } from '../wasm/traceLayout'
 import { queueEnter, queueLeave } from './trace'
-import { copyWord, isZero, toU32Clamped } from './word'
+import { copyWord, isZero, toU32Clamped } from './word/word'
 
 /** Pays for and expands the memory range of two words, plus `extra` gas. Returns false when the gas does not suffice. */
 function payRange(frame: usize, offset: usize, size: usize, extra: u64): bool {

@@ -5,8 +5,8 @@ import { charge, gasLeft } from './gas'
 import { queueLeave } from './trace'
 import { frameCheckpoint, frameGasGiven, frameKind, frameRefundBefore, frameSelf, frameSp, gasCodeByte, kindCreate, maxCodeSize, switched } from './internal'
 import { keccak256 } from './keccak'
-import { revertTo, setCodeHash } from './state'
-import { setSmall } from './word'
+import { revertTo, setCodeHash } from './state/state'
+import { setSmall } from './word/word'
 
 const hash: usize = memory.data(32)
 

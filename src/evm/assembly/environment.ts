@@ -19,8 +19,8 @@ import {
   returnBase,
 } from './layout'
 import { copyPadded, expandMemory, memoryCost, rangeEnd, unpayable } from './memory'
-import { accountOf, hasNoCode, isEmpty, isLoaded, warm, warmAccountOf } from './state'
-import { copyWord, loadBig, setSmall, toU32Clamped, zero } from './word'
+import { accountOf, hasNoCode, isEmpty, isLoaded, warm, warmAccountOf } from './state/state'
+import { copyWord, loadBig, setSmall, toU32Clamped, zero } from './word/word'
 
 let accessed: i32 = goOn
 let accessPrice: u64 = 0

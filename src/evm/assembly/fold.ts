@@ -1,13 +1,14 @@
+import * as OP from './opcode'
 import { countGas } from './blocks'
 import { constantCount, dropConstants, topConstant, topIsAtMost } from './constants'
 import { gasExpByte } from './internal'
-import { add, and, eq, exp, exponentBytes, gt, iszero, lt, mul, not, or, shl, shr, sub, xor } from './word'
+import { add, and, eq, exp, exponentBytes, gt, iszero, lt, mul, not, or, shl, shr, sub, xor } from './word/word'
 
 /** Executes an opcode during translation when all its operands are constants. @returns whether it was executed */
 export function foldConstants(opcode: u32): bool {
   const top = topConstant()
-  if (opcode === 0x15 || opcode === 0x19) {
-    if (opcode === 0x15) iszero(top)
+  if (opcode === OP.ISZERO || opcode === OP.NOT) {
+    if (opcode === OP.ISZERO) iszero(top)
     else not(top)
     return true
   }
@@ -18,43 +19,43 @@ export function foldConstants(opcode: u32): bool {
 
 function foldTwo(opcode: u32, top: usize): bool {
   switch (opcode) {
-    case 0x01:
+    case OP.ADD:
       add(top)
       return true
-    case 0x02:
+    case OP.MUL:
       mul(top)
       return true
-    case 0x03:
+    case OP.SUB:
       sub(top)
       return true
-    case 0x0a:
+    case OP.EXP:
       // other powers are slow, and code that is only loaded does not pay for them
       if (!topIsAtMost(2) || load<u64>(top) !== 2) return false
       countGas(<u32>gasExpByte * exponentBytes(top))
       exp(top)
       return true
-    case 0x10:
+    case OP.LT:
       lt(top)
       return true
-    case 0x11:
+    case OP.GT:
       gt(top)
       return true
-    case 0x14:
+    case OP.EQ:
       eq(top)
       return true
-    case 0x16:
+    case OP.AND:
       and(top)
       return true
-    case 0x17:
+    case OP.OR:
       or(top)
       return true
-    case 0x18:
+    case OP.XOR:
       xor(top)
       return true
-    case 0x1b:
+    case OP.SHL:
       shl(top)
       return true
-    case 0x1c:
+    case OP.SHR:
       shr(top)
       return true
   }

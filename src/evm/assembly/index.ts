@@ -58,7 +58,7 @@ export {
   tableBytes,
   warm,
   warmSlot,
-} from './state'
+} from './state/state'
 
 /** Selects the rules of the session's fork: the opcode table and the code translated under these rules. */
 export function openCodes(): void {

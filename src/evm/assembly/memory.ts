@@ -1,6 +1,6 @@
 import { frameMemory, frameMemorySize } from './internal'
 import { ctxMemoryHigh } from './layout'
-import { toU32Clamped } from './word'
+import { toU32Clamped } from './word/word'
 
 /** Largest EVM memory. More costs at least 2^42 gas, so it always ends as out of gas. */
 const maxMemoryBytes: u64 = 0x70000000

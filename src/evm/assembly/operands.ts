@@ -2,8 +2,8 @@ import { distanceOf, translateFrom } from './code'
 import { charge } from './gas'
 import { frameCode, frameIp, frameStream, opJumpTo, switched } from './internal'
 import { expandMemory, memoryCost, unpayable } from './memory'
-import { addTo, toU32Clamped } from './word'
-import { setLimbs } from './wordCompare'
+import { addTo, toU32Clamped } from './word/word'
+import { setLimbs } from './word/compare'
 
 /** Returns the address of the block that the jump target at `sp` names; 0 when there is no JUMPDEST. */
 export function jumpTarget(frame: usize, stream: usize, sp: usize): usize {

@@ -1,3 +1,4 @@
+import * as OP from './opcode'
 import { call, exitToPrecompile, callKindCall, callKindCallcode, callKindDelegate, callKindStatic } from './calls'
 import { create } from './create'
 import { pushAddress } from './addresses'
@@ -12,9 +13,9 @@ import * as operands from './operands'
 import { droppedBy, operate } from './slow'
 import * as storage from './storage'
 import { step, stopsAtSteps, takeQueued } from './trace'
-import * as word from './word'
-import { subtract } from './wordAdd'
-import { below } from './wordCompare'
+import * as word from './word/word'
+import { subtract } from './word/add'
+import { below } from './word/compare'
 
 /** Handles a slice that is used up at the head of a block. @returns how the frame ends for lack of gas, or the exit for an interrupt check */
 function endSlice(cost: u64): i32 {
@@ -64,17 +65,17 @@ function runFrame(frame: usize): i32 {
 
   for (;;) {
     switch (<u32>load<u16>(ip)) {
-      case 0x00: status = effects.stop(); break
-      case 0x01: word.add(sp); sp -= 32; ip += 2; continue
-      case 0x02: word.mul(sp); sp -= 32; ip += 2; continue
-      case 0x03: word.sub(sp); sp -= 32; ip += 2; continue
-      case 0x04: word.div(sp); sp -= 32; ip += 2; continue
-      case 0x05: word.sdiv(sp); sp -= 32; ip += 2; continue
-      case 0x06: word.mod(sp); sp -= 32; ip += 2; continue
-      case 0x07: word.smod(sp); sp -= 32; ip += 2; continue
-      case 0x08: word.addmod(sp); sp -= 64; ip += 2; continue
-      case 0x09: word.mulmod(sp); sp -= 64; ip += 2; continue
-      case 0x0a: {
+      case OP.STOP: status = effects.stop(); break
+      case OP.ADD: word.add(sp); sp -= 32; ip += 2; continue
+      case OP.MUL: word.mul(sp); sp -= 32; ip += 2; continue
+      case OP.SUB: word.sub(sp); sp -= 32; ip += 2; continue
+      case OP.DIV: word.div(sp); sp -= 32; ip += 2; continue
+      case OP.SDIV: word.sdiv(sp); sp -= 32; ip += 2; continue
+      case OP.MOD: word.mod(sp); sp -= 32; ip += 2; continue
+      case OP.SMOD: word.smod(sp); sp -= 32; ip += 2; continue
+      case OP.ADDMOD: word.addmod(sp); sp -= 64; ip += 2; continue
+      case OP.MULMOD: word.mulmod(sp); sp -= 64; ip += 2; continue
+      case OP.EXP: {
         const price = op.gasExpByte * <u64>word.exponentBytes(sp)
         if (price > gas) {
           store<u64>(at.ctxGas, gas)
@@ -89,23 +90,23 @@ function runFrame(frame: usize): i32 {
         ip += 2
         continue
       }
-      case 0x0b: word.signextend(sp); sp -= 32; ip += 2; continue
-      case 0x10: word.lt(sp); sp -= 32; ip += 2; continue
-      case 0x11: word.gt(sp); sp -= 32; ip += 2; continue
-      case 0x12: word.slt(sp); sp -= 32; ip += 2; continue
-      case 0x13: word.sgt(sp); sp -= 32; ip += 2; continue
-      case 0x14: word.eq(sp); sp -= 32; ip += 2; continue
-      case 0x15: word.iszero(sp); ip += 2; continue
-      case 0x16: word.and(sp); sp -= 32; ip += 2; continue
-      case 0x17: word.or(sp); sp -= 32; ip += 2; continue
-      case 0x18: word.xor(sp); sp -= 32; ip += 2; continue
-      case 0x19: word.not(sp); ip += 2; continue
-      case 0x1a: word.byte(sp); sp -= 32; ip += 2; continue
-      case 0x1b: word.shl(sp); sp -= 32; ip += 2; continue
-      case 0x1c: word.shr(sp); sp -= 32; ip += 2; continue
-      case 0x1d: word.sar(sp); sp -= 32; ip += 2; continue
-      case 0x1e: word.clz(sp); ip += 2; continue
-      case 0x20:
+      case OP.SIGNEXTEND: word.signextend(sp); sp -= 32; ip += 2; continue
+      case OP.LT: word.lt(sp); sp -= 32; ip += 2; continue
+      case OP.GT: word.gt(sp); sp -= 32; ip += 2; continue
+      case OP.SLT: word.slt(sp); sp -= 32; ip += 2; continue
+      case OP.SGT: word.sgt(sp); sp -= 32; ip += 2; continue
+      case OP.EQ: word.eq(sp); sp -= 32; ip += 2; continue
+      case OP.ISZERO: word.iszero(sp); ip += 2; continue
+      case OP.AND: word.and(sp); sp -= 32; ip += 2; continue
+      case OP.OR: word.or(sp); sp -= 32; ip += 2; continue
+      case OP.XOR: word.xor(sp); sp -= 32; ip += 2; continue
+      case OP.NOT: word.not(sp); ip += 2; continue
+      case OP.BYTE: word.byte(sp); sp -= 32; ip += 2; continue
+      case OP.SHL: word.shl(sp); sp -= 32; ip += 2; continue
+      case OP.SHR: word.shr(sp); sp -= 32; ip += 2; continue
+      case OP.SAR: word.sar(sp); sp -= 32; ip += 2; continue
+      case OP.CLZ: word.clz(sp); ip += 2; continue
+      case OP.KECCAK256:
         store<u64>(at.ctxGas, gas)
         status = effects.keccak(frame, sp)
         gas = load<u64>(at.ctxGas)
@@ -117,26 +118,26 @@ function runFrame(frame: usize): i32 {
         gas = load<u64>(at.ctxGas)
         status = at.exitFuel
         break
-      case 0x30: sp += 32; pushAddress(sp, <usize>load<u32>(frame, op.frameSelf)); ip += 2; continue
-      case 0x32: sp += 32; word.copyWord(sp, at.ctxOrigin); ip += 2; continue
-      case 0x33: sp += 32; word.copyWord(sp, frame + op.frameCaller); ip += 2; continue
-      case 0x34: sp += 32; word.copyWord(sp, frame + op.frameValue); ip += 2; continue
-      case 0x35: environment.calldataload(frame, sp); ip += 2; continue
-      case 0x36: sp += 32; word.setSmall(sp, <u64>load<u32>(frame, op.frameInputSize)); ip += 2; continue
-      case 0x3a: sp += 32; word.copyWord(sp, at.ctxGasPrice); ip += 2; continue
-      case 0x3d: sp += 32; word.setSmall(sp, <u64>load<u32>(at.ctxReturnSize)); ip += 2; continue
-      case 0x41: sp += 32; word.copyWord(sp, at.ctxBeneficiary); ip += 2; continue
-      case 0x42: sp += 32; word.copyWord(sp, at.ctxTimestamp); ip += 2; continue
-      case 0x43: sp += 32; word.copyWord(sp, at.ctxNumber); ip += 2; continue
-      case 0x44: sp += 32; word.copyWord(sp, at.ctxPrevRandao); ip += 2; continue
-      case 0x45: sp += 32; word.copyWord(sp, at.ctxGasLimit); ip += 2; continue
-      case 0x46: sp += 32; word.copyWord(sp, at.ctxChainId); ip += 2; continue
-      case 0x48: sp += 32; word.copyWord(sp, at.ctxBaseFee); ip += 2; continue
-      case 0x4a: sp += 32; word.copyWord(sp, at.ctxBlobBaseFee); ip += 2; continue
-      case 0x47: sp += 32; word.copyWord(sp, <usize>load<u32>(frame, op.frameSelf) + at.accountBalance); ip += 2; continue
-      case 0x49: environment.blobhash(sp); ip += 2; continue
-      case 0x50: sp -= 32; ip += 2; continue
-      case 0x51: {
+      case OP.ADDRESS: sp += 32; pushAddress(sp, <usize>load<u32>(frame, op.frameSelf)); ip += 2; continue
+      case OP.ORIGIN: sp += 32; word.copyWord(sp, at.ctxOrigin); ip += 2; continue
+      case OP.CALLER: sp += 32; word.copyWord(sp, frame + op.frameCaller); ip += 2; continue
+      case OP.CALLVALUE: sp += 32; word.copyWord(sp, frame + op.frameValue); ip += 2; continue
+      case OP.CALLDATALOAD: environment.calldataload(frame, sp); ip += 2; continue
+      case OP.CALLDATASIZE: sp += 32; word.setSmall(sp, <u64>load<u32>(frame, op.frameInputSize)); ip += 2; continue
+      case OP.GASPRICE: sp += 32; word.copyWord(sp, at.ctxGasPrice); ip += 2; continue
+      case OP.RETURNDATASIZE: sp += 32; word.setSmall(sp, <u64>load<u32>(at.ctxReturnSize)); ip += 2; continue
+      case OP.COINBASE: sp += 32; word.copyWord(sp, at.ctxBeneficiary); ip += 2; continue
+      case OP.TIMESTAMP: sp += 32; word.copyWord(sp, at.ctxTimestamp); ip += 2; continue
+      case OP.NUMBER: sp += 32; word.copyWord(sp, at.ctxNumber); ip += 2; continue
+      case OP.PREVRANDAO: sp += 32; word.copyWord(sp, at.ctxPrevRandao); ip += 2; continue
+      case OP.GASLIMIT: sp += 32; word.copyWord(sp, at.ctxGasLimit); ip += 2; continue
+      case OP.CHAINID: sp += 32; word.copyWord(sp, at.ctxChainId); ip += 2; continue
+      case OP.BASEFEE: sp += 32; word.copyWord(sp, at.ctxBaseFee); ip += 2; continue
+      case OP.BLOBBASEFEE: sp += 32; word.copyWord(sp, at.ctxBlobBaseFee); ip += 2; continue
+      case OP.SELFBALANCE: sp += 32; word.copyWord(sp, <usize>load<u32>(frame, op.frameSelf) + at.accountBalance); ip += 2; continue
+      case OP.BLOBHASH: environment.blobhash(sp); ip += 2; continue
+      case OP.POP: sp -= 32; ip += 2; continue
+      case OP.MLOAD: {
         const offset = word.toU32Clamped(sp)
         if (<u64>offset + 32 > <u64>memorySize) {
           store<u64>(at.ctxGas, gas)
@@ -151,7 +152,7 @@ function runFrame(frame: usize): i32 {
         ip += 2
         continue
       }
-      case 0x52: {
+      case OP.MSTORE: {
         const offset = word.toU32Clamped(sp)
         if (<u64>offset + 32 > <u64>memorySize) {
           store<u64>(at.ctxGas, gas)
@@ -167,7 +168,7 @@ function runFrame(frame: usize): i32 {
         ip += 2
         continue
       }
-      case 0x53: {
+      case OP.MSTORE8: {
         const offset = word.toU32Clamped(sp)
         if (<u64>offset + 1 > <u64>memorySize) {
           store<u64>(at.ctxGas, gas)
@@ -183,56 +184,56 @@ function runFrame(frame: usize): i32 {
         ip += 2
         continue
       }
-      case 0x54:
+      case OP.SLOAD:
         store<u64>(at.ctxGas, gas); status = storage.sload(frame, sp); gas = load<u64>(at.ctxGas)
         if (status !== op.goOn) break; ip += 2; continue
-      case 0x56: ip = operands.jumpTarget(frame, stream, sp); sp -= 32; if (ip !== 0) continue; status = op.frameEnds + at.endedInvalidJump; break
-      case 0x57:
+      case OP.JUMP: ip = operands.jumpTarget(frame, stream, sp); sp -= 32; if (ip !== 0) continue; status = op.frameEnds + at.endedInvalidJump; break
+      case OP.JUMPI:
         if (word.isZero(sp - 32)) ip += 2; else ip = operands.jumpTarget(frame, stream, sp); sp -= 64
         if (ip !== 0) continue; status = op.frameEnds + at.endedInvalidJump; break
-      case 0x59: sp += 32; word.setSmall(sp, <u64>memorySize); ip += 2; continue
-      case 0x5c: storage.tload(frame, sp); ip += 2; continue
-      case 0x80: word.copyWord(sp + 32, sp); sp += 32; ip += 2; continue
-      case 0x81: word.copyWord(sp + 32, sp - 32); sp += 32; ip += 2; continue
-      case 0x82: word.copyWord(sp + 32, sp - 64); sp += 32; ip += 2; continue
-      case 0x83: word.copyWord(sp + 32, sp - 96); sp += 32; ip += 2; continue
-      case 0x84: word.copyWord(sp + 32, sp - 128); sp += 32; ip += 2; continue
-      case 0x85: word.copyWord(sp + 32, sp - 160); sp += 32; ip += 2; continue
-      case 0x86: word.copyWord(sp + 32, sp - 192); sp += 32; ip += 2; continue
-      case 0x87: word.copyWord(sp + 32, sp - 224); sp += 32; ip += 2; continue
-      case 0x88: word.copyWord(sp + 32, sp - 256); sp += 32; ip += 2; continue
-      case 0x89: word.copyWord(sp + 32, sp - 288); sp += 32; ip += 2; continue
-      case 0x8a: word.copyWord(sp + 32, sp - 320); sp += 32; ip += 2; continue
-      case 0x8b: word.copyWord(sp + 32, sp - 352); sp += 32; ip += 2; continue
-      case 0x8c: word.copyWord(sp + 32, sp - 384); sp += 32; ip += 2; continue
-      case 0x8d: word.copyWord(sp + 32, sp - 416); sp += 32; ip += 2; continue
-      case 0x8e: word.copyWord(sp + 32, sp - 448); sp += 32; ip += 2; continue
-      case 0x8f: word.copyWord(sp + 32, sp - 480); sp += 32; ip += 2; continue
-      case 0x90: word.swapWords(sp, sp - 32); ip += 2; continue
-      case 0x91: word.swapWords(sp, sp - 64); ip += 2; continue
-      case 0x92: word.swapWords(sp, sp - 96); ip += 2; continue
-      case 0x93: word.swapWords(sp, sp - 128); ip += 2; continue
-      case 0x94: word.swapWords(sp, sp - 160); ip += 2; continue
-      case 0x95: word.swapWords(sp, sp - 192); ip += 2; continue
-      case 0x96: word.swapWords(sp, sp - 224); ip += 2; continue
-      case 0x97: word.swapWords(sp, sp - 256); ip += 2; continue
-      case 0x98: word.swapWords(sp, sp - 288); ip += 2; continue
-      case 0x99: word.swapWords(sp, sp - 320); ip += 2; continue
-      case 0x9a: word.swapWords(sp, sp - 352); ip += 2; continue
-      case 0x9b: word.swapWords(sp, sp - 384); ip += 2; continue
-      case 0x9c: word.swapWords(sp, sp - 416); ip += 2; continue
-      case 0x9d: word.swapWords(sp, sp - 448); ip += 2; continue
-      case 0x9e: word.swapWords(sp, sp - 480); ip += 2; continue
-      case 0x9f: word.swapWords(sp, sp - 512); ip += 2; continue
-      case 0xf0: store<u64>(at.ctxGas, gas); status = create(frame, sp, false, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xf1: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindCall, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xf2: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindCallcode, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xf4: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindDelegate, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xfa: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindStatic, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xf5: store<u64>(at.ctxGas, gas); status = create(frame, sp, true, ip + 2); gas = load<u64>(at.ctxGas); break
-      case 0xf3: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedSuccess); gas = load<u64>(at.ctxGas); break
-      case 0xfd: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedRevert); gas = load<u64>(at.ctxGas); break
-      case 0xff: store<u64>(at.ctxGas, gas); status = effects.selfdestruct(frame, sp); gas = load<u64>(at.ctxGas); if (status !== op.goOn) break; ip += 2; if (!isDefined(TRACED)) continue; status = at.exitSteps; break
+      case OP.MSIZE: sp += 32; word.setSmall(sp, <u64>memorySize); ip += 2; continue
+      case OP.TLOAD: storage.tload(frame, sp); ip += 2; continue
+      case OP.DUP1: word.copyWord(sp + 32, sp); sp += 32; ip += 2; continue
+      case OP.DUP2: word.copyWord(sp + 32, sp - 32); sp += 32; ip += 2; continue
+      case OP.DUP3: word.copyWord(sp + 32, sp - 64); sp += 32; ip += 2; continue
+      case OP.DUP4: word.copyWord(sp + 32, sp - 96); sp += 32; ip += 2; continue
+      case OP.DUP5: word.copyWord(sp + 32, sp - 128); sp += 32; ip += 2; continue
+      case OP.DUP6: word.copyWord(sp + 32, sp - 160); sp += 32; ip += 2; continue
+      case OP.DUP7: word.copyWord(sp + 32, sp - 192); sp += 32; ip += 2; continue
+      case OP.DUP8: word.copyWord(sp + 32, sp - 224); sp += 32; ip += 2; continue
+      case OP.DUP9: word.copyWord(sp + 32, sp - 256); sp += 32; ip += 2; continue
+      case OP.DUP10: word.copyWord(sp + 32, sp - 288); sp += 32; ip += 2; continue
+      case OP.DUP11: word.copyWord(sp + 32, sp - 320); sp += 32; ip += 2; continue
+      case OP.DUP12: word.copyWord(sp + 32, sp - 352); sp += 32; ip += 2; continue
+      case OP.DUP13: word.copyWord(sp + 32, sp - 384); sp += 32; ip += 2; continue
+      case OP.DUP14: word.copyWord(sp + 32, sp - 416); sp += 32; ip += 2; continue
+      case OP.DUP15: word.copyWord(sp + 32, sp - 448); sp += 32; ip += 2; continue
+      case OP.DUP16: word.copyWord(sp + 32, sp - 480); sp += 32; ip += 2; continue
+      case OP.SWAP1: word.swapWords(sp, sp - 32); ip += 2; continue
+      case OP.SWAP2: word.swapWords(sp, sp - 64); ip += 2; continue
+      case OP.SWAP3: word.swapWords(sp, sp - 96); ip += 2; continue
+      case OP.SWAP4: word.swapWords(sp, sp - 128); ip += 2; continue
+      case OP.SWAP5: word.swapWords(sp, sp - 160); ip += 2; continue
+      case OP.SWAP6: word.swapWords(sp, sp - 192); ip += 2; continue
+      case OP.SWAP7: word.swapWords(sp, sp - 224); ip += 2; continue
+      case OP.SWAP8: word.swapWords(sp, sp - 256); ip += 2; continue
+      case OP.SWAP9: word.swapWords(sp, sp - 288); ip += 2; continue
+      case OP.SWAP10: word.swapWords(sp, sp - 320); ip += 2; continue
+      case OP.SWAP11: word.swapWords(sp, sp - 352); ip += 2; continue
+      case OP.SWAP12: word.swapWords(sp, sp - 384); ip += 2; continue
+      case OP.SWAP13: word.swapWords(sp, sp - 416); ip += 2; continue
+      case OP.SWAP14: word.swapWords(sp, sp - 448); ip += 2; continue
+      case OP.SWAP15: word.swapWords(sp, sp - 480); ip += 2; continue
+      case OP.SWAP16: word.swapWords(sp, sp - 512); ip += 2; continue
+      case OP.CREATE: store<u64>(at.ctxGas, gas); status = create(frame, sp, false, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.CALL: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindCall, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.CALLCODE: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindCallcode, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.DELEGATECALL: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindDelegate, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.STATICCALL: store<u64>(at.ctxGas, gas); status = call(frame, sp, callKindStatic, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.CREATE2: store<u64>(at.ctxGas, gas); status = create(frame, sp, true, ip + 2); gas = load<u64>(at.ctxGas); break
+      case OP.RETURN: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedSuccess); gas = load<u64>(at.ctxGas); break
+      case OP.REVERT: store<u64>(at.ctxGas, gas); status = effects.endWith(frame, sp, at.endedRevert); gas = load<u64>(at.ctxGas); break
+      case OP.SELFDESTRUCT: store<u64>(at.ctxGas, gas); status = effects.selfdestruct(frame, sp); gas = load<u64>(at.ctxGas); if (status !== op.goOn) break; ip += 2; if (!isDefined(TRACED)) continue; status = at.exitSteps; break
       case op.opBlock: {
         const cost = <u64>load<u32>(ip, 6)
         const depth = <u32>(sp - floor)
@@ -316,8 +317,8 @@ function runFrame(frame: usize): i32 {
       case op.opContinue: status = op.wantsMore; break
       case op.opInvalidJump: status = op.frameEnds + at.endedInvalidJump; break
       case op.opDupAdd: word.addTo(sp, sp + 32 - <usize>load<u16>(ip, 2)); ip += 4; continue
-      case 0x31: case 0x37: case 0x39: case 0x3b: case 0x3c: case 0x3e: case 0x3f: case 0x40: case 0x5d: case 0x5e:
-      case 0xa0: case 0xa1: case 0xa2: case 0xa3: case 0xa4: {
+      case OP.BALANCE: case OP.CALLDATACOPY: case OP.CODECOPY: case OP.EXTCODESIZE: case OP.EXTCODECOPY: case OP.RETURNDATACOPY: case OP.EXTCODEHASH: case OP.BLOCKHASH: case OP.TSTORE: case OP.MCOPY:
+      case OP.LOG0: case OP.LOG1: case OP.LOG2: case OP.LOG3: case OP.LOG4: {
         const opcode = <u32>load<u16>(ip)
         store<u64>(at.ctxGas, gas)
         status = operate(opcode, frame, sp)

@@ -1,3 +1,4 @@
+import * as OP from './opcode'
 import { log } from './effects'
 import * as environment from './environment'
 import { goOn } from './internal'
@@ -16,26 +17,26 @@ export function droppedBy(opcode: u32): usize {
  */
 export function operate(opcode: u32, frame: usize, sp: usize): i32 {
   switch (opcode) {
-    case 0x31:
+    case OP.BALANCE:
       return environment.balance(sp)
-    case 0x37:
+    case OP.CALLDATACOPY:
       return environment.calldatacopy(frame, sp)
-    case 0x39:
+    case OP.CODECOPY:
       return environment.codecopy(frame, sp)
-    case 0x3b:
+    case OP.EXTCODESIZE:
       return environment.extcodesize(sp)
-    case 0x3c:
+    case OP.EXTCODECOPY:
       return environment.extcodecopy(frame, sp)
-    case 0x3e:
+    case OP.RETURNDATACOPY:
       return environment.returndatacopy(frame, sp)
-    case 0x3f:
+    case OP.EXTCODEHASH:
       return environment.extcodehash(sp)
-    case 0x40:
+    case OP.BLOCKHASH:
       return environment.blockhash(sp)
-    case 0x5d:
+    case OP.TSTORE:
       return tstore(frame, sp)
-    case 0x5e:
+    case OP.MCOPY:
       return environment.mcopy(frame, sp)
   }
-  return opcode >= 0xa0 ? log(frame, sp, opcode - 0xa0) : goOn
+  return opcode >= OP.LOG0 ? log(frame, sp, opcode - OP.LOG0) : goOn
 }

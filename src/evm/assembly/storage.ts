@@ -13,8 +13,8 @@ import {
   refundStoreClear,
 } from './internal'
 import { ctxRefund, endedOutOfGas, endedWriteProtection, exitSlot, slotOriginal, slotValue } from './layout'
-import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot, warmSlotOf } from './state'
-import { copyWord, equal, isZero, zero } from './word'
+import { freshen, isSlotLoaded, isSlotWarm, setSlot, setTransient, slotOf, transientOf, warmSlot, warmSlotOf } from './state/state'
+import { copyWord, equal, isZero, zero } from './word/word'
 
 /** Executes SLOAD. Requests a slot from the view only after checking that the gas suffices. */
 export function sload(frame: usize, sp: usize): i32 {

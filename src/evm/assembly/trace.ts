@@ -48,7 +48,7 @@ import {
   stepsEnd,
 } from './layout'
 import { gasOf, noOpcode, rowOf } from './opcodes'
-import { copyWord } from './word'
+import { copyWord } from './word/word'
 
 /** Reports of the traced build to its host; see ../wasm/traceLayout.ts. The plain build contains none of this. */
 

@@ -1,3 +1,4 @@
+import * as OP from './opcode'
 import { beginBlock, blockAt, countOpcode, endBlock, wantRest } from './blocks'
 import { clearConstants, constantCount, dropConstants, isShort, maxConstants, pushConstant, topConstant, topIsAtMost, writeConstants } from './constants'
 import { foldConstants } from './fold'
@@ -5,7 +6,7 @@ import * as op from './internal'
 import { chunkOpcodes, targetAt } from './jumps'
 import { noOpcode, rowOf } from './opcodes'
 import { addStub, clearStubs, writeStubs } from './stubs'
-import { copyWord, readBytes, setSmall } from './word'
+import { copyWord, readBytes, setSmall } from './word/word'
 
 /**
  * Translates a code into its instruction stream: basic blocks that are charged and checked at once, folded constants, resolved constant jumps, and
@@ -49,9 +50,9 @@ export function translate(code: usize, size: u32, table: usize, stream: usize, e
   let isDead = false
   for (let opcodes: u32 = 0; pc < size && !isDead; opcodes++) {
     const opcode = <u32>load<u8>(code + pc)
-    if (opcodes === chunkOpcodes || (opcode === 0x5b && load<u32>(targetAt(jumps, pc)) !== nowhere)) break
+    if (opcodes === chunkOpcodes || (opcode === OP.JUMPDEST && load<u32>(targetAt(jumps, pc)) !== nowhere)) break
     isDead = translateOpcode(code, size, pc, opcode)
-    pc += opcode >= 0x60 && opcode <= 0x7f ? opcode - 0x5e : 1
+    pc += opcode >= OP.PUSH1 && opcode <= OP.PUSH32 ? opcode - 0x5e : 1
   }
   if (!isDead) leadOn(code, size, pc)
   endBlock()
@@ -76,10 +77,10 @@ function leadOn(code: usize, size: u32, pc: u32): void {
 /** Translates one opcode. @returns whether the next opcode is reachable only by a jump */
 function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
   const row = rowOf(opcode)
-  if (opcode === 0x5b || isDefined(TRACED)) {
+  if (opcode === OP.JUMPDEST || isDefined(TRACED)) {
     flush()
     endBlock()
-    if (opcode === 0x5b) store<u32>(targetAt(jumps, pc), <u32>(out - start))
+    if (opcode === OP.JUMPDEST) store<u32>(targetAt(jumps, pc), <u32>(out - start))
     if (isDefined(TRACED)) {
       emitWith32(op.opStep, pc)
       forget()
@@ -96,12 +97,12 @@ function translateOpcode(code: usize, size: u32, pc: u32, opcode: u32): bool {
     return true
   }
   countOpcode(row)
-  if (opcode >= 0x5f && opcode <= 0x7f) {
-    readBytes(room(), code + pc + 1, opcode - 0x5f)
+  if (opcode >= OP.PUSH0 && opcode <= OP.PUSH32) {
+    readBytes(room(), code + pc + 1, opcode - OP.PUSH0)
     return false
   }
-  if (opcode >= 0x80 && opcode <= 0x8f) duplicate(opcode - 0x7f)
-  else if (opcode >= 0x90 && opcode <= 0x9f) swap(opcode - 0x8f)
+  if (opcode >= OP.DUP1 && opcode <= OP.DUP16) duplicate(opcode - 0x7f)
+  else if (opcode >= OP.SWAP1 && opcode <= OP.SWAP16) swap(opcode - 0x8f)
   else return translateOther(size, pc, opcode)
   return false
 }
@@ -114,27 +115,27 @@ function room(): usize {
 
 function translateOther(size: u32, pc: u32, opcode: u32): bool {
   switch (opcode) {
-    case 0x5b:
+    case OP.JUMPDEST:
       return false
-    case 0x58:
+    case OP.PC:
       setSmall(room(), pc)
       return false
-    case 0x38:
+    case OP.CODESIZE:
       setSmall(room(), size)
       return false
-    case 0x50:
+    case OP.POP:
       pop()
       return false
-    case 0x56:
+    case OP.JUMP:
       jump(size)
       return true
-    case 0x57:
+    case OP.JUMPI:
       jumpIf(size)
       return false
-    case 0x5a:
-    case 0x55:
+    case OP.GAS:
+    case OP.SSTORE:
       flush()
-      emit(opcode === 0x5a ? op.opGas : op.opStore)
+      emit(opcode === OP.GAS ? op.opGas : op.opStore)
       wantRest(out)
       out += 4
       return false
@@ -143,14 +144,14 @@ function translateOther(size: u32, pc: u32, opcode: u32): bool {
   flush()
   if (isDefined(TRACED) || !joined(opcode)) emit(<u16>opcode)
   // after its effects, SELFDESTRUCT ends the frame like STOP
-  if (opcode === 0xff) emit(0)
+  if (opcode === OP.SELFDESTRUCT) emit(0)
   return endsBlock(opcode)
 }
 
 /** Ends the block at calls, creations and opcodes that end a frame, because they need the exact remaining gas. @returns whether the frame ends here */
 function endsBlock(opcode: u32): bool {
-  const isEnd = opcode === 0x00 || opcode === 0xf3 || opcode === 0xfd || opcode === 0xff
-  if (isEnd || opcode >= 0xf0) endBlock()
+  const isEnd = opcode === OP.STOP || opcode === OP.RETURN || opcode === OP.REVERT || opcode === OP.SELFDESTRUCT
+  if (isEnd || opcode >= OP.CREATE) endBlock()
   return isEnd
 }
 
@@ -252,19 +253,19 @@ function withConstant(opcode: u32): bool {
   const short = topIsAtMost(0xffff)
   const value = load<u64>(topConstant())
   switch (opcode) {
-    case 0x01:
+    case OP.ADD:
       return short && take(op.opAddShort, value, 2)
-    case 0x1b:
+    case OP.SHL:
       return topIsAtMost(255) && take(op.opShlShort, value, 2)
-    case 0x1c:
+    case OP.SHR:
       return topIsAtMost(255) && take(op.opShrShort, value, 2)
-    case 0x51:
+    case OP.MLOAD:
       return short && take(op.opLoadAt, value, 2)
-    case 0x52:
+    case OP.MSTORE:
       return short && take(op.opStoreAt, value, 2)
-    case 0x14:
+    case OP.EQ:
       return topIsAtMost(u64.MAX_VALUE) && take(op.opEqualLong, value, 8)
-    case 0x16:
+    case OP.AND:
       if (isAddressMask(topConstant())) return take(op.opAndAddress, 0, 0)
       return topIsAtMost(u64.MAX_VALUE) && take(op.opAndLong, value, 8)
   }
@@ -289,7 +290,7 @@ function joined(opcode: u32): bool {
   if (last === 0) return false
   const previous = <u32>load<u16>(last)
   if (previous === 0x90) return afterSwap(opcode)
-  if (opcode === 0x01 && previous >= 0x80 && previous <= 0x8f) {
+  if (opcode === OP.ADD && previous >= 0x80 && previous <= 0x8f) {
     unwrite()
     emitWith16(op.opDupAdd, (previous - 0x7f) << 5)
     return true
@@ -299,23 +300,23 @@ function joined(opcode: u32): bool {
 
 function afterSwap(opcode: u32): bool {
   switch (opcode) {
-    case 0x01:
-    case 0x02:
-    case 0x14:
-    case 0x16:
-    case 0x17:
-    case 0x18:
+    case OP.ADD:
+    case OP.MUL:
+    case OP.EQ:
+    case OP.AND:
+    case OP.OR:
+    case OP.XOR:
       unwrite()
       emit(<u16>opcode)
       return true
-    case 0x10:
-    case 0x11:
-    case 0x12:
-    case 0x13:
+    case OP.LT:
+    case OP.GT:
+    case OP.SLT:
+    case OP.SGT:
       unwrite()
       emit(<u16>(opcode ^ 1))
       return true
-    case 0x03:
+    case OP.SUB:
       unwrite()
       emit(op.opSubSwapped)
       return true

@@ -1,6 +1,6 @@
 // Accounts: dense entries, found by an open-addressing index of pointers. An entry is created when an address is first used; the host loads it
 // on demand. Fields named `…In` hold transaction numbers.
-import { keccak256 } from './keccak'
+import { keccak256 } from '../keccak'
 import {
   accountAddress,
   accountBalance,
@@ -31,8 +31,8 @@ import {
   ctxTransaction,
   slotAccount,
   slotNext,
-} from './layout'
-import { addressHash } from './stateHash'
+} from '../layout'
+import { addressHash } from './hash'
 import {
   save,
   saveNumber,
@@ -45,9 +45,9 @@ import {
   undoNonce,
   undoTouched,
   undoWarmAccount,
-} from './stateUndo'
-import { addTo, copyWord, isZero, subFrom } from './word'
-import { below } from './wordCompare'
+} from './undo'
+import { addTo, copyWord, isZero, subFrom } from '../word/word'
+import { below } from '../word/compare'
 
 const firstBits: u32 = 10
 const maxBits: u32 = 20

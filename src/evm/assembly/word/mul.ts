@@ -1,5 +1,5 @@
 // Multiplication; word.ts defines a word. WebAssembly has no 64 × 64 → 128 bit product, so it is composed of four 32-bit products.
-import { setLimbs } from './wordCompare'
+import { setLimbs } from './compare'
 
 /** Returns the high 64 bits of a product. */
 // @ts-ignore: decorator

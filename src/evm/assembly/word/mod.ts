@@ -1,9 +1,9 @@
 // ADDMOD and MULMOD. word.ts defines a word.
-import { addTo, subFrom } from './wordAdd'
-import { below, copyWord, equal, isZero } from './wordCompare'
-import { divideLimbs, lowBits, singleBit } from './wordDiv'
-import { isKnownModulus, multiplyKnown, multiplyKnownSmall, squareKnown } from './wordFold'
-import { multiplyFull } from './wordMulFull'
+import { addTo, subFrom } from './add'
+import { below, copyWord, equal, isZero } from './compare'
+import { divideLimbs, lowBits, singleBit } from './div'
+import { isKnownModulus, multiplyKnown, multiplyKnownSmall, squareKnown } from './fold'
+import { multiplyFull } from './mulFull'
 
 /** A sum of up to five limbs or a product of up to eight. */
 const whole: usize = memory.data(64, 16)

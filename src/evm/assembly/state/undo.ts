@@ -19,8 +19,8 @@ import {
   transientValue,
   undoBase,
   undoEnd,
-} from './layout'
-import { copyWord } from './word'
+} from '../layout'
+import { copyWord } from '../word/word'
 
 export const undoBalance: u32 = 0
 export const undoNonce: u32 = 1

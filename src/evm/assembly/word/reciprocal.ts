@@ -1,6 +1,6 @@
 // Reciprocals of 64-bit and 128-bit divisors, which replace a division by two multiplications.
 // Source: N. Möller, T. Granlund, "Improved division by invariant integers", 2011. The first approximation here uses floating point.
-import { carry, mulHigh } from './wordMul'
+import { carry, mulHigh } from './mul'
 
 /**
  * Cache of divisors (highest limbs, normalised) and their reciprocals, because programs often divide by the same numbers. `ones` has 16 places,

@@ -1,9 +1,9 @@
 // MULMOD by a modulus that recurs, such as that of a curve. The upper half of the product is folded onto the lower half with a
 // table of powers of two modulo n. Digits have 29 bits, so that eighteen products of two digits fit a 64-bit column.
-import { subFrom } from './wordAdd'
-import { below, copyWord, equal } from './wordCompare'
-import { divideLimbs } from './wordDiv'
-import { mulHigh } from './wordMul'
+import { subFrom } from './add'
+import { below, copyWord, equal } from './compare'
+import { divideLimbs } from './div'
+import { mulHigh } from './mul'
 
 const mask: u64 = 0x1fffffff
 

@@ -1,5 +1,5 @@
 // Storage slots: dense entries, found by account and number. The host loads each value from the view once per session.
-import { keccak256 } from './keccak'
+import { keccak256 } from '../keccak'
 import {
   accountFlags,
   accountLoadedFlag,
@@ -24,10 +24,10 @@ import {
   slotsEnd,
   slotValue,
   slotWarmIn,
-} from './layout'
-import { pairHash } from './stateHash'
-import { save, saveWord, undoSlot, undoWarmSlot } from './stateUndo'
-import { copyWord, equal } from './word'
+} from '../layout'
+import { pairHash } from './hash'
+import { save, saveWord, undoSlot, undoWarmSlot } from './undo'
+import { copyWord, equal } from '../word/word'
 
 const firstBits: u32 = 11
 const maxBits: u32 = 22

@@ -8,10 +8,10 @@ import {
   transientIndexBase,
   transientNumber,
   transientValue,
-} from './layout'
-import { pairHash } from './stateHash'
-import { saveWord, undoTransient } from './stateUndo'
-import { copyWord, equal } from './word'
+} from '../layout'
+import { pairHash } from './hash'
+import { saveWord, undoTransient } from './undo'
+import { copyWord, equal } from '../word/word'
 
 /** u32, the entry's index cell, so that used cells can be cleared without scanning the index. */
 const transientCell: usize = transientAccount + 4

@@ -1,10 +1,10 @@
 // Division; word.ts defines a word. Schoolbook division by 64-bit digits. Each digit is found with a reciprocal of the divisor's highest
 // one or two limbs (Möller and Granlund, 2011). Divisor and dividend are shifted so that the divisor's highest bit is set.
-import { negate } from './wordAdd'
-import { joinLeft, joinRight, shiftRight } from './wordBits'
-import { below, copyWord, setLimbs, setSmall, zero } from './wordCompare'
-import { carry, mulHigh } from './wordMul'
-import { reciprocalOf, reciprocalOfTwo } from './wordReciprocal'
+import { negate } from './add'
+import { joinLeft, joinRight, shiftRight } from './bits'
+import { below, copyWord, setLimbs, setSmall, zero } from './compare'
+import { carry, mulHigh } from './mul'
+import { reciprocalOf, reciprocalOfTwo } from './reciprocal'
 
 /** Quotient of the last division; limbs above its highest digit are undefined. */
 const quotients: usize = memory.data(64, 16)

@@ -1,7 +1,7 @@
 // Position of an entry in its index. Attackers choose slot numbers and, by trying, addresses. The position therefore depends on secrets of the
 // instance (`ctxSeed`): it is a sum of products of 32-bit halves, each with its own key (multilinear hashing), so that a bad set of words can arise
 // only by chance.
-import { ctxSeed } from './layout'
+import { ctxSeed } from '../layout'
 
 let key0: u64 = 0
 let key1: u64 = 0

@@ -1,5 +1,5 @@
 // Bitwise operations and shifts. word.ts defines a word.
-import { setLimbs, zero } from './wordCompare'
+import { setLimbs, zero } from './compare'
 
 // @ts-ignore: decorator
 @inline

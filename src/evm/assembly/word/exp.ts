@@ -1,6 +1,6 @@
 // EXP by squaring and multiplying. word.ts defines a word.
-import { copyWord, isZero, setLimbs, zero } from './wordCompare'
-import { multiply, square } from './wordMul'
+import { copyWord, isZero, setLimbs, zero } from './compare'
+import { multiply, square } from './mul'
 
 /** The base, saved because the result overwrites it. */
 const kept: usize = memory.data(32, 16)

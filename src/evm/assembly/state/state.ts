@@ -14,12 +14,12 @@ import {
   slotsBase,
   transientBase,
   undoBase,
-} from './layout'
-import { accountOf, accountsHighest, clearAccounts, exists, forgetChangedAccounts, isEmpty, remove, warm } from './stateAccounts'
-import { drawKeys } from './stateHash'
-import { clearSlots, restoreChangedSlots, slotsHighest } from './stateSlots'
-import { clearTransient, transientHighest } from './stateTransient'
-import { beginWalk, clearUndo, logsHighest, nextMarked, undoDestroyed, undoHighest } from './stateUndo'
+} from '../layout'
+import { accountOf, accountsHighest, clearAccounts, exists, forgetChangedAccounts, isEmpty, remove, warm } from './accounts'
+import { drawKeys } from './hash'
+import { clearSlots, restoreChangedSlots, slotsHighest } from './slots'
+import { clearTransient, transientHighest } from './transient'
+import { beginWalk, clearUndo, logsHighest, nextMarked, undoDestroyed, undoHighest } from './undo'
 
 export {
   accountAt,
@@ -44,8 +44,8 @@ export {
   transfer,
   warm,
   warmAccountOf,
-} from './stateAccounts'
-export { addLog } from './stateLogs'
+} from './accounts'
+export { addLog } from './logs'
 export {
   freshen,
   hashSlot,
@@ -57,9 +57,9 @@ export {
   slotOf,
   warmSlot,
   warmSlotOf,
-} from './stateSlots'
-export { setTransient, transientOf } from './stateTransient'
-export { checkpoint, revertTo } from './stateUndo'
+} from './slots'
+export { setTransient, transientOf } from './transient'
+export { checkpoint, revertTo } from './undo'
 
 /**
  * Begins a session. The host has written secrets, fork, block and precompiles.

@@ -1,8 +1,8 @@
 // 256-bit words in linear memory: four u64 limbs, the least significant first, 8-byte aligned. `sp` is the top word of a stack that grows
 // upward; the second word is at sp - 32. A binary operation writes its result at sp - 32; the caller then lowers sp by 32.
-export { add, sub, addTo, subFrom, negate } from './wordAdd'
-export { and, byte, clz, not, or, sar, shl, shr, signextend, xor } from './wordBits'
-export { loadBig, readBytes, storeBig } from './wordBytes'
+export { add, sub, addTo, subFrom, negate } from './add'
+export { and, byte, clz, not, or, sar, shl, shr, signextend, xor } from './bits'
+export { loadBig, readBytes, storeBig } from './bytes'
 export {
   compare,
   copyWord,
@@ -20,8 +20,8 @@ export {
   swapWords,
   toU32Clamped,
   zero,
-} from './wordCompare'
-export { div, mod, sdiv, smod } from './wordDiv'
-export { exp } from './wordExp'
-export { addmod, mulmod } from './wordMod'
-export { mul } from './wordMul'
+} from './compare'
+export { div, mod, sdiv, smod } from './div'
+export { exp } from './exp'
+export { addmod, mulmod } from './mod'
+export { mul } from './mul'

@@ -1,6 +1,6 @@
 // Log records of the transaction, in sequence, for the host to read.
-import { ctxLogsTop, logAccount, logDataBytes, logHeadBytes, logsEnd, logTopics } from './layout'
-import { save, undoLog } from './stateUndo'
+import { ctxLogsTop, logAccount, logDataBytes, logHeadBytes, logsEnd, logTopics } from '../layout'
+import { save, undoLog } from './undo'
 
 /**
  * Adds a log.
