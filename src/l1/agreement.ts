@@ -1,7 +1,7 @@
 import { isFault } from '#lib/fault'
 import { toQuantity } from '#lib/hex'
 import type { BlockId } from '#types/blockRef'
-import { objectOf, ShapeError } from '#types/jsonShape'
+import { hashField, objectOf, ShapeError } from '#types/jsonShape'
 import type { Endpoint } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
@@ -32,9 +32,9 @@ function requireChain(endpoint: Endpoint, expected: number, result: unknown): vo
 
 function requireBlock(endpoint: Endpoint, { number, hash }: BlockId, result: unknown): void {
   if (result == null) return
-  const found = objectOf(result, 'block')['hash']
+  const found = hashField(objectOf(result, 'block'), 'hash')
   if (found === hash) return
-  throw l1Fault('L1_WRONG_CHAIN', { endpoint: endpoint.name, what: `block ${number}`, expected: hash, found: String(found) })
+  throw l1Fault('L1_WRONG_CHAIN', { endpoint: endpoint.name, what: `block ${number}`, expected: hash, found })
 }
 
 export function createAgreement(rpc: Rpc, { chainId, genesis }: L1Identity): Agreement {

@@ -106,7 +106,8 @@ export function createBeacon(deps: BeaconDeps, limits: HttpLimits & { readonly c
     const spec = objectOf(dataOf(answer.json), 'spec')
     const chain = spec['DEPOSIT_CHAIN_ID']
     if (typeof chain === 'string' && Number(chain) !== limits.chainId) {
-      throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'chain id', expected: String(limits.chainId), found: chain })
+      const found = String(Number(chain))
+      throw l1Fault('L1_WRONG_BEACON', { endpoint: endpoint.name, what: 'chain id', expected: String(limits.chainId), found })
     }
     return { genesisSec, slotSec: decimal(spec, 'SECONDS_PER_SLOT') }
   }

@@ -13,6 +13,7 @@ import { createFailover } from './failover.ts'
 import { l1Fault } from './faults.ts'
 import { l1Metrics } from './metrics.ts'
 import type { RpcCall } from './rpc.ts'
+import { meansUnknownBlock } from './rpc.ts'
 
 const { signal } = new AbortController()
 const endpoint = 'l1.example'
@@ -27,7 +28,8 @@ function blocksOf(answer: (call: RpcCall) => unknown) {
   return createL1Blocks({ rpc, failover, agreement: { check: async () => {} } })
 }
 
-const refusal = (code: number, message: string) => l1Fault('L1_RPC_ERROR', { endpoint, asked: 'block', code, message })
+const refusal = (code: number, message: string) =>
+  l1Fault('L1_RPC_ERROR', { endpoint, asked: 'block', code, isUnknownBlock: meansUnknownBlock(code, message) })
 
 describe('l1/blocks', () => {
   it.each([

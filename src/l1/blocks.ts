@@ -33,10 +33,7 @@ export interface L1Blocks {
   agree(signal: AbortSignal): Promise<void>
 }
 
-/** Error messages by which clients report an unknown block, as opposed to an unknown method. */
-const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)|not found.* block/i
-const isUnknownBlock = (error: unknown): boolean =>
-  isFault(error, 'L1_RPC_ERROR') && error.data['code'] !== -32_601 && unknownBlock.test(String(error.data['message']))
+const isUnknownBlock = (error: unknown): boolean => isFault(error, 'L1_RPC_ERROR') && error.data['isUnknownBlock'] === true
 
 export type L1BlocksDeps = { readonly rpc: Rpc; readonly failover: Failover; readonly agreement: Agreement }
 export type L1BlocksOptions = {

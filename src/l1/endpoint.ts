@@ -7,8 +7,6 @@ export type Endpoint = {
   readonly headers: Readonly<Record<string, string>>
   /** host and port; numbered when a host occurs twice */
   readonly name: string
-  /** parts of the URL besides the host, as written and decoded */
-  readonly secrets: readonly string[]
 }
 
 /** Decodes percent escapes; returns the text unchanged when one is invalid. */
@@ -18,20 +16,6 @@ function decoded(text: string): string {
   } catch {
     return text
   }
-}
-
-/** Shorter parts of a URL are versions and names of services. */
-const minSecretLength = 5
-
-function secretsOf({ username, password, pathname, searchParams, search }: URL): readonly string[] {
-  const written = [username, password, ...pathname.split('/'), ...search.split(/[?&=]/)]
-  const pieces = [...written, ...searchParams.values(), ...[username, password].map(decoded)]
-  return pieces.filter(({ length }) => length >= minSecretLength).toSorted((a, b) => b.length - a.length)
-}
-
-/** Replaces the parts of the endpoint's URL in a text from the endpoint. */
-export function withoutSecrets({ secrets }: Endpoint, text: string): string {
-  return secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
 }
 
 /** Returns the URL of a path below the endpoint's URL. The path may contain a query; the endpoint's own query is appended to it. */
@@ -51,11 +35,10 @@ export function endpointsOf(urls: readonly string[]): readonly Endpoint[] {
     const url = new URL(text)
     const count = (seen.get(url.host) ?? 0) + 1
     seen.set(url.host, count)
-    const secrets = secretsOf(url)
     const secret = `${decoded(url.username)}:${decoded(url.password)}`
     const headers = secret === ':' ? {} : { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
     url.username = ''
     url.password = ''
-    return { url: url.href.replace(/\/$/, ''), headers, name: count === 1 ? url.host : `${url.host} (${count})`, secrets }
+    return { url: url.href.replace(/\/$/, ''), headers, name: count === 1 ? url.host : `${url.host} (${count})` }
   })
 }

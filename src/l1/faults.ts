@@ -25,8 +25,8 @@ export const l1Fault = defineFaults({
   },
   L1_RPC_ERROR: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; code: number; message: string }) =>
-      `${d.endpoint} answers ${d.asked} with error ${d.code}: ${d.message}`,
+    says: (d: { endpoint: string; asked: string; code: number; isUnknownBlock: boolean }) =>
+      `${d.endpoint} answers ${d.asked} with error ${d.code}${d.isUnknownBlock ? ': it does not know the block' : ''}`,
     fix: 'use an endpoint that serves full blocks and eth_getBlockReceipts for the whole range',
   },
   L1_BAD_ANSWER: {

@@ -1,7 +1,7 @@
 import { isFault } from '#lib/fault'
 import { listOf, objectOf, ShapeError } from '#types/jsonShape'
 import type { Budget } from './budget.ts'
-import { type Endpoint, withoutSecrets } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 import { l1Fault } from './faults.ts'
 import { type HttpAnswer, type HttpDeps, type HttpLimits, requestJson } from './http.ts'
 import type { L1Method } from './metrics.ts'
@@ -24,8 +24,15 @@ const limitPattern = /rate.?limit|too many requests|quota|capacity|limit exceede
 const limitCodes: readonly number[] = [-32_005, -32_029, 429]
 /** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
+/** Longest part of an error message that is compared with the patterns. */
+const maxMatched = 200
+/** Error messages by which clients report an unknown block, as opposed to an unknown method. */
+const unknownBlock = /unknown block|(?:block|header)\b.* not (?:found|available)|not found.* block/i
 /** Maximum number of calls in a batch. Providers refuse larger batches. */
 const maxBatch = 20
+
+/** Returns whether an error of an endpoint means that it does not know the block. */
+export const meansUnknownBlock = (code: number, message: string): boolean => code !== -32_601 && unknownBlock.test(message)
 
 function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
   const answer = objectOf(value, 'answer')
@@ -35,11 +42,13 @@ function resultOf(endpoint: Endpoint, asked: string, value: unknown): unknown {
     return result
   }
   const { code, message } = objectOf(error, 'error') as { code?: unknown; message?: unknown }
-  const says = typeof message === 'string' ? withoutSecrets(endpoint, message).slice(0, 200) : ''
-  if (limitCodes.includes(Number(code)) || limitPattern.test(says)) {
+  // the text decides, and goes no further: it may quote the credentials of the request in any form
+  const text = typeof message === 'string' ? message.slice(0, maxMatched) : ''
+  if (limitCodes.includes(Number(code)) || limitPattern.test(text)) {
     throw l1Fault('L1_RATE_LIMITED', { endpoint: endpoint.name, asked, retryAfterMs: limitWaitMs })
   }
-  throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code: Number(code), message: says })
+  const isUnknownBlock = meansUnknownBlock(Number(code), text)
+  throw l1Fault('L1_RPC_ERROR', { endpoint: endpoint.name, asked, code: Number(code), isUnknownBlock })
 }
 
 /** Throws L1_RATE_LIMITED when the single answer to a batch reports a limit. Any other single answer means that the endpoint refuses batches. */

@@ -26,8 +26,8 @@ export const l2Fault = defineFaults({
   },
   SOURCE_RPC_ERROR: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; code: number; message: string }) =>
-      `the followed node, ${d.endpoint}, answers ${d.asked} with error ${d.code}: ${d.message}`,
+    says: (d: { endpoint: string; asked: string; code: number; isUnknownBlock: boolean }) =>
+      `the followed node, ${d.endpoint}, answers ${d.asked} with error ${d.code}${d.isUnknownBlock ? ': it does not know the block' : ''}`,
     fix: 'follow a node that serves full blocks for the whole range: --source.l2.rpc=URL',
   },
   SOURCE_BAD_ANSWER: {
@@ -50,7 +50,7 @@ export const l2Fault = defineFaults({
   },
   PROOFS_NOT_RECORDED: {
     severity: 'fatal',
-    says: (d: { message: string }) => `--source.proofs: the execution half has no debug_proofsSyncStatus: ${d.message}`,
+    says: (_: Record<never, never>) => '--source.proofs: the execution half has no debug_proofsSyncStatus',
     fix: 'use an execution half that records proofs, or omit --source.proofs',
   },
   PROOFS_UNKNOWN: {

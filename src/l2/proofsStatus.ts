@@ -19,9 +19,9 @@ const maxBodyBytes = 65_536
 function latestIn(json: unknown): number | undefined {
   const { error, result } = objectOf(json, 'answer')
   if (error != null) {
-    const { code, message } = objectOf(error, 'error')
-    if (Number(code) === methodNotFound) throw l2Fault('PROOFS_NOT_RECORDED', { message: String(message).slice(0, 200) })
-    throw new ShapeError(`error ${Number(code)}: ${String(message).slice(0, 200)}`)
+    const { code } = objectOf(error, 'error')
+    if (Number(code) === methodNotFound) throw l2Fault('PROOFS_NOT_RECORDED', {})
+    throw new ShapeError(`error ${Number(code)}`)
   }
   const { latest } = objectOf(result, 'result')
   if (latest == null) return undefined

@@ -5,7 +5,10 @@ const limitPattern = /rate.?limit|too many requests|quota|throttl/i
 const limitCodes: readonly number[] = [-32_005, -32_016, -32_029, 429]
 /** Wait after a limit reported as a JSON-RPC error, which has no `Retry-After`. */
 const limitWaitMs = 2_000
-const maxSaid = 200
+/** Longest part of an error message that is compared with the patterns. */
+const maxMatched = 200
+/** Error messages by which clients report that a label has no block yet. */
+const noSuchBlock = /unknown block|not found/i
 
 /** Runs at most `count` tasks at once, in order of arrival. */
 export class Slots {
@@ -40,8 +43,9 @@ export function resultOf(endpoint: string, asked: string, value: unknown): unkno
     return result
   }
   const { code, message } = objectOf(error, 'error')
-  const says = typeof message === 'string' ? message.slice(0, maxSaid) : ''
-  if (limitCodes.includes(Number(code)) || limitPattern.test(says))
+  // the text decides, and goes no further: it may quote the credentials of the request in any form
+  const text = typeof message === 'string' ? message.slice(0, maxMatched) : ''
+  if (limitCodes.includes(Number(code)) || limitPattern.test(text))
     throw l2Fault('SOURCE_RATE_LIMITED', { endpoint, asked, retryAfterMs: limitWaitMs })
-  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code: Number(code), message: says })
+  throw l2Fault('SOURCE_RPC_ERROR', { endpoint, asked, code: Number(code), isUnknownBlock: noSuchBlock.test(text) })
 }

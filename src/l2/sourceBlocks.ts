@@ -38,9 +38,6 @@ const maxBatchBlocks = 32
 
 const byNumber = (number: number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] })
 
-/** Error messages by which clients report that a label has no block yet. */
-const noSuchBlock = /unknown block|not found/i
-
 export function createSourceBlocks(
   { rpc, clock, log, metrics }: SourceBlocksDeps,
   { endpoint, config }: { readonly endpoint: string; readonly config: RollupConfig },
@@ -93,7 +90,7 @@ export function createSourceBlocks(
         return { hash: hashField(block, 'hash'), number: numberField(block, 'number') }
       })
     } catch (error) {
-      if (label !== 'latest' && isFault(error, 'SOURCE_RPC_ERROR') && noSuchBlock.test(error.message)) return undefined
+      if (label !== 'latest' && isFault(error, 'SOURCE_RPC_ERROR') && error.data['isUnknownBlock']) return undefined
       throw error
     }
   }
