@@ -21,7 +21,7 @@ export type KvRange = {
 
 /** Reads see the writes of the same transaction. Entries written to a range during its iteration may or may not appear. */
 export interface KvWriter extends KvReader {
-  /** Stores a copy of the value. */
+  /** Stores a copy of the value. The key must not change until the write ends. */
   put(table: number, key: Uint8Array, value: Uint8Array): void
   delete(table: number, key: Uint8Array): void
 }

@@ -41,6 +41,11 @@ export class SortedRowsEdit {
     return find(this.#leaves, key)
   }
 
+  /** As that of a version; nothing may be written while it is walked. */
+  range(from: Uint8Array | undefined, to: Uint8Array | undefined, reverse: boolean): Generator<Row> {
+    return reverse ? descending(this.#leaves, from, to) : ascending(this.#leaves, from, to)
+  }
+
   put(key: Uint8Array, value: Uint8Array): void {
     const leafAt = Math.max(0, leafOf(this.#leaves, key))
     const leaf = this.#ownLeaf(leafAt)

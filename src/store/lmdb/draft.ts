@@ -1,0 +1,170 @@
+import { compareBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { requireKey } from '../keys.ts'
+import { SortedRows, type SortedRowsEdit } from '../memory/sortedRows.ts'
+import type { KvRange, KvReader, KvWriter } from '../ports.ts'
+import type { Row } from './environment.ts'
+
+/** A row to write; without a value it is deleted. */
+export type DraftRow = { readonly key: Uint8Array; readonly value: Uint8Array | undefined }
+
+/** Rows that a walk reads ahead of its caller, who may write to the table meanwhile. */
+const readAheadRows = 256
+const chunkBytes = 65_536
+const nothing = new Uint8Array(0)
+
+/** FNV-1a, in 30 bits. */
+function hashOf(key: Uint8Array): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
+  return (hash ^ (hash >>> 15)) & 0x3fffffff
+}
+
+/** What is to be written to one table. Rows are found by key only in tables that are read: most are written and no more. */
+class DraftTable {
+  /** in the order of writing; the last one with a key counts */
+  readonly rows: DraftRow[] = []
+  /** the last row with a hash, and of each row the one before with the same hash */
+  readonly #last = new Map<number, number>()
+  readonly #before: (number | undefined)[] = []
+  /** the number of the last row with each key, in the order of the keys, from the first walk on */
+  #order: SortedRowsEdit | undefined
+  /** rows that are in `order` */
+  #ordered = 0
+
+  find(key: Uint8Array): DraftRow | undefined {
+    for (let at = this.#before.length; at < this.rows.length; at++) {
+      const hash = hashOf((this.rows[at] as DraftRow).key)
+      this.#before.push(this.#last.get(hash))
+      this.#last.set(hash, at)
+    }
+    for (let at = this.#last.get(hashOf(key)); at !== undefined; at = this.#before[at]) {
+      const row = this.rows[at] as DraftRow
+      if (compareBytes(row.key, key) === 0) return row
+    }
+    return undefined
+  }
+
+  *range({ from, to, reverse = false }: KvRange): Generator<DraftRow> {
+    this.#order ??= SortedRows.empty.edit()
+    for (; this.#ordered < this.rows.length; this.#ordered++) {
+      this.#order.put((this.rows[this.#ordered] as DraftRow).key, u64Bytes(this.#ordered))
+    }
+    for (const { value } of this.#order.range(from, to, reverse)) yield this.rows[u64FromBytes(value)] as DraftRow
+  }
+}
+
+/** Copies of values, many in one buffer. */
+class Copies {
+  #chunk: Uint8Array = nothing
+  #used = 0
+
+  of(value: Uint8Array): Uint8Array {
+    if (value.length > chunkBytes / 16) return value.slice()
+    if (this.#used + value.length > this.#chunk.length) {
+      this.#chunk = new Uint8Array(chunkBytes)
+      this.#used = 0
+    }
+    const copy = this.#chunk.subarray(this.#used, this.#used + value.length)
+    copy.set(value)
+    this.#used += value.length
+    return copy
+  }
+}
+
+/** The rows that a function writes, over a snapshot: nothing is in the store yet. */
+export class Draft implements KvWriter {
+  readonly #base: KvReader
+  readonly #tables = new Map<number, DraftTable>()
+  readonly #copies = new Copies()
+
+  constructor(base: KvReader) {
+    this.#base = base
+  }
+
+  get(table: number, key: Uint8Array): Uint8Array | undefined {
+    const row = this.#tables.get(table)?.find(key)
+    return row ? row.value?.slice() : this.#base.get(table, key)
+  }
+
+  look<T>(table: number, key: Uint8Array, use: (value: Uint8Array) => T): T | undefined {
+    const row = this.#tables.get(table)?.find(key)
+    if (row === undefined) return this.#base.look(table, key, use)
+    return row.value && use(row.value)
+  }
+
+  /** By short pieces that are read at once: the caller may write while it walks. */
+  *range(table: number, range: KvRange): Generator<Row> {
+    let piece = range
+    for (let left = range.limit ?? Number.POSITIVE_INFINITY; left > 0; left -= readAheadRows) {
+      const limit = Math.min(left, readAheadRows)
+      const rows = this.#piece(table, { ...piece, limit })
+      yield* rows
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < limit) return
+      piece = range.reverse ? { ...piece, to: last.key } : { ...piece, from: successor(last.key) }
+    }
+  }
+
+  *keys(table: number, range: KvRange): Generator<Uint8Array> {
+    for (const { key } of this.range(table, range)) yield key
+  }
+
+  put(table: number, key: Uint8Array, value: Uint8Array): void {
+    this.#table(table).rows.push({ key: requireKey(key), value: this.#copies.of(value) })
+  }
+
+  delete(table: number, key: Uint8Array): void {
+    this.#table(table).rows.push({ key: requireKey(key), value: undefined })
+  }
+
+  /** Every row that was written, by table, in the order of writing. */
+  *rows(): Generator<{ readonly table: number; readonly rows: readonly DraftRow[] }> {
+    for (const [table, { rows }] of this.#tables) yield { table, rows }
+  }
+
+  #table(id: number): DraftTable {
+    let table = this.#tables.get(id)
+    if (table === undefined) {
+      table = new DraftTable()
+      this.#tables.set(id, table)
+    }
+    return table
+  }
+
+  #piece(table: number, range: KvRange & { readonly limit: number }): Row[] {
+    const drafted = this.#tables.get(table)
+    if (drafted === undefined) return [...this.#base.range(table, range)]
+    const { limit, ...open } = range
+    const rows: Row[] = []
+    for (const { key, value } of merged(this.#base.range(table, open), drafted.range(open), range.reverse ? -1 : 1)) {
+      if (value !== undefined) rows.push({ key, value })
+      if (rows.length === limit) break
+    }
+    return rows
+  }
+}
+
+/** Rows of both, in order; of two with one key that of the draft. @param sign −1: descending */
+function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
+  const over = drafted[Symbol.iterator]()
+  let next = over.next()
+  for (const row of stored) {
+    let order = 1
+    while (!next.done) {
+      order = sign * compareBytes(row.key, next.value.key)
+      if (order < 0) break
+      yield next.value
+      next = over.next()
+      if (order === 0) break
+    }
+    if (order !== 0) yield row
+  }
+  for (; !next.done; next = over.next()) yield next.value
+}
+
+/** The first key after this one. */
+function successor(key: Uint8Array): Uint8Array {
+  const next = new Uint8Array(key.length + 1)
+  next.set(key)
+  return next
+}
