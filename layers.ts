@@ -37,6 +37,7 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'secp256k1',
       'sentError',
       'sentLog',
+      'supervisor',
       'sha256',
       'threadLink',
       'zstd',

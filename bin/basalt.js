@@ -9,4 +9,4 @@ const smallHeaps = ['--max-semi-space-size=4', '--semi-space-growth-factor=1', '
 const built = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const source = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const args = process.argv.slice(2)
-await launch(existsSync(source) ? source : built, args, args[0] === 'devnet' ? smallHeaps : [])
+await launch(existsSync(source) ? source : built, args, args[0] === 'devnet' ? smallHeaps : [], args[0] === 'node')

@@ -1,5 +1,4 @@
 // Plain JavaScript for any Node: finds a Node >= 24 and runs a TypeScript file (or its built JavaScript) on it.
-import { spawn } from 'node:child_process'
 import module, { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
@@ -17,13 +16,18 @@ function bundledNode() {
   }
 }
 
+/** A debugger stops threads and holds a port: the program runs in this process then. */
+const isDebugged = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((flags) => flags.includes('--inspect'))
+
 /**
- * Runs a module in this process when this Node is new enough, else in a child on the Node that the toolchain brought.
- * The child ends with this process, however it ends: it watches the channel between them.
+ * Runs a module in this process when this Node is new enough, else in a child on the Node that the toolchain brought. The child ends with this
+ * process, however it ends: it watches the channel between them.
  * @param v8Flags for all its threads
+ * @param isSupervised always in a child: this process reports an end that the child cannot report
  */
-export async function launch(file, args, v8Flags = []) {
-  if (Number(process.versions.node.split('.')[0]) >= wanted) {
+export async function launch(file, args, v8Flags = [], isSupervised = false) {
+  const isNew = Number(process.versions.node.split('.')[0]) >= wanted
+  if (isNew && (!isSupervised || isDebugged)) {
     process.argv = [process.argv[0], file, ...args]
     for (const flag of v8Flags) setFlagsFromString(flag)
     // threads look at the variable, this one has begun without it
@@ -32,7 +36,7 @@ export async function launch(file, args, v8Flags = []) {
     await import(pathToFileURL(file).href)
     return
   }
-  const node = bundledNode()
+  const node = isNew ? process.execPath : bundledNode()
   if (!node) {
     process.stderr.write(
       `basalt needs Node ${wanted} or newer, this is ${process.versions.node}: install it from nodejs.org or with your version manager\n`,
@@ -40,10 +44,7 @@ export async function launch(file, args, v8Flags = []) {
     process.exitCode = 2
     return
   }
-  const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
-  const child = spawn(node, [...v8Flags, file, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
-  })
+  const { supervise } = await import('./supervise.js')
+  const flags = [...(isNew ? process.execArgv : []), ...v8Flags]
+  supervise(node, [...flags, file, ...args], { NODE_COMPILE_CACHE: compileCache, ...process.env })
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/clock'
+import type { Supervisor } from '#lib/supervisor'
 import type { FlagName, RawFlags } from './flags.ts'
 
 /** What a command may touch of the process it runs in. */
@@ -9,6 +10,8 @@ export type Io = {
   readonly clock: Clock
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
+  /** The parent process, when it watches this one. */
+  readonly supervisor?: Supervisor
 }
 
 export type Command = {

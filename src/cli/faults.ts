@@ -54,6 +54,32 @@ export const cliFault = defineFaults({
     says: (d: { path: string }) => `--jwt ${d.path} and --jwt.secret hold different secrets`,
     fix: 'remove one of the two flags',
   },
+  NODE_KILLED: {
+    severity: 'fatal',
+    says: () => 'the node was killed (SIGKILL), most often by the system for want of memory',
+    fix: 'start it again, nothing that was acknowledged is lost; when the log of the system names this process, give it more memory',
+  },
+  NODE_CRASHED: {
+    severity: 'fatal',
+    says: (d: { signal: string }) => `the node crashed (${d.signal}): its heap was exhausted, or native code failed`,
+    fix: 'start it again, nothing that was acknowledged is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB; if it happens again, report it with the lines above',
+  },
+  STORE_UNREADABLE: {
+    severity: 'fatal',
+    says: (d: { files: readonly string[] }) => `the node ended (SIGBUS): a page of ${d.files.join(' or ')} could not be read`,
+    fix: 'check the disk and the log of the system; if the file was cut off, start again with an empty data directory or a snapshot',
+  },
+  EXECUTION_STUCK: {
+    severity: 'fatal',
+    says: () =>
+      'the execution thread gives no sign of life: its heap was exhausted while it wrote, or it waits for ever; the node is killed',
+    fix: 'start it again, nothing that was acknowledged is lost; for a larger heap set NODE_OPTIONS=--max-old-space-size=MB',
+  },
+  STOP_TIMED_OUT: {
+    severity: 'fatal',
+    says: () => 'the node did not stop within 50 s and is killed',
+    fix: 'start it again when it is wanted, nothing that was acknowledged is lost; check whether the disk is slow',
+  },
   UNREADABLE_FILE: {
     severity: 'fatal',
     says: (d: { path: string; reason: string }) => `cannot read ${d.path}: ${d.reason}`,

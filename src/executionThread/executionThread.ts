@@ -5,16 +5,19 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { Engine } from '#engine/port'
-import type { Clock } from '#lib/clock'
+import type { Supervisor } from '#lib/supervisor'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
 import { ShownRecords } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
-export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch' | 'clock'> & { readonly clock: Clock }
+export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
+  /** watches the thread; absent: nobody does */
+  readonly supervisor?: Supervisor
+}
 
-export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch'>
+export type ExecutionWorkerOptions = Omit<WorkerSettings, 'port' | 'shown' | 'watch' | 'heartbeat'>
 
 /** Execution in a thread of its own, the only writer of its tables; it is read in this thread. Disposing of it commits what there is. */
 export type ExecutionWorker = Engine &
@@ -31,14 +34,12 @@ export type ExecutionWorker = Engine &
     readonly ended: Promise<never>
   }
 
-/** How long a worker that was asked to close may take before it is ended. */
-const closeTimeoutMs = 5_000
-
 /** The sources run as they are in development, their JavaScript in the package: the worker's file has the extension of this one. */
 const entry = new URL(`./threadEntry${extname(import.meta.url)}`, import.meta.url)
 
 /**
- * Starts the worker, which opens the tables in a directory and the chain in them.
+ * Starts the worker, which opens the tables in a directory and the chain in them. The worker is never terminated: inside a transaction of lmdb that
+ * leaves a lock which the process waits for at its own end. A worker that does not close is left to the supervisor, which kills the process.
  * @returns when the chain can be read and built on
  * @throws Fault of the store, WRONG_GENESIS, GENESIS_MISMATCH, CHAIN_STORE_DAMAGED, EXECUTION_STOPPED (fatal)
  */
@@ -47,19 +48,20 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const { dir, config } = options
   const shown = ShownRecords.create()
   const watch = ExecutionWatch.create()
-  const settings: WorkerSettings = { ...options, port: port2, shown, watch }
+  const supervised = deps.supervisor?.watch()
+  const settings: WorkerSettings = { ...options, port: port2, shown, watch, ...(supervised && { heartbeat: supervised.settings }) }
   const client = new ExecutionClient(port1, { ...deps, config, shown: new ShownRecords(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
   worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: reasonOf(error) }, error)))
   worker.once('exit', (code) => {
     client.fail(executionFault('EXECUTION_STOPPED', { reason: `its thread ended with code ${code}` }))
+    supervised?.[Symbol.dispose]()
     gone.resolve()
   })
   await using parts = new AsyncDisposableStack()
   parts.defer(async () => {
     client.requestClose()
-    using _timer = deps.clock.after(closeTimeoutMs, () => void worker.terminate())
     await gone.promise
   })
   await client.opened

@@ -8,12 +8,14 @@ import { readHeads } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
 import type { ChainView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
+import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import { sendError } from '#lib/sentError'
 import { createSentLog } from '#lib/sentLog'
+import { Heartbeat } from '#lib/supervisor'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
 import type { Kv } from '#store/ports'
@@ -29,6 +31,7 @@ import type { ServedPool } from './wire/txPoolCalls.ts'
 
 /** What stays ready to run between blocks. */
 const codeArenaBytes = 32 * 2 ** 20
+const pulseMs = 1_000
 
 /** Asked of the other end, and only when the store is empty: it may be large. */
 async function genesisFor(kv: Kv, port: MessagePort, outbox: WorkerOutbox): Promise<Genesis | undefined> {
@@ -64,12 +67,42 @@ function createReaders(
   }
 }
 
+/** Pieces of work between two signs of life: two seconds at the very most. */
+const piecesPerBeat = 64
+
+/** The interpreter, with signs of life while it runs. */
+function beating(evm: Evm, beat: () => void): Evm {
+  let pieces = 0
+  return {
+    open(view, block, rules, pace): EvmSession {
+      return evm.open(view, block, rules, (pieceGas) => {
+        if (++pieces % piecesPerBeat === 0) beat()
+        pace?.(pieceGas)
+      })
+    },
+  }
+}
+
+/** Signs of life between calls too, until it is disposed of. */
+function createPulse(heartbeat: Heartbeat): Disposable {
+  let timer: Disposable
+  const again = (): void => {
+    heartbeat.beat()
+    timer = systemClock.after(pulseMs, again)
+  }
+  again()
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
+}
+
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
   const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, incrementMs, pool: limits } = settings
   const watch = new ExecutionWatch(settings.watch)
   const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
-  await using kv = openLmdbKv(dir, Object.values(tables))
+  const heartbeat = new Heartbeat(settings.heartbeat, systemClock)
+  const beat = (): void => heartbeat.beat()
+  using _pulse = createPulse(heartbeat)
+  await using kv = openLmdbKv(dir, Object.values(tables), beat)
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
   const genesis = (): Genesis => {
@@ -89,7 +122,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const pool = createTxPool(poolDeps, limits)
   const publisher = new RecordPublisher(new ShownRecords(settings.shown))
   publisher.join(outbox)
-  const evm = createWasmEvm({ codeBytes: codeArenaBytes })
+  const evm = beating(createWasmEvm({ codeBytes: codeArenaBytes }), beat)
   warmUp(evm)
   await using execution = createExecution(
     {

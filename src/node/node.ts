@@ -9,6 +9,7 @@ import type { Clock } from '#lib/clock'
 import type { KzgThread } from '#lib/kzgThread'
 import type { Log, RootLog } from '#lib/log'
 import type { Random } from '#lib/retry'
+import type { Supervisor } from '#lib/supervisor'
 import type { EthContext } from '#rpc/context'
 import { healthPages, type Page } from '#rpc/healthPages'
 import { rpcMetrics } from '#rpc/metrics'
@@ -37,6 +38,8 @@ export type NodeDeps = {
   readonly fetch: typeof fetch
   /** whose level an operator may change, where it has one that can be */
   readonly log: Log | RootLog
+  /** watches the execution thread; absent: nobody does */
+  readonly supervisor?: Supervisor
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** a thread that checks blobs for several nodes; absent: this node has one of its own */

@@ -6,6 +6,7 @@ import type { NodeOptions } from '#node/nodeOptions'
 import { watchApiKeys } from '../apiKeys.ts'
 import { chooseChain } from '../chosenChain.ts'
 import type { Command } from '../command.ts'
+import { endLines } from '../endLines.ts'
 import { cliFault } from '../faults.ts'
 import type { FlagName } from '../flags.ts'
 import { nodeOptionsOf, optionFlags, unusedSecretFile } from '../nodeOptions.ts'
@@ -84,8 +85,11 @@ export const node: Command = {
       log.warn('the secret of the Engine API is one that was published: remove it, and one is made', { flag: '--jwt.secret' })
     }
 
-    const { clock } = io
-    await using running = await startNode({ clock, random: Math.random, fetch, log }, options).catch(blameAddress)
+    const { clock, supervisor } = io
+    supervisor?.begin(endLines(options, output['log.format']))
+    await using running = await startNode({ clock, random: Math.random, fetch, log, ...(supervisor && { supervisor }) }, options).catch(
+      blameAddress,
+    )
     const { http: rpc, rollup, ...urls } = running.urls
     log.info('node started', { chain: chain.name, mode, rpc, rollup, ...urls, datadir: options.datadir })
     using _keys = watchedKeys({ clock, log }, options, given['rpc.api-keys'], running)

@@ -8,6 +8,7 @@ import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
 import type { SentError } from '#lib/sentError'
 import type { LogLine } from '#lib/sentLog'
+import type { HeartbeatSettings } from '#lib/supervisor'
 import type { PendingOutcome } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
@@ -38,6 +39,8 @@ export type WorkerSettings = {
   readonly watch: SharedArrayBuffer
   /** `ShownRecords`, the same for all who read the chain */
   readonly shown: SharedArrayBuffer
+  /** present: the parent process watches the thread */
+  readonly heartbeat?: HeartbeatSettings
 }
 
 /** What a thread needs to read the chain; the port is its end of a channel to the worker. */

@@ -9,6 +9,7 @@ import { publisherMetrics } from '#flashblocks/metrics'
 import { createPublisher, type Publisher } from '#flashblocks/publisher'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
+import type { Supervisor } from '#lib/supervisor'
 import type { TxPoolFacts } from '#txpool/txPool'
 import type { FlashblocksOptions } from '../nodeOptions.ts'
 import type { FlashblocksListen, ListenOptions, Urls } from '../serving/servers.ts'
@@ -17,6 +18,8 @@ export type ExecutionHalfDeps = {
   readonly clock: Clock
   readonly log: Log
   readonly registry: Registry
+  /** watches the execution thread; absent: nobody does */
+  readonly supervisor?: Supervisor
   /** Told right before and right after each transaction that moves the chain. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** Told of each record right after it can be read. */

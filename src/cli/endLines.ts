@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import type { LogFormat } from '#lib/log'
+import type { EndLines } from '#lib/supervisor'
+import type { NodeOptions } from '#node/nodeOptions'
+import { cliFault } from './faults.ts'
+import { fatalLine } from './output.ts'
+
+/** Signals by which the system or the runtime ends a process that made an error. */
+const crashes = ['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGTRAP', 'SIGFPE'] as const
+
+/** What the parent process writes about an end of the node that the node cannot report itself. */
+export function endLines({ mode, datadir }: Pick<NodeOptions, 'mode' | 'datadir'>, format: LogFormat): EndLines {
+  const stores = { all: ['chain', 'consensus'], execution: ['chain'], consensus: ['consensus'] }[mode]
+  const files = stores.map((store) => join(datadir, store, 'data.mdb'))
+  const line = (fault: Error): string => fatalLine(fault, format)
+  const ofCrashes = crashes.map((signal) => [signal, line(cliFault('NODE_CRASHED', { signal }))])
+  return {
+    ...Object.fromEntries(ofCrashes),
+    SIGBUS: line(cliFault('STORE_UNREADABLE', { files })),
+    SIGKILL: line(cliFault('NODE_KILLED', {})),
+    other: line(cliFault('NODE_CRASHED', { signal: 'a signal' })),
+    stuck: line(cliFault('EXECUTION_STUCK', {})),
+    late: line(cliFault('STOP_TIMED_OUT', {})),
+  }
+}

@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, it } from 'vitest'
+import { chainFlags, recordedProcessChain } from '#test/harness/process/chain'
+import { type CliProcess, startCli } from '#test/harness/process/cliProcess'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-supervisor-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const chain = recordedProcessChain('op-bedrock-to-holocene')
+const ports = ['http', 'ws', 'engine', 'metrics'].flatMap((name) => [`--${name}.port`, name === 'http' || name === 'engine' ? '0' : 'off'])
+let dirs = 0
+
+/** A node whose parent process is `cli.child`, and its own process. */
+async function startNode(): Promise<{ cli: CliProcess; pid: number; datadir: string }> {
+  const folder = mkdtempSync(join(base, `${dirs++}-`))
+  const datadir = join(folder, 'data')
+  const args = ['--datadir', datadir, '--jwt', join(folder, 'jwt.hex'), '--rpc.workers', '1', '--log.format', 'json']
+  const cli = startCli(['node', '--mode', 'execution', ...chainFlags(chain, folder), ...ports, ...args])
+  await cli.until(/node started/)
+  return { cli, pid: childOf(cli.child.pid ?? 0), datadir }
+}
+
+const childOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
+
+async function untilGone(pid: number): Promise<void> {
+  for (let waitedMs = 0; existsSync(`/proc/${pid}`); waitedMs += 20) {
+    if (waitedMs > 5_000) throw new Error(`process ${pid} is still there`)
+    await delay(20)
+  }
+}
+
+it.each([
+  ['SIGBUS', 135, 'STORE_UNREADABLE'],
+  ['SIGSEGV', 139, 'NODE_CRASHED'],
+  ['SIGKILL', 137, 'NODE_KILLED'],
+] as const)(
+  'bin/supervise: reports a node that ended by %s in one line, exit code %i (%s)',
+  async (signal, exitCode, fault) => {
+    const { cli, pid, datadir } = await startNode()
+    await using _cli = cli
+    process.kill(pid, signal)
+    const { code, stderr } = await cli.ended()
+    const errors = stderr.split('\n').filter((line) => line.includes('"level":"error"'))
+    expect([code, errors.length, JSON.parse(errors[0] ?? '{}')]).toEqual([
+      exitCode,
+      1,
+      expect.objectContaining({ code: fault, fix: expect.stringMatching(/\w/) }),
+    ])
+    if (signal === 'SIGBUS') expect(errors[0]).toContain(join(datadir, 'chain', 'data.mdb'))
+  },
+  60_000,
+)
+
+it('bin/supervise: leaves no node behind when it is killed', async () => {
+  const { cli, pid } = await startNode()
+  await using _cli = cli
+  cli.child.kill('SIGKILL')
+  await untilGone(pid)
+}, 60_000)
+
+it('bin/supervise: kills a node that is to stop at once by a second signal, without a line', async () => {
+  const { cli, pid } = await startNode()
+  await using _cli = cli
+  process.kill(pid, 'SIGSTOP')
+  cli.child.kill('SIGINT')
+  await delay(1_200)
+  cli.child.kill('SIGINT')
+  const { code, stderr } = await cli.ended()
+  expect([code, stderr.match(/"level":"error"/g)]).toEqual([130, null])
+  await untilGone(pid)
+}, 60_000)
