@@ -47,18 +47,18 @@ export type ExecutionOptions = {
   readonly minFreeBytes?: number
   /** What a transaction of new blocks should take at most: others wait that long. 0: one for each block. */
   readonly commitSliceMs?: number
-  /** Time for executing a payload that is inserted; then its execution is abandoned. */
+  /** Time for executing a payload that is inserted; then its execution is abandoned. The next attempts have up to eight times as long. */
   readonly maxPayloadMs?: number
   /** Time for executing all increments of a block that is not sealed; then the block is given up. */
   readonly maxPendingMs?: number
 }
 
-/** Any block of a gigagas ends in `maxPayloadMs`, whatever its messages do, at `slowNsPerGas`. */
+/** `maxPayloadMs`: a block of 600 Mgas ends in it whatever its messages do, at 100 ns per gas. */
 export const usualOptions: Required<ExecutionOptions> = {
   maxTreeBytes: 256 * 2 ** 20,
   minFreeBytes: 0,
   commitSliceMs: 25,
-  maxPayloadMs: 30_000,
+  maxPayloadMs: 60_000,
   maxPendingMs: 4_000,
 }
 

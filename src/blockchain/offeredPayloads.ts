@@ -18,6 +18,10 @@ export type OfferedPayloadsDeps = {
 const maxRemembered = 1_024
 /** An abandoned payload is executed again after so many times its limit: the thread is free most of the time. */
 const restFactor = 10
+/** The limit doubles with each attempt, up to so many times: a valid block ends on a slow machine too. */
+const mostFactor = 8
+
+type Abandoned = { readonly fault: Fault; readonly maxMs: number; readonly untilMs: number }
 
 /**
  * Executes payloads that others offer, each within a time. One that takes longer is neither valid nor invalid: its execution is abandoned, and
@@ -26,7 +30,7 @@ const restFactor = 10
 export class OfferedPayloads {
   readonly #deps: OfferedPayloadsDeps
   readonly #maxMs: number
-  readonly #abandoned = new BoundedMap<Hash, { readonly fault: Fault; readonly untilMs: number }>(maxRemembered)
+  readonly #abandoned = new BoundedMap<Hash, Abandoned>(maxRemembered)
 
   constructor(deps: OfferedPayloadsDeps, maxMs: number) {
     this.#deps = deps
@@ -38,19 +42,24 @@ export class OfferedPayloads {
     const { clock, guard } = this.#deps
     const before = this.#abandoned.get(blockHash)
     if (before && clock.elapsedMs() < before.untilMs) throw before.fault
+    const maxMs = before ? Math.min(2 * before.maxMs, mostFactor * this.#maxMs) : this.#maxMs
     const startMs = clock.elapsedMs()
     try {
-      return guard.run(blockNumber, { maxMs: this.#maxMs }, execute)
+      return guard.run(blockNumber, { maxMs }, execute)
     } catch (error) {
       const fault = abandonedBy(error, blockNumber)
-      if (fault) this.#remember(blockHash, blockNumber, fault, clock.elapsedMs() - startMs)
+      if (fault) this.#remember({ blockHash, blockNumber }, { fault, maxMs }, clock.elapsedMs() - startMs)
       throw fault ?? error
     }
   }
 
-  #remember(hash: Hash, number: number, fault: Fault, ms: number): void {
+  #remember(
+    { blockHash: hash, blockNumber: number }: Pick<Payload, 'blockHash' | 'blockNumber'>,
+    { fault, maxMs }: Omit<Abandoned, 'untilMs'>,
+    ms: number,
+  ): void {
     const { clock, watch, log } = this.#deps
-    this.#abandoned.set(hash, { fault, untilMs: clock.elapsedMs() + restFactor * this.#maxMs })
+    this.#abandoned.set(hash, { fault, maxMs, untilMs: clock.elapsedMs() + restFactor * maxMs })
     watch.abandonedPayload(number, ms)
     log.warn('execution of a payload abandoned', { number, hash, ms: Math.round(ms), reason: fault.message, fix: fault.fix })
   }

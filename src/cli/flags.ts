@@ -115,13 +115,13 @@ export const flags = {
         env: 'BASALT_PAYLOAD_MAX_TIME',
         group: 'Halves',
         modes: withExecution,
-        doc: 'time for executing one payload that another half or node offers; one that takes longer is refused for ten times as long; 0: no bound',
+        doc: 'time for executing a payload that another half or node offers; one that takes longer is refused for ten times as long, then has twice the time; 0: no bound',
       },
       '1s to 3600s, or 0',
       (ms) => ms === 0 || (ms >= 1_000 && ms <= 3_600_000),
     ),
-    30_000,
-    '30s',
+    60_000,
+    '60s',
   ),
 
   'source.l2.rpc': nodeUrl({

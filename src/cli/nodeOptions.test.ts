@@ -39,7 +39,7 @@ it('cli/nodeOptions: all: both halves, nothing of the Engine API, every address 
     isAdminOn: false,
     readyMaxLagSec: 30,
     pendingFallback: 'latest',
-    maxPayloadMs: 30_000,
+    maxPayloadMs: 60_000,
     minFreeBytes: 2_000_000_000,
   })
 })

@@ -116,12 +116,6 @@ export type Outcome =
 export type Pace = (pieceGas: number) => void
 
 /**
- * Estimated maximum time per gas, in ns. A KECCAK256 of a page and a MODEXP of the worst shape take 30 on a machine of two shared cores.
- * A pace multiplies a piece's gas by it to estimate when the piece ends.
- */
-export const slowNsPerGas = 30
-
-/**
  * State while one block (or one `eth_call`) runs: the view plus all changes. Reads see all changes. Call order for a transaction:
  * `beginTransaction`, balance and nonce changes, `run` (at most once), fee payments, `endTransaction`. System calls (EIP-4788, EIP-2935) are
  * transactions without fees. A revert or halt inside `run` undoes the changes of the message but not earlier changes.

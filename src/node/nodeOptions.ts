@@ -85,7 +85,7 @@ export type NodeOptions = {
   readonly isAdminOn: boolean
   /** With a source of unsafe blocks: a head older than this is not fresh. */
   readonly readyMaxLagSec: number
-  /** for executing one payload of another half or source; 0: no bound; absent: half a minute */
+  /** for executing one payload of another half or source; 0: no bound; absent: a minute */
   readonly maxPayloadMs?: number
   /** of the disk under the data directory: below it nothing more is written */
   readonly minFreeBytes: number

@@ -1,4 +1,4 @@
-import { type Pace, slowNsPerGas } from '#evm/ports'
+import type { Pace } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { RunTimer } from '#rpc/ports'
 
@@ -12,6 +12,11 @@ export class OutOfTime extends Error {
   }
 }
 
+/**
+ * What a piece of work takes at most, about, in ns per gas: a KECCAK256 of a page or a MODEXP of the worst shape comes to 30 on a machine of two
+ * shared cores. A request in which a piece took longer counts with that from then on.
+ */
+const slowNsPerGas = 30
 /** Smaller pieces say little about the time of a gas. */
 const tellingGas = 100_000
 /** A piece may end so much after the time-out. */
@@ -19,8 +24,7 @@ const graceMs = 10
 
 /**
  * The time for all messages of one request, from now on. Pieces (up to a megagas in the interpreter, or a whole precompile) cannot be interrupted,
- * so one that would probably end more than ten milliseconds late is not begun. A request in which a piece was slower than expected counts with
- * that from then on.
+ * so one that would probably end more than ten milliseconds late is not begun.
  * @param timeoutMs 0: as much as they want
  * @returns what gives each message its pace, which throws OutOfTime
  */

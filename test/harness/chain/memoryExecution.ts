@@ -28,7 +28,7 @@ async function run({
   port,
   config,
   minFreeBytes,
-  maxPayloadMs = 30_000,
+  maxPayloadMs = 60_000,
   maxPendingMs = 4_000,
   pool: limits,
   ...shared
