@@ -5,16 +5,21 @@ import { afterAll, expect, it } from 'vitest'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
+import type { RollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
+import { startNode } from '#node/node'
 import { createMemoryKv } from '#store/memoryKv'
 import type { Increment } from '#types/increment'
 import type { Payload } from '#types/payload'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
+import { followConfig } from '../harness/consensus/follow.ts'
 import { endlessDeposit, endlessGas, incrementWith, withTransaction } from '../harness/endlessBlocks.ts'
+import { engineClient, jwtSecret } from '../harness/engine/server.ts'
 import { incrementsOf } from '../harness/flashblocks/flashblocks.ts'
+import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-hostile-'))
 afterAll(() => rmSync(base, { recursive: true }))
@@ -86,4 +91,28 @@ it('faults/hostileBlocks: an endless block does not hold up the end, and the nex
   await using again = await start(dir, {})
   expect(again.running()).toBeUndefined()
   expect((await again.heads()).unsafe.hash).toBe(payload.blockHash)
+})
+
+it('faults/hostileBlocks: a node whose consensus half offers an endless payload names it in /readyz, and follows the next one', async () => {
+  const rollup: RollupConfig = { ...followConfig, ...config, genesis: { ...followConfig.genesis, ...config.genesis } }
+  const listen = { http: anyPort, engine: anyPort }
+  const options = nodeOptions(
+    { mode: 'execution', datadir: newDir(), listen, jwtSecret: () => jwtSecret, maxPayloadMs: 6_000 },
+    {
+      config: rollup,
+      genesis,
+    },
+  )
+  await using node = await startNode({ clock: systemClock, random: () => 0, fetch, log: silentLog }, options)
+  const { http = '', engine = '' } = node.urls
+  const problems = async (): Promise<string> => (await fetch(`${http}/readyz`)).text()
+  const client = engineClient(engine, rollup)
+  const outcome = client.insert(hostilePayload).catch((error: unknown) => error)
+  await expect.poll(problems, { timeout: 10_000, interval: 200 }).toMatch(/execution of block 1 has taken \d s/)
+  expect((await fetch(`${http}/healthz`)).status).toBe(200)
+  expect(await outcome).toMatchObject({ code: 'BLOCK_NOT_EXECUTED', severity: 'retry' })
+  expect(await problems()).toMatch(/execution of block 1 was abandoned after \d s/)
+  expect(await client.insert(payload)).toEqual({ kind: 'valid' })
+  await client.setHeads({ ...(await client.heads()), unsafe: l2RefOf(config, payload) })
+  expect(await problems()).toBe('{"ready":true}')
 })
