@@ -6,7 +6,7 @@ const prague = { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 }
 const bpo1 = { target: 10, max: 15, baseFeeUpdateFraction: 8_346_193 }
 const bpo2 = { target: 14, max: 21, baseFeeUpdateFraction: 11_684_671 }
 
-/** As go-ethereum writes the chain config of Hoodi. */
+/** Chain config of Hoodi in go-ethereum's format. */
 const hoodi = {
   ...{ chainId: 560_048, homesteadBlock: 0, berlinBlock: 0, londonBlock: 0, mergeNetsplitBlock: 0, terminalTotalDifficulty: 0 },
   ...{
@@ -33,7 +33,7 @@ it.each([
   for (const change of changes) expect(schedule.changes.findLast(({ fromSec }) => change.fromSec >= fromSec)).toEqual(change)
 })
 
-it('chainspec/blobSchedule: takes the last fork of those at one time, and forks of any name', () => {
+it('chainspec/blobSchedule: applies the last of several forks at the same time, and accepts any fork name', () => {
   const glamsterdam = { target: 21, max: 32, baseFeeUpdateFraction: 20_609_697 }
   const json = {
     ...{ chainId: 900, cancunTime: 0, pragueTime: 0, osakaTime: 0, amsterdamTime: 100 },
@@ -52,15 +52,15 @@ it.each([
   ['another chain id', { ...hoodi, chainId: 1 }, 'chainId'],
   ['no blob schedule', { ...hoodi, blobSchedule: undefined }, 'blobSchedule'],
   ['a fork without its parameters', { ...hoodi, bpo3Time: 1_800_000_000 }, 'blobSchedule.bpo3'],
-  ['no time of any fork', { chainId: 560_048, blobSchedule: { cancun } }, 'blobSchedule'],
-  ['a time that is none', { ...hoodi, bpo2Time: '1762955544' }, 'bpo2Time'],
+  ['no fork time', { chainId: 560_048, blobSchedule: { cancun } }, 'blobSchedule'],
+  ['a malformed time', { ...hoodi, bpo2Time: '1762955544' }, 'bpo2Time'],
   [
     'a fraction of zero',
     { ...hoodi, blobSchedule: { ...hoodi.blobSchedule, bpo2: { ...bpo2, baseFeeUpdateFraction: 0 } } },
     'blobSchedule.bpo2',
   ],
   ['no object', 7, 'the document'],
-])('chainspec/blobSchedule: refuses a file with %s (INVALID_CONFIG)', (_what, json, key) => {
+])('chainspec/blobSchedule: rejects a file with %s (INVALID_CONFIG)', (_what, json, key) => {
   const data = expect.objectContaining({ key: expect.stringContaining(key) })
   expect(() => parseBlobSchedule(json, 560_048)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG', data }))
 })

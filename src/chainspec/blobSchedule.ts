@@ -7,9 +7,9 @@ export type BlobParams = { readonly target: number; readonly max: number; readon
 
 /** Blob parameters of an L1 over time. */
 export type BlobSchedule = {
-  /** by time, earliest first; of several at one time the last one counts */
+  /** Ascending by time; of several changes at the same time, the last applies. */
   readonly changes: readonly (BlobParams & { readonly fromSec: number })[]
-  /** from when the price of blobs has a floor (EIP-7918); undefined: never */
+  /** Time from which the blob base fee has a minimum (EIP-7918); undefined: never. */
   readonly osakaSec?: number
 }
 
@@ -20,7 +20,7 @@ const bpo2 = { target: 14, max: 21, updateFraction: 11_684_671n }
 
 type Times = { readonly cancun: number; readonly prague: number; readonly osaka: number; readonly bpo1: number; readonly bpo2: number }
 
-/** Osaka itself kept Prague's parameters. */
+/** Creates the blob schedule of a public L1. Osaka itself kept Prague's parameters. */
 const fusaka = (times: Times): BlobSchedule => ({
   changes: [
     { fromSec: times.cancun, ...cancunBlobs },
@@ -31,14 +31,14 @@ const fusaka = (times: Times): BlobSchedule => ({
   osakaSec: times.osaka,
 })
 
-/** Ethereum mainnet, Sepolia, Hoodi; by chain id. @see EIP-7892, EIP-8134, EIP-8135 */
+/** Blob schedules of Ethereum mainnet, Sepolia and Hoodi, by chain id. @see EIP-7892, EIP-8134, EIP-8135 */
 export const knownBlobSchedules: Readonly<Record<number, BlobSchedule>> = {
   1: fusaka({ cancun: 1_710_338_135, prague: 1_746_612_311, osaka: 1_764_798_551, bpo1: 1_765_290_071, bpo2: 1_767_747_671 }),
   11155111: fusaka({ cancun: 1_706_655_072, prague: 1_741_159_776, osaka: 1_760_427_360, bpo1: 1_761_017_184, bpo2: 1_761_607_008 }),
   560048: fusaka({ cancun: 0, prague: 1_742_999_832, osaka: 1_761_677_592, bpo1: 1_762_365_720, bpo2: 1_762_955_544 }),
 }
 
-/** Parameters of an L1 block; undefined before Cancun. */
+/** Returns the blob parameters of an L1 block; undefined before Cancun. */
 export function blobParamsIn({ changes }: BlobSchedule, timestamp: number): BlobParams | undefined {
   return changes.findLast(({ fromSec }) => timestamp >= fromSec)
 }
@@ -50,14 +50,14 @@ const schema = z.looseObject({
   blobSchedule: z.record(z.string(), params.nullish()),
 })
 
-/** Order of forks that begin at one time; others follow in the order of the file. */
+/** Order of forks with the same activation time; other forks follow in the order of the file. */
 const order = ['cancun', 'prague', 'osaka', 'bpo1', 'bpo2', 'bpo3', 'bpo4', 'bpo5']
 const rankOf = (fork: string): number => (order.indexOf(fork) + order.length + 1) % (order.length + 1)
 
 /**
- * Blob schedule of an L1 in its chain config, as go-ethereum and op-node (`--rollup.l1-chain-config`) have it, or in a genesis file that holds one:
- * `cancunTime`, `pragueTime`, `osakaTime`, `bpo1Time` and so on, and `blobSchedule` with the parameters of each. Forks without an entry keep the
- * parameters before.
+ * Parses the blob schedule in a chain config of L1, in the format of go-ethereum and op-node (`--rollup.l1-chain-config`), or in a genesis file that
+ * contains one: `cancunTime`, `pragueTime`, `osakaTime`, `bpo1Time` and so on, and `blobSchedule` with the parameters of each fork. A fork without an
+ * entry keeps the previous parameters.
  * @param chainId of L1, in the rollup config
  * @throws Fault INVALID_CONFIG (fatal) that names the key and the expected value
  */

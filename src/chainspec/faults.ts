@@ -27,7 +27,7 @@ export const chainFault = defineFaults({
     severity: 'fatal',
     says: (d: { number: number; hash: string; l1ChainId: number; reason: string }) =>
       `the blob schedule of L1 (chain id ${d.l1ChainId}) does not explain L1 block ${d.number} ${d.hash}: ${d.reason}`,
-    fix: 'give the chain config of L1 with its blobSchedule: --l1.chain-config FILE; or install a version that has it; what was derived stays valid',
+    fix: 'configure the chain config of L1 with its blobSchedule: --l1.chain-config FILE; or install a version that has it; derived blocks remain valid',
   },
   MALFORMED_L1_ATTRIBUTES: {
     severity: 'fatal',

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** The groups of an IPv6 address, as numbers; the address is valid. */
+/** Returns the groups of a valid IPv6 address as numbers. */
 function groupsOf(address: string): number[] {
   const [before = '', after] = address.replace(/%.*$/, '').split('::')
   const parse = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
@@ -10,10 +10,10 @@ function groupsOf(address: string): number[] {
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** IPv4 address of an address that is IPv4 mapped into IPv6; other addresses as they are. */
+/** Returns the IPv4 address of an IPv4-mapped IPv6 address, and other addresses unchanged. */
 export const plainAddress = (address: string): string => mapped.exec(address)?.[1] ?? address
 
-/** Name of a client for limits by address. An IPv6 client has a network of 64 bits to itself, so its name is that network. */
+/** Returns the name of a client for limits per address. An IPv6 client owns a /64 network, so its name is that network. */
 export function clientNameOf(address: string): string {
   const plain = plainAddress(address)
   if (isIP(plain) !== 6) return plain

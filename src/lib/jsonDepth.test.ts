@@ -16,13 +16,13 @@ it.each([
   ['an escaped quote before brackets', String.raw`["\"[[[["]`, 1],
   ['an escaped backslash before the end of a string', String.raw`["\\",[[]]]`, 3],
   ['letters outside ASCII', '["é[漢[😀["]', 1],
-  ['a text that is cut', '[[[', 3],
+  ['a truncated text', '[[[', 3],
   ['brackets in a long string', `["${'['.repeat(300)}",[]]`, 2],
   ['an escaped quote late in a long string', `["${'x'.repeat(100)}${String.raw`\"[[\\`}",[]]`, 2],
   ['a long string of escaped quotes', `["${String.raw`\"`.repeat(200)}",[[]]]`, 3],
-  ['a long string that is cut', `["${'['.repeat(300)}`, 1],
-  ['a string that is cut behind a backslash', '["\\', 1],
-  ['more closed than opened', ']]]]', 0],
+  ['a truncated long string', `["${'['.repeat(300)}`, 1],
+  ['a string truncated after a backslash', '["\\', 1],
+  ['more closing than opening brackets', ']]]]', 0],
 ])('lib/jsonDepth: counts the levels of %s', (_what, json, depth) => {
   expect([exceeds(json, depth), depth > 0 && exceeds(json, depth - 1)]).toEqual([false, depth > 0])
 })
@@ -41,7 +41,7 @@ it('lib/jsonDepth: agrees with the depth of the parsed value', () => {
 const valuesIn = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, item) => sum + 1 + valuesIn(item), 0) : 0
 
-it('lib/jsonDepth: a text within the limit of values has at most so many', () => {
+it('lib/jsonDepth: a text within maxValues has at most that many values', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), fc.nat(30), (json, maxValues) => {
       if (valuesIn(JSON.parse(json)) > maxValues) expect(exceedsDepth(Buffer.from(json), 99, maxValues)).toBe(true)

@@ -3,10 +3,10 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
  * Reports whether lists and objects of a JSON text nest deeper than `maxDepth`, or the text has more values than `maxValues`. `JSON.parse` needs
- * seconds and hundreds of megabytes for 16 MB of `[` or `[],`; this scan reads each byte once and allocates nothing. Text that is not JSON is
- * judged up to its first error as the parser reads it.
+ * seconds and hundreds of megabytes for 16 MB of `[` or `[],`; this scan reads each byte once and allocates nothing. For text that is
+ * not JSON, the result covers the part that the parser reads before its first error.
  * @param json UTF-8
- * @param maxValues opening brackets and commas, which values inside lists and objects are never more than
+ * @param maxValues limit of opening brackets plus commas, which is at least the number of values inside lists and objects
  */
 export function exceedsDepth(json: Uint8Array, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): boolean {
   let depth = 0
@@ -33,10 +33,10 @@ export function exceedsDepth(json: Uint8Array, maxDepth: number, maxValues = Num
   return depth > maxDepth || values > maxValues
 }
 
-/** After so many bytes of a string the runtime searches for its end: faster in long strings, slower in short ones. */
+/** Bytes of a string that are scanned in a loop. After that the runtime's search is used, which is faster only for long strings. */
 const nearBytes = 64
 
-/** Index of the quote that closes a string; not less than the length when there is none. @param from behind the quote that opens it */
+/** Returns the index of the closing quote of a string, or at least the length when there is none. @param from index after the opening quote */
 function endOfString(json: Uint8Array, from: number): number {
   let at = from
   for (;;) {

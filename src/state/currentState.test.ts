@@ -3,7 +3,7 @@ import { zeroHash } from '#types/ids'
 import { CurrentState } from './currentState.ts'
 import { noNodes, noState } from './stateRoot.ts'
 
-it('state/currentState: it is read while it is open and at no other time, whatever happens meanwhile', () => {
+it('state/currentState: is readable only during `during`, also after an error inside', () => {
   const current = new CurrentState()
   const state = { view: { ...noState, blockHash: () => zeroHash }, nodes: noNodes }
   expect(current.during(state, () => current.view.blockHash(1))).toBe(zeroHash)

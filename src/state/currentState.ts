@@ -3,7 +3,7 @@ import type { NodeSource } from '#trie/ports'
 import type { WorldState } from './worldState.ts'
 
 /**
- * One state, opened anew each time it is needed: what reads it may live longer than a snapshot of the store. Between the times it cannot be read.
+ * A state that is opened for each use, because its reader may outlive a snapshot of the store. Reads outside `during` throw RangeError.
  */
 export class CurrentState implements WorldState {
   #state: WorldState | undefined
@@ -22,7 +22,7 @@ export class CurrentState implements WorldState {
     return this.#state
   }
 
-  /** Runs with the state open. @param state the same one each time */
+  /** Runs a function with the state open. @param state must be the same state in each call */
   during<T>(state: WorldState, run: () => T): T {
     this.#state = state
     try {

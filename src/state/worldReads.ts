@@ -6,24 +6,24 @@ import { createProof } from '#trie/proof'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { WorldState } from './worldState.ts'
 
-/** Trie nodes from the root down to the key or to where it would be (EIP-1186). */
+/** An account with the trie nodes from the root to its key, or to the end of the path of an absent key (EIP-1186). */
 export type AccountProof = {
   readonly account: Account | undefined
   readonly proof: readonly Uint8Array[]
-  /** in the order asked; no nodes when the account has no storage */
+  /** In the order of the request; without nodes when the account has no storage. */
   readonly slots: readonly { readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
 }
 
-/** State after one block, by address and slot number. */
+/** Reads of the state after one block, by address and slot number. */
 export type WorldReads = {
   account(address: Address): Account | undefined
-  /** no bytes when there is no code */
+  /** Empty when the account has no code. */
   code(address: Address): Uint8Array
   slot(address: Address, slot: Hash): bigint
   prove(address: Address, slots: readonly Hash[]): AccountProof
 }
 
-/** @param stateRoot of the state */
+/** Creates reads of a state. @param stateRoot of the state */
 export function createWorldReads({ view, nodes }: WorldState, stateRoot: Hash): WorldReads {
   const keyOf = (hex: Address | Hash): Uint8Array => keccak256(fromHex(hex))
   const value = (addressKey: Uint8Array, slotKey: Uint8Array): bigint => {

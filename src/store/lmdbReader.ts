@@ -6,9 +6,9 @@ import type { TableSpec } from './tables.ts'
 import type { Usage } from './usage.ts'
 
 /**
- * Snapshots of the tables in a directory that another thread or process writes. Takes no lock and writes nothing. Within one process the writer
- * must have the directory open before: the first one to open it decides how the process uses it.
- * @throws Fault DATADIR_DAMAGED when there are no such tables
+ * Opens a source of snapshots of tables that another thread or process writes. Takes no lock and writes nothing. Within one process the writer must
+ * open the directory first, because the first open determines how the process uses it.
+ * @throws Fault DATADIR_DAMAGED when the tables do not exist
  */
 export function openLmdbReader(dir: string, specs: readonly TableSpec[]): SnapshotSource {
   const usage: Usage = { isWriting: false, isClosed: false }

@@ -5,11 +5,11 @@ import type { AccountChange, StateDiff, StateDiffParts } from './stateDiff.ts'
 
 /*
  * Layout, integers little-endian:
- *   header    16 u32: magic, version, total bytes, then accounts, slots, codes: rows and table entries each; bytes of code; zeros
+ *   header    16 u32: magic, version, total bytes, then number of rows and of table entries for accounts, slots, codes; bytes of code; zeros
  *   rows      accounts (112 bytes: key, flags, nonce, balance, code hash), slots (96: address key, slot key, value),
  *             codes (40: hash, from, length), each ascending by key
- *   tables    accounts, slots, codes: u32 row number + 1, 0 is free; open addressing by the key's first bytes
- *   code      bytes one after another, in the order of their rows
+ *   tables    accounts, slots, codes: u32 row number + 1, 0 for a free entry; open addressing by the key's first bytes
+ *   code      code bytes in the order of their rows
  */
 const magic = 0x46445342
 const version = 1

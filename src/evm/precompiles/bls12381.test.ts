@@ -13,7 +13,7 @@ const next = createNumbers('bls12-381')
 const scalar = (): bigint => (next() % (Fr.ORDER - 1n)) + 1n
 const element = (): bigint => ((next() << 200n) ^ next()) % Fp.ORDER
 
-/** Map-to-curve of the oracle with the argument and result types that it really has. */
+/** Map-to-curve of the oracle, cast to its actual types; the declared types are wrong. */
 const mapToG1 = G1.mapToCurve as unknown as (u: bigint) => P1
 const mapToG2 = G2.mapToCurve as unknown as (u: bigint[]) => P2
 

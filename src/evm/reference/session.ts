@@ -132,7 +132,7 @@ export class ReferenceSession implements EvmSession {
   readonly #journal: Journal
   /** Cache of accounts, because the same few are read repeatedly. */
   readonly #accounts = new Map<Address, AccountState>()
-  /** of messages without one of their own */
+  /** Pace of messages that are run without a pace. */
   readonly #usualPace: Pace | undefined
   #running: { readonly message: Message; readonly pace: Pace | undefined; readonly checkpoint: number } | undefined
 

@@ -120,7 +120,7 @@ export class WasmSession implements EvmSession {
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
   #pace: Pace | undefined
-  /** of messages without one of their own */
+  /** Pace of messages that are run without a pace. */
   readonly #usualPace: Pace | undefined
 
   constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace) {

@@ -4,7 +4,7 @@ import { save, undoLog } from './undo'
 
 /**
  * Adds a log.
- * @param topics number of them, 0 to 4
+ * @param topics number of topics, 0 to 4
  * @param top stack pointer of the first topic; the next lies at top - 32
  * @param data address of `size` bytes
  */
