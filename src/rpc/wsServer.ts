@@ -16,6 +16,7 @@ import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
 import { isHostAllowed, isLoopback } from './server/hosts.ts'
+import { PartialMessages } from './server/partialMessages.ts'
 import { type Place, Places } from './server/places.ts'
 import { refuseUpgrade } from './server/refuseUpgrade.ts'
 import { UnreadTotal } from './server/unread.ts'
@@ -50,7 +51,7 @@ export type WsServerLimits = DispatchLimits &
   ConnectionLimits & {
     readonly maxConnections: number
     readonly maxMessageBytes: number
-    /** of all messages together while they are worked on */
+    /** of all messages together while they are worked on, and again while they arrive */
     readonly maxHeldBytes: number
     /** answers and notifications of all connections together, from when they are made until the system has taken them for the client */
     readonly maxUnreadTotalBytes: number
@@ -101,6 +102,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, log, clock }, limits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
+  const partialMessages = new PartialMessages(limits.maxHeldBytes)
   const connectionDeps = { dispatcher, budget: new ByteBudget(limits.maxHeldBytes), subscriptionBudget, unreadTotal, clock, log }
   const onEvict = (): void => metrics.evictions.inc({ over: 'websocket' })
   const places = new Places(limits.maxConnections, onEvict)
@@ -141,6 +143,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     if (place === undefined) return full
     socket.once('close', () => place[Symbol.dispose]())
     sockets.handleUpgrade(request, socket, head, (accepted) => {
+      partialMessages.watch(socket, accepted)
       connection = accept(accepted, asker, place)
     })
     return undefined
