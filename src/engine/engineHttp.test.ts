@@ -73,9 +73,9 @@ describe('engine/engineHttp: failures of the execution half', () => {
     ['HTTP 429', () => new Response('', { status: 429, headers: { 'retry-after': '7' } }), 'ENGINE_UNREACHABLE', /429/],
     [
       'HTTP 401',
-      () => new Response('signature invalid', { status: 401, headers: { 'content-length': '17' } }),
+      () => new Response('signature of remote-text invalid', { status: 401, headers: { 'content-length': '32' } }),
       'ENGINE_UNAUTHORIZED',
-      /signature invalid/,
+      /HTTP 401$/,
     ],
     ['HTTP 403', () => new Response('', { status: 403 }), 'ENGINE_UNAUTHORIZED', /403/],
     ['a page', () => new Response('<html>'), 'ENGINE_BAD_ANSWER', /not JSON/],
@@ -83,15 +83,15 @@ describe('engine/engineHttp: failures of the execution half', () => {
     ['a list', () => json([]), 'ENGINE_BAD_ANSWER', /without/],
     [
       'an internal error of its own',
-      () => ({ error: { code: -32603, message: 'Internal error', data: { err: 'disk' } } }),
+      () => ({ error: { code: -32603, message: 'Internal error: remote-text', data: { err: 'remote-text' } } }),
       'ENGINE_ERROR',
-      /-32603: Internal error: disk/,
+      /error -32603$/,
     ],
     [
       'an ordinary JSON-RPC port',
-      () => ({ error: { code: -32601, message: 'the method engine_newPayloadV2 does not exist' } }),
+      () => ({ error: { code: -32601, message: 'the method engine_newPayloadV2 does not exist: remote-text' } }),
       'ENGINE_METHOD_MISSING',
-      /does not support engine_newPayloadV\d: the method/,
+      /does not support engine_newPayloadV\d$/,
     ],
     ['a malformed status', () => ({ result: { status: 7 } }), 'ENGINE_BAD_ANSWER', /no payload status/],
     ['null for a status', () => ({ result: null }), 'ENGINE_BAD_ANSWER', /no payload status/],
@@ -101,7 +101,7 @@ describe('engine/engineHttp: failures of the execution half', () => {
     const error = await engine.insert(payload).catch((caught: unknown) => caught)
     expect(error).toEqual(fault(code, text))
     expect(error).toMatchObject({ severity: 'retry', fix: expect.stringMatching(/./) })
-    expect(JSON.stringify([String(error), (error as Fault).data])).not.toMatch(/user-secret|path-secret|Bearer/)
+    expect(JSON.stringify([String(error), (error as Fault).data])).not.toMatch(/user-secret|path-secret|Bearer|remote-text/)
     expect(await registry.metrics()).toMatch(/requests_total\{call="newPayload",outcome="(failed|error|ok)"\} 1/)
   })
 
@@ -151,17 +151,17 @@ describe('engine/engineHttp: insert', () => {
 
   it('reports an abandoned execution (BLOCK_NOT_EXECUTED)', async () => {
     const { engine } = clientOf(() => ({ error: { code: -32_050, message: 'Payload not executed: it takes long' } }))
-    await expect(engine.insert(await firstPayload())).rejects.toEqual(fault('BLOCK_NOT_EXECUTED', /block 1 was abandoned: .*it takes long/))
+    await expect(engine.insert(await firstPayload())).rejects.toEqual(fault('BLOCK_NOT_EXECUTED', /block 1 was abandoned: .*its log/))
   })
 
-  it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid with the given reason, or with a default text', async (status) => {
+  it.each(['INVALID', 'INVALID_BLOCK_HASH'])('%s is invalid, and the text of the execution half is not in the reason', async (status) => {
     const payload = await firstPayload()
-    for (const [validationError, reason] of [
-      ['wrong gas', 'wrong gas'],
-      [null, 'the execution half returned no reason'],
-    ]) {
+    for (const validationError of ['remote-text', null]) {
       const { engine } = clientOf(() => ({ result: { status, latestValidHash: null, validationError } }))
-      expect(await engine.insert(payload)).toEqual({ kind: 'invalid', reason })
+      expect(await engine.insert(payload)).toEqual({
+        kind: 'invalid',
+        reason: 'the execution half finds it invalid; its log has the reason',
+      })
     }
   })
 
@@ -214,12 +214,12 @@ describe('engine/engineHttp: build', () => {
     [
       '-38003',
       { error: { code: -38003, message: 'Invalid payload attributes', data: { err: 'nonce too low' } } },
-      'Invalid payload attributes: nonce too low',
+      'the execution half refuses the attributes with error -38003',
     ],
     [
       'INVALID',
       { result: { payloadStatus: { status: 'INVALID', latestValidHash: null, validationError: 'bad' }, payloadId: null } },
-      'bad',
+      'the execution half finds it invalid; its log has the reason',
     ],
   ])('%s is invalid with the reason', async (_what, answer, reason) => {
     const { engine } = clientOf(answers(await firstPayload(), { engine_forkchoiceUpdatedV3: answer }))

@@ -57,7 +57,8 @@ class RemoteEngine implements EngineHttp {
     const method = `engine_newPayloadV${version}`
     const answer = await this.#rpc.call(method, [encodePayload(payload), ...beside, ...(version >= 4 ? [[]] : [])])
     const abandoned = errorWith(answer, engineApiCodes.notExecuted)
-    if (abandoned) throw engineFault('BLOCK_NOT_EXECUTED', { number: payload.blockNumber, reason: abandoned.message })
+    if (abandoned)
+      throw engineFault('BLOCK_NOT_EXECUTED', { number: payload.blockNumber, reason: 'the execution half gave up; its log has the reason' })
     const { status, reason } = this.#statusOf(method, this.#resultOf(method, answer))
     if (status === 'VALID') return { kind: 'valid' }
     if (status === 'INVALID' || status === 'INVALID_BLOCK_HASH') return { kind: 'invalid', reason }
@@ -112,9 +113,9 @@ class RemoteEngine implements EngineHttp {
     // the parent is on a branch without the known labels; the request then names none, and the next forkchoice update sets them
     if (errorWith(answer, engineApiCodes.invalidForkchoice)) answer = await begin(() => zeroHash)
     const invalid = errorWith(answer, engineApiCodes.invalidAttributes)
-    if (invalid) return { kind: 'invalid', reason: invalid.message }
+    if (invalid) return { kind: 'invalid', reason: `the execution half refuses the attributes with error ${invalid.code}` }
     const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
-    if (refused) throw forkchoiceFault(parent.hash, refused.message)
+    if (refused) throw forkchoiceFault(parent.hash, refusedHeads(refused))
     const { payloadStatus, payloadId } = this.#resultOf(method, answer) as { payloadStatus?: unknown; payloadId?: unknown }
     const { status, reason } = this.#statusOf(method, payloadStatus)
     if (status === 'INVALID') return { kind: 'invalid', reason }
@@ -135,7 +136,7 @@ class RemoteEngine implements EngineHttp {
     const method = `engine_forkchoiceUpdatedV${methodVersionsAt(this.#config.schedule, unsafe.timestamp).forkchoiceUpdated}`
     const answer = await this.#rpc.call(method, [forkchoiceOf(unsafe.hash, safe.hash, finalized.hash), null])
     const refused = errorWith(answer, engineApiCodes.invalidForkchoice)
-    if (refused) throw forkchoiceFault(unsafe.hash, refused.message)
+    if (refused) throw forkchoiceFault(unsafe.hash, refusedHeads(refused))
     const { payloadStatus } = this.#resultOf(method, answer) as { payloadStatus?: unknown }
     const { status, reason } = this.#statusOf(method, payloadStatus)
     if (status === 'INVALID') throw forkchoiceFault(unsafe.hash, reason)
@@ -185,13 +186,13 @@ class RemoteEngine implements EngineHttp {
 
   #resultOf(asked: string, answer: RpcOutcome): unknown {
     if (answer.kind === 'result') return answer.result
-    throw engineFault('ENGINE_ERROR', { endpoint: this.#rpc.endpoint, asked, code: answer.code, message: answer.message })
+    throw engineFault('ENGINE_ERROR', { endpoint: this.#rpc.endpoint, asked, code: answer.code })
   }
 
   #statusOf(asked: string, value: unknown): Status {
-    const { status, validationError } = (value ?? {}) as { status?: unknown; validationError?: unknown }
+    const { status } = (value ?? {}) as { status?: unknown }
     if (typeof status !== 'string') throw this.#badAnswer(asked, 'no payload status')
-    return { status, reason: typeof validationError === 'string' ? validationError.slice(0, 500) : 'the execution half returned no reason' }
+    return { status, reason: 'the execution half finds it invalid; its log has the reason' }
   }
 
   #badAnswer(asked: string, reason: string): Error {
@@ -200,6 +201,7 @@ class RemoteEngine implements EngineHttp {
 }
 
 type RpcError = Extract<RpcOutcome, { kind: 'error' }>
+const refusedHeads = ({ code }: RpcError): string => `the execution half refuses it with error ${code}`
 const errorWith = (answer: RpcOutcome, code: number): RpcError | undefined =>
   answer.kind === 'error' && answer.code === code ? answer : undefined
 

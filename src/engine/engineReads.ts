@@ -32,8 +32,7 @@ function storageRootIn(leaf: Uint8Array): Hash {
 
 export function createEngineReads(rpc: EngineRpc): EngineReads {
   const { endpoint } = rpc
-  const failed = (asked: string, { code, message }: { code: number; message: string }): Error =>
-    engineFault('ENGINE_ERROR', { endpoint, asked, code, message })
+  const failed = (asked: string, { code }: { code: number }): Error => engineFault('ENGINE_ERROR', { endpoint, asked, code })
 
   function checked<T>(asked: string, parse: () => T): T {
     try {
@@ -41,7 +40,9 @@ export function createEngineReads(rpc: EngineRpc): EngineReads {
     } catch (error) {
       const isShape = error instanceof ShapeError || error instanceof SyntaxError || error instanceof RlpError
       if (!isShape && !isFault(error, 'MALFORMED_PAYLOAD')) throw error
-      throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked, reason: error.message }, error)
+      // a SyntaxError quotes the answer
+      const reason = error instanceof SyntaxError ? 'malformed hex' : error.message
+      throw engineFault('ENGINE_BAD_ANSWER', { endpoint, asked, reason })
     }
   }
 

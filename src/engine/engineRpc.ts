@@ -23,6 +23,7 @@ export type EngineRpcOptions = {
 
 export type RpcOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
+  /** `message` is remote text: for comparisons, never for a fault */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
 
 /** JSON-RPC client of an execution half; each request has a token of its own. */
@@ -55,11 +56,9 @@ function outcomeOf(json: unknown): RpcOutcome | undefined {
   if (typeof json !== 'object' || json === null) return undefined
   const { result, error } = json as { result?: unknown; error?: unknown }
   if (error === undefined || error === null) return result === undefined ? undefined : { kind: 'result', result }
-  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
+  const { code, message } = error as { code?: unknown; message?: unknown }
   if (typeof code !== 'number' || typeof message !== 'string') return undefined
-  const detail = typeof data === 'string' ? data : (data as { err?: unknown } | null | undefined)?.err
-  const text = typeof detail === 'string' && !message.includes(detail) ? `${message}: ${detail}` : message
-  return { kind: 'error', code, message: text.slice(0, maxMessageLength) }
+  return { kind: 'error', code, message: message.slice(0, maxMessageLength) }
 }
 
 export function createEngineRpc(
@@ -77,14 +76,14 @@ export function createEngineRpc(
       case 'rate-limited':
         throw engineFault('ENGINE_UNREACHABLE', { ...at, reason: 'HTTP 429', retryAfterMs: outcome.retryAfterMs })
       case 'refused':
-        throw engineFault('ENGINE_UNAUTHORIZED', { ...at, status: outcome.status, says: outcome.says })
+        throw engineFault('ENGINE_UNAUTHORIZED', { ...at, status: outcome.status })
       case 'bad-answer':
         throw engineFault('ENGINE_BAD_ANSWER', { ...at, reason: outcome.reason })
       case 'answer': {
         const found = outcomeOf(outcome.json)
         if (found === undefined) throw engineFault('ENGINE_BAD_ANSWER', { ...at, reason: `HTTP ${outcome.status} without result or error` })
         if (found.kind === 'error' && found.code === methodNotFound && asked !== optionalMethod) {
-          throw engineFault('ENGINE_METHOD_MISSING', { ...at, message: found.message })
+          throw engineFault('ENGINE_METHOD_MISSING', at)
         }
         return found
       }

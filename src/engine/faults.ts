@@ -29,8 +29,8 @@ export const engineFault = defineFaults({
   },
   ENGINE_UNAUTHORIZED: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; status: number; says: string }) =>
-      `the execution half at ${d.endpoint} refuses ${d.asked} with HTTP ${d.status}${d.says === '' ? '' : `: ${d.says}`}`,
+    says: (d: { endpoint: string; asked: string; status: number }) =>
+      `the execution half at ${d.endpoint} refuses ${d.asked} with HTTP ${d.status}`,
     fix: 'configure the same secret on both halves (--jwt=FILE here, often --authrpc.jwtsecret there), and synchronise their clocks to within a minute',
   },
   ENGINE_WRONG_CHAIN: {
@@ -47,13 +47,13 @@ export const engineFault = defineFaults({
   },
   ENGINE_ERROR: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; code: number; message: string }) =>
-      `the execution half at ${d.endpoint} answers ${d.asked} with error ${d.code}: ${d.message}`,
+    says: (d: { endpoint: string; asked: string; code: number }) =>
+      `the execution half at ${d.endpoint} answers ${d.asked} with error ${d.code}`,
     fix: 'read the log of the execution half; it may need a version that supports the latest fork',
   },
   ENGINE_METHOD_MISSING: {
     severity: 'retry',
-    says: (d: { endpoint: string; asked: string; message: string }) => `${d.endpoint} does not support ${d.asked}: ${d.message}`,
+    says: (d: { endpoint: string; asked: string }) => `${d.endpoint} does not support ${d.asked}`,
     fix: 'configure the port of a current Engine API, usually 8551, not the port of JSON-RPC (--engine=URL)',
   },
   ENGINE_SYNCING: {

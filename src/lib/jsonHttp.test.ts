@@ -97,13 +97,9 @@ describe('lib/jsonHttp', () => {
     [
       'HTTP 401',
       (_request, response) => response.writeHead(401, { 'content-length': 8 }).end('no token'),
-      { kind: 'refused', status: 401, says: 'no token' },
+      { kind: 'refused', status: 401 },
     ],
-    [
-      'HTTP 403 with a long body',
-      (_request, response) => response.writeHead(403).end('x'.repeat(500)),
-      { kind: 'refused', status: 403, says: '' },
-    ],
+    ['HTTP 403 with a long body', (_request, response) => response.writeHead(403).end('x'.repeat(500)), { kind: 'refused', status: 403 }],
     ['HTTP 503', (_request, response) => response.writeHead(503).end(), { kind: 'unreachable', reason: 'HTTP 503' }],
     [
       'a redirect',

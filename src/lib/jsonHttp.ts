@@ -15,7 +15,7 @@ export type JsonHttpRequest = {
   readonly body?: unknown
 }
 
-/** Outcome of a request. No text in it quotes the URL or a header; `says` is text of the server. */
+/** Outcome of a request. No text in it is from the server, or quotes the URL or a header. */
 export type JsonHttpOutcome =
   /** Status 2xx, or a 4xx that may carry an answer; `json` is undefined when a 4xx body is not JSON. */
   | { readonly kind: 'answer'; readonly status: number; readonly json: unknown }
@@ -23,16 +23,14 @@ export type JsonHttpOutcome =
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** Status 429 with the time to wait. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
-  /** Status 401 or 403; `says` is the response text when it is short. */
-  | { readonly kind: 'refused'; readonly status: number; readonly says: string }
+  /** Status 401 or 403. */
+  | { readonly kind: 'refused'; readonly status: number }
   /** Response too large, or status 2xx without JSON. */
   | { readonly kind: 'bad-answer'; readonly reason: string }
 
 /** Wait in ms after a 429 without a usable `Retry-After`, and the upper bound of the wait. */
 const defaultRetryAfterMs = 5_000
 const maxRetryAfterMs = 600_000
-/** Longest text of a refusal that is read, in bytes. */
-const maxSaid = 200
 
 /**
  * Returns the wait in ms that `Retry-After` requests: seconds, or the time until a date. A date is compared with the `Date` header of the response
@@ -93,20 +91,13 @@ function reasonOf(error: unknown): string {
   return cause.message === 'bad port' ? 'port blocked by fetch (bad port)' : cause.name
 }
 
-/** Returns the text of a refusal when its content-length is short. */
-async function saidBy(response: Response): Promise<string> {
-  const length = Number(response.headers.get('content-length') ?? 0)
-  if (length > 0 && length <= maxSaid) return textOf((await readBody(response, maxSaid)).bytes).trim()
-  await response.body?.cancel() // an unread body keeps its connection open
-  return ''
-}
-
 /** Returns the outcome that follows from the status alone, or undefined when the body must be read. */
 async function outcomeOfStatus(response: Response, nowMs: number): Promise<JsonHttpOutcome | undefined> {
   const { status } = response
-  if (status === 401 || status === 403) return { kind: 'refused', status, says: await saidBy(response) }
-  if (status !== 429 && status < 500) return undefined
-  await response.body?.cancel()
+  const isRefused = status === 401 || status === 403
+  if (!isRefused && status !== 429 && status < 500) return undefined
+  await response.body?.cancel() // an unread body keeps its connection open
+  if (isRefused) return { kind: 'refused', status }
   return status === 429
     ? { kind: 'rate-limited', retryAfterMs: retryAfterMs(response, nowMs) }
     : { kind: 'unreachable', reason: `HTTP ${status}` }
