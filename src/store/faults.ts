@@ -16,6 +16,11 @@ export const storeFault = defineFaults({
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} cannot be opened: ${d.reason}`,
     fix: 'free space or check the disk; if the fault persists, start again with an empty data directory or a snapshot',
   },
+  STORE_DAMAGED: {
+    severity: 'fatal',
+    says: (d: { dir: string; reason: string }) => `a page of the database in ${d.dir} is damaged: ${d.reason}`,
+    fix: 'check the disk; start again with an empty data directory or a snapshot',
+  },
   DISK_FULL: {
     severity: 'retry',
     says: (d: { dir: string; reason: string }) => `no space left to write to ${d.dir}: ${d.reason}`,
@@ -31,6 +36,11 @@ export const storeFault = defineFaults({
     severity: 'fatal',
     says: (d: { dir: string; reason: string }) => `the database in ${d.dir} failed: ${d.reason}`,
     fix: 'check the disk, its mount and limits on file size (ulimit -f), then start again; no committed write is lost',
+  },
+  SCHEMA_LOST: {
+    severity: 'fatal',
+    says: () => 'the data directory has rows and no schema: a page of its database is damaged',
+    fix: 'check the disk; start again with an empty data directory or a snapshot',
   },
   SCHEMA_NEWER: {
     severity: 'fatal',

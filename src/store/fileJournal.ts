@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Log } from '#lib/log'
 import { storeFault } from './faults.ts'
 import { encodeRecordHead, SegmentReader, sizeOfRecord } from './journalSegment.ts'
-import { makeDir } from './lmdb/dataFile.ts'
 import { reasonOf, storeFailure } from './lmdb/failure.ts'
+import { makeDir } from './lmdb/makeDir.ts'
 import { defaultSegmentBytes, type Journal, type JournalPlace, type JournalRecord, type PlacedRecord } from './ports.ts'
 
 const fileName = (segment: number): string => `${String(segment).padStart(12, '0')}.journal`

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { kvContract } from '#test/contract/kv'
+import { dice } from '#test/harness/dice'
 import { freeBytes, requireFreeSpace } from './freeSpace.ts'
 import { storeFailure } from './lmdb/failure.ts'
 import { openLmdbKv } from './lmdbKv.ts'
@@ -91,6 +92,23 @@ describe('store/lmdbKv', () => {
     rmSync(join(dir, 'data.mdb'))
     await using kv = openLmdb(dir)
     expect(kv.write((tx) => tx.get(table, key))).toBeUndefined()
+  })
+
+  it('store/lmdbKv: opens its own file after any writes: free pages may be missing at its end', async () => {
+    const dir = newDir()
+    const below = dice(5)
+    for (let round = 0; round < 25; round++) {
+      await using kv = openLmdb(dir)
+      for (let write = 0; write < 4; write++) {
+        kv.write((tx) => {
+          for (let row = 0; row < 30; row++) {
+            const at = Uint8Array.of(below(200))
+            if (below(3) === 0) tx.put(table, at, new Uint8Array(below(40_000)))
+            else tx.delete(table, at)
+          }
+        })
+      }
+    }
   })
 
   it('store/lmdbKv: a commit on a full disk changes nothing (STORE_FAILED)', async () => {

@@ -1,9 +1,10 @@
 import { storeFault } from './faults.ts'
-import { damageOf, makeDir } from './lmdb/dataFile.ts'
+import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
 import { Draft } from './lmdb/draft.ts'
 import { openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
-import { reasonOf, roomIn, storeFailure } from './lmdb/failure.ts'
+import { isLmdbError, reasonOf, roomIn, storeFailure } from './lmdb/failure.ts'
+import { makeDir } from './lmdb/makeDir.ts'
 import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import { requireUsable, type Usage } from './usage.ts'
@@ -104,9 +105,6 @@ class LmdbKv implements Kv {
     }
   }
 }
-
-/** Errors of the database carry its negative codes or the system's numbers; those of a caller's function pass through. */
-const isLmdbError = (error: unknown): boolean => error instanceof Error && 'code' in error && typeof error.code === 'number'
 
 function syncToDisk(root: Root): Promise<void> {
   // the typings lack `sync`

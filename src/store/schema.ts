@@ -34,12 +34,13 @@ export const consensusSchema: Schema = { version: 1, metaTable: 1, migrations: [
  * Marks new tables with the schema's version, or migrates older tables to it. Each step and its mark are one transaction, so the next start continues
  * after a kill between two steps.
  * @returns the names of the steps that ran
- * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD
+ * @throws Fault SCHEMA_NEWER, SCHEMA_TOO_OLD, SCHEMA_LOST
  */
 export function agreeOnSchema(kv: Kv, { version, metaTable, migrations }: Schema): readonly string[] {
   const found = kv.write((tx) => {
     const mark = tx.get(metaTable, schemaKey)
     if (mark !== undefined) return u64FromBytes(mark)
+    if ([...tx.keys(metaTable, { limit: 1 })].length > 0) throw storeFault('SCHEMA_LOST', {})
     tx.put(metaTable, schemaKey, u64Bytes(version))
     return version
   })

@@ -7,6 +7,7 @@ import { verifyGenesisHash } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import type { Heads } from '#engine/port'
 import type { Kv } from '#store/ports'
+import { tables } from '#store/tables'
 import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import * as store from '../chainStore.ts'
@@ -34,12 +35,21 @@ export function openHeads(deps: OpenDeps): CommittedHeads {
   const { kv, config } = deps
   const existing = readHeads(deps)
   if (existing) return existing
+  requireEmpty(kv)
   const genesis = genesisBlock(deps.genesis(), config.schedule)
   verifyGenesisHash(config, genesis.header)
   kv.write((tx) => commitGenesis(tx, genesis))
   const heads = readHeads(deps)
   if (heads === undefined) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'the genesis block that was just written' })
   return heads
+}
+
+/** A store that has blocks and no heads is damaged: a genesis block would hide that. */
+function requireEmpty(kv: Kv): void {
+  using reader = kv.snapshot()
+  for (const { id } of [tables.headers, tables.canonical, tables.accounts]) {
+    if ([...reader.keys(id, { limit: 1 })].length > 0) throw executionFault('CHAIN_STORE_DAMAGED', { what: 'its heads' })
+  }
 }
 
 function readHeads({ kv, config }: OpenDeps): CommittedHeads | undefined {

@@ -1,8 +1,10 @@
 import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
+import { storeFault } from '../faults.ts'
 import { requireKey } from '../keys.ts'
 import type { KvRange, KvReader } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { requireUsable, type Usage } from '../usage.ts'
+import { isLmdbError, reasonOf } from './failure.ts'
 
 type Table = Database<Uint8Array, Uint8Array>
 export type Root = RootDatabase<Uint8Array, Uint8Array>
@@ -13,9 +15,11 @@ const lowest = Uint8Array.of(0)
 const highest = new Uint8Array(501).fill(0xff)
 
 export class Tables {
+  readonly #dir: string
   readonly #byId: ReadonlyMap<number, Table>
 
-  constructor(byId: ReadonlyMap<number, Table>) {
+  constructor(dir: string, byId: ReadonlyMap<number, Table>) {
+    this.#dir = dir
     this.#byId = byId
   }
 
@@ -33,16 +37,45 @@ export class Tables {
   lent(id: number, key: Uint8Array, transaction?: Transaction): Uint8Array | undefined {
     // the typings lack the second parameter of `getBinaryFast`, which `get` has
     const table = this.of(id) as Table & { getBinaryFast(key: Uint8Array, options?: { transaction: Transaction }): Uint8Array | undefined }
-    const bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
+    let bytes: Uint8Array | undefined
+    try {
+      bytes = transaction ? table.getBinaryFast(requireKey(key), { transaction }) : table.getBinaryFast(requireKey(key))
+    } catch (error) {
+      throw this.#failure(error)
+    }
     return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
   *range(id: number, range: KvRange, transaction?: Transaction): Generator<Row> {
-    for (const { key, value } of this.of(id).getRange(rangeOptions(range, transaction))) yield { key: plain(key), value: plain(value) }
+    const rows = this.of(id).getRange(rangeOptions(range, transaction))
+    for (const { key, value } of this.#walk(rows)) yield { key: plain(key), value: plain(value) }
   }
 
   *keys(id: number, range: KvRange, transaction?: Transaction): Generator<Uint8Array> {
-    for (const key of this.of(id).getKeys(rangeOptions(range, transaction))) yield plain(key)
+    for (const key of this.#walk(this.of(id).getKeys(rangeOptions(range, transaction)))) yield plain(key)
+  }
+
+  /** What the caller throws while it walks is not of the database. */
+  *#walk<T>(items: Iterable<T>): Generator<T> {
+    const walk = items[Symbol.iterator]()
+    try {
+      for (;;) {
+        let next: IteratorResult<T>
+        try {
+          next = walk.next()
+        } catch (error) {
+          throw this.#failure(error)
+        }
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      walk.return?.()
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    return isLmdbError(error) ? storeFault('STORE_DAMAGED', { dir: this.#dir, reason: reasonOf(error) }, error) : error
   }
 }
 
@@ -120,5 +153,5 @@ export function openTables(dir: string, specs: readonly TableSpec[], as: 'writer
   })
   const byId = new Map<number, Table>()
   for (const { id, name } of specs) byId.set(id, root.openDB<Uint8Array, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
-  return { root, tables: new Tables(byId) }
+  return { root, tables: new Tables(dir, byId) }
 }

@@ -6,6 +6,9 @@ const fullCodes = /No space left|Disk quota exceeded|MDB_MAP_FULL/
 /** LMDB reports a partly written page as an I/O error. With less than this free, the error counts as a full disk. */
 const roomBytes = 64 * 2 ** 20
 
+/** Errors of the database carry its negative codes or the system's numbers. */
+export const isLmdbError = (error: unknown): boolean => error instanceof Error && 'code' in error && typeof error.code === 'number'
+
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Returns the free bytes on the disk; infinity when the query fails, so that the original error is reported. */

@@ -1,0 +1,49 @@
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DamagedPage, type Meta, PageReader, readMeta } from './pages.ts'
+
+/**
+ * Why the database file of a directory cannot be opened, or undefined. LMDB maps the file and trusts it: a file that is cut off, or a damaged page
+ * above the tables, would end the process, or show an empty store. What is checked: both meta pages, the length of the file, the tree of
+ * tables, the first page of each table. A damaged page below is found by whoever reads it.
+ */
+export function damageOf(dir: string): string | undefined {
+  const path = join(dir, 'data.mdb')
+  if (!existsSync(path)) return undefined
+  const file = openSync(path, 'r')
+  try {
+    const meta = newestMeta(file)
+    if (meta === undefined) return undefined
+    const pages = new PageReader(file, meta)
+    checkLength(pages, meta, fstatSync(file).size)
+    for (const table of pages.tables()) pages.checkRoot(table)
+    return undefined
+  } catch (error) {
+    if (error instanceof DamagedPage) return `data.mdb is cut off or overwritten: ${error.message}`
+    throw error
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The meta page of the last transaction; undefined for an empty file. */
+function newestMeta(file: number): Meta | undefined {
+  const first = readMeta(file, 0)
+  if (first === undefined) return undefined
+  if (first === 'foreign') throw new DamagedPage('page 0 is not that of a database')
+  const { pageSize } = first
+  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) throw new DamagedPage(`a page size of ${pageSize} bytes`)
+  const second = readMeta(file, pageSize)
+  if (typeof second !== 'object' || second.pageSize !== pageSize) throw new DamagedPage('page 1 is not that of a database')
+  return second.transaction > first.transaction ? second : first
+}
+
+/** The file may end before the last page that was ever used, when all pages from there on are free. */
+function checkLength(pages: PageReader, { pageSize, lastPage }: Meta, bytes: number): void {
+  const whole = Math.floor(bytes / pageSize)
+  if (whole > lastPage) return
+  const missing = lastPage + 1 - whole
+  const free = new Set<number>()
+  for (const page of pages.freePages()) if (page >= whole && page <= lastPage) free.add(page)
+  if (free.size < missing) throw new DamagedPage(`it has ${bytes} bytes, and pages up to byte ${(lastPage + 1) * pageSize} are used`)
+}

@@ -1,0 +1,153 @@
+import { readSync } from 'node:fs'
+
+/** A page of the database file is not what the pages above it say. */
+export class DamagedPage extends Error {}
+
+/** A tree of LMDB as the page above it describes it. */
+export type Tree = {
+  readonly depth: number
+  readonly entries: number
+  /** page number; undefined: the tree is empty */
+  readonly root: number | undefined
+}
+
+/** What a meta page says of the database, as of one transaction. */
+export type Meta = {
+  readonly pageSize: number
+  readonly lastPage: number
+  readonly transaction: number
+  readonly free: Tree
+  readonly main: Tree
+}
+
+/** A node of a leaf page: where its value is in the file. */
+type Leaf = { readonly valueAt: number; readonly length: number; readonly isTree: boolean }
+
+const metaMagic = 0xbeefc0de
+const metaBytes = 168
+/** of a page: number u64, transaction u64, padding u16, flags u16, lower u16, upper u16 */
+const headerBytes = 24
+const at = { flags: 18, lower: 20, magic: 24, free: 48, main: 96, lastPage: 144, transaction: 152 } as const
+const isBranch = 1
+const isLeaf = 2
+const isOverflow = 4
+const nodeHeaderBytes = 8
+const valueElsewhere = 1
+const valueIsTree = 2
+/** deeper than any tree of 2^48 bytes */
+const maxDepth = 32
+
+const number64 = (view: DataView, offset: number): number => Number(view.getBigUint64(offset, true))
+
+/** The description of a tree, 48 bytes: flags, depth, counts of pages, entries, root. */
+function treeAt(view: DataView, offset: number): Tree {
+  const root = view.getBigUint64(offset + 40, true)
+  return {
+    depth: view.getUint16(offset + 6, true),
+    entries: number64(view, offset + 32),
+    root: root === 2n ** 64n - 1n ? undefined : Number(root),
+  }
+}
+
+function read(file: number, position: number, length: number): DataView {
+  const bytes = new Uint8Array(length)
+  return new DataView(bytes.buffer, 0, readSync(file, bytes, 0, length, position))
+}
+
+/** The meta page that begins at a position; undefined when the file ends there. */
+export function readMeta(file: number, position: number): Meta | 'foreign' | undefined {
+  const view = read(file, position, metaBytes)
+  if (view.byteLength === 0) return undefined
+  if (view.byteLength < metaBytes || view.getUint32(at.magic, true) !== metaMagic) return 'foreign'
+  return {
+    pageSize: view.getUint32(at.free, true),
+    lastPage: number64(view, at.lastPage),
+    transaction: number64(view, at.transaction),
+    free: treeAt(view, at.free),
+    main: treeAt(view, at.main),
+  }
+}
+
+/** Reads the pages of one transaction's trees, without LMDB, which trusts what it maps. Of LMDB's format it knows what `mdb.c` of lmdb-js 3.5 has. */
+export class PageReader {
+  readonly #file: number
+  readonly #meta: Meta
+
+  constructor(file: number, meta: Meta) {
+    this.#file = file
+    this.#meta = meta
+  }
+
+  /** The tables that the main tree names. @throws DamagedPage */
+  *tables(): Generator<Tree> {
+    for (const { isTree, valueAt, length } of this.#leaves(this.#meta.main)) {
+      if (isTree) yield treeAt(this.#bytes(valueAt, length), 0)
+    }
+  }
+
+  /** The numbers of the pages that are free. @throws DamagedPage */
+  *freePages(): Generator<number> {
+    for (const { valueAt, length } of this.#leaves(this.#meta.free)) {
+      const list = this.#bytes(valueAt, length)
+      const entry = (index: number): number => Number(list.getBigInt64(8 * index, true))
+      const count = Math.min(entry(0), list.byteLength / 8 - 1)
+      // a negative entry is the length of a run, whose first page follows; zero is an empty place
+      for (let index = 1; index <= count; index++) {
+        const pages = entry(index) < 0 ? -entry(index++) : 1
+        const first = index <= count ? entry(index) : 0
+        if (first > 0) for (let page = first; page < first + pages; page++) yield page
+      }
+    }
+  }
+
+  /** Reads the root page of a tree, which must be of its kind. @throws DamagedPage */
+  checkRoot({ root, depth, entries }: Tree): void {
+    if (root === undefined ? entries > 0 || depth > 0 : depth === 0) throw new DamagedPage('the description of a table is damaged')
+    if (root !== undefined) this.#page(root, depth === 1 ? isLeaf : isBranch)
+  }
+
+  #leaves(tree: Tree): Leaf[] {
+    this.checkRoot(tree)
+    const leaves = tree.root === undefined ? [] : [...this.#below(tree.root, tree.depth)]
+    if (leaves.length !== tree.entries) throw new DamagedPage(`a tree has ${leaves.length} entries in the place of ${tree.entries}`)
+    return leaves
+  }
+
+  *#below(number: number, depth: number): Generator<Leaf> {
+    if (depth > maxDepth) throw new DamagedPage(`a tree has ${depth} levels`)
+    const page = this.#page(number, depth === 1 ? isLeaf : isBranch)
+    for (let index = 0; index < page.getUint16(at.lower, true) >> 1; index++) {
+      const node = headerBytes + page.getUint16(headerBytes + 2 * index, true)
+      if (node + nodeHeaderBytes > page.byteLength) throw new DamagedPage(`page ${number} is damaged`)
+      const [low, flags, keyBytes] = [page.getUint32(node, true), page.getUint16(node + 4, true), page.getUint16(node + 6, true)]
+      if (depth > 1) yield* this.#below(low + flags * 2 ** 32, depth - 1)
+      else yield this.#leaf(page, number, { length: low, flags, valueAt: node + nodeHeaderBytes + keyBytes })
+    }
+  }
+
+  #leaf(page: DataView, number: number, { length, flags, valueAt }: { length: number; flags: number; valueAt: number }): Leaf {
+    const { pageSize } = this.#meta
+    const isElsewhere = (flags & valueElsewhere) !== 0
+    if (valueAt + (isElsewhere ? 8 : length) > pageSize) throw new DamagedPage(`page ${number} is damaged`)
+    const isTree = (flags & valueIsTree) !== 0
+    if (!isElsewhere) return { isTree, length, valueAt: number * pageSize + valueAt }
+    const first = number64(page, valueAt)
+    this.#page(first, isOverflow)
+    return { isTree, length, valueAt: first * pageSize + headerBytes }
+  }
+
+  /** A page of one kind, which names its own number. */
+  #page(number: number, kind: number): DataView {
+    const { pageSize, lastPage } = this.#meta
+    if (number > lastPage) throw new DamagedPage(`page ${number} is used, and page ${lastPage} is the last one`)
+    const page = this.#bytes(number * pageSize, pageSize)
+    if (number64(page, 0) !== number || (page.getUint16(at.flags, true) & kind) === 0) throw new DamagedPage(`page ${number} is damaged`)
+    return page
+  }
+
+  #bytes(position: number, length: number): DataView {
+    const view = read(this.#file, position, length)
+    if (view.byteLength < length) throw new DamagedPage(`the file ends before byte ${position + length}`)
+    return view
+  }
+}

@@ -1,0 +1,83 @@
+// A process of its own that opens copies of a data directory whose database file was damaged, one after another, until one of them ends it.
+import { cpSync, openSync, readSync, rmSync, truncateSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { createExecution, type Execution } from '#blockchain/execution'
+import { l2RefOf } from '#chainspec/l2Ref'
+import { createWasmEvm } from '#evm/wasmEvm'
+import { systemClock } from '#lib/clock'
+import { isFault } from '#lib/fault'
+import { silentLog } from '#lib/log'
+import { openFileJournal } from '#store/fileJournal'
+import { openLmdbKv } from '#store/lmdbKv'
+import type { Kv } from '#store/ports'
+import { agreeOnSchema, chainSchema } from '#store/schema'
+import { tables } from '#store/tables'
+import { attributesAt, scheduleTo, signedBy, smallChain } from '../chain/blocks.ts'
+
+const schedule = scheduleTo('isthmus')
+const { genesis, config } = smallChain(schedule)
+const blocks = 40
+
+export type Damage =
+  | { readonly kind: 'flip'; readonly byte: number; readonly bit: number }
+  | { readonly kind: 'cut'; readonly length: number }
+
+async function openStore(dir: string): Promise<{ kv: Kv; execution: Execution } & AsyncDisposable> {
+  await using parts = new AsyncDisposableStack()
+  const kv = parts.use(openLmdbKv(dir, Object.values(tables)))
+  agreeOnSchema(kv, chainSchema)
+  const journal = parts.use(openFileJournal(join(dir, 'journal'), silentLog))
+  const deps = { kv, journal, evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
+  const execution = parts.use(createExecution(deps, { commitSliceMs: 0 }))
+  const kept = parts.move()
+  return { kv, execution, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** Makes a store with a chain whose blocks are all committed, each by a transaction. @returns their hashes, youngest first */
+export async function makeStore(dir: string): Promise<readonly string[]> {
+  await using store = await openStore(dir)
+  const { execution } = store
+  const hashes: string[] = []
+  for (let nonce = 0n; nonce < blocks; nonce++) {
+    const heads = await execution.heads()
+    const built = await execution.build(heads.unsafe, attributesAt(schedule, heads.unsafe.number + 1, [signedBy('alice', { nonce })]))
+    if (built.kind !== 'built') throw new Error(built.reason)
+    await execution.setHeads({ ...heads, unsafe: l2RefOf(config, built.payload) })
+    execution.commit()
+    hashes.unshift(built.payload.blockHash)
+  }
+  return hashes
+}
+
+function apply(damage: Damage, path: string): void {
+  if (damage.kind === 'cut') {
+    truncateSync(path, damage.length)
+    return
+  }
+  const file = openSync(path, 'r+')
+  const byte = new Uint8Array(1)
+  readSync(file, byte, 0, 1, damage.byte)
+  byte[0] = (byte[0] ?? 0) ^ (1 << damage.bit)
+  writeSync(file, byte, 0, 1, damage.byte)
+}
+
+/** The head that a start shows, or the code of its fault. */
+async function start(dir: string): Promise<string> {
+  try {
+    await using store = await openStore(dir)
+    using view = store.execution.view()
+    return view.heads.latest.hash
+  } catch (error) {
+    return isFault(error) ? error.code : `error ${error instanceof Error ? error.stack : error}`
+  }
+}
+
+const [, script, template = '', scratch = ''] = process.argv
+if (process.send && script === import.meta.filename) {
+  process.on('message', async (damage: Damage) => {
+    rmSync(scratch, { recursive: true, force: true })
+    cpSync(template, scratch, { recursive: true })
+    apply(damage, join(scratch, 'data.mdb'))
+    process.send?.(await start(scratch))
+  })
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execPath } from 'node:process'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dice } from '#test/harness/dice'
+import { type Damage, makeStore } from '#test/harness/process/damagedStore'
+
+const base = mkdtempSync(join(tmpdir(), 'basalt-damage-'))
+const template = join(base, 'template')
+const script = resolve(import.meta.dirname, '../harness/process/damagedStore.ts')
+let hashes: readonly string[] = []
+let bytes = 0
+let child: { readonly process: ChildProcess; readonly ended: Promise<string> } | undefined
+
+beforeAll(async () => {
+  hashes = await makeStore(template)
+  bytes = statSync(join(template, 'data.mdb')).size
+}, 60_000)
+afterAll(() => {
+  child?.process.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
+
+function startChild() {
+  const process = fork(script, [template, join(base, 'copy')], { execPath: execPath, execArgv: [], silent: true })
+  const ended = new Promise<string>((resolveEnd) => process.once('exit', (code, signal) => resolveEnd(String(signal ?? code))))
+  return { process, ended }
+}
+
+/** What a start on a damaged file comes to: a head, the code of a fault, or the signal that ended the process. */
+async function startOn(damage: Damage): Promise<string> {
+  child ??= startChild()
+  const { process, ended } = child
+  const answered = new Promise<string>((resolveAnswer) => process.once('message', (answer) => resolveAnswer(String(answer))))
+  process.send(damage)
+  let timer: NodeJS.Timeout | undefined
+  const hangs = new Promise<string>((resolveLate) => {
+    timer = setTimeout(() => resolveLate('hangs'), 30_000)
+  })
+  const outcome = await Promise.race([answered, ended.then((end) => `ended ${end}`), hangs])
+  clearTimeout(timer)
+  if (outcome === 'hangs') process.kill('SIGKILL')
+  if (outcome === 'hangs' || outcome.startsWith('ended')) child = undefined
+  return outcome
+}
+
+it('process/damagedStore: a file that is cut off is a fault, wherever it is cut (DATADIR_DAMAGED)', async () => {
+  const lengths = [1, 100, 4_096, 8_192, 8_193, ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part) => Math.floor(bytes * part))]
+  for (const length of lengths) expect([length, await startOn({ kind: 'cut', length })]).toEqual([length, 'DATADIR_DAMAGED'])
+}, 180_000)
+
+it('process/damagedStore: after a flip anywhere in the file a start shows one of the last two heads, is a fault, or ends by a signal that the parent reports', async () => {
+  const below = dice(7)
+  const pages = [0, 1].flatMap((page) => Array.from({ length: 48 }, (_, i) => page * 4_096 + 24 + 3 * i))
+  const anywhere = Array.from({ length: 200 }, () => below(bytes))
+  // a damaged meta page gives way to that of the transaction before
+  const sound = [...hashes.slice(0, 2), expect.stringMatching(/^[A-Z]+(?:_[A-Z]+)+$|^ended SIG(?:BUS|SEGV|ABRT)$/)]
+  for (const byte of [...pages, ...anywhere]) {
+    const bit = below(8)
+    const outcome = await startOn({ kind: 'flip', byte, bit })
+    expect(sound, `byte ${byte}, bit ${bit}: ${outcome}`).toContainEqual(outcome)
+  }
+}, 600_000)
