@@ -60,8 +60,8 @@ export class OracleLoop implements Disposable {
   }
 
   /** @returns the targeted cases with the oracle's answers */
-  async runTargeted(): Promise<(TargetedCase & { readonly kept: KeptCase })[]> {
-    const cases = targetedCases()
+  async runTargeted(corpus: Corpus): Promise<(TargetedCase & { readonly kept: KeptCase })[]> {
+    const cases = targetedCases(corpus)
     const answers = await this.#runBatches(cases)
     return cases.map(({ about, given }, i) => ({ about, given, kept: { about, case: wireOf(given), answer: answers[i] as WireAnswer } }))
   }

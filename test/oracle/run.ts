@@ -49,7 +49,7 @@ const progress = (): string =>
   `${counts.cases} blocks, ${counts.transactions} transactions (${counts.refused} refused), ${counts.calls} calls, ${counts.found} differences, ${Math.round((performance.now() - begunMs) / 1000)} s`
 
 if (only === undefined) {
-  const targeted = await loop.runTargeted()
+  const targeted = await loop.runTargeted(corpus)
   print(`targeted: ${progress()}`)
   if (values['write-sample']) writeSample(targeted.filter(isInSample).map(({ kept }) => kept))
   const step = 256

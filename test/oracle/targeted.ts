@@ -9,8 +9,9 @@ import type { CallMessage } from '#rpc/ports'
 import { accountOf } from '#test/harness/chain/blocks'
 import type { CaseAccount } from '#test/harness/evm/case'
 import { addressOf, callTo, storeIn } from '#test/harness/evm/host'
-import { type Address, zeroAddress } from '#types/ids'
+import { type Address, parseAddress, zeroAddress } from '#types/ids'
 import type { Authorization } from '#types/transaction'
+import type { Corpus } from '../fuzz/evm/corpus.ts'
 import { type BlockCase, bytesOf, type CaseBlock, type CaseTransaction } from './blockCase.ts'
 import { footprintOf, type Prices, upfrontOf, usualPrices, withPrices } from './prices.ts'
 import { blockHashNoter, blockHashNoterCode, usualBlock } from './randomCase.ts'
@@ -300,6 +301,30 @@ function footprintCases(): Parts[] {
   })
 }
 
+/** Inputs that precompiles take, called directly under every fork: where there is no precompile yet there is no account. */
+const precompileCases = (_fork: OracleFork, { precompileInputs }: Corpus): Parts[] =>
+  [...precompileInputs].map(([address, inputs]) => {
+    const to = parseAddress(`0x${address.toString(16).padStart(40, '0')}`)
+    return { transactions: inputs.slice(0, 4).map((data) => deposit({ to, data, gasLimit: 2_000_000n })) }
+  })
+
+/** Address, bytes of one point or pair, and the limits of any fork in bytes: points at infinity up to the limit, and one more. */
+const inputLimits = [
+  [8, 192, [112_687, 81_984]],
+  [0x0c, 160, [513_760, 288_960]],
+  [0x0e, 288, [488_448, 278_784]],
+  [0x0f, 384, [235_008, 156_672]],
+] as const
+
+const inputLimitCases = (): Parts[] =>
+  inputLimits.flatMap(([address, unit, limits]) =>
+    limits.flatMap((limit) => {
+      const fits = limit - (limit % unit)
+      const to = parseAddress(`0x${address.toString(16).padStart(40, '0')}`)
+      return [fits, fits + unit].map((size) => ({ transactions: [deposit({ to, data: new Uint8Array(size), gasLimit: 50_000_000n })] }))
+    }),
+  )
+
 /** Whom the fees go to: a vault, the sender, a contract, an account that does not exist. */
 const beneficiaryCases = (): Parts[] =>
   [l1FeeVault, alice, storing, addressOf(0xcc)].map((beneficiary) => ({
@@ -307,8 +332,7 @@ const beneficiaryCases = (): Parts[] =>
     transactions: [signedBy('alice', { to: storing }), signedBy('bob', { to: halting, maxPriorityFeePerGas: 0n })],
   }))
 
-/** @param fork of the rules */
-type Make = (fork: OracleFork) => readonly Parts[]
+type Make = (fork: OracleFork, corpus: Corpus) => readonly Parts[]
 
 const groups: Readonly<Record<string, Make>> = {
   'initcode at the limit of EIP-3860': () => initcodeSizes.map((size) => allWays(creation(size))),
@@ -326,6 +350,8 @@ const groups: Readonly<Record<string, Make>> = {
   'L1 fee and operator fee at the ends of their parameters': feeCases,
   'DA footprint at the limit of the block': footprintCases,
   'beneficiaries of each kind': beneficiaryCases,
+  'inputs of precompiles': precompileCases,
+  'inputs of precompiles at their limits': inputLimitCases,
 }
 
 export type TargetedCase = { readonly about: string; readonly given: BlockCase }
@@ -334,9 +360,9 @@ export type TargetedCase = { readonly about: string; readonly given: BlockCase }
 export const isInSample = ({ about, given }: TargetedCase): boolean => given.fork === 'azul' || / 0 \(/.test(about)
 
 /** All of them. */
-export const targetedCases = (): TargetedCase[] =>
+export const targetedCases = (corpus: Corpus): TargetedCase[] =>
   oracleForks.flatMap((fork) =>
     Object.entries(groups).flatMap(([name, make]) =>
-      make(fork).map((parts, index) => ({ about: `${name}, ${index} (${fork})`, given: caseOf(fork, parts) })),
+      make(fork, corpus).map((parts, index) => ({ about: `${name}, ${index} (${fork})`, given: caseOf(fork, parts) })),
     ),
   )

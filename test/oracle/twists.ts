@@ -10,7 +10,7 @@ import type { LegacyTransaction, SignedTransaction } from '#types/transaction'
 import { bytesOf, type CaseTransaction } from './blockCase.ts'
 import { upfrontOf } from './prices.ts'
 import type { Writing } from './randomCase.ts'
-import { rulesUnder } from './transactions.ts'
+import { hasDelegations, rulesUnder } from './transactions.ts'
 
 /** A transaction, and the account that the state must have for it. */
 export type Twisted = { readonly transaction: CaseTransaction; readonly account?: readonly [Address, CaseAccount] }
@@ -92,11 +92,15 @@ function otherNonce({ random, accounts }: Writing, transaction: CaseTransaction)
 }
 
 /** EIP-3607 */
-function senderWithCode({ random, accounts }: Writing, transaction: CaseTransaction): Twisted {
+function senderWithCode({ random, fork, accounts }: Writing, transaction: CaseTransaction): Twisted {
   const from = senderOf(transaction)
   const account = accounts.get(from) ?? emptyAccount
   const delegation = Uint8Array.of(0xef, 1, 0, ...new Uint8Array(20).fill(0x22))
-  const code = random.pick([delegation, delegation, Uint8Array.of(0), Uint8Array.of(0x60, 1, 0x60, 1, 0x55)])
+  const code = random.pick([
+    ...(hasDelegations(fork) ? [delegation, delegation] : []),
+    Uint8Array.of(0),
+    Uint8Array.of(0x60, 1, 0x60, 1, 0x55),
+  ])
   return { transaction, account: [from, { ...account, code, nonce: account.nonce || 1n }] }
 }
 
