@@ -24,7 +24,9 @@ export type OracleCounts = {
   found: number
 }
 
-const minimiseMs = 60_000
+const minimiseMs = 20_000
+/** What is found after that is said, and neither minimised nor kept. */
+const mostKept = 5
 /** How many cases the oracle has to answer at a time, so that both sides work. */
 const batchSize = 32
 
@@ -122,6 +124,7 @@ export class OracleLoop implements Disposable {
 
   async #keep(about: string, given: BlockCase, { kind, text }: BlockDifference): Promise<void> {
     this.counts.found++
+    if (this.counts.found > mostKept) return this.#onFound(`${about}: ${text}`)
     const again = async (candidate: BlockCase): Promise<BlockDifference | undefined> => {
       const wire = wireOf(candidate)
       return this.#compare(wire, tryOurs(wire) as OurAnswer, await this.#ask(wire), false)
