@@ -1,4 +1,4 @@
-// Part 1: what following a heavy block in ten increments costs, beside executing it at once, in processor time; senders are known to both.
+// Part 1: what following a heavy block in ten flashblocks costs, beside executing it at once, in processor time; senders are known to both.
 
 import { type BlockDeps, executeBlock } from '#block/execution/executeBlock'
 import { ExecutionGuard } from '#block/execution/executionGuard'
@@ -15,17 +15,17 @@ import { silentLog } from '#lib/log'
 import { PendingChain } from '#pending/pendingChain'
 import { inputOfBase } from '#pending/placeFlashblock'
 import { createMemoryKv } from '#store/memoryKv'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
-import type { Increment, IncrementBase } from '#types/increment'
+import type { Flashblock, FlashblockBase } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { type Row, row } from './format.ts'
 
 const blocks = 12
-const increments = 10
+const flashblocks = 10
 const rounds = 9
 
-type Heavy = { readonly execution: Execution; readonly payload: Payload; readonly told: readonly Increment[]; readonly deps: BlockDeps }
+type Heavy = { readonly execution: Execution; readonly payload: Payload; readonly told: readonly Flashblock[]; readonly deps: BlockDeps }
 
 /** Processor time of this process, milliseconds. */
 function spentMs(): number {
@@ -44,9 +44,9 @@ async function heavyBlock(): Promise<Heavy> {
   const payload = await execution.payload(blocks)
   if (payload === undefined) throw new Error(`no block ${blocks}`)
   const { length } = payload.transactions
-  // the deposit is an increment of its own, as builders have it
-  const cuts = Array.from({ length: increments - 1 }, (_, i) => 1 + Math.floor((i * (length - 1)) / (increments - 1)))
-  return { execution, payload, told: incrementsOf(execution, payload, cuts), deps }
+  // the deposit is a flashblock of its own, as builders have it
+  const cuts = Array.from({ length: flashblocks - 1 }, (_, i) => 1 + Math.floor((i * (length - 1)) / (flashblocks - 1)))
+  return { execution, payload, told: flashblocksOf(execution, payload, cuts), deps }
 }
 
 function parentOf(view: ChainView, payload: Payload): NonNullable<ReturnType<ChainView['parent']>> {
@@ -59,7 +59,7 @@ function parentOf(view: ChainView, payload: Payload): NonNullable<ReturnType<Cha
 function executeAtOnce({ execution, payload, told, deps }: Heavy): number {
   using view = execution.view()
   const on = parentOf(view, payload)
-  const input = inputOfBase(deps.config.schedule, told[0]?.base as IncrementBase, payload.transactions)
+  const input = inputOfBase(deps.config.schedule, told[0]?.base as FlashblockBase, payload.transactions)
   const startMs = spentMs()
   const result = executeBlock(deps, on, input)
   const ms = spentMs() - startMs
@@ -67,7 +67,7 @@ function executeAtOnce({ execution, payload, told, deps }: Heavy): number {
   return ms
 }
 
-/** @returns milliseconds: of all increments, and of the sealing that follows */
+/** @returns milliseconds: of all flashblocks, and of the sealing that follows */
 async function follow({ execution, payload, told, deps }: Heavy): Promise<{ readonly takenMs: number; readonly sealedMs: number }> {
   using view = execution.view()
   const on = parentOf(view, payload)
@@ -83,8 +83,8 @@ async function follow({ execution, payload, told, deps }: Heavy): Promise<{ read
     log: silentLog,
   })
   const startMs = spentMs()
-  for (const increment of told) {
-    const outcome = await chain.take(increment, Number.MAX_SAFE_INTEGER)
+  for (const flashblock of told) {
+    const outcome = await chain.take(flashblock, Number.MAX_SAFE_INTEGER)
     if (outcome.kind === 'refused') throw new Error(outcome.text)
   }
   const takenMs = spentMs() - startMs
@@ -110,8 +110,8 @@ export async function run(): Promise<readonly Row[]> {
   const what = `${heavy.payload.transactions.length} transactions, ${Number(heavy.payload.gasUsed) / 1e6} Mgas`
   return [
     row(`blocks executed at once in a second of one core, with their roots: ${what}`, 'blocks/s', runs.once),
-    row(`time of one execution by that of ${increments} increments`, 'ratio', runs.taken),
+    row(`time of one execution by that of ${flashblocks} flashblocks`, 'ratio', runs.taken),
     row(`the same, sealing included`, 'ratio', runs.whole),
-    row('blocks sealed out of their increments in a second of one core', 'blocks/s', runs.sealed),
+    row('blocks sealed out of their flashblocks in a second of one core', 'blocks/s', runs.sealed),
   ]
 }

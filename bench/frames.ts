@@ -17,10 +17,10 @@ import { createMemoryKv } from '#store/memoryKv'
 import { emptyChain, extendChain, genesisNote } from '#test/harness/chain/generatedChain'
 import { addressOf, keyOf, sign } from '#test/harness/derive/l1'
 import { engineClient, jwtSecret } from '#test/harness/engine/server'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { messageOf } from '#test/harness/flashblocks/messages'
 import { chainFlags } from '#test/harness/process/chain'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { sleep } from './devnet/process.ts'
 import type { Row } from './format.ts'
@@ -32,7 +32,7 @@ const intervalMs = 100
 const sealLagMs = 30
 const warmUpBlocks = 10
 
-type Told = { readonly payload: Payload; readonly increments: readonly Increment[] }
+type Told = { readonly payload: Payload; readonly flashblocks: readonly Flashblock[] }
 type Chain = { readonly config: RollupConfig; readonly first: Payload; readonly told: readonly Told[] }
 
 /** Block 1 as its sequencer makes it, then blocks of transfers. */
@@ -53,7 +53,7 @@ async function makeChain(): Promise<Chain> {
     const built = await execution.build(on, attributesOn(parent, transactions))
     if (built.kind === 'invalid') throw new Error(built.reason)
     const cuts = Array.from({ length: slices }, (_, slice) => 1 + slice * transfers)
-    told.push({ payload: built.payload, increments: incrementsOf(execution, built.payload, cuts) })
+    told.push({ payload: built.payload, flashblocks: flashblocksOf(execution, built.payload, cuts) })
     parent = built.payload
   }
   return { config, first, told }
@@ -196,16 +196,16 @@ async function measure({ config, first, told }: Chain, watchOn: (urls: NodeProce
     const watch = await watchOn(node.urls)
     const sent: Sent[] = []
     const sealed: Promise<void>[] = []
-    for (const [at, { increments }] of told.entries()) {
+    for (const [at, { flashblocks }] of told.entries()) {
       let count = 0
-      for (const increment of increments) {
-        count += increment.transactions.length
-        const message = messageOf(increment)
+      for (const flashblock of flashblocks) {
+        count += flashblock.transactions.length
+        const message = messageOf(flashblock)
         const ms = performance.now()
         for (const client of server.clients) client.send(message)
         // slice 0 has no transfers
-        if (at >= warmUpBlocks && increment.index > 0) sent.push({ blockNumber: increment.blockNumber, count, ms })
-        const below = increment.index === 0 ? told[at - 1]?.payload : undefined
+        if (at >= warmUpBlocks && flashblock.index > 0) sent.push({ blockNumber: flashblock.blockNumber, count, ms })
+        const below = flashblock.index === 0 ? told[at - 1]?.payload : undefined
         if (below) sealed.push(sleep(sealLagMs).then(() => seal(engine, config, below)))
         await sleep(intervalMs)
       }

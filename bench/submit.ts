@@ -39,7 +39,7 @@ async function measure(connections: number, batch: number): Promise<readonly num
   const eth = { ...fakeContext(fakeChain([[], []])), pool }
   const deps = { registry: ethRegistry, pages: new Map(), log: silentLog, clock: systemClock }
   const server = await createRpcServer(
-    { ...deps, contextOf: (ticket) => ({ ...eth, ticket }) },
+    { ...deps, contextOf: (cancellation) => ({ ...eth, cancellation }) },
     { host: '127.0.0.1', port: 0, flag: 'http.port' },
   )
   const client = fork(new URL('submitClient.ts', import.meta.url), [String(server.port), String(connections), String(batch)])

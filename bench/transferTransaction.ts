@@ -1,6 +1,6 @@
 // What one ordinary ERC-20 transfer costs in a block, all in: its checks, the L1 fee, the EVM, the receipt, and its part of the block's diff.
 
-import { type OpenBlock, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { ReadTransaction } from '#block/execution/runTransactions'
 import { createSenders, type Senders } from '#block/execution/senders'
 import { configOfGenesis, type ExecutionConfig } from '#block/executionConfig'
@@ -91,7 +91,7 @@ function freshState({ view, nodes }: WorldState): WorldState {
 function open(
   { config, senders, parent: { header, hash, state } }: TransferBlocks,
   evm: Evm,
-): { readonly block: OpenBlock; readonly session: EvmSession } {
+): { readonly block: BlockExecutor; readonly session: EvmSession } {
   const sessions: EvmSession[] = []
   const kept: Evm = {
     open(...on) {
@@ -102,7 +102,7 @@ function open(
   }
   const attributes = { ...attributesAt(config.schedule, 1), gasLimit: 120_000_000n }
   const parent = { header, hash, state: freshState(state) }
-  const opened = openBlock({ evm: kept, config, senders }, parent, inputOfAttributes(config, attributes))
+  const opened = createBlockExecutor({ evm: kept, config, senders }, parent, inputOfAttributes(config, attributes))
   if (opened.kind === 'invalid') throw new Error(opened.reason)
   const refusal = opened.block.takeAll()
   const [session] = sessions
@@ -121,7 +121,12 @@ function readAll({ raws, senders }: TransferBlocks): readonly ReadTransaction[] 
 }
 
 /** Runs a block's transfers and takes its diff. @returns µs a transaction */
-function measure<T>(blocks: TransferBlocks, evm: Evm, all: readonly T[], take: (block: OpenBlock, each: T) => string | undefined): number {
+function measure<T>(
+  blocks: TransferBlocks,
+  evm: Evm,
+  all: readonly T[],
+  take: (block: BlockExecutor, each: T) => string | undefined,
+): number {
   const { block, session } = open(blocks, evm)
   const startMs = performance.now()
   for (const each of all) {

@@ -8,7 +8,7 @@ import { adminMethods, engineMethods, ethRegistry, rollupRegistry, socketMethods
 import { methodsReference } from '#rpc/methodsReference'
 import { flagGroups, modes } from '../src/cli/flagSpec.ts'
 import { flags } from '../src/cli/flags.ts'
-import { type Foreign, foreignVariables } from '../src/cli/foreignVariables.ts'
+import { type Foreign, otherClientEnv } from '../src/cli/otherClientEnv.ts'
 import { root } from './process.ts'
 
 const folder = join(root, 'docs/reference')
@@ -37,7 +37,7 @@ const foreignKinds: Readonly<Record<Foreign['kind'], string>> = {
 function flagsPage(): string {
   const head = ['flag', 'environment', 'default', 'modes', 'what it does']
   const groups = flagGroups.map((group) => `## ${group}\n\n${table(head, flagRows(group))}\n`)
-  const foreign = foreignVariables.map(({ names, kind, why }) => [names.map((name) => `\`${name}\``).join(', '), foreignKinds[kind], why])
+  const foreign = otherClientEnv.map(({ names, kind, why }) => [names.map((name) => `\`${name}\``).join(', '), foreignKinds[kind], why])
   return `# Flags
 
 The command line wins over the environment, that over the default. Of the variables of one flag the first is its name; the others are those

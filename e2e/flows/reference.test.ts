@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ethRegistry, socketMethods } from '#rpc/methods'
-import { misfit } from '#test/harness/rpc/schemaJudge'
+import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { net, newcomers, viemL2, viemWallet } from './people.ts'
 
 /** Methods whose example cannot be asked as it is, each with its reason; fuzz:rpc asks them too. */
@@ -78,7 +78,7 @@ describe('the reference', () => {
         expect(error.message).not.toBe('Internal error')
         return
       }
-      if (method?.result.schema !== undefined) expect(misfit(method.result.schema, result)).toBeUndefined()
+      if (method?.result.schema !== undefined) expect(mismatch(method.result.schema, result)).toBeUndefined()
       const expected = method?.example.result
       if (typeof expected === 'object' && expected !== null && !Array.isArray(expected) && !/txpool|modules|config/i.test(name))
         expect(result).toMatchObject(Object.fromEntries(Object.keys(expected).map((key) => [key, expect.anything()])))

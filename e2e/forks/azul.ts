@@ -52,7 +52,7 @@ export type AzulDeeds = {
 
 /** Deploys the contracts that show what Azul changes. */
 export async function azulDeeds({ walletOnL2, l2, fees }: Cast): Promise<AzulDeeds> {
-  const [caller, asker] = [walletOnL2(7), walletOnL2(8)]
+  const [caller, identity] = [walletOnL2(7), walletOnL2(8)]
   const deploy = async (data: Hex): Promise<Hex> => {
     const hash = await caller.sendTransaction({ data, gas: 500_000n, ...fees })
     const { contractAddress } = await l2.waitForTransactionReceipt({ hash })
@@ -70,9 +70,9 @@ export async function azulDeeds({ walletOnL2, l2, fees }: Cast): Promise<AzulDee
     async act(phase): Promise<void> {
       const to = `0x${'99'.repeat(20)}` as const
       counts.set(phase, await caller.sendTransaction({ to: counter, data: counted.input, gas: 100_000n, ...fees }))
-      await asker.sendTransaction({ to, value: 1n, gas: mostGas, ...fees })
+      await identity.sendTransaction({ to, value: 1n, gas: mostGas, ...fees })
       const why = (error: { readonly details?: string }): string => error.details ?? String(error)
-      askedTooMuch.set(phase, await asker.sendTransaction({ to, value: 1n, gas: mostGas + 1n, ...fees }).catch(why))
+      askedTooMuch.set(phase, await identity.sendTransaction({ to, value: 1n, gas: mostGas + 1n, ...fees }).catch(why))
     },
     checkTransactions(receiptOf): void {
       const [before, from] = ['jovian', 'azul'].map((phase) => receiptOf(counts.get(phase) ?? '0x'))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lastL1, safeAfter } from '#test/harness/process/chain'
 import { eventually, type NodeProcess } from '../nodeProcess.ts'
-import type { Setup, Victim } from './setups.ts'
+import type { EvictionCandidate, Setup } from './setups.ts'
 import type { HeadWatch } from './watch.ts'
 
 /** What the node that was hit was at: `starting` before it served, `deriving` while L1 had more than it had shown, `settled` otherwise. */
@@ -46,7 +46,7 @@ const longestPauseMs = 800
 
 export const executedBy = (node: NodeProcess): Promise<number> => node.metric('metrics', executedBlocks)
 
-function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: Victim): Phase {
+function phaseOf(setup: Setup, watches: readonly HeadWatch[], { nodes }: EvictionCandidate): Phase {
   if (nodes.some(({ isUp }) => !isUp)) return 'starting'
   const target = safeAfter(setup.chain, setup.l1.l1.head).number
   return watches.some(({ head }) => head < target) ? 'deriving' : 'settled'
@@ -68,7 +68,7 @@ async function reveal({ l1 }: Setup, to: number): Promise<void> {
 
 /** What a killed node had shown, and what it had shown `againMs` before; `target` is what it may have executed at most. */
 type Shown = { readonly watch: HeadWatch; readonly head: number; readonly headEarlier: number; readonly target: number }
-type Strike = { readonly hits: readonly Hit[]; readonly victim: Victim; readonly shown: readonly Shown[] }
+type Strike = { readonly hits: readonly Hit[]; readonly victim: EvictionCandidate; readonly shown: readonly Shown[] }
 
 /** Kills, starts again, and perhaps kills again while it starts. */
 async function strike(setup: Setup, watches: readonly HeadWatch[], random: () => number, againMs: number): Promise<Strike> {

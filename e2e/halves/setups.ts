@@ -6,7 +6,7 @@ import { createNodeProcess, type NodeProcess, type NodeSpec } from '../nodeProce
 import { compare, expectedLabels, jwtFlags } from './labels.ts'
 import type { Halves } from './watch.ts'
 
-export type Victim = { readonly name: string; readonly nodes: readonly NodeProcess[] }
+export type EvictionCandidate = { readonly name: string; readonly nodes: readonly NodeProcess[] }
 
 /** Processes that work on one chain, whose L1 is revealed by the caller. */
 export interface Setup extends AsyncDisposable {
@@ -14,7 +14,7 @@ export interface Setup extends AsyncDisposable {
   readonly l1: FaultyL1
   readonly nodes: readonly NodeProcess[]
   /** what may be killed at once */
-  readonly victims: readonly Victim[]
+  readonly victims: readonly EvictionCandidate[]
   /** those that have the chain and serve it */
   readonly holders: readonly NodeProcess[]
   readonly halves: Halves
@@ -26,7 +26,7 @@ const l1PollMs = 100
 /** A recorded chain is old, whatever the follower does. */
 export const anyLagSec = '1000000'
 
-type Built = { readonly nodes: readonly NodeProcess[]; readonly victims: readonly Victim[] }
+type Built = { readonly nodes: readonly NodeProcess[]; readonly victims: readonly EvictionCandidate[] }
 type Build = (node: (spec: Omit<NodeSpec, 'folder'>) => Promise<NodeProcess>, l1Flags: readonly string[], folder: string) => Promise<Built>
 
 async function assemble(chain: ProcessChain, folder: string, build: Build): Promise<Setup> {

@@ -5,9 +5,9 @@ import { hashFromBytes, parseAddress } from '#types/ids'
 import {
   blockKey,
   decodeBlockKey,
-  decodePlace,
+  decodeLocation,
   decodeStoredTransaction,
-  encodePlace,
+  encodeLocation,
   encodeRow,
   encodeStoredTransaction,
   rowEntry,
@@ -51,5 +51,5 @@ it('blockchain/chainRows: block keys keep the order of numbers', () => {
 })
 
 it('blockchain/chainRows: a transaction’s place comes back', () => {
-  expect(decodePlace(encodePlace({ number: 2 ** 40, index: 799 }))).toEqual({ number: 2 ** 40, index: 799 })
+  expect(decodeLocation(encodeLocation({ number: 2 ** 40, index: 799 }))).toEqual({ number: 2 ** 40, index: 799 })
 })

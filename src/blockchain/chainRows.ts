@@ -53,13 +53,13 @@ export function decodeBlockKey(key: Uint8Array): BlockId {
 }
 
 /** Where a transaction stands in the canonical chain. */
-export type TransactionPlace = { readonly number: number; readonly index: number }
+export type TransactionLocation = { readonly number: number; readonly index: number }
 
-export function encodePlace({ number, index }: TransactionPlace): Uint8Array {
+export function encodeLocation({ number, index }: TransactionLocation): Uint8Array {
   return concatBytes(u64Bytes(number), bytesFromBigint(BigInt(index), 4))
 }
 
-export function decodePlace(value: Uint8Array): TransactionPlace {
+export function decodeLocation(value: Uint8Array): TransactionLocation {
   return { number: u64FromBytes(value), index: u32At(value, 8) }
 }
 

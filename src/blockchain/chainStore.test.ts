@@ -16,7 +16,7 @@ import {
   readHeader,
   readHeads,
   readHeadsSequence,
-  readPlace,
+  readLocation,
   readReceipts,
   readTransaction,
   readTransactions,
@@ -44,7 +44,7 @@ it('blockchain/chainStore: a block is read back as a whole and in parts', () => 
   expect(readTransaction(reader, id, 3)).toBeUndefined()
   expect(storedReceipts(block)).toMatchObject(readReceipts(reader, id) ?? [])
   const hash = hashTransaction(transactions[1] as Uint8Array)
-  expect(readPlace(reader, hash)).toEqual({ number: 1, index: 2 })
+  expect(readLocation(reader, hash)).toEqual({ number: 1, index: 2 })
 })
 
 it('blockchain/chainStore: a dropped block leaves nothing behind', () => {

@@ -12,15 +12,15 @@ import { hashTransaction } from '#types/transaction'
 import {
   blockKey,
   decodeBlockKey,
-  decodePlace,
+  decodeLocation,
   decodeStoredTransaction,
-  encodePlace,
+  encodeLocation,
   encodeRow,
   encodeStoredTransaction,
   rowEntry,
   rowLength,
   type StoredTransaction,
-  type TransactionPlace,
+  type TransactionLocation,
 } from './chainRows.ts'
 import { encodeReceiptRow, type NamedReceipt, ReceiptRow, type StoredLog, type StoredReceipt } from './receiptRows.ts'
 
@@ -60,7 +60,7 @@ export function putCanonicalBlock(tx: KvWriter, block: ExecutedBlock): void {
   tx.put(tables.receipts.id, key, encodeReceiptRow(timestamp, storedReceipts(block)))
   tx.put(tables.blockByHash.id, fromHex(block.hash), u64Bytes(number))
   tx.put(tables.canonical.id, u64Bytes(number), fromHex(block.hash))
-  for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodePlace({ number, index }))
+  for (const [index, { hash }] of block.executed.entries()) tx.put(tables.txByHash.id, fromHex(hash), encodeLocation({ number, index }))
 }
 
 function senderAt(block: ExecutedBlock, index: number): StoredTransaction['sender'] {
@@ -183,9 +183,9 @@ export function readLogs(reader: KvReader, number: number, indexes: readonly num
 }
 
 /** Where a transaction of the canonical chain stands. */
-export function readPlace(reader: KvReader, hash: Hash): TransactionPlace | undefined {
+export function readLocation(reader: KvReader, hash: Hash): TransactionLocation | undefined {
   const value = reader.get(tables.txByHash.id, fromHex(hash))
-  return value && decodePlace(value)
+  return value && decodeLocation(value)
 }
 
 export function readBlock(reader: KvReader, id: BlockId): Block | undefined {

@@ -142,14 +142,14 @@ class LocalExecution implements Execution {
     return result.kind === 'invalid' ? result : { kind: 'valid' }
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
     this.#requireOpen()
     this.#makeRoom()
     const { pool } = this.#deps
     const result =
       pool === undefined || attributes.noTxPool || seal?.aborted
         ? this.#executed(parent, (on) => this.#guard.run(parent.number + 1, unlimited, () => buildBlock(this.#block, on, attributes)))
-        : await this.#buildWith(pool, parent, attributes, { seal, onSound })
+        : await this.#buildWith(pool, parent, attributes, { seal, onForcedExecuted })
     if (result.kind === 'invalid') return result
     return { kind: 'built', payload: payloadOfBlock(result.block, result.block.hash) }
   }
@@ -161,8 +161,8 @@ class LocalExecution implements Execution {
       ms += ran.ms
       return ran.value
     }
-    const { clock, increments } = this.#deps
-    const deps = { block: this.#block, pool, clock, increments, limits: (): BlockLimits => this.#limits, during }
+    const { clock, flashblocks } = this.#deps
+    const deps = { block: this.#block, pool, clock, flashblocks, limits: (): BlockLimits => this.#limits, during }
     const built = await buildFromPool(deps, attributes, timing)
     return built.kind === 'invalid'
       ? built

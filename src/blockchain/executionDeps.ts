@@ -1,4 +1,4 @@
-import type { IncrementListener } from '#block/building/buildFlashblocks'
+import type { FlashblockListener } from '#block/building/buildFlashblocks'
 import type { BuildPool } from '#block/building/buildPool'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
@@ -22,7 +22,7 @@ export type ExecutionDeps = {
   /** Where transactions of built blocks come from; left out: they have the forced ones alone. */
   readonly pool?: BuildPool
   /** Left out: nobody is told of blocks before they are sealed. */
-  readonly increments?: IncrementListener
+  readonly flashblocks?: FlashblockListener
   /** Left out: one of its own. */
   readonly senders?: Senders
   /** Left out: no other thread looks. */
@@ -49,7 +49,7 @@ export type ExecutionOptions = {
   readonly commitSliceMs?: number
   /** Time for executing a payload that is inserted; then its execution is abandoned. The next attempts have up to eight times as long. */
   readonly maxPayloadMs?: number
-  /** Time for executing all increments of a block that is not sealed; then the block is given up. */
+  /** Time for executing all flashblocks of a block that is not sealed; then the block is given up. */
   readonly maxPendingMs?: number
 }
 
@@ -62,7 +62,7 @@ export const usualOptions: Required<ExecutionOptions> = {
   maxPendingMs: 4_000,
 }
 
-/** What is held at the moment, in bytes and blocks; `reused`: blocks so far that were sealed out of their increments. */
+/** What is held at the moment, in bytes and blocks; `reused`: blocks so far that were sealed out of their flashblocks. */
 export type HeldSizes = {
   readonly journalBytes: number
   readonly treeBytes: number

@@ -9,8 +9,8 @@ import { createMemoryKv } from '#store/memoryKv'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { endlessDeposit, endlessGas, incrementWith, largeLogCode, withTransaction } from '#test/harness/endlessBlocks'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
-import type { Increment } from '#types/increment'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { createExecution, type Execution } from './execution.ts'
 
@@ -43,12 +43,12 @@ function open(segments: Segments = new Map(), kv = createMemoryKv()) {
 }
 
 /** An honest block on the genesis block, with a transfer, and what would be told of it. */
-async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Increment[] }> {
+async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Flashblock[] }> {
   const { execution } = open()
   const attributes = { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas }
   const built = await execution.build(config.genesis.l2, attributes)
   if (built.kind === 'invalid') throw new Error(built.reason)
-  return { payload: built.payload, told: incrementsOf(execution, built.payload, [1]) }
+  return { payload: built.payload, told: flashblocksOf(execution, built.payload, [1]) }
 }
 
 const { payload, told } = await honest()
@@ -58,27 +58,27 @@ const unsealed = (execution: Execution): number | undefined => {
   return view.heads.pending?.number
 }
 
-it('blockchain/hostileBlocks: an increment that loops for ever is given up after its time, and latest is shown', async () => {
+it('blockchain/hostileBlocks: a flashblock that loops for ever is given up after its time, and latest is shown', async () => {
   const { execution, time, watch, clock } = open()
   const fresh = clock.nowMs() + 4_000
-  expect(await execution.pending.take(told[0] as Increment, fresh)).toMatchObject({ kind: 'taken' })
+  expect(await execution.pending.take(told[0] as Flashblock, fresh)).toMatchObject({ kind: 'taken' })
   const startMs = time.ms
   expect(await execution.pending.take(incrementWith(told[1], endless), fresh)).toMatchObject({ kind: 'refused', reason: 'time' })
   expect(time.ms - startMs).toBeLessThan(2_200)
   expect(unsealed(execution)).toBeUndefined()
   expect(watch.counts()).toEqual({ payload: 0, pending: 1 })
   expect(watch.running(0)).toBeUndefined()
-  for (const increment of told)
-    expect(await execution.pending.take({ ...increment, payloadId: '0x02' }, fresh)).toMatchObject({ kind: 'taken' })
+  for (const flashblock of told)
+    expect(await execution.pending.take({ ...flashblock, payloadId: '0x02' }, fresh)).toMatchObject({ kind: 'taken' })
   expect(unsealed(execution)).toBe(1)
 })
 
-it('blockchain/hostileBlocks: the time of a block that is not sealed is that of all its increments', async () => {
+it('blockchain/hostileBlocks: the time of a block that is not sealed is that of all its flashblocks', async () => {
   const { execution, clock } = open()
   // each runs for about a second
   const second = endlessDeposit(100_000_000n)
   const fresh = clock.nowMs() + 4_000
-  const base = { ...(told[0] as Increment), transactions: [payload.transactions[0] as Uint8Array] }
+  const base = { ...(told[0] as Flashblock), transactions: [payload.transactions[0] as Uint8Array] }
   expect(await execution.pending.take(base, fresh)).toMatchObject({ kind: 'taken' })
   const kinds: string[] = []
   for (let index = 1; index <= 3; index++) {
@@ -90,7 +90,7 @@ it('blockchain/hostileBlocks: the time of a block that is not sealed is that of 
   expect(kinds).toEqual(['taken', 'time', 'order'])
 })
 
-it('blockchain/hostileBlocks: an increment gives way after half a second while a call of the engine waits', async () => {
+it('blockchain/hostileBlocks: a flashblock gives way after half a second while a call of the engine waits', async () => {
   const { execution, time, watch, clock } = open()
   watch.called()
   const startMs = time.ms

@@ -33,7 +33,7 @@ const loopback = '127.0.0.1'
 
 /**
  * Every flag of every command: its name, its variable, the older names that operators of Base and OP-Stack nodes have in their environment.
- * `SVC_NODE_X` is read as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables that mean nothing here are in `foreignVariables.ts`.
+ * `SVC_NODE_X` is read as `BASE_NODE_X`, `CLIENT_X` as `RETH_X`. Variables that mean nothing here are in `otherClientEnv.ts`.
  */
 export const flags = {
   network: choice(

@@ -2,7 +2,7 @@ import type { NodeMode } from '#node/nodeOptions'
 import { cliFault } from './faults.ts'
 import type { Alias, Flag } from './flagSpec.ts'
 import { type FlagName, type FlagValues, flags, type RawFlags } from './flags.ts'
-import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './foreignVariables.ts'
+import { foreignOf, neutralNameOf, ownedPrefixes, withoutNeutralPrefix } from './otherClientEnv.ts'
 import { mostSimilar } from './similar.ts'
 
 /** What an operator should know of the names that were read: one log line each. */

@@ -11,8 +11,8 @@ import { EngineCalls, type EngineCallsDeps } from './engineCalls.ts'
 import { consensusFault } from './faults.ts'
 import { L1Trail } from './l1Trail.ts'
 import type { UnsafeInbox, UnsafeOutcome } from './ports.ts'
+import { reconcileHeads } from './reconcileHeads.ts'
 import { Refusals } from './refusals.ts'
-import { soundHeads } from './soundHeads.ts'
 import { TaskQueue } from './taskQueue.ts'
 import { buildDerived, type Derived } from './tasks/build.ts'
 import { type Consolidation, consolidateDerived, planSafe, recallDerived } from './tasks/consolidate.ts'
@@ -347,7 +347,7 @@ export class EngineQueue implements UnsafeInbox {
 
   async #load(signal: AbortSignal): Promise<Heads> {
     const found = await this.#calls.read(signal, (engine) => engine.heads())
-    const heads = await this.#calls.read(signal, (engine) => soundHeads(engine, found, this.#heads?.finalized))
+    const heads = await this.#calls.read(signal, (engine) => reconcileHeads(engine, found, this.#heads?.finalized))
     if (heads !== found) this.#deps.log.warn('heads of the execution half corrected', numbersOf(found))
     this.#take(heads)
     return heads

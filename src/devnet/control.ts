@@ -1,7 +1,7 @@
 import type { Registry as PrometheusRegistry } from 'prom-client'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { CallContext, Ticket } from '#rpc/context'
+import type { CallContext, CancellationToken } from '#rpc/context'
 import type { Page } from '#rpc/healthPages'
 import type { Json } from '#rpc/json'
 import { ParamError } from '#rpc/paramError'
@@ -130,7 +130,7 @@ export function startControl(
 ): Promise<RpcServer> {
   const { devnet, clock, log, metrics } = deps
   const metricsPage = async (): Promise<Page> => ({ status: 200, text: await metrics.metrics() })
-  const contextOf = (ticket: Ticket): ControlContext => ({ ticket, devnet })
+  const contextOf = (cancellation: CancellationToken): ControlContext => ({ cancellation, devnet })
   return createRpcServer(
     { registry: controlRegistry, contextOf, pages: new Map([['/metrics', metricsPage]]), clock, log },
     { host, port, flag: 'control.port', limits: { closeTimeoutMs: 500 } },

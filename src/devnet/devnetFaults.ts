@@ -7,7 +7,7 @@ import type { Hash } from '#types/ids'
 import type { L1Gate } from './l1Gate.ts'
 import type { DevnetMetrics } from './metrics.ts'
 import type { DevnetFaults, DevnetL1 } from './ports.ts'
-import { createSpell } from './spell.ts'
+import { createTimedFault } from './timedFault.ts'
 
 export type DevnetFaultsDeps = {
   readonly clock: Clock
@@ -69,9 +69,9 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
       if (refused) await clock.delay(againMs)
     }
   }
-  const pause = createSpell(clock, { begin: stopSequencer, end: resumeSequencer })
-  const silence = createSpell(clock, { begin: async () => batcher.stop(), end: async () => batcher.start() })
-  const drop = createSpell(clock, { begin: async () => gate.shut(), end: async () => gate.open() })
+  const pause = createTimedFault(clock, { begin: stopSequencer, end: resumeSequencer })
+  const silence = createTimedFault(clock, { begin: async () => batcher.stop(), end: async () => batcher.start() })
+  const drop = createTimedFault(clock, { begin: async () => gate.shut(), end: async () => gate.open() })
   return {
     get isSequencerPaused(): boolean {
       return pause.isOn
@@ -104,7 +104,7 @@ export function createDevnetFaults(deps: DevnetFaultsDeps): SwitchedFaults {
     },
     async [Symbol.asyncDispose](): Promise<void> {
       isClosing = true
-      await Promise.all([pause, silence, drop].map((spell) => spell[Symbol.asyncDispose]()))
+      await Promise.all([pause, silence, drop].map((timedFault) => timedFault[Symbol.asyncDispose]()))
     },
   }
 }

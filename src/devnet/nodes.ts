@@ -13,7 +13,7 @@ const cors = true
 /** Minimum free disk space. A devnet writes little; below this the disk counts as full. */
 const minFreeBytes = 100_000_000
 /** Interval between flashblocks: ten in a block of 2 s. */
-const incrementMs = 200
+const flashblockMs = 200
 /** Number of polls of the L1 head per slot. */
 const looksPerSlot = 4
 
@@ -57,7 +57,7 @@ export function sequencerOptions(basics: NodeBasics, datadir: string): NodeOptio
       http: { host, port: ports.rpc ?? 0, cors },
       ws: { host, port: ports.ws ?? 0, cors },
       rollup: { host, port: ports.rollup ?? 0 },
-      ...(hasFlashblocks && { flashblocks: { host, port: ports.flashblocks ?? 0, intervalMs: incrementMs, flag: 'publisher.port' } }),
+      ...(hasFlashblocks && { flashblocks: { host, port: ports.flashblocks ?? 0, intervalMs: flashblockMs, flag: 'publisher.port' } }),
     },
   }
 }

@@ -10,14 +10,19 @@ import type { Ask, RemoteDevnet } from './remoteDevnet.ts'
 /** Transaction to send; `to` null creates a contract. Wei. */
 export type Wish = { readonly to: Address | null; readonly value: bigint; readonly data: Uint8Array }
 
-export type SentLog = { readonly address: Address; readonly topics: readonly Hash[]; readonly data: Uint8Array; readonly logIndex: number }
+export type TransferLog = {
+  readonly address: Address
+  readonly topics: readonly Hash[]
+  readonly data: Uint8Array
+  readonly logIndex: number
+}
 export type SentReceipt = {
   readonly hash: Hash
   readonly succeeded: boolean
   readonly block: { readonly number: number; readonly hash: Hash }
   readonly gasUsed: bigint
   readonly contract: Address | undefined
-  readonly logs: readonly SentLog[]
+  readonly logs: readonly TransferLog[]
 }
 
 /** wei per gas */
@@ -68,7 +73,7 @@ export async function sendFrom(ask: Ask, chainId: number, account: DevnetAccount
   return ask('eth_sendRawTransaction', [toHex(raw)], (hash) => hashField({ hash }, 'hash'))
 }
 
-function logOf(value: unknown): SentLog {
+function logOf(value: unknown): TransferLog {
   const json = objectOf(value, 'log')
   return {
     address: addressField(json, 'address'),

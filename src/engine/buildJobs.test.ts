@@ -16,8 +16,8 @@ function start(maxJobs = 8) {
   const jobs = new BuildJobs(maxJobs, clock)
   const sealed: string[] = []
   const begin = (id: string, ended: BuildResult = { kind: 'built', payload }) =>
-    jobs.start(id as Hex, attributes, (seal, onSound) => {
-      onSound()
+    jobs.start(id as Hex, attributes, (seal, onForcedExecuted) => {
+      onForcedExecuted()
       return new Promise((resolve) => {
         seal.addEventListener('abort', () => {
           sealed.push(id)

@@ -18,8 +18,8 @@ export type BuildJob = {
   seal(): void
 }
 
-/** Builds until the signal is aborted. Calls `onSound` when the attributes' transactions are executed. */
-export type BeginBuild = (seal: AbortSignal, onSound: () => void) => Promise<BuildResult>
+/** Builds until the signal is aborted. Calls `onForcedExecuted` when the attributes' transactions are executed. */
+export type BeginBuild = (seal: AbortSignal, onForcedExecuted: () => void) => Promise<BuildResult>
 
 /** Maximum number of open payloads; a consensus half waits for one. */
 const maxOpenJobs = 4

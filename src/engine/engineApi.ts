@@ -231,8 +231,8 @@ class LocalEngineApi implements EngineApi {
   async #build(version: ForkchoiceVersion, head: L2Ref, json: unknown): Promise<Hex> {
     const attributes = this.#attributesOf(version, head, json)
     const id = payloadIdOf(version, head.hash, attributes)
-    const job = this.#jobs.start(id, attributes, async (seal, onSound) => {
-      const result = await this.#engine.build(head, attributes, seal, onSound)
+    const job = this.#jobs.start(id, attributes, async (seal, onForcedExecuted) => {
+      const result = await this.#engine.build(head, attributes, seal, onForcedExecuted)
       if (result.kind === 'built') this.#remember(result.payload)
       return result
     })

@@ -65,12 +65,12 @@ class RemoteEngine implements EngineHttp {
     throw engineFault('UNKNOWN_PARENT', { hash: payload.parentHash, number: payload.blockNumber - 1 })
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
     refuseUnsupportedFork(this.#config.schedule, attributes.timestamp)
     // sealed from the start: there is no time for the pool
     const asked = seal?.aborted ? { ...attributes, noTxPool: true } : attributes
     const whenSealed = asked.noTxPool ? undefined : seal
-    const begun = asked.noTxPool ? undefined : onSound
+    const begun = asked.noTxPool ? undefined : onForcedExecuted
     const payload = (await this.#buildOnce(parent, asked, whenSealed, begun)) ?? (await this.#buildOnce(parent, asked, whenSealed))
     if (payload === undefined) throw this.#badAnswer('engine_getPayload', 'the payload that it began to build is unknown to it')
     if ('kind' in payload) return payload
@@ -83,11 +83,11 @@ class RemoteEngine implements EngineHttp {
     parent: BlockId,
     attributes: PayloadAttributes,
     seal: AbortSignal | undefined,
-    onSound?: () => void,
+    onForcedExecuted?: () => void,
   ): Promise<Payload | Extract<BuildResult, { kind: 'invalid' }> | undefined> {
     const began = await this.#beginBuild(parent, attributes)
     if (typeof began !== 'string') return began
-    onSound?.()
+    onForcedExecuted?.()
     if (seal) await aborted(seal)
     const method = `engine_getPayloadV${methodVersionsAt(this.#config.schedule, attributes.timestamp).getPayload}`
     const answer = await this.#rpc.call(method, [began])

@@ -27,11 +27,11 @@ export interface Engine {
    * attributes, best first, as they arrive, until none fits or `seal` is aborted; then the block is sealed.
    * @param seal aborted when the block must be sealed, for any reason; absent: sealed with the pool's current transactions (over the Engine API: with
    *   those added until the payload is requested)
-   * @param onSound called when the transactions of the attributes are executed and those of the pool follow; never called without the pool
+   * @param onForcedExecuted called when the transactions of the attributes are executed and those of the pool follow; never called without the pool
    * @returns 'invalid' when the attributes cannot be executed (from Holocene on the caller replaces them by their deposits)
    * @throws Fault UNKNOWN_PARENT (reset), UNSUPPORTED_FORK (fatal)
    */
-  build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult>
+  build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult>
   /**
    * Makes the unsafe head canonical and labels safe and finalized, durably and in one step, including an unwind and the new branch. The unsafe head
    * may be an ancestor of the previous one, which shortens the chain, but never below the finalized head.

@@ -70,7 +70,7 @@ export type TransactionEnv = {
 
 export type Message = {
   readonly caller: Address
-  /** null: a contract creation at the address given by the caller's nonce before this message; `run` increments the nonce. */
+  /** null: a contract creation at the address given by the caller's nonce before this message; `run` flashblocks the nonce. */
   readonly to: Address | null
   /** Wei. */
   readonly value: bigint
@@ -113,7 +113,7 @@ export type Outcome =
  * loaded, which costs more time than gas. An exception ends the message and is rethrown; a deadline or cancellation uses this. The session is
  * unusable afterwards.
  */
-export type Pace = (pieceGas: number) => void
+export type InterruptCheck = (pieceGas: number) => void
 
 /**
  * State while one block (or one `eth_call`) runs: the view plus all changes. Reads see all changes. Call order for a transaction:
@@ -140,7 +140,7 @@ export interface EvmSession extends Disposable {
   revertTo(checkpoint: number): void
   beginTransaction(env: TransactionEnv): void
   /** Runs a message to its end. Also moves the value from caller to callee. */
-  run(message: Message, pace?: Pace): Outcome
+  run(message: Message, pace?: InterruptCheck): Outcome
   /** Continues the message that MissingState interrupted, once the view has the requested state. */
   resume(): Outcome
   /** Removes self-destructed accounts and touched empty accounts; clears warm sets, transient storage and checkpoints. */
@@ -153,5 +153,5 @@ export interface EvmSession extends Disposable {
 
 export interface Evm {
   /** Opens a session. @param pace default for messages that are run without a pace */
-  open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace): EvmSession
+  open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck): EvmSession
 }

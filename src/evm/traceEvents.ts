@@ -6,7 +6,7 @@ import type { Account, HaltReason } from './ports.ts'
  * Events of the traced build while a message runs, and the interface of a tracer. Callbacks are synchronous and follow the order of
  * execution. Bytes and steps passed to a callback are valid during the call only, so a tracer copies the data it keeps. An exception of a callback
  * ends the
- * message and is rethrown, as with `Pace`.
+ * message and is rethrown, as with `InterruptCheck`.
  */
 
 export type FrameKind = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2' | 'SELFDESTRUCT'

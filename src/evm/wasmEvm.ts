@@ -3,7 +3,7 @@ import type { BlockEnv, Evm, EvmSession, StateView } from './ports.ts'
 import type { TraceEvents, TraceNeeds } from './traceEvents.ts'
 import { compileBuild, createInstance, type EvmBuild, type EvmInstance, residentBytes } from './wasm/instance.ts'
 import { endOf, logsFrom } from './wasm/outcome.ts'
-import { type SessionPlace, WasmSession } from './wasm/session.ts'
+import { type SessionContext, WasmSession } from './wasm/session.ts'
 import { TraceHost } from './wasm/traceHost.ts'
 
 export type WasmEvmOptions = {
@@ -16,7 +16,7 @@ const maxIdle = 2
 const maxIdleBytes = 64 * 2 ** 20
 
 /** Creates a pool of idle instances, because creating one takes milliseconds. */
-function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionPlace {
+function createPool(build: EvmBuild, { codeBytes = defaultCodeBytes }: WasmEvmOptions): (view: StateView) => SessionContext {
   const idle: EvmInstance[] = []
   const giveBack = (instance: EvmInstance): void => {
     if (!instance.isBroken && idle.length < maxIdle && residentBytes(instance) <= maxIdleBytes) idle.push(instance)
@@ -49,7 +49,7 @@ export function createTracedWasmEvm(options: WasmEvmOptions = {}): TracedEvm {
   const place = createPool('traced', options)
   return {
     open(view, block, rules, listener): WasmSession {
-      const watch: SessionPlace['watch'] = (world, { precompiles }) =>
+      const watch: SessionContext['watch'] = (world, { precompiles }) =>
         new TraceHost(
           {
             memory: world.instance.memory,

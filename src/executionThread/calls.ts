@@ -1,10 +1,10 @@
-import { receiveError } from '#lib/sentError'
+import { restoreError } from '#lib/errorTransfer'
 import type { CallNews, ToWorker, WorkerAnswers, WorkerCall } from './wire/protocol.ts'
 
 type Pending = {
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: Error) => void
-  readonly onSound: (() => void) | undefined
+  readonly onForcedExecuted: (() => void) | undefined
 }
 
 /** Calls of another thread that are under way. */
@@ -23,10 +23,10 @@ export class WorkerCalls {
     return ++this.#last
   }
 
-  call<C extends WorkerCall>(call: C, id = this.newId(), onSound?: () => void): Promise<WorkerAnswers[C['method']]> {
+  call<C extends WorkerCall>(call: C, id = this.newId(), onForcedExecuted?: () => void): Promise<WorkerAnswers[C['method']]> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, onSound })
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, onForcedExecuted })
       this.#post({ kind: 'call', id, call })
     })
   }
@@ -37,10 +37,10 @@ export class WorkerCalls {
         this.#settled(news.id)?.resolve(news.answer)
         break
       case 'refusal':
-        this.#settled(news.id)?.reject(receiveError(news.error))
+        this.#settled(news.id)?.reject(restoreError(news.error))
         break
       case 'sound':
-        this.#pending.get(news.id)?.onSound?.()
+        this.#pending.get(news.id)?.onForcedExecuted?.()
         break
     }
   }

@@ -7,19 +7,19 @@ import { l2RefOf } from '#chainspec/l2Ref'
 import type { Engine } from '#engine/port'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { silentLog } from '#lib/log'
-import { createSentLog } from '#lib/sentLog'
+import { createTransferLog } from '#lib/logTransfer'
 import { createMemoryKv } from '#store/memoryKv'
 import type { SnapshotSource } from '#store/ports'
 import { attributesAt, hashOf, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { type Hash, parseHash, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import { ExecutionClient } from './executionClient.ts'
 import { serveEngine } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
 const schedule = scheduleTo('isthmus')
@@ -49,10 +49,10 @@ function connect(
   opened.push(port1, port2)
   const kv = createMemoryKv()
   const outbox = new WorkerOutbox(port2)
-  const shown = new ShownRecords(ShownRecords.create())
+  const shown = new PublishedSequence(PublishedSequence.create())
   const publisher = new RecordPublisher(shown)
   publisher.join(outbox)
-  const log = createSentLog((line) => outbox.add({ kind: 'log', line }), 'execution')
+  const log = createTransferLog((line) => outbox.add({ kind: 'log', line }), 'execution')
   const noSizes = { journalBytes: 0, treeBytes: 0, overlayBlocks: 0, reused: 0 }
   let isQuiet = false
   const execution = createExecution({
@@ -136,8 +136,8 @@ it('executionThread/executionClient: what is pending is read here as there, and 
       ]
     )
   }
-  for (const increment of incrementsOf(maker, payload, [1, 2])) {
-    expect(await client.pending.take(increment, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: increment.outcome.gasUsed })
+  for (const flashblock of flashblocksOf(maker, payload, [1, 2])) {
+    expect(await client.pending.take(flashblock, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: flashblock.outcome.gasUsed })
     expect(seen(client)).toEqual(seen(execution))
   }
   await clock.advanceMs(1_001)
@@ -276,9 +276,9 @@ function slowBuilds() {
   const change = (engine: Engine): Engine => ({
     ...engine,
     heads: () => engine.heads(),
-    async build(parent, attributes, seal, onSound) {
+    async build(parent, attributes, seal, onForcedExecuted) {
       seals.push(seal)
-      onSound?.()
+      onForcedExecuted?.()
       if (seal) await new Promise((resolve) => seal.addEventListener('abort', resolve))
       return engine.build(parent, { ...attributes, noTxPool: true })
     },

@@ -9,18 +9,18 @@ import type { ChainView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Clock } from '#lib/clock'
+import { restoreError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
-import { receiveError } from '#lib/sentError'
-import { writeLine } from '#lib/sentLog'
+import { writeLine } from '#lib/logTransfer'
 import type { PendingPort } from '#pending/pendingPort'
 import type { SnapshotSource } from '#store/ports'
 import type { BlockId } from '#types/blockRef'
+import type { BuiltFlashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
-import type { BuiltIncrement } from '#types/increment'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
-import type { ShownRecords } from './publishedSequence.ts'
+import type { PublishedSequence } from './publishedSequence.ts'
 import { packAttributes, packPayload, unpack } from './wire/packedBlocks.ts'
 import { createPendingClient } from './wire/pendingCalls.ts'
 import type { EngineAnswers, EngineCall, ExecutedFacts, ExecutionSizes, FromWorker, ReaderSettings, ToWorker } from './wire/protocol.ts'
@@ -28,7 +28,7 @@ import { createPoolClient } from './wire/txPoolCalls.ts'
 
 export type ExecutionClientDeps = {
   readonly config: ExecutionConfig
-  readonly shown: ShownRecords
+  readonly shown: PublishedSequence
   readonly watch: ExecutionWatch
   readonly clock: Pick<Clock, 'nowMs'>
   /** Read only when the store is empty. */
@@ -37,7 +37,7 @@ export type ExecutionClientDeps = {
   /** Told of each transaction that moves the chain; the worker does not wait for it. */
   readonly onCommit?: (phase: 'begin' | 'end') => void
   /** Told of each slice of a block that is built with the pool. */
-  readonly onIncrement?: (increment: BuiltIncrement) => void
+  readonly onFlashblock?: (flashblock: BuiltFlashblock) => void
   /** Told of each record right after it is the published one. */
   readonly onPublish?: (record: HeadRecord) => void
   /** Told of each block that was executed, whatever becomes of it. */
@@ -122,11 +122,11 @@ export class ExecutionClient implements Engine {
     return this.#ask({ method: 'insert', payload: packPayload(payload) })
   }
 
-  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void): Promise<BuildResult> {
+  async build(parent: BlockId, attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void): Promise<BuildResult> {
     // sealed from the start: no time for the pool
     const packed = packAttributes(seal?.aborted ? { ...attributes, noTxPool: true } : attributes)
     const id = this.#calls.newId()
-    const answer = this.#ask({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onSound)
+    const answer = this.#ask({ method: 'build', parent, attributes: packed, isSealedLater: seal !== undefined }, id, onForcedExecuted)
     const onSeal = (): void => this.#post({ kind: 'seal', id })
     seal?.addEventListener('abort', onSeal, { once: true })
     try {
@@ -188,9 +188,9 @@ export class ExecutionClient implements Engine {
   }
 
   /** A call of the engine, for which a block that is not sealed gives way. */
-  #ask<C extends EngineCall>(call: C, id?: number, onSound?: () => void): Promise<EngineAnswers[C['method']]> {
+  #ask<C extends EngineCall>(call: C, id?: number, onForcedExecuted?: () => void): Promise<EngineAnswers[C['method']]> {
     this.#deps.watch.called()
-    return this.#calls.call(call, id, onSound)
+    return this.#calls.call(call, id, onForcedExecuted)
   }
 
   #post(message: ToWorker): void {
@@ -219,7 +219,7 @@ export class ExecutionClient implements Engine {
         this.#deps.onCommit?.(message.phase)
         break
       case 'increment':
-        this.#deps.onIncrement?.(deserialize(message.increment) as BuiltIncrement)
+        this.#deps.onFlashblock?.(deserialize(message.flashblock) as BuiltFlashblock)
         break
       case 'log':
         writeLine(this.#deps.log, message.line)
@@ -231,7 +231,7 @@ export class ExecutionClient implements Engine {
         this.#opened.resolve()
         break
       case 'failed':
-        this.fail(receiveError(message.error))
+        this.fail(restoreError(message.error))
         break
     }
   }

@@ -7,7 +7,7 @@ import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 import type { ReaderSettings, ToReader, ToWorker } from './wire/protocol.ts'
 import { createPoolClient } from './wire/txPoolCalls.ts'
 
@@ -41,7 +41,7 @@ class ReaderClient {
     this.#taken = new Int32Array(taken)
     this.#drain = drainOf<readonly ToReader[]>(port, (messages) => this.#take(messages))
     this.#calls = new WorkerCalls((message: ToWorker) => port.postMessage(message))
-    this.chain = new PublishedChain({ config, shown: new ShownRecords(shown), clock: deps.clock, drain: this.#drain })
+    this.chain = new PublishedChain({ config, shown: new PublishedSequence(shown), clock: deps.clock, drain: this.#drain })
     this.pool = createPoolClient((call) => this.#calls.call(call))
     for (const { promise } of [this.opened, this.ended]) promise.catch(() => {})
     port.on('message', (messages: readonly ToReader[]) => this.#take(messages))

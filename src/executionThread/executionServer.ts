@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '#engine/port'
-import { sendError } from '#lib/sentError'
+import { transferError } from '#lib/errorTransfer'
 import type { WorkerOutbox } from './outbox.ts'
 import { packPayload, unpack } from './wire/packedBlocks.ts'
 import { answerPending, type ServedPending } from './wire/pendingCalls.ts'
@@ -34,13 +34,13 @@ async function answerEngine(
   engine: Engine,
   call: EngineCall,
   seal: AbortSignal | undefined,
-  onSound: () => void,
+  onForcedExecuted: () => void,
 ): Promise<EngineAnswers[keyof EngineAnswers]> {
   switch (call.method) {
     case 'insert':
       return engine.insert(unpack(call.payload))
     case 'build': {
-      const result = await engine.build(call.parent, unpack(call.attributes), seal, onSound)
+      const result = await engine.build(call.parent, unpack(call.attributes), seal, onForcedExecuted)
       return result.kind === 'built' ? { kind: 'built', payload: packPayload(result.payload) } : result
     }
     case 'setHeads':
@@ -64,7 +64,7 @@ async function reply(outbox: WorkerOutbox, id: number, answer: Promise<Answer>):
   try {
     outbox.send({ kind: 'answer', id, answer: await answer })
   } catch (error) {
-    outbox.send({ kind: 'refusal', id, error: sendError(error) })
+    outbox.send({ kind: 'refusal', id, error: transferError(error) })
   }
 }
 

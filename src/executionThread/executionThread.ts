@@ -9,7 +9,7 @@ import type { Supervisor } from '#lib/supervisor'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
 import { ExecutionClient, type ExecutionClientDeps } from './executionClient.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 import type { ExecutionSizes, ReaderSettings, WorkerSettings } from './wire/protocol.ts'
 
 export type ExecutionWorkerDeps = Omit<ExecutionClientDeps, 'config' | 'shown' | 'watch'> & {
@@ -46,11 +46,11 @@ const entry = new URL(`./threadEntry${extname(import.meta.url)}`, import.meta.ur
 export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: ExecutionWorkerOptions): Promise<ExecutionWorker> {
   const { port1, port2 } = new MessageChannel()
   const { dir, config } = options
-  const shown = ShownRecords.create()
+  const shown = PublishedSequence.create()
   const watch = ExecutionWatch.create()
   const supervised = deps.supervisor?.watch()
   const settings: WorkerSettings = { ...options, port: port2, shown, watch, ...(supervised && { heartbeat: supervised.settings }) }
-  const client = new ExecutionClient(port1, { ...deps, config, shown: new ShownRecords(shown), watch: new ExecutionWatch(watch) })
+  const client = new ExecutionClient(port1, { ...deps, config, shown: new PublishedSequence(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
   worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: reasonOf(error) }, error)))

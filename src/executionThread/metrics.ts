@@ -40,7 +40,10 @@ export const executionMetrics = defineMetrics({
   gas: counter('basalt_execution_gas_total', 'Gas of the blocks executed'),
   milliseconds: counter('basalt_execution_milliseconds_total', 'Time spent executing blocks'),
   transactions: counter('basalt_execution_transactions_total', 'Transactions of the blocks executed, deposits included'),
-  reused: counter('basalt_execution_reused_blocks_total', 'Blocks that were sealed out of the increments told of them, not executed again'),
+  reused: counter(
+    'basalt_execution_reused_blocks_total',
+    'Blocks that were sealed out of the flashblocks told of them, not executed again',
+  ),
   abandoned: counter(
     'basalt_execution_abandoned_blocks_total',
     'Blocks whose execution was ended because it took too long, by what they are',

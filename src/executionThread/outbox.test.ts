@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { keptOverlays, RecordPublisher, WorkerOutbox } from './outbox.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 
 const block = (hash: string): ExecutedBlock => ({ hash }) as unknown as ExecutedBlock
 const [a, b, c, d, other] = [block('a'), block('b'), block('c'), block('d'), block('b')]
@@ -23,7 +23,7 @@ it.each([
 })
 
 it('executionThread/outbox: a reader that takes nothing is cut off at its bound; one that goes on taking is not', () => {
-  const publisher = new RecordPublisher(new ShownRecords(ShownRecords.create()))
+  const publisher = new RecordPublisher(new PublishedSequence(PublishedSequence.create()))
   const readers = ['slow', 'quick'].map((name) => {
     const taken = new SharedArrayBuffer(4)
     const reader = { name, taken: new Int32Array(taken), sent: 0, isCut: false }

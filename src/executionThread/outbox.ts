@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
-import type { ShownRecords } from './publishedSequence.ts'
+import type { PublishedSequence } from './publishedSequence.ts'
 import { type PackedBlock, packBlock, packedBytes } from './wire/packedBlocks.ts'
 import { type PackedPending, packedPendingBytes, packPending } from './wire/packedPending.ts'
 import type { ExecutionSizes, FromWorker } from './wire/protocol.ts'
 
-/** A record, its number in `ShownRecords`, and what execution held then. */
+/** A record, its number in `PublishedSequence`, and what execution held then. */
 type Numbered = { readonly record: HeadRecord; readonly number: number; readonly sizes: ExecutionSizes }
 
 /** How the parts of a record go out: each is packed once for all readers. */
@@ -105,11 +105,11 @@ export function keptOverlays(before: HeadRecord['overlays'], now: HeadRecord['ov
 
 /** Gives each record to all who read the chain: a block is packed once for them all. */
 export class RecordPublisher {
-  readonly #shown: ShownRecords
+  readonly #shown: PublishedSequence
   readonly #outboxes = new Set<WorkerOutbox>()
   #last: Numbered | undefined
 
-  constructor(shown: ShownRecords) {
+  constructor(shown: PublishedSequence) {
     this.#shown = shown
   }
 

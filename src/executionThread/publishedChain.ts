@@ -6,7 +6,7 @@ import { type ChainView, createChainView } from '#blockchain/view/chainView'
 import { SharedSnapshot } from '#blockchain/view/sharedSnapshot'
 import type { Clock } from '#lib/clock'
 import type { SnapshotSource } from '#store/ports'
-import type { ShownRecords } from './publishedSequence.ts'
+import type { PublishedSequence } from './publishedSequence.ts'
 import { unpackBlock } from './wire/packedBlocks.ts'
 import { unpackPending } from './wire/packedPending.ts'
 import type { ExecutionSizes, PublishedRecord } from './wire/protocol.ts'
@@ -17,7 +17,7 @@ const triesInARow = 3
 
 export type PublishedChainDeps = {
   readonly config: ExecutionConfig
-  readonly shown: ShownRecords
+  readonly shown: PublishedSequence
   readonly clock: Pick<Clock, 'nowMs'>
   /** Takes what has arrived and was not handed to the event loop yet. */
   readonly drain: () => void

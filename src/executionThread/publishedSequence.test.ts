@@ -6,7 +6,7 @@ import { scheduleTo, smallChain } from '#test/harness/chain/blocks'
 import { zeroHash } from '#types/ids'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
 import { PublishedChain } from './publishedChain.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 import type { FromWorker, PublishedRecord } from './wire/protocol.ts'
 
 const { config } = smallChain(scheduleTo('isthmus'))
@@ -28,8 +28,8 @@ const record = {
 
 /** Ports that note what was shown when each message was sent. */
 function publishing() {
-  const shared = ShownRecords.create()
-  const shown = new ShownRecords(shared)
+  const shared = PublishedSequence.create()
+  const shown = new PublishedSequence(shared)
   const sent: { readonly to: string; readonly number: number; readonly shown: number }[] = []
   const publisher = new RecordPublisher(shown)
   const outboxTo = (to: string) =>

@@ -5,7 +5,7 @@ const maxWaitMs = 100
  * How far records of heads have reached all who read the chain. The one who publishes sends a record to each of them and shows it then; a reader
  * uses none before it is shown. So whoever saw a block in the answer of one reader finds it with every other: it is in their queues.
  */
-export class ShownRecords {
+export class PublishedSequence {
   readonly #latest: Int32Array
 
   /** @param shared the same for all threads; new: no record is shown */

@@ -12,9 +12,9 @@ import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
+import { transferError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
-import { sendError } from '#lib/sentError'
-import { createSentLog } from '#lib/sentLog'
+import { createTransferLog } from '#lib/logTransfer'
 import { Heartbeat } from '#lib/supervisor'
 import { openFileJournal } from '#store/fileJournal'
 import { openLmdbKv } from '#store/lmdbKv'
@@ -22,10 +22,10 @@ import type { Kv } from '#store/ports'
 import { agreeOnSchema, chainSchema } from '#store/schema'
 import { tables } from '#store/tables'
 import { createTxPool } from '#txpool/txPool'
-import type { BuiltIncrement } from '#types/increment'
+import type { BuiltFlashblock } from '#types/flashblock'
 import { serveEngine, serveReader } from './executionServer.ts'
 import { RecordPublisher, WorkerOutbox } from './outbox.ts'
-import { ShownRecords } from './publishedSequence.ts'
+import { PublishedSequence } from './publishedSequence.ts'
 import { journalDir, poolJournalDir, type ReaderSettings, type ToWorker, type WorkerSettings } from './wire/protocol.ts'
 import type { ServedPool } from './wire/txPoolCalls.ts'
 
@@ -95,13 +95,13 @@ function createPulse(heartbeat: Heartbeat): Disposable {
 }
 
 async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void> {
-  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, incrementMs, pool: limits } = settings
+  const { port, dir, config, minFreeBytes, maxPayloadMs, maxPendingMs, flashblockMs, pool: limits } = settings
   const watch = new ExecutionWatch(settings.watch)
-  const logOf = (module: string): Log => createSentLog((line) => outbox.add({ kind: 'log', line }), module)
+  const logOf = (module: string): Log => createTransferLog((line) => outbox.add({ kind: 'log', line }), module)
   const log = logOf('execution')
   const heartbeat = new Heartbeat(settings.heartbeat, systemClock)
   const beat = (): void => heartbeat.beat()
-  using _pulse = createPulse(heartbeat)
+  using _watchdog = createPulse(heartbeat)
   await using kv = openLmdbKv(dir, Object.values(tables), beat)
   agreeOnSchema(kv, chainSchema)
   const given = await genesisFor(kv, port, outbox)
@@ -120,7 +120,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   }
   const poolDeps = { config, view, senders, journal: poolJournal, clock: systemClock, log: logOf('pool') }
   const pool = createTxPool(poolDeps, limits)
-  const publisher = new RecordPublisher(new ShownRecords(settings.shown))
+  const publisher = new RecordPublisher(new PublishedSequence(settings.shown))
   publisher.join(outbox)
   const evm = beating(createWasmEvm({ codeBytes: codeArenaBytes }), beat)
   warmUp(evm)
@@ -136,10 +136,10 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
       watch,
       clock: systemClock,
       log,
-      ...(incrementMs !== undefined && {
-        increments: {
-          everyMs: incrementMs,
-          onIncrement: (increment: BuiltIncrement) => outbox.send({ kind: 'increment', increment: serialize(increment) }),
+      ...(flashblockMs !== undefined && {
+        flashblocks: {
+          everyMs: flashblockMs,
+          onFlashblock: (flashblock: BuiltFlashblock) => outbox.send({ kind: 'increment', flashblock: serialize(flashblock) }),
         },
       }),
       onCommit: (phase) => outbox.send({ kind: 'commit', phase }),
@@ -170,7 +170,7 @@ const outbox = new WorkerOutbox(settings.port)
 try {
   await run(settings, outbox)
 } catch (error) {
-  outbox.send({ kind: 'failed', error: sendError(error) })
+  outbox.send({ kind: 'failed', error: transferError(error) })
 } finally {
   settings.port.close()
 }

@@ -11,9 +11,9 @@ import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import type { BlockId } from '#types/blockRef'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { type Consumer, createConsumer, defaultHeldBytes } from './consumer.ts'
 import { flashblocksMetrics } from './metrics.ts'
@@ -26,7 +26,7 @@ const { genesis, config } = smallChain(schedule)
 const evm = createWasmEvm()
 const target = testAddress(0x77)
 
-type Told = { readonly payload: Payload; readonly below: string | undefined; readonly slices: readonly Increment[] }
+type Told = { readonly payload: Payload; readonly below: string | undefined; readonly flashblocks: readonly Flashblock[] }
 
 const opened = (
   clock: ManualClock,
@@ -51,9 +51,9 @@ async function makeTree(): Promise<ReadonlyMap<string, Told>> {
     const built = await maker.build(on, attributesAt(schedule, number, transactions, branch))
     if (built.kind === 'invalid') throw new Error(built.reason)
     const { payload } = built
-    // one slice of each block is empty
-    tree.set(name, { payload, below, slices: incrementsOf(maker, payload, [1, 2, 2, count]) })
-    tree.set(`${name}b`, { payload, below, slices: incrementsOf(maker, payload, [1, count], 1) })
+    // one flashblock of each block is empty
+    tree.set(name, { payload, below, flashblocks: flashblocksOf(maker, payload, [1, 2, 2, count]) })
+    tree.set(`${name}b`, { payload, below, flashblocks: flashblocksOf(maker, payload, [1, count], 1) })
   }
   for (let number = 1; number <= 6; number++) await add(`a${number}`, number === 1 ? undefined : `a${number - 1}`, number, 3, 0)
   for (let number = 3; number <= 5; number++) await add(`c${number}`, number === 3 ? 'a2' : `c${number - 1}`, number, 2, 1)
@@ -66,25 +66,25 @@ const tree = await makeTree()
 const toldOf = (name: string): Told => tree.get(name) ?? expect.fail(name)
 
 type Step =
-  | { readonly kind: 'slice'; readonly of: string; readonly index: number }
+  | { readonly kind: 'flashblock'; readonly of: string; readonly index: number }
   | { readonly kind: 'head'; readonly of: string }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'restart' }
 
 /** The stream and the chain as they would come if nothing went wrong. */
 const calm: readonly Step[] = [1, 2, 3, 4, 5].flatMap((number): Step[] => [
-  ...toldOf(`a${number}`).slices.flatMap((_, index): Step[] => [
-    { kind: 'slice', of: `a${number}`, index },
+  ...toldOf(`a${number}`).flashblocks.flatMap((_, index): Step[] => [
+    { kind: 'flashblock', of: `a${number}`, index },
     { kind: 'wait', ms: 200 },
   ]),
   { kind: 'head', of: `a${number}` },
 ])
 const others: readonly Step[] = ['a1b', 'a3b', 'a4b', 'c3', 'c4', 'c5', 'x2', 'x4', 'x4b'].flatMap((of) =>
-  toldOf(of).slices.map((_, index): Step => ({ kind: 'slice', of, index })),
+  toldOf(of).flashblocks.map((_, index): Step => ({ kind: 'flashblock', of, index })),
 )
 
 const place = fc.double({ min: 0, max: calm.length, noNaN: true })
-/** Loss, duplication, delay and reordering of what comes, blocks before or long after their slices. */
+/** Loss, duplication, delay and reordering of what comes, blocks before or long after their flashblocks. */
 const disturbed = fc
   .array(fc.oneof({ weight: 6, arbitrary: fc.constant<number[]>([0]) }, fc.constantFrom([], [0, 0.5], [0, 9], [1.5], [4.5], [-3.5])), {
     minLength: calm.length,
@@ -102,11 +102,13 @@ const foreign = fc.array(
   ),
   { maxLength: 12 },
 )
-/** All slices of another build at one place. */
+/** All flashblocks of another build at one place. */
 const burst = fc
   .array(fc.tuple(place, fc.constantFrom('a1b', 'a3b', 'c3', 'c4', 'x2', 'x4')), { maxLength: 3 })
   .map((list) =>
-    list.flatMap(([at, of]) => toldOf(of).slices.map((_, index) => [at + index * 1e-3, { kind: 'slice', of, index } as Step] as const)),
+    list.flatMap(([at, of]) =>
+      toldOf(of).flashblocks.map((_, index) => [at + index * 1e-3, { kind: 'flashblock', of, index } as Step] as const),
+    ),
   )
 const steps = fc.tuple(disturbed, foreign, burst).map((parts) =>
   parts
@@ -158,9 +160,9 @@ class World {
 
   async do(step: Step): Promise<void> {
     switch (step.kind) {
-      case 'slice':
+      case 'flashblock':
         this.#heardMs = this.clock.nowMs()
-        this.#consumer.take(toldOf(step.of).slices[step.index] as Increment, 0)
+        this.#consumer.take(toldOf(step.of).flashblocks[step.index] as Flashblock, 0)
         break
       case 'head':
         await this.#setHead(step.of)
@@ -225,12 +227,12 @@ class World {
   }
 }
 
-/** The told block of which these are the first slices. */
+/** The told block of which these are the first flashblocks. */
 function builtOf(transactions: readonly Uint8Array[], parentHash: string): Told {
-  const isPrefix = ({ payload, slices }: Told): boolean => {
+  const isPrefix = ({ payload, flashblocks }: Told): boolean => {
     if (payload.parentHash !== parentHash) return false
     let size = 0
-    const sizes = slices.map((slice) => (size += slice.transactions.length))
+    const sizes = flashblocks.map((flashblock) => (size += flashblock.transactions.length))
     return (
       sizes.includes(transactions.length) &&
       transactions.every((raw, i) => Buffer.compare(raw, payload.transactions[i] ?? new Uint8Array()) === 0)
@@ -243,9 +245,9 @@ it('flashblocks/consumer: in calm everything that was told is shown at once, and
   const world = new World()
   for (const step of calm) {
     await world.do(step)
-    if (step.kind === 'slice') {
+    if (step.kind === 'flashblock') {
       const told = toldOf(step.of)
-        .slices.slice(0, step.index + 1)
+        .flashblocks.slice(0, step.index + 1)
         .flatMap(({ transactions }) => transactions)
       expect(world.shownTransactions).toEqual(told)
     }
@@ -259,7 +261,7 @@ it('flashblocks/consumer: whatever is lost, repeated, late, out of order, built 
       const world = new World()
       for (const step of list) await world.do(step)
       await world.do({ kind: 'head', of: 'a5' })
-      for (const index of toldOf('a6').slices.keys()) await world.do({ kind: 'slice', of: 'a6', index })
+      for (const index of toldOf('a6').flashblocks.keys()) await world.do({ kind: 'flashblock', of: 'a6', index })
       expect(world.shownTransactions).toEqual(toldOf('a6').payload.transactions)
     }),
     { numRuns },

@@ -2,10 +2,10 @@ import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import { silentLog } from '#lib/log'
 import { createManualClock, type ManualClock, settle } from '#test/harness/clock'
-import { blockAt, modelPending, type PendingModel, sliceAt } from '#test/harness/flashblocks/messages'
-import type { Increment } from '#types/increment'
-import type { Frame } from './codec.ts'
+import { blockAt, flashblockAt, modelPending, type PendingModel } from '#test/harness/flashblocks/messages'
+import type { Flashblock } from '#types/flashblock'
 import { type Consumer, createConsumer, type Shown } from './consumer.ts'
+import type { Frame } from './decode.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
 const maxAgeMs = 4_000
@@ -63,11 +63,11 @@ function world(maxHeldBytes = 2 ** 20): World {
   return self
 }
 
-const block = (number: number, slices: number, more?: Parameters<typeof sliceAt>[2]): Increment[] =>
-  Array.from({ length: slices }, (_, index) => sliceAt(number, index, more))
-const named = (number: number, slices: number): string[] => block(number, slices).map(({ index }) => `${number}.${index}`)
+const block = (number: number, flashblocks: number, more?: Parameters<typeof flashblockAt>[2]): Flashblock[] =>
+  Array.from({ length: flashblocks }, (_, index) => flashblockAt(number, index, more))
+const named = (number: number, flashblocks: number): string[] => block(number, flashblocks).map(({ index }) => `${number}.${index}`)
 
-it('flashblocks/consumer: slices that come in order are executed in order, also of a block on an unsealed one', async () => {
+it('flashblocks/consumer: flashblocks that come in order are executed in order, also of a block on an unsealed one', async () => {
   const { hear, model } = world()
   await hear(...block(11, 3), ...block(12, 2))
   expect(model.took).toEqual([...named(11, 3), ...named(12, 2)])
@@ -81,19 +81,19 @@ it('flashblocks/consumer: any order of arrival comes to the same', async () => {
 
 it('flashblocks/consumer: what a second upstream sends again is a duplicate, and what the first lost is taken from it', async () => {
   const { hear, model, placed, consumer, verdicts } = world()
-  const [zero, one, two] = block(11, 3) as [Increment, Increment, Increment]
+  const [zero, one, two] = block(11, 3) as [Flashblock, Flashblock, Flashblock]
   await hear(zero, two)
   expect(model.took).toEqual(['11.0'])
-  for (const slice of [zero, one, two]) consumer.take(slice, 1)
+  for (const flashblock of [zero, one, two]) consumer.take(flashblock, 1)
   await settle()
   expect(model.took).toEqual(named(11, 3))
   expect(await Promise.all(['duplicate', 'gap'].map(placed))).toEqual([2, 1])
   expect(verdicts).toContain('1 good')
 })
 
-it('flashblocks/consumer: nothing is built on a block of which a slice is missing, until it is sealed', async () => {
+it('flashblocks/consumer: nothing is built on a block of which a flashblock is missing, until it is sealed', async () => {
   const { hear, head, model } = world()
-  const [zero, , two] = block(11, 3) as [Increment, Increment, Increment]
+  const [zero, , two] = block(11, 3) as [Flashblock, Flashblock, Flashblock]
   await hear(zero, two, ...block(12, 2))
   expect(model.took).toEqual(['11.0'])
   await head(blockAt(11))
@@ -113,8 +113,8 @@ it('flashblocks/consumer: no more than three blocks above the head are executed;
 it('flashblocks/consumer: a newer build takes the place of an older one, and never the other way round', async () => {
   const { hear, model } = world()
   await hear(...block(11, 2))
-  await hear(...block(11, 2, { variant: 2 }), sliceAt(11, 2))
-  expect(model.executed).toEqual({ number: 11, payloadId: sliceAt(11, 0, { variant: 2 }).payloadId, index: 1 })
+  await hear(...block(11, 2, { variant: 2 }), flashblockAt(11, 2))
+  expect(model.executed).toEqual({ number: 11, payloadId: flashblockAt(11, 0, { variant: 2 }).payloadId, index: 1 })
   expect(model.took).toEqual([...named(11, 2), ...named(11, 2)])
 })
 
@@ -127,16 +127,16 @@ it('flashblocks/consumer: blocks on a sibling of the head wait for a reorg', asy
   expect(model.took).toEqual(named(11, 2))
 })
 
-it('flashblocks/consumer: a slice of no known block without a number is passed over; its build tells the number of the next', async () => {
+it('flashblocks/consumer: a flashblock of no known block without a number is passed over; its build tells the number of the next', async () => {
   const { hear, model, placed } = world()
-  const [zero, one] = block(11, 2) as [Increment, Increment]
+  const [zero, one] = block(11, 2) as [Flashblock, Flashblock]
   const { blockNumber: _, ...unnumbered } = one
   await hear(unnumbered, zero, unnumbered)
   expect(model.took).toEqual(named(11, 2))
   expect(await placed('unnumbered')).toBe(1)
 })
 
-it('flashblocks/consumer: without a slice that fits pending is dropped, and one brings all of it back (PENDING_STALE)', async () => {
+it('flashblocks/consumer: without a flashblock that fits pending is dropped, and one brings all of it back (PENDING_STALE)', async () => {
   const { hear, model, clock, consumer } = world()
   await hear(...block(11, 3))
   expect(model.freshUntilMs).toBe(clock.nowMs() + maxAgeMs)
@@ -144,7 +144,7 @@ it('flashblocks/consumer: without a slice that fits pending is dropped, and one 
   expect([model.blocks.length, consumer.staleness()]).toEqual([1, undefined])
   await clock.advanceMs(1)
   expect([model.blocks.length, consumer.staleness()?.code]).toEqual([0, 'PENDING_STALE'])
-  await hear(sliceAt(11, 3))
+  await hear(flashblockAt(11, 3))
   expect(model.took.slice(3)).toEqual(named(11, 4))
   expect(consumer.staleness()).toBeUndefined()
 })
@@ -152,15 +152,15 @@ it('flashblocks/consumer: without a slice that fits pending is dropped, and one 
 it('flashblocks/consumer: a feed that has never said anything is stale too (PENDING_STALE)', async () => {
   const { clock, consumer } = world()
   await clock.advanceMs(maxAgeMs)
-  expect(consumer.staleness()?.message).toBe('no increment that fits has come for 4 s: the feed is silent')
+  expect(consumer.staleness()?.message).toBe('no flashblock that fits has come for 4 s: the feed is silent')
 })
 
-it('flashblocks/consumer: slices that do not fit keep nothing fresh', async () => {
+it('flashblocks/consumer: flashblocks that do not fit keep nothing fresh', async () => {
   const { hear, model, clock } = world()
   await hear(...block(11, 2))
   for (const index of [5, 6, 7]) {
     await clock.advanceMs(maxAgeMs / 3)
-    await hear(sliceAt(11, index))
+    await hear(flashblockAt(11, index))
   }
   await clock.advanceMs(1)
   expect(model.blocks).toEqual([])
@@ -174,7 +174,7 @@ it('flashblocks/consumer: what the head drops is executed again where it still f
 })
 
 it.each(['rules', 'transaction', 'outcome', 'time'] as const)(
-  'flashblocks/consumer: a slice that is wrong by itself (%s) is blamed on its sender',
+  'flashblocks/consumer: a flashblock that is wrong by itself (%s) is blamed on its sender',
   async (reason) => {
     const { hear, head, model, verdicts } = world()
     model.refuse(({ index }) => (index === 1 ? reason : undefined))
@@ -194,7 +194,7 @@ it('flashblocks/consumer: a block that names another parent than what is execute
   )
   await at.hear(...block(11, 2), ...block(12, 2))
   expect(at.model.took).toEqual(named(11, 2))
-  await at.hear(sliceAt(11, 2))
+  await at.hear(flashblockAt(11, 2))
   expect(at.model.took).toEqual([...named(11, 3), ...named(12, 2)])
   expect(at.verdicts).not.toContain('0 wrong')
 
@@ -205,7 +205,7 @@ it('flashblocks/consumer: a block that names another parent than what is execute
   expect(other.model.took).toEqual([...named(11, 2), ...named(12, 2)])
 })
 
-it('flashblocks/consumer: a slice that was placed by an old record is placed again', async () => {
+it('flashblocks/consumer: a flashblock that was placed by an old record is placed again', async () => {
   const at = world()
   await at.hear(...block(11, 2))
   const { head, executed } = at.model
@@ -214,34 +214,34 @@ it('flashblocks/consumer: a slice that was placed by an old record is placed aga
     { head, executed },
     { head, executed },
   ]
-  await at.hear(sliceAt(11, 2))
+  await at.hear(flashblockAt(11, 2))
   expect(at.model.took.slice(2)).toEqual(named(11, 3))
 })
 
 it('flashblocks/consumer: while the node is far behind nothing is executed and nobody is blamed', async () => {
   const at = world()
   at.isSynced = false
-  await at.hear(sliceAt(99, 0), ...block(11, 1))
+  await at.hear(flashblockAt(99, 0), ...block(11, 1))
   expect([at.model.took, at.verdicts]).toEqual([[], []])
 })
 
 it('flashblocks/consumer: what is held is bounded in bytes, and in builds of one block', async () => {
   const { hear, consumer, placed, head, heldBytes } = world(40_000)
-  await hear(...Array.from({ length: 100 }, (_, index) => sliceAt(12, index + 1)))
+  await hear(...Array.from({ length: 100 }, (_, index) => flashblockAt(12, index + 1)))
   expect(await placed('full')).toBeGreaterThan(70)
   await head(blockAt(12))
-  await hear(...[1, 2, 3, 4, 5, 6, 7, 8].map((variant) => sliceAt(14, 0, { variant })))
+  await hear(...[1, 2, 3, 4, 5, 6, 7, 8].map((variant) => flashblockAt(14, 0, { variant })))
   expect(await heldBytes()).toBeLessThan(5 * 2_100)
   consumer[Symbol.dispose]()
 })
 
-it('flashblocks/consumer: when nobody is believed nothing is pending until a new slice fits', async () => {
+it('flashblocks/consumer: when nobody is believed nothing is pending until a new flashblock fits', async () => {
   const { hear, head, model, consumer, clock } = world()
-  await hear(...block(11, 2), sliceAt(12, 0))
+  await hear(...block(11, 2), flashblockAt(12, 0))
   consumer.distrust('every feed is unhealthy')
   await head(blockAt(11), 'nothing')
   expect([model.blocks, model.took.length]).toEqual([[], 3])
   await clock.advanceMs(1)
-  await hear(sliceAt(12, 1))
+  await hear(flashblockAt(12, 1))
   expect(model.executed?.index).toBe(1)
 })

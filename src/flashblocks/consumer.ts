@@ -3,12 +3,12 @@ import type { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
-import type { Increment } from '#types/increment'
-import type { Frame } from './codec.ts'
+import type { Flashblock } from '#types/flashblock'
+import type { Frame } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
-import { type Executed, type FittingSlice, HeldSlices } from './heldSlices.ts'
+import { type Executed, type FittingFlashblock, FlashblockBuffer } from './flashblockBuffer.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
-import { isHeld, placeFlashblock } from './place.ts'
+import { isHeld, placeFlashblock } from './placeFlashblock.ts'
 
 /** What the consumer has to know of execution: both out of one record. */
 export type Shown = { readonly head: BlockId; readonly executed: Executed | undefined }
@@ -19,29 +19,29 @@ export type ConsumerDeps = {
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
   readonly shown: () => Shown
-  /** false: the head is far behind, and no slice can fit */
+  /** false: the head is far behind, and no flashblock can fit */
   readonly isSynced: () => boolean
-  /** Told of a slice that is wrong by itself, and of one that fitted. */
+  /** Told of a flashblock that is wrong by itself, and of one that fitted. */
   readonly judge: (from: number, verdict: { readonly kind: 'good' } | { readonly kind: 'wrong'; readonly text: string }) => void
 }
 
 export type ConsumerOptions = {
-  /** without a slice that fits: then nothing is pending */
+  /** without a flashblock that fits: then nothing is pending */
   readonly maxAgeMs: number
   readonly maxHeldBytes: number
 }
 
 export const defaultHeldBytes = 64 * 2 ** 20
 
-/** A slice to execute on what is shown at a head, and for how long it will be fresh. */
-type Due = { readonly slice: FittingSlice; readonly at: Shown; readonly leftMs: number }
+/** A flashblock to execute on what is shown at a head, and for how long it will be fresh. */
+type Due = { readonly flashblock: FittingFlashblock; readonly at: Shown; readonly leftMs: number }
 
-/** Takes frames of all upstreams in, and has execution execute what fits, slice by slice. */
+/** Takes frames of all upstreams in, and has execution execute what fits, flashblock by flashblock. */
 export interface Consumer extends Disposable {
   take(frame: Frame, from: number): void
   /** Told after each new record of heads. */
   headsChanged(): void
-  /** Nobody can be believed at the moment: nothing is pending until a slice comes that fits. */
+  /** Nobody can be believed at the moment: nothing is pending until a flashblock comes that fits. */
   distrust(why: string): void
   /** Why pending is what is sealed; undefined: it follows the feed. */
   staleness(): Fault | undefined
@@ -51,18 +51,18 @@ export interface Consumer extends Disposable {
 
 /**
  * Each frame is placed against what everything that is held comes to, held if it may fit now or later, and executed as soon as what stands
- * before it is. One slice at a time is with execution. Without a slice that fits for `maxAgeMs` what is pending is dropped; slices stay held,
+ * before it is. One flashblock at a time is with execution. Without a flashblock that fits for `maxAgeMs` what is pending is dropped; flashblocks stay held,
  * so the next one that fits brings all of it back.
  */
 class FeedConsumer implements Consumer {
   readonly #deps: ConsumerDeps
   readonly #maxAgeMs: number
-  readonly #held: HeldSlices
+  readonly #held: FlashblockBuffer
   #isPumping = false
   #isClosed = false
-  /** of the last slice that fitted, by the clock that does not jump; until then, when following began */
+  /** of the last flashblock that fitted, by the clock that does not jump; until then, when following began */
   #takenMs: number
-  /** slices that came up to then are not executed any more */
+  /** flashblocks that came up to then are not executed any more */
   #distrustedMs = Number.NEGATIVE_INFINITY
   #isStale = false
   /** why nothing fits, as far as that is known */
@@ -72,7 +72,7 @@ class FeedConsumer implements Consumer {
   constructor(deps: ConsumerDeps, { maxAgeMs, maxHeldBytes }: ConsumerOptions) {
     this.#deps = deps
     this.#maxAgeMs = maxAgeMs
-    this.#held = new HeldSlices(maxHeldBytes)
+    this.#held = new FlashblockBuffer(maxHeldBytes)
     this.#takenMs = deps.clock.elapsedMs()
     this.#expect(maxAgeMs)
   }
@@ -90,17 +90,17 @@ class FeedConsumer implements Consumer {
     }
   }
 
-  #place(increment: Increment, from: number): void {
+  #place(flashblock: Flashblock, from: number): void {
     const { metrics, clock } = this.#deps
-    const { index, blockNumber, base } = increment
+    const { index, blockNumber, base } = flashblock
     const arrivedMs = clock.elapsedMs()
     const { head, executed } = this.#deps.shown()
     metrics.parentLag.set({}, blockNumber - 1 - head.number)
-    const placement = placeFlashblock({ head, tip: this.#held.reach(head, executed).tip }, increment)
+    const placement = placeFlashblock({ head, tip: this.#held.reach(head, executed).tip }, flashblock)
     const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
-    const isKept = !isOver && this.#held.add({ increment, from, arrivedMs }, executed)
+    const isKept = !isOver && this.#held.add({ flashblock, from, arrivedMs }, executed)
     metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
-    const what = `block ${blockNumber}, slice ${index}: ${placement} at head ${head.number}`
+    const what = `block ${blockNumber}, flashblock ${index}: ${placement} at head ${head.number}`
     if (isOver || isHeld(placement)) this.#why = `the last was ${what}`
     if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, what)
     if (isKept) void this.#pump()
@@ -129,7 +129,7 @@ class FeedConsumer implements Consumer {
     metrics.held.set({}, this.#held.sizeBytes)
     metrics.age.set({}, (clock.elapsedMs() - this.#takenMs) / 1_000)
     metrics.pendingNumber.set({}, executed?.number ?? 0)
-    metrics.pendingSlices.set({}, executed ? executed.index + 1 : 0)
+    metrics.pendingFlashblocks.set({}, executed ? executed.index + 1 : 0)
   }
 
   [Symbol.dispose](): void {
@@ -143,7 +143,7 @@ class FeedConsumer implements Consumer {
     try {
       for (let due = this.#next(); due; due = this.#next()) await this.#execute(due)
     } catch (error) {
-      if (!this.#isClosed) this.#deps.log.error('slices of the feed are not executed any more', { error })
+      if (!this.#isClosed) this.#deps.log.error('flashblocks of the feed are not executed any more', { error })
     } finally {
       this.#isPumping = false
     }
@@ -155,22 +155,22 @@ class FeedConsumer implements Consumer {
     if (this.#isClosed || !isSynced()) return undefined
     const at = shown()
     const { head, executed } = at
-    const slice = this.#held.next(head, executed)
-    if (slice === undefined) return undefined
+    const flashblock = this.#held.next(head, executed)
+    if (flashblock === undefined) return undefined
     const { newestMs } = this.#held.reach(head, executed)
     const leftMs = this.#maxAgeMs - (clock.elapsedMs() - newestMs)
-    return leftMs > 0 && newestMs > this.#distrustedMs ? { slice, at, leftMs } : undefined
+    return leftMs > 0 && newestMs > this.#distrustedMs ? { flashblock, at, leftMs } : undefined
   }
 
-  async #execute({ slice, at, leftMs }: Due): Promise<void> {
+  async #execute({ flashblock, at, leftMs }: Due): Promise<void> {
     const { clock, pending, metrics, judge } = this.#deps
-    const outcome = await pending.take(slice.increment, clock.nowMs() + leftMs)
+    const outcome = await pending.take(flashblock.flashblock, clock.nowMs() + leftMs)
     if (outcome.kind === 'refused') {
-      this.#refused(slice, at, outcome)
+      this.#refused(flashblock, at, outcome)
     } else {
-      metrics.take.observe({}, (clock.elapsedMs() - slice.arrivedMs) / 1_000)
-      judge(slice.from, { kind: 'good' })
-      if (slice.arrivedMs > this.#distrustedMs) this.#followed(leftMs)
+      metrics.take.observe({}, (clock.elapsedMs() - flashblock.arrivedMs) / 1_000)
+      judge(flashblock.from, { kind: 'good' })
+      if (flashblock.arrivedMs > this.#distrustedMs) this.#followed(leftMs)
     }
   }
 
@@ -185,18 +185,18 @@ class FeedConsumer implements Consumer {
   }
 
   /** What is wrong by itself is forgotten; what does not fit there is tried again when head or tip have moved, if they have not already. */
-  #refused(slice: FittingSlice, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
+  #refused(flashblock: FittingFlashblock, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
     const { metrics, log, shown } = this.#deps
-    const { blockNumber: number, payloadId, index } = slice.increment
+    const { blockNumber: number, payloadId, index } = flashblock.flashblock
     metrics.refused.inc({ reason })
-    log.debug('a slice of the feed is refused', { number, payloadId, index, reason, text })
-    const what = `block ${number}, slice ${index}: ${text}`
+    log.debug('a flashblock of the feed is refused', { number, payloadId, index, reason, text })
+    const what = `block ${number}, flashblock ${index}: ${text}`
     this.#why = `the last was ${what}`
     const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome' || reason === 'time'
     if (isWrong) {
-      this.#held.refuse(slice, head)
-      this.#accuse(slice.from, what)
-    } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(slice, head, executed)
+      this.#held.refuse(flashblock, head)
+      this.#accuse(flashblock.from, what)
+    } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(flashblock, head, executed)
   }
 
   #accuse(from: number, text: string): void {

@@ -1,13 +1,13 @@
 import { toHex, toQuantity } from '#lib/hex'
-import type { BuiltIncrement, IncrementBase } from '#types/increment'
+import type { BuiltFlashblock, FlashblockBase } from '#types/flashblock'
 import type { Receipt } from '#types/receipt'
 
 /**
  * One message of a feed, as publishers of Base send it: JSON with the builder's metadata.
  * @see ../shared/reference/flashblocks.md, section 2
  */
-export function encodeFrame(increment: BuiltIncrement): string {
-  const { payloadId, blockNumber, index, base, transactions, outcome, blockHash, receipts, balances } = increment
+export function encodeMessage(flashblock: BuiltFlashblock): string {
+  const { payloadId, blockNumber, index, base, transactions, outcome, blockHash, receipts, balances } = flashblock
   return JSON.stringify({
     payload_id: payloadId,
     index,
@@ -32,7 +32,7 @@ export function encodeFrame(increment: BuiltIncrement): string {
   })
 }
 
-const baseJson = (base: IncrementBase, blockNumber: number): object => ({
+const baseJson = (base: FlashblockBase, blockNumber: number): object => ({
   parent_beacon_block_root: base.parentBeaconBlockRoot,
   parent_hash: base.parentHash,
   fee_recipient: base.feeRecipient,

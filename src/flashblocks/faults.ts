@@ -14,7 +14,7 @@ export const flashblocksFault = defineFaults({
   },
   PENDING_STALE: {
     severity: 'retry',
-    says: (d: { forSec: number; why: string }) => `no increment that fits has come for ${d.forSec} s: ${d.why}`,
+    says: (d: { forSec: number; why: string }) => `no flashblock that fits has come for ${d.forSec} s: ${d.why}`,
     fix: 'check the publisher, or name a second one: --flashblocks.url=URL,URL; until one comes, pending is what is sealed',
   },
 })

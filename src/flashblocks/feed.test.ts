@@ -6,10 +6,10 @@ import { expect, it, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createLog, type Log, silentLog } from '#lib/log'
 import { createManualClock, type ManualClock } from '#test/harness/clock'
-import { blockAt, hashAt, messageOf, modelPending, type PendingModel, sliceAt } from '#test/harness/flashblocks/messages'
+import { blockAt, flashblockAt, hashAt, messageOf, modelPending, type PendingModel } from '#test/harness/flashblocks/messages'
 import { watchTurns } from '#test/harness/threadTime'
-import type { Increment } from '#types/increment'
-import { maxFrameBytes } from './codec.ts'
+import type { Flashblock } from '#types/flashblock'
+import { maxMessageBytes } from './decode.ts'
 import { createFeed, defaultFeedOptions, type Feed, parseFeedUrls } from './feed.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
@@ -22,7 +22,7 @@ type Publisher = AsyncDisposable & {
   readonly clients: ReadonlySet<WebSocket>
   readonly paths: readonly string[]
   readonly server: WebSocketServer
-  send(...messages: (string | Uint8Array | Increment)[]): void
+  send(...messages: (string | Uint8Array | Flashblock)[]): void
 }
 
 async function startPublisher(options: { readonly autoPong?: boolean } = {}): Promise<Publisher> {
@@ -85,7 +85,7 @@ it('flashblocks/feed: text and binary, JSON and brotli are the same', async () =
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
-  const [zero, one, two] = [0, 1, 2].map((index) => messageOf(sliceAt(11, index))) as [string, string, string]
+  const [zero, one, two] = [0, 1, 2].map((index) => messageOf(flashblockAt(11, index))) as [string, string, string]
   publisher.send(zero, Buffer.from(one), brotliCompressSync(Buffer.from(two)))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1', '11.2']))
   expect(at.feed.problems()).toEqual([])
@@ -107,14 +107,14 @@ it.each([['http://a'], ['nonsense']])('flashblocks/feed: refuses %s, and does no
 
 it.each<[string, 'json' | 'encoding' | 'size' | 'shape', () => string | Uint8Array]>([
   ['malformed JSON', 'json', () => '{"payload_id":'],
-  ['bad brotli', 'encoding', () => brotliCompressSync(Buffer.from(messageOf(sliceAt(11, 1)))).subarray(0, -9)],
+  ['bad brotli', 'encoding', () => brotliCompressSync(Buffer.from(messageOf(flashblockAt(11, 1)))).subarray(0, -9)],
   ['a small message that unpacks to 100 MB', 'size', () => brotliCompressSync(new Uint8Array(100 * 2 ** 20), quickly)],
-  ['wrong types', 'shape', () => messageOf(sliceAt(11, 1)).replace('"index":1', '"index":"1"')],
+  ['wrong types', 'shape', () => messageOf(flashblockAt(11, 1)).replace('"index":1', '"index":"1"')],
 ])('flashblocks/feed: %s is counted, and what comes after it is taken', async (_what, reason, message) => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
-  publisher.send(sliceAt(11, 0), message(), sliceAt(11, 1))
+  publisher.send(flashblockAt(11, 0), message(), flashblockAt(11, 1))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
   expect(await at.counted('bad_frames_total', reason)).toBe(1)
 })
@@ -124,9 +124,9 @@ it('flashblocks/feed: does not hold up its thread with messages that are expensi
   using at = follow([publisher.url])
   await connected(publisher)
   const keys = Array.from({ length: 250_000 }, (_, i) => `"k${i}":0`).join(',')
-  const manyKeys = Buffer.from(messageOf(sliceAt(11, 1)).replace('"metadata":{', `"metadata":{"receipts":{${keys}},`))
+  const manyKeys = Buffer.from(messageOf(flashblockAt(11, 1)).replace('"metadata":{', `"metadata":{"receipts":{${keys}},`))
   const message = brotliCompressSync(manyKeys, quickly)
-  publisher.send(sliceAt(11, 0))
+  publisher.send(flashblockAt(11, 0))
   await until(() => expect(at.model.took).toEqual(['11.0']))
   const turns = watchTurns()
   publisher.send(message)
@@ -138,13 +138,13 @@ it('flashblocks/feed: a frame of 100 MB ends the connection, and the next one is
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
-  publisher.send(sliceAt(11, 0), new Uint8Array(100 * 2 ** 20).fill(0x20))
+  publisher.send(flashblockAt(11, 0), new Uint8Array(100 * 2 ** 20).fill(0x20))
   await until(async () => expect(await at.counted('disconnects_total', 'too-large')).toBe(1))
-  expect([await at.counted('bad_frames_total', 'size'), maxFrameBytes]).toEqual([1, 16 * 2 ** 20])
+  expect([await at.counted('bad_frames_total', 'size'), maxMessageBytes]).toEqual([1, 16 * 2 ** 20])
   await connected(publisher, 0)
   await at.clock.advanceMs(1_000)
   await connected(publisher)
-  publisher.send(sliceAt(11, 1))
+  publisher.send(flashblockAt(11, 1))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
 })
 
@@ -152,17 +152,17 @@ it('flashblocks/feed: indexes that jump, and far ahead, are held or passed over'
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
-  publisher.send(sliceAt(11, 0), sliceAt(11, 7), sliceAt(10, 3), sliceAt(40, 1), sliceAt(11, 1))
+  publisher.send(flashblockAt(11, 0), flashblockAt(11, 7), flashblockAt(10, 3), flashblockAt(40, 1), flashblockAt(11, 1))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
   const places = await Promise.all(['gap', 'late', 'too-far'].map((place) => at.counted('frames_total', place)))
   expect(places).toEqual([1, 1, 1])
 })
 
-it.each<[string, (number: number) => Increment, PendingModel['refuse'] extends (refusal: infer R) => void ? R : never]>([
-  ['bases with a wrong parent', (number) => sliceAt(11, 0, { variant: number, parent: hashAt(number, 'f') }), () => undefined],
-  ['a stream of another chain', (number) => sliceAt(5_000 + number, 0), () => undefined],
-  ['slices whose transactions do not decode or execute', (number) => sliceAt(11, 0, { variant: number }), () => 'transaction'],
-  ['slices that are not what they say', (number) => sliceAt(11, 0, { variant: number }), () => 'outcome'],
+it.each<[string, (number: number) => Flashblock, PendingModel['refuse'] extends (refusal: infer R) => void ? R : never]>([
+  ['bases with a wrong parent', (number) => flashblockAt(11, 0, { variant: number, parent: hashAt(number, 'f') }), () => undefined],
+  ['a stream of another chain', (number) => flashblockAt(5_000 + number, 0), () => undefined],
+  ['flashblocks whose transactions do not decode or execute', (number) => flashblockAt(11, 0, { variant: number }), () => 'transaction'],
+  ['flashblocks that are not what they say', (number) => flashblockAt(11, 0, { variant: number }), () => 'outcome'],
 ])(
   'flashblocks/feed: %s make it unhealthy, pending falls back, and it is left for a while (FEED_UNHEALTHY)',
   async (_what, wrong, refusal) => {
@@ -194,17 +194,17 @@ it.each<[string, (number: number) => Increment, PendingModel['refuse'] extends (
     await connected(publisher, 0)
     await clock.advanceMs(1)
     await connected(publisher)
-    publisher.send(sliceAt(11, 0, { variant: 99 }))
+    publisher.send(flashblockAt(11, 0, { variant: 99 }))
     await until(() => expect(at.feed.problems()).toEqual([]))
     expect(await at.counted('upstream_connections', 'unhealthy')).toBe(0)
   },
 )
 
-it('flashblocks/feed: a publisher that says nothing is stale, then connected to anew; one slice is enough', async () => {
+it('flashblocks/feed: a publisher that says nothing is stale, then connected to anew; one flashblock is enough', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
-  publisher.send(sliceAt(11, 0))
+  publisher.send(flashblockAt(11, 0))
   await until(() => expect(at.model.blocks).toHaveLength(1))
   // pongs go on: they are no data
   for (let ms = 0; ms < maxAgeMs; ms += 500) {
@@ -212,7 +212,7 @@ it('flashblocks/feed: a publisher that says nothing is stale, then connected to 
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect([at.model.blocks, at.feed.problems()]).toEqual([[], [expect.stringMatching(/^pending is what is sealed: .*silent$/)]])
-  publisher.send(sliceAt(11, 1))
+  publisher.send(flashblockAt(11, 1))
   await until(() => expect(at.model.blocks).toHaveLength(1))
   expect(at.feed.problems()).toEqual([])
 })
@@ -246,11 +246,11 @@ it('flashblocks/feed: of two publishers one may be dead, or lose what the other 
   using at = follow(['ws://127.0.0.1:1/', publisher.url, other.url])
   await connected(publisher)
   await connected(other)
-  publisher.send(sliceAt(11, 0), sliceAt(11, 2))
-  other.send(sliceAt(11, 0), sliceAt(11, 1), sliceAt(11, 2))
+  publisher.send(flashblockAt(11, 0), flashblockAt(11, 2))
+  other.send(flashblockAt(11, 0), flashblockAt(11, 1), flashblockAt(11, 2))
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1', '11.2']))
   for (const client of publisher.clients) client.terminate()
-  other.send(sliceAt(11, 3))
+  other.send(flashblockAt(11, 3))
   await until(() => expect(at.model.took).toContain('11.3'))
   expect(at.feed.problems()).toEqual([])
   await until(async () => expect(await at.counted('disconnects_total', 'unreachable')).toBe(1))

@@ -3,10 +3,10 @@ import { type Endpoint, parseEndpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
 import type { PendingPort } from '#pending/pendingPort'
-import type { DecodedFrame } from './codec.ts'
 import { createConsumer, defaultHeldBytes, type Shown } from './consumer.ts'
+import type { DecodedMessage } from './decode.ts'
+import { FrameThread } from './decodeThread.ts'
 import { flashblocksFault } from './faults.ts'
-import { FrameThread } from './frameThread.ts'
 import type { FlashblocksMetrics } from './metrics.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
@@ -17,13 +17,13 @@ export type FeedDeps = {
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
   readonly shown: () => Shown
-  /** false: the head is far behind, and no slice can fit */
+  /** false: the head is far behind, and no flashblock can fit */
   readonly isSynced: () => boolean
 }
 
 export type FeedOptions = {
   readonly endpoints: readonly Endpoint[]
-  /** without a slice that fits: then nothing is pending */
+  /** without a flashblock that fits: then nothing is pending */
   readonly maxAgeMs: number
   readonly pingMs: number
   readonly backoff: Backoff
@@ -66,15 +66,15 @@ export interface Feed extends Disposable {
 }
 
 /**
- * Listens to all publishers at once: the first one that has a slice counts, so one that fails costs nothing. When none of them is healthy nothing is
- * pending, until a slice comes that fits.
+ * Listens to all publishers at once: the first one that has a flashblock counts, so one that fails costs nothing. When none of them is healthy nothing is
+ * pending, until a flashblock comes that fits.
  */
 export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
   const { endpoints, maxAgeMs } = options
   const upstreams: Upstream[] = []
   const thread = new FrameThread()
-  const decode = (message: Uint8Array): Promise<DecodedFrame> => thread.decode(message)
+  const decode = (message: Uint8Array): Promise<DecodedMessage> => thread.decode(message)
   let wasTrusted = true
   const consumer = createConsumer(
     {

@@ -6,11 +6,11 @@ import { silentLog } from '#lib/log'
 import { hashOf } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { openSocket } from '#test/harness/process/socketClient'
+import type { BuiltFlashblock } from '#types/flashblock'
 import { parseAddress, zeroHash } from '#types/ids'
-import type { BuiltIncrement } from '#types/increment'
 import { createReceipt } from '#types/receipt'
-import { decodeFrame } from './codec.ts'
-import { encodeFrame } from './encode.ts'
+import { decodeMessage } from './decode.ts'
+import { encodeMessage } from './encode.ts'
 import { publisherMetrics } from './metrics.ts'
 import { createPublisher, type PublisherOptions } from './publisher.ts'
 
@@ -27,8 +27,8 @@ const outcome = {
 
 const handshake = `GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-version: 13\r\n\r\n`
 
-/** Slice `index` of a build, with a transaction of so many bytes. */
-const increment = (index: number, payload = 'a', bytes = 3): BuiltIncrement => ({
+/** BufferedFlashblock `index` of a build, with a transaction of so many bytes. */
+const flashblock = (index: number, payload = 'a', bytes = 3): BuiltFlashblock => ({
   payloadId: `0x03${payload.repeat(14)}`,
   blockNumber: 7,
   index,
@@ -73,13 +73,13 @@ async function start(options: Partial<PublisherOptions> = {}, clock: Clock = sys
 
 const indexes = (messages: readonly unknown[]) => messages.map((message) => (message as { index: number }).index)
 
-it('flashblocks/encode: a message decodes to the increment it is of', () => {
-  const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = increment(0)
-  expect(decodeFrame(Buffer.from(encodeFrame(increment(0))))).toEqual({ kind: 'frame', frame: plain })
+it('flashblocks/encode: a message decodes to the flashblock it is of', () => {
+  const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = flashblock(0)
+  expect(decodeMessage(Buffer.from(encodeMessage(flashblock(0))))).toEqual({ kind: 'frame', frame: plain })
 })
 
 it('flashblocks/encode: its metadata has receipts and balances as publishers of Base write them', () => {
-  const { metadata, diff } = JSON.parse(encodeFrame(increment(1)))
+  const { metadata, diff } = JSON.parse(encodeMessage(flashblock(1)))
   expect(diff.block_hash).toBe(hashOf('block'))
   expect(metadata).toEqual({
     access_list: null,
@@ -96,12 +96,12 @@ it('flashblocks/encode: its metadata has receipts and balances as publishers of 
   })
 })
 
-it('flashblocks/publisher: each client has each increment, one that comes late the block from its first', async () => {
+it('flashblocks/publisher: each client has each flashblock, one that comes late the block from its first', async () => {
   await using world = await start()
   await using early = await openSocket(`${world.publisher.url}/any/path`)
-  for (const index of [0, 1]) world.publisher.publish(increment(index))
+  for (const index of [0, 1]) world.publisher.publish(flashblock(index))
   await using late = await openSocket(world.publisher.url)
-  world.publisher.publish(increment(2))
+  world.publisher.publish(flashblock(2))
   const three = async (client: typeof early) => [await client.next(), await client.next(), await client.next()]
   expect(indexes(await three(early))).toEqual([0, 1, 2])
   expect(indexes(await three(late))).toEqual([0, 1, 2])
@@ -110,8 +110,8 @@ it('flashblocks/publisher: each client has each increment, one that comes late t
 
 it('flashblocks/publisher: of a build that was given up for another nothing is told to who comes later', async () => {
   await using world = await start()
-  for (const index of [0, 1, 2]) world.publisher.publish(increment(index))
-  world.publisher.publish(increment(0, 'b'))
+  for (const index of [0, 1, 2]) world.publisher.publish(flashblock(index))
+  world.publisher.publish(flashblock(0, 'b'))
   await using late = await openSocket(world.publisher.url)
   expect(await late.next()).toMatchObject({ payload_id: `0x03${'b'.repeat(14)}`, index: 0 })
   expect(late.waiting).toEqual([])
@@ -128,7 +128,7 @@ it('flashblocks/publisher: a client that does not read is disconnected and count
   slow.on('error', () => {})
   const count = 30
   for (let index = 0; index < count; index++) {
-    world.publisher.publish(increment(index, 'a', 400_000))
+    world.publisher.publish(flashblock(index, 'a', 400_000))
     expect(await reading.next()).toMatchObject({ index })
   }
   slow.resume()
@@ -141,7 +141,7 @@ it('flashblocks/publisher: more clients than it takes are refused with the code 
   await using first = await openSocket(world.publisher.url)
   await using second = await openSocket(world.publisher.url)
   expect(await second.closed).toEqual({ code: 1013, reason: 'too many connections' })
-  world.publisher.publish(increment(0))
+  world.publisher.publish(flashblock(0))
   expect(await first.next()).toMatchObject({ index: 0 })
 })
 
@@ -171,7 +171,7 @@ it('flashblocks/publisher: ends a connection without a pong by the next ping and
   await new Promise((resolve) => answers.socket.once('pong', resolve))
   await clock.advanceMs(15_000)
   await silent.ended
-  world.publisher.publish(increment(0))
+  world.publisher.publish(flashblock(0))
   expect(await answers.next()).toMatchObject({ index: 0 })
   expect(await world.dropped('no-pong')).toBe(1)
 })
@@ -215,7 +215,7 @@ it('flashblocks/publisher: one address gets half of the seats, and its oldest co
     await using other = await openSocket(world.publisher.url)
     hostile[0]?.socket.resume()
     await hostile[0]?.ended
-    world.publisher.publish(increment(0))
+    world.publisher.publish(flashblock(0))
     expect(await other.next()).toMatchObject({ index: 0 })
     using third = openRaw(world.publisher.url, handshake, '127.0.0.3')
     await readable(third)
@@ -235,7 +235,7 @@ it('flashblocks/publisher: connections without a handshake, of 33 from each of f
     for (let i = 0; i < 165; i++) open.push(openRaw(world.publisher.url, '', `127.0.0.${2 + (i % 5)}`))
     await Promise.all(open.map(({ socket }) => (socket.connecting ? new Promise((resolve) => socket.once('connect', resolve)) : undefined)))
     await using subscriber = await openSocket(world.publisher.url)
-    world.publisher.publish(increment(0))
+    world.publisher.publish(flashblock(0))
     expect(await subscriber.next()).toMatchObject({ index: 0 })
   } finally {
     for (const { socket } of open) socket.destroy()

@@ -4,8 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
-import type { BuiltIncrement } from '#types/increment'
-import { encodeFrame } from './encode.ts'
+import type { BuiltFlashblock } from '#types/flashblock'
+import { encodeMessage } from './encode.ts'
 import type { PublisherMetrics } from './metrics.ts'
 import { Subscribers } from './subscribers.ts'
 
@@ -26,7 +26,7 @@ export type PublisherOptions = {
 /** Tells all who are connected of blocks while they are built. Disposing of it ends all connections. */
 export interface Publisher extends AsyncDisposable {
   readonly url: string
-  publish(increment: BuiltIncrement): void
+  publish(flashblock: BuiltFlashblock): void
 }
 
 /** Size of a message of a client; the publisher reads none of them. */
@@ -37,7 +37,7 @@ class Replay {
   #payloadId = ''
   #frames: Buffer[] = []
 
-  add({ payloadId, index }: BuiltIncrement, frame: Buffer): void {
+  add({ payloadId, index }: BuiltFlashblock, frame: Buffer): void {
     if (index === 0 || payloadId !== this.#payloadId) this.#frames = []
     this.#payloadId = payloadId
     this.#frames.push(frame)
@@ -49,7 +49,7 @@ class Replay {
 }
 
 /**
- * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the slices so far of the newest block. A subscriber that reads
+ * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the flashblocks so far of the newest block. A subscriber that reads
  * too slowly or answers no ping is disconnected; the others are not affected.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
@@ -71,7 +71,7 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
     socket.send(frame, { binary: false })
     if (socket.bufferedAmount <= maxUnreadBytes) return
     metrics.dropped.inc({ reason: 'slow' })
-    log.warn('subscriber reads increments too slowly, disconnected', { unreadBytes: socket.bufferedAmount })
+    log.warn('subscriber reads flashblocks too slowly, disconnected', { unreadBytes: socket.bufferedAmount })
     socket.terminate()
   }
 
@@ -84,9 +84,9 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
   })
   return {
     url: `ws://${hostInUrl(address.address)}:${address.port}`,
-    publish(increment): void {
-      const frame = Buffer.from(encodeFrame(increment))
-      replay.add(increment, frame)
+    publish(flashblock): void {
+      const frame = Buffer.from(encodeMessage(flashblock))
+      replay.add(flashblock, frame)
       metrics.published.inc({})
       metrics.bytes.inc({}, frame.length)
       for (const client of subscribers) if (client.readyState === client.OPEN) send(client, frame)

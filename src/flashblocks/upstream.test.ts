@@ -6,8 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { parseEndpoint } from '#lib/endpoint'
 import { silentLog } from '#lib/log'
 import { createManualClock } from '#test/harness/clock'
-import { messageOf, sliceAt } from '#test/harness/flashblocks/messages'
-import { decodeFrame, type Frame, maxFrameBytes } from './codec.ts'
+import { flashblockAt, messageOf } from '#test/harness/flashblocks/messages'
+import { decodeMessage, type Frame, maxMessageBytes } from './decode.ts'
 import { flashblocksMetrics } from './metrics.ts'
 import { createUpstream } from './upstream.ts'
 
@@ -21,7 +21,7 @@ it('flashblocks/upstream: stops reading a publisher that sends faster than messa
   using _upstream = createUpstream(
     {
       ...{ clock: createManualClock(), random: () => 0, log: silentLog, metrics: flashblocksMetrics.register(new Registry()) },
-      decode: async (message) => stuck.promise.then(() => decodeFrame(message)),
+      decode: async (message) => stuck.promise.then(() => decodeMessage(message)),
       onFrame: (frame) => void frames.push(frame),
       onChange() {},
     },
@@ -34,7 +34,7 @@ it('flashblocks/upstream: stops reading a publisher that sends faster than messa
     const [client] = (await once(server, 'connection')) as [WebSocket]
     const count = 40
     const padding = ' '.repeat(1_000_000)
-    for (let index = 1; index <= count; index++) client.send(padding + messageOf(sliceAt(11, index)))
+    for (let index = 1; index <= count; index++) client.send(padding + messageOf(flashblockAt(11, index)))
     let leftBytes = client.bufferedAmount
     await vi.waitFor(
       () => {
@@ -45,7 +45,7 @@ it('flashblocks/upstream: stops reading a publisher that sends faster than messa
       { timeout: 10_000, interval: 100 },
     )
     // the rest is in the buffers of two sockets
-    expect(leftBytes).toBeGreaterThan(count * 1_000_000 - maxFrameBytes - 20_000_000)
+    expect(leftBytes).toBeGreaterThan(count * 1_000_000 - maxMessageBytes - 20_000_000)
     stuck.resolve()
     await vi.waitFor(() => expect(frames).toHaveLength(count), { timeout: 20_000, interval: 20 })
     expect(frames.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i + 1))

@@ -3,9 +3,9 @@ import type { Clock } from '#lib/clock'
 import type { Endpoint } from '#lib/endpoint'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
-import { type DecodedFrame, type Frame, maxFrameBytes } from './codec.ts'
+import { type DecodedMessage, type Frame, maxMessageBytes } from './decode.ts'
 import { flashblocksFault } from './faults.ts'
-import { FrameQueue } from './frameQueue.ts'
+import { FrameQueue } from './messageQueue.ts'
 import type { DisconnectReason, FlashblocksMetrics } from './metrics.ts'
 
 export type UpstreamDeps = {
@@ -14,7 +14,7 @@ export type UpstreamDeps = {
   readonly log: Log
   readonly metrics: Pick<FlashblocksMetrics, 'badFrames' | 'disconnects'>
   /** Decodes a message, in another thread. */
-  readonly decode: (message: Uint8Array) => Promise<DecodedFrame>
+  readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
   readonly onFrame: (frame: Frame) => void
   /** Told after each change of `isUp` and `isHealthy`. */
   readonly onChange: () => void
@@ -78,7 +78,7 @@ class SocketUpstream implements Upstream {
     this.#deps = deps
     this.#options = options
     const { headers } = options.endpoint
-    this.#clientOptions = { headers, maxPayload: maxFrameBytes, perMessageDeflate: false, followRedirects: false }
+    this.#clientOptions = { headers, maxPayload: maxMessageBytes, perMessageDeflate: false, followRedirects: false }
     this.#undecoded = new FrameQueue({
       decode: deps.decode,
       onDecoded: (decoded): void => this.#decoded(decoded),
@@ -196,7 +196,7 @@ class SocketUpstream implements Upstream {
   }
 
   /** Frames count when their connection has ended meanwhile, too. */
-  #decoded(decoded: DecodedFrame): void {
+  #decoded(decoded: DecodedMessage): void {
     if (this.#isClosed) return
     const { metrics, onFrame } = this.#deps
     if (this.#socket?.isPaused && !this.#undecoded.isFull) this.#socket.resume()
@@ -214,7 +214,7 @@ class SocketUpstream implements Upstream {
     const isTooLarge = reason === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
     if (isTooLarge) {
       this.#deps.metrics.badFrames.inc({ reason: 'size' })
-      this.accuse(`a message of more than ${maxFrameBytes} bytes`)
+      this.accuse(`a message of more than ${maxMessageBytes} bytes`)
     }
     this.#giveUp(isTooLarge ? 'too-large' : this.#isUp ? 'closed' : 'unreachable', reason)
   }

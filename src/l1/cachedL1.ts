@@ -6,9 +6,9 @@ import type { Hash } from '#types/ids'
 import type { Beacon } from './beacon.ts'
 import type { L1Blocks } from './blocks.ts'
 import type { L1HeadView } from './heads.ts'
-import type { Kept } from './kept.ts'
 import type { L1Metrics } from './metrics.ts'
 import { createReadAhead } from './readAhead.ts'
+import type { Kept } from './storedL1.ts'
 import { hasBlobs } from './verifyBlock.ts'
 
 export type CachedL1Deps = {

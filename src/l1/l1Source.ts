@@ -13,9 +13,9 @@ import { createCachedL1 } from './cachedL1.ts'
 import { type Endpoint, endpointsOf } from './endpoint.ts'
 import { createFailover, type Failover } from './failover.ts'
 import { createHeads } from './heads.ts'
-import { createKept } from './kept.ts'
 import type { L1Metrics } from './metrics.ts'
 import { createRpc } from './rpc.ts'
+import { createKept } from './storedL1.ts'
 import { createUsage } from './usage.ts'
 
 export type L1SourceDeps = {

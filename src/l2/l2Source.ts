@@ -3,8 +3,8 @@ import type { L2Source } from '#consensus/ports'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
 import type { Backoff, Random } from '#lib/retry'
-import { createHeadSocket } from './headSocket.ts'
 import type { L2Metrics } from './metrics.ts'
+import { createNewHeadsSubscription } from './newHeadsSubscription.ts'
 import { createSourceRpc, type SourceRpc } from './rpc.ts'
 import { createSocketRpc } from './socketRpc.ts'
 import { createSourceBlocks } from './sourceBlocks.ts'
@@ -70,10 +70,14 @@ export function createL2Source(deps: L2SourceDeps, options: L2SourceOptions): So
 
   const socket =
     socketEndpoint &&
-    createHeadSocket(deps, { endpoint: socketEndpoint, idleMs, connectTimeoutMs, maxMessageBytes: maxSocketMessageBytes, backoff }, () => {
-      isNews = true
-      wake?.()
-    })
+    createNewHeadsSubscription(
+      deps,
+      { endpoint: socketEndpoint, idleMs, connectTimeoutMs, maxMessageBytes: maxSocketMessageBytes, backoff },
+      () => {
+        isNews = true
+        wake?.()
+      },
+    )
 
   async function waitForHead(signal: AbortSignal, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
     signal.throwIfAborted()

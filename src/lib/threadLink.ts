@@ -1,4 +1,4 @@
-import { receiveError, type SentError, sendError } from './sentError.ts'
+import { restoreError, type TransferredError, transferError } from './errorTransfer.ts'
 
 /** Functions that one thread offers to another, by name. Arguments and results must be cloneable. */
 export type Answers<T> = { readonly [N in keyof T]: (...args: never[]) => unknown }
@@ -7,7 +7,7 @@ type Crossing =
   | { readonly kind: 'ask'; readonly id: number; readonly name: string; readonly args: readonly never[] }
   | { readonly kind: 'tell'; readonly name: string; readonly args: readonly never[] }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: TransferredError }
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void }
 
@@ -61,7 +61,7 @@ export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>
         this.#settled(crossing.id)?.resolve(crossing.value)
         break
       case 'refusal':
-        this.#settled(crossing.id)?.reject(receiveError(crossing.error))
+        this.#settled(crossing.id)?.reject(restoreError(crossing.error))
         break
     }
   }
@@ -81,7 +81,7 @@ export class ThreadLink<There extends Answers<There>, Here extends Answers<Here>
     try {
       this.#post({ kind: 'answer', id, value: await this.#run(name, args) })
     } catch (error) {
-      this.#post({ kind: 'refusal', id, error: sendError(error) })
+      this.#post({ kind: 'refusal', id, error: transferError(error) })
     }
   }
 

@@ -20,7 +20,7 @@ const token = () => ({ authorization: `Bearer ${signJwt(jwtSecret, Math.floor(sy
 
 /** Every server of a node, over a chain in memory. */
 async function serveAll() {
-  const { ticket: _ticket, ...context } = fakeContext(fakeChain([[], [[]]]))
+  const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
   const engine = { api: {} as never, jwtSecret: () => jwtSecret, context }
   const eth = { context, heads: scriptedFeed(), engine }
   const parts = { rollup: {} as never, eth, metrics: rpcMetrics.register(new Registry()), metricsPages: new Map() }

@@ -12,9 +12,9 @@ import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock, settle } from '#test/harness/clock'
 import { testAddress } from '#test/harness/evm/sessions'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import type { BlockId } from '#types/blockRef'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { hashTransaction } from '#types/transaction'
 import { PendingChain } from './pendingChain.ts'
@@ -44,8 +44,8 @@ function open(segments: Segments = new Map(), kv = createMemoryKv()) {
     expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
     await setUnsafe(payload)
   }
-  const take = (increment: Increment | undefined, freshMs = 4_000) =>
-    execution.pending.take(increment as Increment, clock.nowMs() + freshMs)
+  const take = (flashblock: Flashblock | undefined, freshMs = 4_000) =>
+    execution.pending.take(flashblock as Flashblock, clock.nowMs() + freshMs)
   return { execution, clock, segments, kv, seal, take, setUnsafe }
 }
 
@@ -62,7 +62,7 @@ async function makeBlocks(counts: readonly number[], branch = 0) {
     if (built.kind === 'invalid') throw new Error(built.reason)
     payloads.push(built.payload)
   }
-  const told = payloads.map((payload) => incrementsOf(maker, payload, [1, 2].slice(0, payload.transactions.length - 1)))
+  const told = payloads.map((payload) => flashblocksOf(maker, payload, [1, 2].slice(0, payload.transactions.length - 1)))
   return { maker, payloads, told }
 }
 
@@ -79,17 +79,20 @@ function shown(execution: Execution) {
   }
 }
 
-const changed = (increment: Increment | undefined, changes: Partial<Increment>): Increment => ({ ...(increment as Increment), ...changes })
+const changed = (flashblock: Flashblock | undefined, changes: Partial<Flashblock>): Flashblock => ({
+  ...(flashblock as Flashblock),
+  ...changes,
+})
 
 const { maker, payloads, told } = await makeBlocks([3, 2, 2, 2])
 const [first, second, third] = payloads as [Payload, Payload, Payload]
 
-it('pending/pendingChain: increments grow one block, whose state is that of what was told so far', async () => {
+it('pending/pendingChain: flashblocks grow one block, whose state is that of what was told so far', async () => {
   const { execution, take } = open()
   expect(shown(execution)).toEqual({ latest: 0, pending: undefined, blocks: [], balance: 0n })
   const sizes = [1, 2, 4]
-  for (const [i, increment] of (told[0] ?? []).entries()) {
-    expect(await take(increment)).toEqual({ kind: 'taken', gasUsed: increment.outcome.gasUsed })
+  for (const [i, flashblock] of (told[0] ?? []).entries()) {
+    expect(await take(flashblock)).toEqual({ kind: 'taken', gasUsed: flashblock.outcome.gasUsed })
     expect(shown(execution)).toEqual({ latest: 0, pending: 1, blocks: [sizes[i]], balance: BigInt((sizes[i] ?? 0) - 1) })
   }
   using view = execution.view()
@@ -108,7 +111,7 @@ it('pending/pendingChain: increments grow one block, whose state is that of what
 
 it('pending/pendingChain: a block whose parent is pending stands on it, and BLOCKHASH knows the parent by its real hash', async () => {
   const { execution, take } = open()
-  for (const increment of told.slice(0, 2).flat()) expect(await take(increment)).toMatchObject({ kind: 'taken' })
+  for (const flashblock of told.slice(0, 2).flat()) expect(await take(flashblock)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ latest: 0, pending: 2, blocks: [4, 3], balance: 5n })
   using view = execution.view()
   const id = view.heads.pending as BlockId
@@ -120,7 +123,7 @@ it('pending/pendingChain: a block whose parent is pending stands on it, and BLOC
 
 it('pending/pendingChain: roots and proofs of a pending state are those that the sealed block will have', async () => {
   const { execution, take } = open()
-  for (const increment of told.slice(0, 3).flat()) await take(increment)
+  for (const flashblock of told.slice(0, 3).flat()) await take(flashblock)
   using view = execution.view()
   using sealed = maker.view()
   const [pending, known] = [view.state(view.heads.pending as BlockId), sealed.state({ number: 3, hash: third.blockHash })]
@@ -131,7 +134,7 @@ it('pending/pendingChain: roots and proofs of a pending state are those that the
 
 it('pending/pendingChain: a sealed block is made of what was executed; what stands on it stays', async () => {
   const { execution, take, seal } = open()
-  for (const increment of told.slice(0, 3).flat()) await take(increment)
+  for (const flashblock of told.slice(0, 3).flat()) await take(flashblock)
   for (const [i, payload] of payloads.slice(0, 3).entries()) {
     await seal(payload)
     expect(shown(execution)).toMatchObject({
@@ -148,9 +151,9 @@ it('pending/pendingChain: a sealed block is made of what was executed; what stan
 it('pending/pendingChain: on a block that has become canonical another goes on growing', async () => {
   const { execution, take, seal } = open()
   const [one, two] = [told[0] ?? [], told[1] ?? []]
-  for (const increment of [...one, ...two.slice(0, 1)]) await take(increment)
+  for (const flashblock of [...one, ...two.slice(0, 1)]) await take(flashblock)
   await seal(first)
-  for (const increment of two.slice(1)) expect(await take(increment)).toMatchObject({ kind: 'taken' })
+  for (const flashblock of two.slice(1)) expect(await take(flashblock)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toEqual({ latest: 1, pending: 2, blocks: [3], balance: 5n })
   await seal(second)
   expect(execution.sizes().reused).toBe(2)
@@ -159,7 +162,7 @@ it('pending/pendingChain: on a block that has become canonical another goes on g
 it('pending/pendingChain: another canonical block takes away what was shown there and above', async () => {
   const other = await makeBlocks([1], 1)
   const { execution, take, seal } = open()
-  for (const increment of told.slice(0, 2).flat()) await take(increment)
+  for (const flashblock of told.slice(0, 2).flat()) await take(flashblock)
   await seal(other.payloads[0] as Payload)
   expect(shown(execution)).toEqual({ latest: 1, pending: undefined, blocks: [], balance: 1n })
   expect(execution.sizes().reused).toBe(0)
@@ -168,7 +171,7 @@ it('pending/pendingChain: another canonical block takes away what was shown ther
 
 it('pending/pendingChain: on a part of its parent no block begins; it does when the parent is canonical', async () => {
   const { execution, take, seal } = open()
-  for (const increment of (told[0] ?? []).slice(0, 2)) await take(increment)
+  for (const flashblock of (told[0] ?? []).slice(0, 2)) await take(flashblock)
   const [base] = told[1] ?? []
   expect(await take(base)).toMatchObject({ kind: 'refused', reason: 'parent' })
   expect(shown(execution)).toMatchObject({ latest: 0, pending: 1, blocks: [2] })
@@ -182,7 +185,7 @@ it('pending/pendingChain: on a part of its parent no block begins; it does when 
 it('pending/pendingChain: a block that was sealed to build on, and still grows, is no part of the chain any more', async () => {
   const { execution, take, seal } = open()
   const part = (told[0] ?? []).slice(0, 2)
-  for (const increment of part) await take(increment)
+  for (const flashblock of part) await take(flashblock)
   await take(told[1]?.[0])
   expect(await take(told[0]?.[2])).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ pending: 1, blocks: [4], balance: 3n })
@@ -194,7 +197,7 @@ it('pending/pendingChain: a reorg below takes away everything', async () => {
   const other = await makeBlocks([0], 2)
   const { execution, take, seal } = open()
   await seal(first)
-  for (const increment of told.slice(1, 3).flat()) await take(increment)
+  for (const flashblock of told.slice(1, 3).flat()) await take(flashblock)
   expect(shown(execution)).toMatchObject({ latest: 1, pending: 3 })
   await seal(other.payloads[0] as Payload)
   expect(shown(execution)).toMatchObject({ latest: 1, pending: undefined, balance: 0n })
@@ -202,16 +205,16 @@ it('pending/pendingChain: a reorg below takes away everything', async () => {
   expect(shown(execution)).toMatchObject({ latest: 1, pending: undefined, balance: 3n })
 })
 
-it('pending/pendingChain: another build of the block takes its place, from its first increment on', async () => {
+it('pending/pendingChain: another build of the block takes its place, from its first flashblock on', async () => {
   const { execution, take } = open()
-  for (const increment of told.slice(0, 2).flat()) await take(increment)
-  const [again, , rest] = incrementsOf(maker, first, [1, 3], 1)
+  for (const flashblock of told.slice(0, 2).flat()) await take(flashblock)
+  const [again, , rest] = flashblocksOf(maker, first, [1, 3], 1)
   expect(await take(again)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ pending: 1, blocks: [1], balance: 0n })
   expect(await take(rest)).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
-it('pending/pendingChain: what is not fresh is not shown, and the next increment shows it again', async () => {
+it('pending/pendingChain: what is not fresh is not shown, and the next flashblock shows it again', async () => {
   const { execution, take, clock } = open()
   const [one, two] = told[0] ?? []
   await take(one, 1_000)
@@ -234,20 +237,20 @@ it('pending/pendingChain: after a drop nothing is shown until a block begins, th
 })
 
 const [begin, next] = told[0] ?? []
-const beginBase = begin?.base as NonNullable<Increment['base']>
+const beginBase = begin?.base as NonNullable<Flashblock['base']>
 
 it.each([
   ['a parent that nobody knows', 'parent', changed(begin, { base: { ...beginBase, parentHash: first.blockHash } })],
   ['a block further above', 'parent', changed(begin, { blockNumber: 3 })],
   ['a number that is canonical', 'parent', changed(begin, { blockNumber: 0 })],
   ['an index that jumps', 'order', changed(next, { index: 2 })],
-  ['the same increment again', 'order', changed(begin, {})],
+  ['the same flashblock again', 'order', changed(begin, {})],
   ['another build in the middle', 'order', changed(next, { payloadId: '0x0102030405060708' })],
-])('pending/pendingChain: an increment with %s is refused (%s), what is shown stays', async (_what, reason, increment) => {
+])('pending/pendingChain: a flashblock with %s is refused (%s), what is shown stays', async (_what, reason, flashblock) => {
   const { execution, take } = open()
   await take(begin)
   const before = shown(execution)
-  expect(await take(increment)).toMatchObject({ kind: 'refused', reason })
+  expect(await take(flashblock)).toMatchObject({ kind: 'refused', reason })
   expect(shown(execution)).toEqual(before)
   expect(await take(next)).toMatchObject({ kind: 'taken' })
 })
@@ -260,28 +263,28 @@ it.each([
   ['no deposit at its beginning', 'rules', changed(begin, { transactions: first.transactions.slice(1) })],
   ['a gas limit that no chain has', 'rules', changed(begin, { base: { ...beginBase, gasLimit: 2n ** 62n } })],
   ['no transaction at all', 'rules', changed(begin, { transactions: [] })],
-  ['other gas', 'outcome', changed(begin, { outcome: { ...(begin as Increment).outcome, gasUsed: 1n } })],
+  ['other gas', 'outcome', changed(begin, { outcome: { ...(begin as Flashblock).outcome, gasUsed: 1n } })],
   [
     'a transaction that cannot be there',
     'transaction',
-    changed(begin, { transactions: [...(begin as Increment).transactions, badTransaction] }),
+    changed(begin, { transactions: [...(begin as Flashblock).transactions, badTransaction] }),
   ],
   [
     'bytes that are no transaction',
     'transaction',
-    changed(begin, { transactions: [...(begin as Increment).transactions, Uint8Array.of(1, 2, 3)] }),
+    changed(begin, { transactions: [...(begin as Flashblock).transactions, Uint8Array.of(1, 2, 3)] }),
   ],
-])('pending/pendingChain: a block with %s is refused (%s), and nothing is shown', async (_what, reason, increment) => {
+])('pending/pendingChain: a block with %s is refused (%s), and nothing is shown', async (_what, reason, flashblock) => {
   const { execution, take } = open()
-  expect(await take(increment)).toMatchObject({ kind: 'refused', reason })
+  expect(await take(flashblock)).toMatchObject({ kind: 'refused', reason })
   expect(shown(execution)).toMatchObject({ latest: 0, pending: undefined })
   expect(await take(begin)).toMatchObject({ kind: 'taken' })
 })
 
-it('pending/pendingChain: a later increment that is wrong takes its block away, not those below', async () => {
+it('pending/pendingChain: a later flashblock that is wrong takes its block away, not those below', async () => {
   const { execution, take } = open()
   const [one, two] = told[1] ?? []
-  for (const increment of [...(told[0] ?? []), one]) await take(increment)
+  for (const flashblock of [...(told[0] ?? []), one]) await take(flashblock)
   expect(await take(changed(two, { transactions: [badTransaction] }))).toMatchObject({ kind: 'refused', reason: 'transaction' })
   expect(shown(execution)).toEqual({ latest: 0, pending: 1, blocks: [4], balance: 3n })
   expect(await take(one)).toMatchObject({ kind: 'taken' })
@@ -289,7 +292,7 @@ it('pending/pendingChain: a later increment that is wrong takes its block away, 
 
 it('pending/pendingChain: there are never more than so many blocks', async () => {
   const { execution, take } = open()
-  for (const increment of told.slice(0, maxPendingBlocks).flat()) await take(increment)
+  for (const flashblock of told.slice(0, maxPendingBlocks).flat()) await take(flashblock)
   expect(await take(told[maxPendingBlocks]?.[0])).toMatchObject({ kind: 'refused', reason: 'depth' })
   expect(shown(execution)).toMatchObject({ pending: maxPendingBlocks })
 })
@@ -298,12 +301,12 @@ it('pending/pendingChain: nothing that is pending outlives the process', async (
   const { execution, take, segments, kv, seal } = open()
   await seal(first)
   const { journalBytes } = execution.sizes()
-  for (const increment of told[1] ?? []) await take(increment)
+  for (const flashblock of told[1] ?? []) await take(flashblock)
   expect(execution.sizes().journalBytes).toBe(journalBytes)
   expect(shown(open(segments, kv).execution)).toMatchObject({ latest: 1, pending: undefined })
 })
 
-it('pending/pendingChain: a block that has as many increments as the one before is sealed as soon as nothing else is asked', async () => {
+it('pending/pendingChain: a block that has as many flashblocks as the one before is sealed as soon as nothing else is asked', async () => {
   const { execution } = open()
   const { maker: source, payloads: made, told: all } = await makeBlocks([2, 2, 2])
   let asked = 0
@@ -326,8 +329,8 @@ it('pending/pendingChain: a block that has as many increments as the one before 
     log: silentLog,
   })
   const counts: number[] = []
-  for (const increment of all.flat()) {
-    await chain.take(increment, 0)
+  for (const flashblock of all.flat()) {
+    await chain.take(flashblock, 0)
     await settle()
     counts.push(asked)
   }

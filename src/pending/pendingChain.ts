@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { IncrementRhythm } from '#block/building/flashblockInterval'
-import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { FlashblockInterval } from '#block/building/flashblockInterval'
+import { type BlockDeps, type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import type { ExecutionGuard } from '#block/execution/executionGuard'
 import type { ExecutionWatch } from '#block/execution/executionWatch'
-import { type PendingBlock, type PendingBlocks, type PendingPlace, pendingBlockOf } from '#block/execution/pendingBlock'
+import { type PendingBlock, type PendingBlocks, type PendingLocation, pendingBlockOf } from '#block/execution/pendingBlock'
 import type { SharedSenders } from '#block/execution/sharedSenders'
 import { stateAbove } from '#block/execution/stateAbove'
 import { gasLimitRefusal } from '#block/validation/gasLimitRule'
@@ -14,13 +14,13 @@ import { isFault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { CurrentState } from '#state/currentState'
 import type { BlockId } from '#types/blockRef'
-import type { Increment, IncrementBase } from '#types/increment'
+import type { Flashblock, FlashblockBase } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
-import { inputOfBase, type PendingPlan, planIncrement, type RefusedIncrement, refused } from './placeFlashblock.ts'
+import { inputOfBase, type PendingPlan, planFlashblock, type RefusedFlashblock, refused } from './placeFlashblock.ts'
 
 /** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
-const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, increments: 10_000 }
+const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, flashblocks: 10_000 }
 
 export type PendingChainDeps = {
   readonly block: BlockDeps
@@ -32,14 +32,14 @@ export type PendingChainDeps = {
   readonly onChange: () => void
   readonly guard: ExecutionGuard
   readonly watch: Pick<ExecutionWatch, 'abandonedPending'>
-  /** for executing all increments of a block */
+  /** for executing all flashblocks of a block */
   readonly maxMs: number
   readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
   readonly log: Log
 }
 
 /** A block that is followed here: it stays open until it is canonical or given up. */
-type Followed = { readonly open: OpenBlock; readonly below: CurrentState }
+type Followed = { readonly open: BlockExecutor; readonly below: CurrentState }
 
 /** A block as it is shown. */
 type Entry = {
@@ -51,29 +51,29 @@ type Entry = {
   readonly ms: number
 }
 
-/** An increment, and who helps with its senders. */
-type Received = Increment & { readonly senders: SharedSenders | undefined }
+/** A flashblock, and who helps with its senders. */
+type Received = Flashblock & { readonly senders: SharedSenders | undefined }
 
-type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedIncrement
+type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedFlashblock
 
 /** A block that was executed here, and how long that took before it was sealed. */
 type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; readonly earlierMs: number }
 
 /**
- * The blocks above the unsafe head that are not sealed yet, each executed once, increment by increment, on one open session. Bounded: at most
+ * The blocks above the unsafe head that are not sealed yet, each executed once, flashblock by flashblock, on one open session. Bounded: at most
  * `maxPendingBlocks`, each by its gas limit and by `limits`. A block is sealed when another begins on it, which has to name its hash: no state is
  * shown that the chain cannot have. Sealing takes about as long as executing it did, once; the payload that comes later finds it done.
  */
 export class PendingChain implements PendingPort, Disposable {
-  readonly rhythm = new IncrementRhythm()
+  readonly rhythm = new FlashblockInterval()
   readonly #deps: PendingChainDeps
   #entries: readonly Entry[] = []
   #freshUntilMs = 0
   #blocks: PendingBlocks | undefined
   #reused = 0
-  /** the increment that was taken last */
-  #taken: PendingPlace | undefined
-  /** of the block before, the index of its last increment */
+  /** the flashblock that was taken last */
+  #taken: PendingLocation | undefined
+  /** of the block before, the index of its last flashblock */
   #usuallyLast: number | undefined
 
   constructor(deps: PendingChainDeps) {
@@ -91,17 +91,17 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /** @param senders of its transactions, where another thread helps */
-  async take(increment: Increment, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
+  async take(flashblock: Flashblock, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
     const { head, onHead, log } = this.#deps
     const shown = this.#entries.map((entry) => entry.shown)
-    const plan = planIncrement(head(), shown, increment)
+    const plan = planFlashblock(head(), shown, flashblock)
     if (plan.kind === 'refused') return plan
-    const outcome = onHead((on) => this.#takeOn(on, plan, { ...increment, senders }, freshUntilMs))
-    const { blockNumber: number, index } = increment
+    const outcome = onHead((on) => this.#takeOn(on, plan, { ...flashblock, senders }, freshUntilMs))
+    const { blockNumber: number, index } = flashblock
     if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
     else {
       this.rhythm.came(this.#deps.clock.elapsedMs())
-      if (this.#isUsuallyLast(increment)) void this.#sealAhead()
+      if (this.#isUsuallyLast(flashblock)) void this.#sealAhead()
     }
     return outcome
   }
@@ -139,8 +139,8 @@ export class PendingChain implements PendingPort, Disposable {
     this.#show(this.#cut(0))
   }
 
-  /** Blocks of a stream have as many increments as those before them. */
-  #isUsuallyLast({ payloadId, index }: PendingPlace): boolean {
+  /** Blocks of a stream have as many flashblocks as those before them. */
+  #isUsuallyLast({ payloadId, index }: PendingLocation): boolean {
     if (payloadId !== this.#taken?.payloadId) this.#usuallyLast = this.#taken?.index
     this.#taken = { payloadId, index }
     return index === this.#usuallyLast
@@ -158,19 +158,19 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #takeOn(on: ParentBlock, plan: PendingPlan, increment: Received, freshUntilMs: number): PendingOutcome {
+  #takeOn(on: ParentBlock, plan: PendingPlan, flashblock: Received, freshUntilMs: number): PendingOutcome {
     const { clock } = this.#deps
     const startMs = clock.elapsedMs()
     const at = plan.kind === 'begin' ? plan.at : this.#entries.length - 1
     const parent = this.#parentAt(on, at)
     if (parent === undefined || (plan.kind === 'begin' && parent.hash !== plan.base.parentHash))
-      return refused('parent', `block ${increment.blockNumber} stands on other transactions of its parent than are shown`)
+      return refused('parent', `block ${flashblock.blockNumber} stands on other transactions of its parent than are shown`)
     const last = this.#entries[at]
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
     const spentMs = plan.kind === 'begin' ? 0 : (last as Entry).ms
-    const taken = this.#inTime(increment, spentMs, () =>
-      plan.kind === 'begin' ? this.#begin(parent, at, increment, plan.base) : this.#grow(parent, last as Entry, increment),
+    const taken = this.#inTime(flashblock, spentMs, () =>
+      plan.kind === 'begin' ? this.#begin(parent, at, flashblock, plan.base) : this.#grow(parent, last as Entry, flashblock),
     )
     if (taken.kind === 'refused') return taken
     abandoned.move()
@@ -179,8 +179,8 @@ export class PendingChain implements PendingPort, Disposable {
     return { kind: 'taken', gasUsed: entry.shown.header.gasUsed }
   }
 
-  /** Executes an increment in the time that its block has left. */
-  #inTime({ blockNumber: number }: Increment, spentMs: number, execute: () => Taken): Taken {
+  /** Executes a flashblock in the time that its block has left. */
+  #inTime({ blockNumber: number }: Flashblock, spentMs: number, execute: () => Taken): Taken {
     const { guard, watch, maxMs } = this.#deps
     try {
       return guard.run(number, { maxMs: Math.max(0, maxMs - spentMs), givesWay: true }, execute)
@@ -191,11 +191,11 @@ export class PendingChain implements PendingPort, Disposable {
     }
   }
 
-  #begin(parent: ParentBlock, at: number, increment: Received, base: IncrementBase): Taken {
+  #begin(parent: ParentBlock, at: number, flashblock: Received, base: FlashblockBase): Taken {
     this.#cut(at)
     const { block: deps } = this.#deps
     const below = new CurrentState()
-    const input = inputOfBase(deps.config.schedule, base, increment.transactions)
+    const input = inputOfBase(deps.config.schedule, base, flashblock.transactions)
     const limitRefusal = gasLimitRefusal(parent.header, input)
     if (limitRefusal !== undefined) return refused('rules', limitRefusal)
     return below.during(parent.state, () => {
@@ -204,23 +204,26 @@ export class PendingChain implements PendingPort, Disposable {
       using abandoned = new DisposableStack()
       const open = abandoned.use(opened.block)
       if (open.env.baseFee !== base.baseFee) return refused('rules', `base fee ${base.baseFee}, ${open.env.baseFee} expected`)
-      const refusal = takeAll(open, increment)
+      const refusal = takeAll(open, flashblock)
       if (refusal) return refusal
       abandoned.move()
-      const shown = pendingBlockOf(open, increment, increment.outcome)
-      return { kind: 'taken', entry: { shown, followed: { open, below }, sealed: undefined, sizeBytes: sizeOf(increment), ms: 0 } }
+      const shown = pendingBlockOf(open, flashblock, flashblock.outcome)
+      return { kind: 'taken', entry: { shown, followed: { open, below }, sealed: undefined, sizeBytes: sizeOf(flashblock), ms: 0 } }
     })
   }
 
-  #grow(parent: ParentBlock, last: Entry, increment: Received): Taken {
-    const sizeBytes = last.sizeBytes + sizeOf(increment)
-    if (sizeBytes > limits.blockBytes || increment.index > limits.increments)
+  #grow(parent: ParentBlock, last: Entry, flashblock: Received): Taken {
+    const sizeBytes = last.sizeBytes + sizeOf(flashblock)
+    if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks)
       return refused('rules', 'the block is too large to be followed')
     const { open, below } = last.followed
     return below.during(parent.state, () => {
-      const refusal = takeAll(open, increment)
+      const refusal = takeAll(open, flashblock)
       if (refusal) return refusal
-      return { kind: 'taken', entry: { ...last, shown: pendingBlockOf(open, increment, increment.outcome), sealed: undefined, sizeBytes } }
+      return {
+        kind: 'taken',
+        entry: { ...last, shown: pendingBlockOf(open, flashblock, flashblock.outcome), sealed: undefined, sizeBytes },
+      }
     })
   }
 
@@ -269,14 +272,14 @@ export class PendingChain implements PendingPort, Disposable {
   }
 }
 
-const sizeOf = ({ transactions }: Increment): number => transactions.reduce((sum, raw) => sum + raw.length + limits.transactionBytes, 0)
+const sizeOf = ({ transactions }: Flashblock): number => transactions.reduce((sum, raw) => sum + raw.length + limits.transactionBytes, 0)
 
-type Opened = { readonly kind: 'open'; readonly block: OpenBlock } | RefusedIncrement
+type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | RefusedFlashblock
 
 /** A stream may claim a time whose rules nobody has: that is no reason to stop. */
 function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<typeof inputOfBase>): Opened {
   try {
-    const opened = openBlock(deps, parent, input)
+    const opened = createBlockExecutor(deps, parent, input)
     return opened.kind === 'invalid' ? refused('rules', opened.reason) : opened
   } catch (error) {
     if (isFault(error, 'UNSUPPORTED_FORK')) return refused('rules', error.message)
@@ -284,7 +287,7 @@ function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<ty
   }
 }
 
-function takeAll(open: OpenBlock, { transactions, outcome, senders }: Received): RefusedIncrement | undefined {
+function takeAll(open: BlockExecutor, { transactions, outcome, senders }: Received): RefusedFlashblock | undefined {
   for (const [index, raw] of transactions.entries()) {
     const refusal = open.take(raw, senders?.take(index))
     if (refusal !== undefined) return refused('transaction', `transaction ${open.transactions.length}: ${refusal}`)

@@ -1,10 +1,10 @@
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 
 /** Blocks above the unsafe head that are followed at a time, one on another. */
 export const maxPendingBlocks = 3
 
 /**
- * Why an increment was not taken. Nothing of what was shown changes by the first four; by the others the block goes, with those above it.
+ * Why a flashblock was not taken. Nothing of what was shown changes by the first four; by the others the block goes, with those above it.
  * - `parent`: its block stands neither on the unsafe head nor on a block that is shown; the hash of that must be the one that is named
  * - `order`: it is not the next one of the newest block (same payload id, same number, next index)
  * - `depth`: there would be more than `maxPendingBlocks`
@@ -27,11 +27,11 @@ export type PendingOutcome =
  */
 export interface PendingPort {
   /**
-   * Executes the new transactions of an increment and shows the block as it is then. Index 0 begins a block on the unsafe head, or on a block that
+   * Executes the new transactions of a flashblock and shows the block as it is then. Index 0 begins a block on the unsafe head, or on a block that
    * is shown, in place of all that was shown there.
-   * @param freshUntilMs wall clock; after it nothing is pending until the next increment is taken
+   * @param freshUntilMs wall clock; after it nothing is pending until the next flashblock is taken
    */
-  take(increment: Increment, freshUntilMs: number): Promise<PendingOutcome>
+  take(flashblock: Flashblock, freshUntilMs: number): Promise<PendingOutcome>
   /** Shows nothing any more. @param reason for the log */
   drop(reason: string): Promise<void>
 }

@@ -13,7 +13,7 @@ import { accountOf, attributesAt, scheduleTo, smallChain } from '#test/harness/c
 import { contracts, noter, people, randomTransactions, reader, setter, slots, word } from '#test/harness/chain/randomTransactions'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import type { BlockId } from '#types/blockRef'
 import { hashFromBytes } from '#types/ids'
 import type { Payload } from '#types/payload'
@@ -52,7 +52,7 @@ function messagesAt(view: ChainView, id: BlockId): string[] {
   })
 }
 
-it('pending/pendingChain: the state after each increment is that of the same prefix executed from scratch', async () => {
+it('pending/pendingChain: the state after each flashblock is that of the same prefix executed from scratch', async () => {
   const roll = dice(1)
   const pool = randomTransactions(roll)
   const [scratch, follower] = [open(), open()]
@@ -74,8 +74,8 @@ it('pending/pendingChain: the state after each increment is that of the same pre
     }
     const whole = await build(taken.length)
     const cuts = [1, 1 + roll(taken.length + 1), 1 + roll(taken.length + 1)].sort((a, b) => a - b)
-    for (const [i, increment] of incrementsOf(scratch, whole, cuts).entries()) {
-      expect(await follower.pending.take(increment, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+    for (const [i, flashblock] of flashblocksOf(scratch, whole, cuts).entries()) {
+      expect(await follower.pending.take(flashblock, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
       const prefix = idOf(await build((cuts[i] ?? taken.length + 1) - 1))
       using view = follower.view()
       using judge = scratch.view()

@@ -3,22 +3,22 @@ import type { PendingBlock } from '#block/execution/pendingBlock'
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { equalBytes } from '#lib/bytes'
 import type { BlockId } from '#types/blockRef'
-import type { Increment, IncrementBase } from '#types/increment'
+import type { Flashblock, FlashblockBase } from '#types/flashblock'
 import { maxPendingBlocks, type PendingOutcome, type PendingRefusal } from './pendingPort.ts'
 
-export type RefusedIncrement = Extract<PendingOutcome, { kind: 'refused' }>
+export type RefusedFlashblock = Extract<PendingOutcome, { kind: 'refused' }>
 
-export const refused = (reason: PendingRefusal, text: string): RefusedIncrement => ({ kind: 'refused', reason, text })
+export const refused = (reason: PendingRefusal, text: string): RefusedFlashblock => ({ kind: 'refused', reason, text })
 
-/** What an increment does to the blocks that are shown: it begins one in the place of those from `at` on, or the last one grows. */
-export type PendingPlan = { readonly kind: 'begin'; readonly at: number; readonly base: IncrementBase } | { readonly kind: 'grow' }
+/** What a flashblock does to the blocks that are shown: it begins one in the place of those from `at` on, or the last one grows. */
+export type PendingPlan = { readonly kind: 'begin'; readonly at: number; readonly base: FlashblockBase } | { readonly kind: 'grow' }
 
 /**
- * Where an increment belongs. Pure. Whether a block that is shown is the parent that an increment names, its hash has to tell.
+ * Where a flashblock belongs. Pure. Whether a block that is shown is the parent that a flashblock names, its hash has to tell.
  * @param shown oldest first, the first one a child of the head
  */
-export function planIncrement(head: BlockId, shown: readonly PendingBlock[], increment: Increment): PendingPlan | RefusedIncrement {
-  const { base, blockNumber, index, payloadId } = increment
+export function planFlashblock(head: BlockId, shown: readonly PendingBlock[], flashblock: Flashblock): PendingPlan | RefusedFlashblock {
+  const { base, blockNumber, index, payloadId } = flashblock
   if (base !== undefined) {
     const at = blockNumber - head.number - 1
     const isOnHead = at === 0 && base.parentHash === head.hash
@@ -30,11 +30,11 @@ export function planIncrement(head: BlockId, shown: readonly PendingBlock[], inc
   }
   const last = shown.at(-1)
   const isNext = last?.payloadId === payloadId && last.header.number === blockNumber && last.index + 1 === index
-  return isNext ? { kind: 'grow' } : refused('order', `increment ${index} of block ${blockNumber}, build ${payloadId}`)
+  return isNext ? { kind: 'grow' } : refused('order', `flashblock ${index} of block ${blockNumber}, build ${payloadId}`)
 }
 
-/** What a block decides for itself whose first increment this is. */
-export function inputOfBase(schedule: ForkSchedule, base: IncrementBase, transactions: readonly Uint8Array[]): BlockInput {
+/** What a block decides for itself whose first flashblock this is. */
+export function inputOfBase(schedule: ForkSchedule, base: FlashblockBase, transactions: readonly Uint8Array[]): BlockInput {
   const { timestamp, feeRecipient, prevRandao, gasLimit, extraData, parentBeaconBlockRoot } = base
   return {
     timestamp,

@@ -8,7 +8,7 @@ import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import { accountOf, attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { hashTransaction } from '#types/transaction'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
@@ -22,7 +22,7 @@ function open() {
   return { kv, execution }
 }
 
-/** Two increments of a block of three transactions, and what a reader has after each of them. */
+/** Two flashblocks of a block of three transactions, and what a reader has after each of them. */
 async function followed() {
   const { execution: maker } = open()
   const transactions = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce }))
@@ -31,8 +31,8 @@ async function followed() {
   await maker.insert(built.payload)
   const { kv, execution } = open()
   const records: HeadRecord[] = []
-  for (const increment of incrementsOf(maker, built.payload, [2])) {
-    await execution.pending.take(increment, Number.MAX_SAFE_INTEGER)
+  for (const flashblock of flashblocksOf(maker, built.payload, [2])) {
+    await execution.pending.take(flashblock, Number.MAX_SAFE_INTEGER)
     const { published } = execution
     records.push({ ...published, recent: recentWith(records.at(-1)?.recent, published.pending) })
   }
@@ -43,7 +43,7 @@ async function followed() {
   return { records, viewOf, last: hashTransaction(transactions[2] as Uint8Array) }
 }
 
-it('pending/recentPending: a view answers by the id of the increment before, and shows the newest alone', async () => {
+it('pending/recentPending: a view answers by the id of the flashblock before, and shows the newest alone', async () => {
   const { records, viewOf, last } = await followed()
   using before = viewOf(records[0])
   using now = viewOf(records[1])
@@ -66,7 +66,7 @@ it('pending/recentPending: what is not fresh any more is not shown, but who has 
   expect(stale.parent(fresh.heads.pending?.hash ?? expect.fail('nothing is pending'))?.header.number).toBe(1)
 })
 
-it('pending/recentPending: the newest few are kept, one of each increment', () => {
+it('pending/recentPending: the newest few are kept, one of each flashblock', () => {
   const stack = (...ids: readonly string[]): PendingBlocks => ({
     blocks: ids.map((id) => ({ id }) as unknown as PendingBlock),
     freshUntilMs: 0,

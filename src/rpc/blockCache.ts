@@ -8,7 +8,7 @@ import { BlockText } from './blockText.ts'
 import { prunedHistory } from './errors.ts'
 import type { ChainBlock, ChainReceipt, ChainView } from './ports.ts'
 import { blockHeadText } from './results/block.ts'
-import type { PlacedLog } from './results/log.ts'
+import type { LocatedLog } from './results/log.ts'
 import type { MinedReceipt } from './results/receipt.ts'
 import type { MinedTransaction } from './results/transaction.ts'
 
@@ -41,7 +41,7 @@ export class DecodedBlock {
   readonly receipts: readonly ChainReceipt[]
   readonly seal: Seal
   /** as its logs name it */
-  readonly place: PlacedLog['block']
+  readonly place: LocatedLog['block']
   readonly text: BlockText
   readonly #place: MinedTransaction['block']
   readonly #hashes: Hash[] = []
@@ -108,16 +108,16 @@ export class DecodedBlock {
     return this.receipts.flatMap((_receipt, index) => this.receipt(index) ?? [])
   }
 
-  logs(): PlacedLog[] {
+  logs(): LocatedLog[] {
     return this.receipts.flatMap((_receipt, index) => this.logsOf(index))
   }
 
   /** Those of one transaction that match; none beyond the end. */
-  logsOf(transactionIndex: number, matcher?: Pick<LogMatcher, 'matches'>): PlacedLog[] {
+  logsOf(transactionIndex: number, matcher?: Pick<LogMatcher, 'matches'>): LocatedLog[] {
     const placed = this.receipts[transactionIndex]
     if (placed === undefined) return []
     const { receipt, firstLogIndex } = placed
-    const found: PlacedLog[] = []
+    const found: LocatedLog[] = []
     for (const [at, log] of receipt.logs.entries()) {
       if (matcher && !matcher.matches(log)) continue
       const transactionHash = this.hashAt(transactionIndex)
@@ -144,7 +144,7 @@ function readBlock(view: ChainView, hash: Hash, options?: Omit<DecodedOptions, '
   return new DecodedBlock(of, receipts, { ...options, seal: of.isUnsealed ? 'unsealed' : 'sealed' })
 }
 
-/** Increments of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
+/** Flashblocks of unsealed blocks that are kept: each is asked for while it is the newest, and then no more. */
 const maxUnsealed = 4
 
 /** Blocks that were asked for lately. A block never changes, so one of any branch may be kept; whether it is canonical a view tells. */

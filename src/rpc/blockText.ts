@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { Hash } from '#types/ids'
 import { ByteList } from './byteList.ts'
+import { type JsonArrayBuffer, keptList } from './jsonArrayBuffer.ts'
 import { KeptLogs } from './keptLogs.ts'
-import { type KeptText, keptList } from './keptText.ts'
-import type { PlacedLog } from './results/log.ts'
+import type { LocatedLog } from './results/log.ts'
 import { type MinedReceipt, receiptText } from './results/receipt.ts'
 import { hexListText } from './results/text.ts'
 import { type MinedTransaction, transactionText } from './results/transaction.ts'
@@ -18,7 +18,7 @@ type Parts = {
   /** @param from index of the first one */
   transactions(from: number): readonly MinedTransaction[]
   minedReceipts(): readonly MinedReceipt[]
-  logs(): readonly PlacedLog[]
+  logs(): readonly LocatedLog[]
   transaction(index: number): MinedTransaction | undefined
   receipt(index: number): MinedReceipt | undefined
 }
@@ -34,10 +34,10 @@ export class BlockText {
   readonly #onGrown: () => void
   #head: Buffer | undefined
   #hashes: Buffer | undefined
-  #transactions: KeptText | undefined
+  #transactions: JsonArrayBuffer | undefined
   /** of the first transactions, made for a block with fewer of them */
-  #begun: KeptText | undefined
-  #receipts: KeptText | undefined
+  #begun: JsonArrayBuffer | undefined
+  #receipts: JsonArrayBuffer | undefined
   #logs: KeptLogs | undefined
   #singles = 0
   #sizeBytes = 0
@@ -105,7 +105,7 @@ export class BlockText {
     return this.#hashes
   }
 
-  #allTransactions(): KeptText {
+  #allTransactions(): JsonArrayBuffer {
     if (this.#transactions === undefined) {
       const begun = this.#begun
       const texts = Array.from({ length: begun?.count ?? 0 }, (_, index) => begun?.text(index) ?? '')
@@ -117,7 +117,7 @@ export class BlockText {
     return this.#transactions
   }
 
-  #allReceipts(): KeptText {
+  #allReceipts(): JsonArrayBuffer {
     if (this.#receipts === undefined) {
       this.#receipts = keptList(this.#of.minedReceipts().map(receiptText))
       this.#grow(this.#receipts.sizeBytes)

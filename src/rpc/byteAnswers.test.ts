@@ -41,7 +41,7 @@ const whole = [
   { jsonrpc: '2.0', id: 3, result },
 ]
 
-const contextOf = (ticket: CallContext['ticket']): CallContext => ({ ticket })
+const contextOf = (cancellation: CallContext['cancellation']): CallContext => ({ cancellation })
 const deps = { registry, contextOf, pages: new Map(), log: silentLog, clock: systemClock }
 const serve = (limits = {}): Promise<RpcServer> =>
   createRpcServer<CallContext>(deps, { host: '127.0.0.1', port: 0, flag: 'http.port', limits })

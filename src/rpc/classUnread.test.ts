@@ -35,7 +35,7 @@ async function serve() {
   const deps = { gates, log: silentLog, clock: systemClock, metrics: rpcMetrics.register(prometheus) }
   const at = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   const eth = fakeContext(fakeChain([[]]))
-  const contextOf = (ticket: CallContext['ticket']) => ({ ...eth, ticket })
+  const contextOf = (cancellation: CallContext['cancellation']) => ({ ...eth, cancellation })
   const http = await createRpcServer({ ...deps, registry, contextOf, pages: new Map() }, { ...at, maxSockets: 4 })
   const ws = await createWsServer({ ...deps, registry, contextOf, heads: scriptedFeed() }, at)
   const ask = async (name: string, bytes = 10) =>

@@ -14,11 +14,11 @@ import type { Notification } from './subscriptions/notification.ts'
 import type { Tracing } from './tracePorts.ts'
 
 /** One running call, as the method sees it. */
-export type Ticket = {
+export type CancellationToken = {
   /** nobody waits for the answer any more: work in slices stops */
   readonly isCancelled: boolean
 }
-export type CallContext = { readonly ticket: Ticket }
+export type CallContext = { readonly cancellation: CancellationToken }
 
 export type EthLimits = {
   /** gas of an eth_call that names none, and the most it may name */

@@ -19,7 +19,7 @@ const page = { origin: 'http://localhost:3000' }
 function serve(): Promise<RpcServer> {
   const deps = {
     registry,
-    contextOf: (ticket: CallContext['ticket']) => ({ ticket }),
+    contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }),
     pages: new Map(),
     log: silentLog,
     clock: systemClock,

@@ -1,14 +1,14 @@
 import type { EngineApi } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { EngineContext, EthContext, Ticket } from './context.ts'
+import type { CancellationToken, EngineContext, EthContext } from './context.ts'
 import { engineRegistry } from './methods.ts'
 import { bearerRule } from './server/bearer.ts'
 import { createRpcServer, type RpcServer, type RpcServerDeps, type RpcServerLimits, type RpcServerOptions } from './server.ts'
 
 export type EngineServerDeps = {
   readonly api: EngineApi
-  readonly eth: Omit<EthContext, 'ticket'>
+  readonly eth: Omit<EthContext, 'cancellation'>
   /** 32 bytes; asked for at each request */
   readonly jwtSecret: () => Uint8Array
   /** Told why a token that somebody came with is not good. */
@@ -33,7 +33,7 @@ export function createEngineServer(
   { api, eth, jwtSecret, onRefused, log, clock, metrics }: EngineServerDeps,
   options: Pick<RpcServerOptions, 'host' | 'port' | 'flag'>,
 ): Promise<RpcServer> {
-  const contextOf = (ticket: Ticket): EngineContext => ({ ...eth, engine: api, ticket })
+  const contextOf = (cancellation: CancellationToken): EngineContext => ({ ...eth, engine: api, cancellation })
   const deps = { registry: engineRegistry, contextOf, pages: new Map(), log, clock, metrics }
   const refusalOf = bearerRule(clock, jwtSecret)
   const authorize = (authorization: string | undefined): string | undefined => {

@@ -7,7 +7,7 @@ import type { WantedLogs } from '#types/logMatcher'
 import type { LogFilter } from './codecs/logFilter.ts'
 import { filterNotFound, tooManyFilters } from './errors.ts'
 import { ToldParents, type Trail } from './methods/eth/followChain.ts'
-import type { PlacedLog } from './results/log.ts'
+import type { LocatedLog } from './results/log.ts'
 import { ByteBudget } from './server/body.ts'
 import { type MatcherUse, SharedMatchers } from './sharedMatchers.ts'
 import type { Notification } from './subscriptions/notification.ts'
@@ -15,7 +15,7 @@ import type { Notification } from './subscriptions/notification.ts'
 /** What a filter waits for, and what it has told. */
 export type Filter = LogsFilter | { readonly kind: 'blocks'; trail: Trail<Hash> } | { readonly kind: 'pending'; hashes: Hash[] }
 
-export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail<PlacedLog> }
+export type LogsFilter = { readonly kind: 'logs'; readonly range: LogFilter['range']; readonly use: MatcherUse; trail: Trail<LocatedLog> }
 
 /** What is made of a new transaction, once for all who want it: the whole of it, as they are told. */
 export type PendingMade = { whole?: Promise<Notification | undefined> }
@@ -23,7 +23,7 @@ export type PendingMade = { whole?: Promise<Notification | undefined> }
 /** The filters that clients poll. They are of no connection: whoever knows an id may ask, and nobody can guess one. */
 export interface Filters {
   /** All logs of a block. They are read once for all who follow the chain, and held once, however many remember them. */
-  logsOf(block: Hash, read: () => readonly PlacedLog[]): readonly PlacedLog[]
+  logsOf(block: Hash, read: () => readonly LocatedLog[]): readonly LocatedLog[]
   /** bounds the memory of the filters and subscriptions of the thread */
   readonly budget: ByteBudget
   readonly parents: ToldParents
@@ -88,7 +88,7 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
   const listeners = new Set<(hash: Hash, made: PendingMade) => void>()
   const budget = new ByteBudget(limits.maxMatcherBytes)
   const matchers = new SharedMatchers(budget)
-  const shared = new Lru<Hash, readonly PlacedLog[]>(limits.maxSharedBytes)
+  const shared = new Lru<Hash, readonly LocatedLog[]>(limits.maxSharedBytes)
 
   const isIdle = ({ askedMs }: Entry): boolean => clock.elapsedMs() - askedMs > limits.idleMs
   function drop(id: string): boolean {
@@ -101,7 +101,7 @@ export function createFilters({ clock, newId = randomId }: FiltersDeps, given: P
   }
 
   return {
-    logsOf(block, read): readonly PlacedLog[] {
+    logsOf(block, read): readonly LocatedLog[] {
       const known = shared.get(block)
       if (known) return known
       const logs = read()

@@ -21,8 +21,8 @@ async function serve(path: string) {
   const feed = scriptedFeed()
   const chain = fakeChain([[], [[]]])
   const eth = fakeContext(chain)
-  const contextOf = (ticket: SocketContext['ticket'], subscriptions: SocketContext['subscriptions']): SocketContext => ({
-    ...{ ...eth, ticket, subscriptions },
+  const contextOf = (cancellation: SocketContext['cancellation'], subscriptions: SocketContext['subscriptions']): SocketContext => ({
+    ...{ ...eth, cancellation, subscriptions },
   })
   const deps = { registry: socketRegistry, contextOf, heads: feed, log: silentLog, clock: systemClock }
   const server = await createIpcServer<SocketContext>(deps, { path, flag: 'ipc.path' })

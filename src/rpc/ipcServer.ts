@@ -3,7 +3,7 @@ import { chmodSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { Subscriptions, Ticket } from './context.ts'
+import type { CancellationToken, Subscriptions } from './context.ts'
 import { rpcFault } from './faults.ts'
 import { filterMemoryBytes } from './filters.ts'
 import type { Gates } from './gates.ts'
@@ -18,8 +18,8 @@ import { Connection, type SocketCaller } from './subscriptions/connection.ts'
 
 export type IpcServerDeps<Context> = AudienceDeps & {
   readonly registry: Registry<Context>
-  /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
-  readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
+  /** The context of one call: its cancellation, and the subscriptions of the connection that it came by. */
+  readonly contextOf: (cancellation: CancellationToken, subscriptions: Subscriptions) => Context
   readonly gates?: Gates | undefined
   /** of the filters and subscriptions of the thread, shared with its other servers; absent: the server's own */
   readonly subscriptionBudget?: ByteBudget | undefined
@@ -87,7 +87,7 @@ export async function createIpcServer<Context>(
   options: IpcServerOptions,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { registry, gates, log, clock } = deps
-  const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
+  const contextOf = (cancellation: CancellationToken, caller: SocketCaller): Context => deps.contextOf(cancellation, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, log, clock }, limits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)

@@ -4,7 +4,7 @@ import { account, topic } from '#test/harness/rpc/fakes'
 import { LogMatcher } from '#types/logMatcher'
 import { ByteWriter } from './byteList.ts'
 import { KeptLogs, logTerms } from './keptLogs.ts'
-import { logText, type PlacedLog } from './results/log.ts'
+import { type LocatedLog, logText } from './results/log.ts'
 
 const block = { hash: topic(1), number: 1, timestamp: 1 } // a hash that is a topic too
 const small = fc.integer({ min: 1, max: 3 })
@@ -19,7 +19,7 @@ const filter = fc.record({
   ),
 })
 
-const placedOf = (logs: readonly PlacedLog['log'][]): readonly PlacedLog[] =>
+const placedOf = (logs: readonly LocatedLog['log'][]): readonly LocatedLog[] =>
   logs.map((each, logIndex) => ({ log: each, block, transactionHash: topic(2), transactionIndex: 0, logIndex }))
 
 it('rpc/keptLogs: what is found in the text of logs is what a filter finds in the logs', () => {

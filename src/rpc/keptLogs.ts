@@ -1,7 +1,7 @@
 import type { WantedLogs } from '#types/logMatcher'
 import type { ByteWriter } from './byteList.ts'
-import { type KeptText, keptList } from './keptText.ts'
-import { logText, type PlacedLog, topicsAt } from './results/log.ts'
+import { type JsonArrayBuffer, keptList } from './jsonArrayBuffer.ts'
+import { type LocatedLog, logText, topicsAt } from './results/log.ts'
 
 /** What is looked for in many blocks. An empty set means any, of a topic also that there is none in its place. */
 export type LogTerms = { readonly addresses: ReadonlySet<string>; readonly topics: readonly ReadonlySet<string>[] }
@@ -23,7 +23,7 @@ type Run = { readonly from: number; readonly to: number }
 
 /** The logs of a block as text: those of an address stand together, for most who look for logs want those of a few addresses. */
 export class KeptLogs {
-  readonly #text: KeptText
+  readonly #text: JsonArrayBuffer
   /** where in the text those of an address stand */
   readonly #runs = new Map<string, Run>()
   /** of each place in the text, which log of the block stands there; and the other way round */
@@ -31,7 +31,7 @@ export class KeptLogs {
   readonly #placeOf: Uint32Array
 
   /** @param logs all of a block, in order */
-  constructor(logs: readonly PlacedLog[]) {
+  constructor(logs: readonly LocatedLog[]) {
     const byAddress = Map.groupBy(logs.keys(), (index) => logs[index]?.log.address ?? '')
     this.#indexAt = Uint32Array.from([...byAddress.values()].flat())
     this.#placeOf = new Uint32Array(logs.length)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fakeChain, fakeContext } from '#test/harness/rpc/fakes'
-import { misfit } from '#test/harness/rpc/schemaJudge'
+import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { JsonText } from './json.ts'
 import { withDiscovery } from './methods/rpc/discovery.ts'
 import { adminRegistry, engineRegistry, ethRegistry, socketRegistry } from './methods.ts'
@@ -57,10 +57,10 @@ it('rpc/openRpc: examples fit the schemas that stand beside them', () => {
   for (const { name, params, result, example } of [...engineRegistry.values(), ...adminRegistry.values()]) {
     for (const [index, value] of example.params.entries()) {
       const { schema } = params[index]?.codec ?? {}
-      if (schema !== undefined && value !== null) expect([name, misfit(schema, value)]).toEqual([name, undefined])
+      if (schema !== undefined && value !== null) expect([name, mismatch(schema, value)]).toEqual([name, undefined])
     }
     if (result.schema === undefined || example.result === undefined) continue
-    expect([name, misfit(result.schema, example.result)]).toEqual([name, undefined])
+    expect([name, mismatch(result.schema, example.result)]).toEqual([name, undefined])
   }
 })
 
@@ -75,8 +75,8 @@ it.each([
     { code: 'invalid_union', path: ['topics'] },
   ],
 ] as const)('rpc/openRpc: the schema %s takes what fits and nothing else', (name, good, bad, why) => {
-  expect(misfit(namedSchemas[name], good)).toBeUndefined()
-  expect(JSON.parse(misfit(namedSchemas[name], bad) ?? '')).toMatchObject([why])
+  expect(mismatch(namedSchemas[name], good)).toBeUndefined()
+  expect(JSON.parse(mismatch(namedSchemas[name], bad) ?? '')).toMatchObject([why])
 })
 
 it('rpc/openRpc: the namespace of a method is what stands before the first mark', () => {

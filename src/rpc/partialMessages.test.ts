@@ -33,7 +33,7 @@ it('rpc/partialMessages: when messages that are not whole hold too much, the con
   await using server = await createWsServer<SocketContext>(
     {
       ...{ registry: socketRegistry, heads: scriptedFeed(), log: silentLog, clock: systemClock },
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       metrics: rpcMetrics.register(new Registry()),
     },
     { host: '127.0.0.1', port: 0, flag: 'ws.port', limits: { maxHeldBytes: 1_000_000 } },

@@ -23,7 +23,7 @@ function setUp() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-it('rpc/pendingRounds: many listeners hear of an increment in turns, each of all increments in order', async () => {
+it('rpc/pendingRounds: many listeners hear of a flashblock in turns, each of all flashblocks in order', async () => {
   const { chain, feed } = setUp()
   const heard = Array.from({ length: 300 }, (): number[] => [])
   for (const of of heard) feed.subscribe((news: readonly PendingNews[]) => of.push(...news.map(({ pending }) => pending.index)))

@@ -79,7 +79,7 @@ export type ChainReceipt = {
   readonly blob?: { readonly gasUsed: bigint; readonly gasPrice: bigint }
 }
 
-export type TransactionPlace = { readonly block: BlockId; readonly index: number }
+export type TransactionLocation = { readonly block: BlockId; readonly index: number }
 
 export type AccountFacts = {
   /** u64 */
@@ -120,7 +120,7 @@ export interface ChainView extends LogFinder, Disposable {
   /** One per transaction of the block, in order; each is decoded when it is read. */
   receipts(hash: Hash): readonly ChainReceipt[] | undefined
   /** Canonical blocks only. */
-  transaction(hash: Hash): TransactionPlace | undefined
+  transaction(hash: Hash): TransactionLocation | undefined
   /** undefined: not retained any more */
   state(block: BlockId): WorldReads | undefined
   /** Number of the oldest block whose state is retained. */

@@ -103,7 +103,13 @@ async function serve() {
     method({ ...common, name: 'test_cheap', cost: 'instant', run: () => 1 }),
     method({ ...common, name: 'test_dear', cost: 'execution', run: () => 2 }),
   ])
-  const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), pages: new Map(), log: silentLog, clock }
+  const deps = {
+    registry,
+    contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }),
+    pages: new Map(),
+    log: silentLog,
+    clock,
+  }
   const server = await createRpcServer(
     { ...deps, limiter: createRateLimiter(clock, options()) },
     { host: '127.0.0.1', port: 0, flag: 'http.port' },
@@ -145,7 +151,7 @@ it('rpc/rateLimit: what a subscriber is told is paid for; who cannot pay is told
   await using server = await createWsServer<SocketContext>(
     {
       registry: socketRegistry,
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       limiter: createRateLimiter(clock, options()),
       ...{ heads, log: silentLog, clock, metrics: rpcMetrics.register(prometheus) },
     },
@@ -170,7 +176,7 @@ it('rpc/rateLimit: over WebSocket the refusal is the answer, it is counted, and 
   await using server = await createWsServer<SocketContext>(
     {
       registry: socketRegistry,
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       limiter: createRateLimiter(clock, options()),
       ...{ heads: scriptedFeed(), log: silentLog, clock, metrics: rpcMetrics.register(prometheus) },
     },

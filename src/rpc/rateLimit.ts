@@ -19,7 +19,7 @@ export type RateLimitOptions = {
 }
 
 /** What a request says of who sends it. */
-export type Asker = {
+export type ClientIdentity = {
   /** of the other end of the connection */
   readonly address: string
   /** X-Forwarded-For */
@@ -31,16 +31,16 @@ export type Asker = {
 }
 
 /** By a request that node's HTTP server has read. */
-export function askerOf({ socket, headers, url }: IncomingMessage): Asker {
+export function identityOf({ socket, headers, url }: IncomingMessage): ClientIdentity {
   const [forwardedFor, apiKey] = [headers['x-forwarded-for']?.toString(), headers['x-api-key']?.toString()]
   return { address: socket.remoteAddress ?? '', forwardedFor, apiKey, target: url }
 }
 
 export interface RateLimiter {
   /** Out of which bucket calls are paid, from now on: the one it has by the keys of the day. */
-  bucketOf(asker: Asker): Bucket
+  bucketOf(identity: ClientIdentity): Bucket
   /** Name of a client: its key, or its address as proxies forward it. */
-  nameOf(asker: Asker): string
+  nameOf(identity: ClientIdentity): string
   /** From now on these are the keys, for those who are connected too. */
   setKeys(keys: readonly ApiKey[]): void
 }
@@ -55,26 +55,26 @@ export function createRateLimiter(clock: Clock, { table, rate, keys, trustedProx
   const proxies = addressList(trustedProxies)
   let byKey = mapOf(keys)
 
-  const keyOf = ({ apiKey, target = '/' }: Asker): ApiKey | undefined =>
+  const keyOf = ({ apiKey, target = '/' }: ClientIdentity): ApiKey | undefined =>
     byKey.get(apiKey ?? '') ?? byKey.get(keyInTarget.exec(target)?.[1] ?? '')
 
-  function nameOf(asker: Asker): string {
-    const key = keyOf(asker)
-    return key === undefined ? clientNameOf(trueAddressOf(asker.address, asker.forwardedFor, proxies)) : `key ${key.key}`
+  function nameOf(identity: ClientIdentity): string {
+    const key = keyOf(identity)
+    return key === undefined ? clientNameOf(trueAddressOf(identity.address, identity.forwardedFor, proxies)) : `key ${key.key}`
   }
 
-  const bucketNow = (asker: Asker): Bucket => buckets.bucket(nameOf(asker), keyOf(asker) ?? rate)
+  const bucketNow = (identity: ClientIdentity): Bucket => buckets.bucket(nameOf(identity), keyOf(identity) ?? rate)
 
   return {
     nameOf,
-    bucketOf(asker): Bucket {
+    bucketOf(identity): Bucket {
       let known = byKey
-      let bucket = bucketNow(asker)
+      let bucket = bucketNow(identity)
       return {
         take(units): RateRefusal | undefined {
           if (known !== byKey) {
             known = byKey
-            bucket = bucketNow(asker)
+            bucket = bucketNow(identity)
           }
           return bucket.take(units)
         },

@@ -63,7 +63,7 @@ async function serve(
   const log = createLog('error', { write: (line) => lines.push(line) })
   let problems: string[] = ['no L1 head yet']
   const pages = healthPages({ readiness: () => ({ problems: problems.splice(0) }) }, 'v1')
-  const deps = { registry: methods, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), pages, log, clock }
+  const deps = { registry: methods, contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }), pages, log, clock }
   problems = ['no L1 head yet']
   return Object.assign(await createRpcServer(deps, { host: '127.0.0.1', port: 0, flag: 'http.port', ...options }), { lines })
 }
@@ -272,11 +272,11 @@ it('rpc/server: a call whose time ran out while it waited is not run any more', 
 })
 
 it('rpc/server: work for a client that went away stops: the call under way is told, the rest of its batch is not begun', async () => {
-  const ran: CallContext['ticket'][] = []
+  const ran: CallContext['cancellation'][] = []
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<string>()
-  const run = ({ ticket }: CallContext) => {
-    ran.push(ticket)
+  const run = ({ cancellation }: CallContext) => {
+    ran.push(cancellation)
     begun.resolve()
     return goOn.promise
   }

@@ -5,11 +5,11 @@ import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
-import type { Ticket } from './context.ts'
+import type { CancellationToken } from './context.ts'
 import type { Gates } from './gates.ts'
 import type { Pages } from './healthPages.ts'
 import type { RpcMetrics } from './metrics.ts'
-import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
+import { type ClientIdentity, identityOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
 import { ShareCaller } from './server/caller.ts'
@@ -28,8 +28,8 @@ import { zippedFor } from './server/zip.ts'
 
 export type RpcServerDeps<Context> = {
   readonly registry: Registry<Context>
-  /** The context of one call: what the methods get, with the call's ticket in it. */
-  readonly contextOf: (ticket: Ticket) => Context
+  /** The context of one call: what the methods get, with the call's cancellation in it. */
+  readonly contextOf: (cancellation: CancellationToken) => Context
   /** answers to GET by path */
   readonly pages: Pages
   /** how much each client may ask; absent: as much as it likes */
@@ -90,7 +90,7 @@ export interface RpcServer extends AsyncDisposable {
   readonly port: number
 }
 
-const plainAsker = ({ remoteAddress = '' }: Socket, headers: PlainHead['headers'], target: string): Asker => ({
+const plainIdentity = ({ remoteAddress = '' }: Socket, headers: PlainHead['headers'], target: string): ClientIdentity => ({
   address: remoteAddress,
   forwardedFor: headers.get('x-forwarded-for'),
   apiKey: headers.get('x-api-key'),
@@ -146,7 +146,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
   const slowLane = createSlowLane(
     {
       ...{ answer, turnedAway, pages, budget, unreadTotal, log },
-      bucketOf: (request) => limiter?.bucketOf(askerOf(request)),
+      bucketOf: (request) => limiter?.bucketOf(identityOf(request)),
       placeOf: (socket) => placeOf.get(socket),
       isClosing: () => isClosing,
     },
@@ -158,7 +158,7 @@ export async function createRpcServer<Context>(deps: RpcServerDeps<Context>, opt
     {
       ...{ budget, unreadTotal, clock, log, heads: new ReplyHeads(clock), reply: replyInLane, handOver },
       admits: ({ headers }) => isHostAllowed(headers.get('host'), hostNames),
-      bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(plainAsker(socket, headers, target)),
+      bucketOf: ({ headers, target }, socket) => limiter?.bucketOf(plainIdentity(socket, headers, target)),
     },
     { ...limits, idleTimeoutMs: Math.min(keepAliveMs, limits.stallTimeoutMs) },
   )

@@ -23,7 +23,7 @@ async function serve(maxMatcherBytes: number) {
   const server = await createWsServer<SocketContext>(
     {
       ...{ registry: socketRegistry, heads: feed, subscriptionBudget: filters.budget, log: silentLog, clock: systemClock },
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       metrics: rpcMetrics.register(new Registry()),
     },
     { host: '127.0.0.1', port: 0, flag: 'ws.port' },

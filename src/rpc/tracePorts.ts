@@ -48,7 +48,7 @@ export interface BlockTracing {
 }
 
 /** Where a traced call stands: on the state after a block, or after the first transactions of the block. */
-export type CallPlace = { readonly block: BlockId; readonly transactions?: number | undefined }
+export type CallContext = { readonly block: BlockId; readonly transactions?: number | undefined }
 
 /** Calls that are traced one after the other, each on the state that the one before it has left. */
 export interface CallTracing {
@@ -87,7 +87,7 @@ export interface Tracing {
   known(hash: Hash): BlockTracing | undefined
   /** Any block whose parent the chain has. */
   given(block: Block): BlockTracing
-  calls(place: CallPlace): CallTracing
+  calls(place: CallContext): CallTracing
   /** A code by its keccak, as the state after a block has it; undefined when there is none. */
   code(at: BlockId, codeHash: Hash): Uint8Array | undefined | 'pruned'
   /** Of a block that the chain has; undefined when there is none. */

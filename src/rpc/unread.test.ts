@@ -22,18 +22,18 @@ const text = { doc: 'text', encode: (value: string) => value }
 const method = methodsOf<CallContext>()
 
 function methods() {
-  const tickets: CallContext['ticket'][] = []
+  const cancellations: CallContext['cancellation'][] = []
   const blocked = Promise.withResolvers<string>()
   const common = { doc: 'Test.', result: text, example: { params: [] } } as const
   const answer = (context: CallContext, bytes: number): string => {
-    tickets.push(context.ticket)
+    cancellations.push(context.cancellation)
     return 'x'.repeat(bytes)
   }
   const registry = createRegistry<CallContext>([
     method({ ...common, name: 'test_big', cost: 'instant', params: [param('bytes', size)], run: answer }),
     method({ ...common, name: 'test_blocked', cost: 'execution', params: [], run: () => blocked.promise }),
   ])
-  return { registry, tickets, blocked }
+  return { registry, cancellations, blocked }
 }
 
 function observed() {
@@ -47,12 +47,12 @@ function observed() {
 
 async function serveHttp(maxUnreadTotalBytes: number, options: Partial<RpcServerOptions> = {}) {
   const { log, metrics, lines, endsOf } = observed()
-  const { registry, tickets, blocked } = methods()
+  const { registry, cancellations, blocked } = methods()
   const server = await createRpcServer<CallContext>(
-    { registry, contextOf: (ticket) => ({ ticket }), pages: new Map(), log, clock: systemClock, metrics },
+    { registry, contextOf: (cancellation) => ({ cancellation }), pages: new Map(), log, clock: systemClock, metrics },
     { host: '127.0.0.1', port: 0, flag: 'http.port', limits: { maxUnreadTotalBytes }, ...options },
   )
-  return Object.assign(server, { lines, endsOf, tickets, blocked })
+  return Object.assign(server, { lines, endsOf, cancellations, blocked })
 }
 
 const call = (bytes: number, id: unknown = 1) => ({ jsonrpc: '2.0', id, method: 'test_big', params: [bytes] })
@@ -84,7 +84,7 @@ it('rpc/unread: over HTTP the slow reader that holds most is ended, other slow o
   await using server = await serveHttp(4 * answerBytes)
   const modest = await slowClient(server.port, call(answerBytes))
   const greedy = await slowClient(server.port, call(answerBytes), call(answerBytes)) // one connection, two answers
-  await vi.waitFor(() => expect(server.tickets).toHaveLength(3))
+  await vi.waitFor(() => expect(server.cancellations).toHaveLength(3))
   expect(await ask(server.url, 1_000)).toMatchObject({ id: 1 })
   expect(await server.endsOf('http')).toBe(0)
   const other = await slowClient(server.port, call(answerBytes))
@@ -105,7 +105,7 @@ it('rpc/unread: answers of a batch count before they are sent, and the rest of i
   const greedy = await slowClient(server.port, batch)
   greedy.resume() // it would read
   await greedy.gone
-  expect(server.tickets.length).toBeLessThan(10)
+  expect(server.cancellations.length).toBeLessThan(10)
   expect(await server.endsOf('http')).toBe(1)
   await readBytes(reads, answerBytes)
   reads.destroy()
@@ -115,7 +115,7 @@ it('rpc/unread: a batch is ended while one of its calls still runs', async () =>
   await using server = await serveHttp(3 * answerBytes)
   const blocked = { jsonrpc: '2.0', id: 9, method: 'test_blocked', params: [] }
   const greedy = await slowClient(server.port, [call(answerBytes), call(answerBytes, 2), blocked])
-  await vi.waitFor(() => expect(server.tickets).toHaveLength(2))
+  await vi.waitFor(() => expect(server.cancellations).toHaveLength(2))
   const others = [await slowClient(server.port, call(answerBytes)), await slowClient(server.port, call(answerBytes))]
   greedy.resume()
   await greedy.gone
@@ -134,12 +134,12 @@ it('rpc/unread: over HTTP what was read or aborted counts no more, on a connecti
     expect(await ask(server.url, answerBytes)).toMatchObject({ id: 1 })
   }
   for (let each = 0; each < 4; each++) {
-    const made = server.tickets.length
+    const made = server.cancellations.length
     const aborts = await slowClient(server.port, call(answerBytes - 1_000), call(500))
-    await vi.waitFor(() => expect(server.tickets).toHaveLength(made + 2))
+    await vi.waitFor(() => expect(server.cancellations).toHaveLength(made + 2))
     if (each % 2 === 0) aborts.destroy()
     else aborts.resetAndDestroy()
-    await vi.waitFor(() => expect(server.tickets.slice(made).every(({ isCancelled }) => isCancelled)).toBe(true))
+    await vi.waitFor(() => expect(server.cancellations.slice(made).every(({ isCancelled }) => isCancelled)).toBe(true))
   }
   expect([await server.endsOf('http'), server.lines]).toEqual([0, []])
   await expect(ask(server.url, 3 * answerBytes)).rejects.toThrow()
@@ -149,21 +149,21 @@ it('rpc/unread: over HTTP what was read or aborted counts no more, on a connecti
 
 async function serveWs(limits: Partial<WsServerLimits>) {
   const { log, metrics, lines, endsOf, registry: prometheus } = observed()
-  const { registry, tickets } = methods()
+  const { registry, cancellations } = methods()
   const feed = scriptedFeed()
   const chain = fakeChain([[], [[]]])
   const eth = fakeContext(chain)
   const server = await createWsServer<SocketContext>(
     {
       registry: new Map([...socketRegistry, ...registry]),
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       ...{ heads: feed, log, clock: systemClock, metrics },
     },
     { host: '127.0.0.1', port: 0, flag: 'ws.port', limits },
   )
   const metric = async (name: string) => (await prometheus.metrics()).split('\n').find((line) => line.startsWith(name))
   const tell = () => feed.tell(chain.blocks[1] ?? expect.fail())
-  return Object.assign(server, { lines, endsOf, metric, tell, tickets })
+  return Object.assign(server, { lines, endsOf, metric, tell, cancellations })
 }
 
 it('rpc/unread: over WebSocket the connection that holds most is ended at once, the others get their answers', async () => {
@@ -173,7 +173,7 @@ it('rpc/unread: over WebSocket the connection that holds most is ended at once, 
   for (const { socket } of clients) socket.pause()
   modest.send(call(answerBytes))
   greedy.send([call(answerBytes), call(answerBytes, 2)])
-  await vi.waitFor(() => expect(server.tickets).toHaveLength(3))
+  await vi.waitFor(() => expect(server.cancellations).toHaveLength(3))
   expect(await server.endsOf('websocket')).toBe(0)
   other.send(call(answerBytes))
   await vi.waitFor(async () => expect(await server.metric('basalt_rpc_socket_ends_total{why="greedy"}')).toMatch(/ 1$/))
@@ -192,7 +192,7 @@ it('rpc/unread: a connection that says goodbye already gives its room at once', 
   await slow.call('eth_subscribe', 'newHeads')
   slow.socket.pause()
   slow.send([call(answerBytes), call(answerBytes, 2)])
-  await vi.waitFor(() => expect(server.tickets).toHaveLength(2))
+  await vi.waitFor(() => expect(server.cancellations).toHaveLength(2))
   await new Promise(setImmediate) // answered
   for (let each = 0; each < 300; each++) server.tell() // beyond what it may leave unread: it is told to go, and does not listen
   expect(await server.metric('basalt_rpc_socket_connections')).toMatch(/ 2$/)
@@ -214,9 +214,9 @@ it('rpc/unread: over WebSocket what was read, told or cut off counts no more', a
     for (let told = 0; told < 100; told++) await reader.next()
     const aborts = await openSocket(server.url)
     aborts.socket.pause()
-    const made = server.tickets.length
+    const made = server.cancellations.length
     aborts.send(call(answerBytes))
-    await vi.waitFor(() => expect(server.tickets).toHaveLength(made + 1))
+    await vi.waitFor(() => expect(server.cancellations).toHaveLength(made + 1))
     aborts.socket.terminate()
     await vi.waitFor(async () => expect(await server.metric('basalt_rpc_socket_connections')).toMatch(/ 1$/))
   }
@@ -232,7 +232,7 @@ it('rpc/unread: HTTP and WebSocket of one port share its bound', async () => {
   await using greedy = await openSocket(server.url.replace('http:', 'ws:'))
   greedy.socket.pause()
   for (const id of [1, 2]) greedy.send(call(answerBytes, id))
-  await vi.waitFor(() => expect(server.tickets).toHaveLength(2))
+  await vi.waitFor(() => expect(server.cancellations).toHaveLength(2))
   const other = await slowClient(server.port, call(answerBytes))
   await vi.waitFor(async () => expect(await server.endsOf('websocket')).toBe(1))
   greedy.socket.resume()
@@ -248,7 +248,7 @@ it('rpc/unread: HTTP and WebSocket of one port share its bound', async () => {
 it('rpc/unread: without metrics the log alone tells', async () => {
   const { registry } = methods()
   await using server = await createRpcServer<CallContext>(
-    { registry, contextOf: (ticket) => ({ ticket }), pages: new Map(), log: silentLog, clock: systemClock },
+    { registry, contextOf: (cancellation) => ({ cancellation }), pages: new Map(), log: silentLog, clock: systemClock },
     { host: '127.0.0.1', port: 0, flag: 'http.port', limits: { maxUnreadTotalBytes: 1_000 } },
   )
   await expect(ask(server.url, 2_000)).rejects.toThrow()

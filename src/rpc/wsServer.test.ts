@@ -33,7 +33,7 @@ async function serve(
   const server = await createWsServer<SocketContext>(
     {
       registry,
-      contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+      contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
       heads: feed,
       log: silentLog,
       clock,

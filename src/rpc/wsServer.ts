@@ -7,11 +7,11 @@ import { clientNameOf } from '#lib/clientName'
 import type { Clock } from '#lib/clock'
 import { hostInUrl, type Listen, listen } from '#lib/listen'
 import type { Log } from '#lib/log'
-import type { Subscriptions, Ticket } from './context.ts'
+import type { CancellationToken, Subscriptions } from './context.ts'
 import { filterMemoryBytes } from './filters.ts'
 import type { Gates } from './gates.ts'
 import type { RpcMetrics } from './metrics.ts'
-import { type Asker, askerOf, type RateLimiter } from './rateLimit.ts'
+import { type ClientIdentity, identityOf, type RateLimiter } from './rateLimit.ts'
 import type { Registry } from './registry.ts'
 import { ByteBudget } from './server/body.ts'
 import { createDispatcher, type DispatchLimits } from './server/dispatch.ts'
@@ -26,8 +26,8 @@ import { Connection, type ConnectionLimits, type SocketCaller } from './subscrip
 
 export type WsServerDeps<Context> = AudienceDeps & {
   readonly registry: Registry<Context>
-  /** The context of one call: its ticket, and the subscriptions of the connection that it came by. */
-  readonly contextOf: (ticket: Ticket, subscriptions: Subscriptions) => Context
+  /** The context of one call: its cancellation, and the subscriptions of the connection that it came by. */
+  readonly contextOf: (cancellation: CancellationToken, subscriptions: Subscriptions) => Context
   /** how much each client may ask; absent: as much as it likes */
   readonly limiter?: RateLimiter | undefined
   /** shared with the other servers of the thread; absent: the server's own */
@@ -98,7 +98,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
   const limits = { ...defaultWsLimits, ...options.limits }
   const hostNames = options.hostNames ?? (isLoopback(options.host) ? [] : 'any')
   const origins = options.origins ?? []
-  const contextOf = (ticket: Ticket, caller: SocketCaller): Context => deps.contextOf(ticket, caller.subscriptions)
+  const contextOf = (cancellation: CancellationToken, caller: SocketCaller): Context => deps.contextOf(cancellation, caller.subscriptions)
   const dispatcher = createDispatcher<Context, SocketCaller>({ registry, contextOf, gates, metrics, log, clock }, limits)
   const { subscriptionBudget = new ByteBudget(filterMemoryBytes) } = deps
   const unreadTotal = new UnreadTotal(deps, limits.maxUnreadTotalBytes)
@@ -119,8 +119,8 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     return isClosing ? full : undefined
   }
 
-  function accept(socket: WebSocket, asker: Asker, place: Place): Connection {
-    const bucket = limiter?.bucketOf(asker)
+  function accept(socket: WebSocket, identity: ClientIdentity, place: Place): Connection {
+    const bucket = limiter?.bucketOf(identity)
     const connection = new Connection(socket, connectionDeps, limits, { bucket, place }, (why) => {
       place[Symbol.dispose]()
       connections.delete(connection)
@@ -134,9 +134,9 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
 
   /** Puts an upgrade request through, in a place that the new connection has from now on. */
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
-    const asker = askerOf(request)
+    const identity = identityOf(request)
     let connection: Connection | undefined
-    const place = places.take(limiter?.nameOf(asker) ?? clientNameOf(asker.address), () => {
+    const place = places.take(limiter?.nameOf(identity) ?? clientNameOf(identity.address), () => {
       if (connection) connection.evict()
       else socket.destroy()
     })
@@ -144,7 +144,7 @@ export async function createWsServer<Context>(deps: WsServerDeps<Context>, optio
     socket.once('close', () => place[Symbol.dispose]())
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       partialMessages.watch(socket, accepted)
-      connection = accept(accepted, asker, place)
+      connection = accept(accepted, identity, place)
     })
     return undefined
   }

@@ -3,7 +3,7 @@ import { tipAt } from '#block/validation/transactionValidity'
 import type { Address } from '#types/ids'
 import type { PoolEntry } from './entry.ts'
 import { Heap } from './heap.ts'
-import type { LastAddition, Ledger } from './poolTotals.ts'
+import type { LastAddition, PoolTotals } from './poolTotals.ts'
 import type { SenderQueue } from './senderQueue.ts'
 
 /** One sender: what comes next of it. `nonce`: undefined as long as nothing was taken. */
@@ -35,10 +35,10 @@ export class BestCursor implements PoolCursor {
    * @param baseFee wei per gas
    * @param onNever told of what can be in no block
    */
-  constructor(queues: ReadonlyMap<Address, SenderQueue>, ledger: Ledger, baseFee: bigint, onNever: (candidate: PoolCandidate) => void) {
+  constructor(queues: ReadonlyMap<Address, SenderQueue>, totals: PoolTotals, baseFee: bigint, onNever: (candidate: PoolCandidate) => void) {
     this.#queues = queues
     this.#baseFee = baseFee
-    this.#seen = ledger.last
+    this.#seen = totals.last
     this.#onNever = onNever
     const offers: Offer[] = []
     for (const queue of queues.values()) {

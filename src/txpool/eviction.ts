@@ -32,7 +32,7 @@ const spareRecords = 10_000
  * Who has to go when the pool is full: always the last transaction of a sender, for the earlier ones can do without it, and of all senders' the
  * one that counts least. It is made when room is short, and is of use as long as the base fee stays; `changed` keeps it true meanwhile.
  */
-export class Victims {
+export class Eviction {
   readonly #queues: ReadonlyMap<Address, SenderQueue>
   readonly #baseFee: bigint
   #tails: Heap<Tail>
@@ -53,19 +53,19 @@ export class Victims {
   /** Transactions that count less than the one that comes, of so many bytes together at least; undefined when there are not enough. */
   plan(bytes: number, newcomer: Newcomer): readonly PoolEntry[] | undefined {
     this.#plan++
-    const victims: PoolEntry[] = []
+    const eviction: PoolEntry[] = []
     const seen: Tail[] = []
     let freed = 0
     while (freed < bytes) {
       const tail = this.#next(newcomer, seen)
-      const victim = tail?.queue.entries.at(-1 - tail.depth)
-      if (tail === undefined || victim === undefined || !isLess(tail, newcomer)) break
-      victims.push(victim)
-      freed += victim.heldBytes
+      const candidate = tail?.queue.entries.at(-1 - tail.depth)
+      if (tail === undefined || candidate === undefined || !isLess(tail, newcomer)) break
+      eviction.push(candidate)
+      freed += candidate.heldBytes
       this.#pushTail(tail.queue, tail.depth + 1, newcomer)
     }
     for (const tail of seen) this.#tails.push(tail)
-    return freed < bytes ? undefined : victims
+    return freed < bytes ? undefined : eviction
   }
 
   /** The tail that counts least of those that still stand and may go; those that outlast the plan are seen. */

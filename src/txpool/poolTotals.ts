@@ -6,7 +6,7 @@ export type Addition = { readonly entry: PoolEntry; next: Addition | undefined }
 export type LastAddition = { next: Addition | undefined }
 
 /** What the queues of all senders hold together. */
-export class Ledger {
+export class PoolTotals {
   pending = 0
   queued = 0
   /** as bounded */

@@ -1,6 +1,6 @@
 import type { Address, Hash } from '#types/ids'
 import type { PoolEntry } from './entry.ts'
-import type { Ledger } from './poolTotals.ts'
+import type { PoolTotals } from './poolTotals.ts'
 
 /** What decides about an account's transactions. `code`: none, a delegation (EIP-7702), or a contract's. */
 export type SenderAccount = {
@@ -18,7 +18,7 @@ export class SenderQueue {
   readonly address: Address
   /** keccak of the address */
   readonly addressKey: Uint8Array
-  readonly #ledger: Ledger
+  readonly #totals: PoolTotals
   #entries: PoolEntry[] = []
   #account: SenderAccount
   #pendingCount = 0
@@ -28,11 +28,11 @@ export class SenderQueue {
   /** rises with every change */
   version = 0
 
-  constructor(address: Address, addressKey: Uint8Array, account: SenderAccount, ledger: Ledger) {
+  constructor(address: Address, addressKey: Uint8Array, account: SenderAccount, totals: PoolTotals) {
     this.address = address
     this.addressKey = addressKey
     this.#account = account
-    this.#ledger = ledger
+    this.#totals = totals
   }
 
   get account(): SenderAccount {
@@ -114,7 +114,7 @@ export class SenderQueue {
     const place = this.placeOf(entry.tx.nonce)
     const same = this.#entries[place]
     this.version++
-    this.#ledger.enter(entry)
+    this.#totals.enter(entry)
     this.#heldBytes += entry.heldBytes
     this.#totalCost += entry.costWei
     if (same?.tx.nonce !== entry.tx.nonce) {
@@ -129,7 +129,7 @@ export class SenderQueue {
     this.#forget(same)
     if (wasPending) {
       this.#pendingCost += entry.costWei - same.costWei
-      this.#ledger.move(entry, 'pending')
+      this.#totals.move(entry, 'pending')
     }
     this.#demoteWhile(() => this.#pendingCost > this.#account.balance)
     this.#promote()
@@ -158,7 +158,7 @@ export class SenderQueue {
     const pending = this.#countAffordable()
     for (const [i, entry] of this.#entries.entries()) {
       if (i < pending) this.#take(entry)
-      else this.#ledger.move(entry, 'queued')
+      else this.#totals.move(entry, 'queued')
     }
     if (used.length > 0) this.#weigh(0)
     return used
@@ -187,7 +187,7 @@ export class SenderQueue {
   #take(entry: PoolEntry): void {
     this.#pendingCount++
     this.#pendingCost += entry.costWei
-    this.#ledger.move(entry, 'pending')
+    this.#totals.move(entry, 'pending')
   }
 
   #promote(): void {
@@ -206,14 +206,14 @@ export class SenderQueue {
       const entry = this.#entries[--this.#pendingCount]
       if (entry === undefined) return
       this.#pendingCost -= entry.costWei
-      this.#ledger.move(entry, 'queued')
+      this.#totals.move(entry, 'queued')
     }
   }
 
   #forget(entry: PoolEntry): void {
     this.#heldBytes -= entry.heldBytes
     this.#totalCost -= entry.costWei
-    this.#ledger.move(entry, 'gone')
+    this.#totals.move(entry, 'gone')
   }
 
   /** Sets what a transaction and those before it pay at least, from one on, as far as it changes. */

@@ -18,12 +18,12 @@ import { depositType, hashTransaction, type SignedTransaction } from '#types/tra
 import { BestCursor } from './bestCursor.ts'
 import { decodePooled, type EntryLimits, refuseAlone, refuseOfSender } from './checks.ts'
 import { newEntry, type PoolEntry, pooled, worthBehind } from './entry.ts'
-import { Victims } from './eviction.ts'
+import { Eviction } from './eviction.ts'
 import { blocksAbove, changedAccount } from './headChange.ts'
 import type { HeadFacts } from './headFacts.ts'
 import { HeadReader, type PoolView } from './headReader.ts'
 import { PoolJournal } from './poolJournal.ts'
-import { Ledger } from './poolTotals.ts'
+import { PoolTotals } from './poolTotals.ts'
 import { type SenderAccount, SenderQueue } from './senderQueue.ts'
 
 export type TxPoolDeps = {
@@ -98,7 +98,7 @@ class LocalTxPool implements TxPool {
   readonly #deps: TxPoolDeps
   readonly #limits: typeof defaults
   readonly #journal: PoolJournal | undefined
-  readonly #ledger = new Ledger()
+  readonly #totals = new PoolTotals()
   readonly #queues = new Map<Address, SenderQueue>()
   readonly #byHash = new Map<Hash, PoolEntry>()
   readonly #listeners = new Set<() => void>()
@@ -110,7 +110,7 @@ class LocalTxPool implements TxPool {
   /** of a transaction's gas, by the rules after the head */
   #gasCap: bigint | undefined
   /** made when room is short */
-  #victims: Victims | undefined
+  #eviction: Eviction | undefined
   #arrivals = 0
   #nextExpiryMs = 0
 
@@ -141,7 +141,7 @@ class LocalTxPool implements TxPool {
   }
 
   size(): { pending: number; queued: number } {
-    const { pending, queued } = this.#ledger
+    const { pending, queued } = this.#totals
     return { pending, queued }
   }
 
@@ -151,7 +151,7 @@ class LocalTxPool implements TxPool {
   }
 
   best(baseFee: bigint): PoolCursor {
-    return new BestCursor(this.#queues, this.#ledger, baseFee, (candidate) => this.#discard(candidate))
+    return new BestCursor(this.#queues, this.#totals, baseFee, (candidate) => this.#discard(candidate))
   }
 
   onAdded(listener: () => void): Disposable {
@@ -160,7 +160,7 @@ class LocalTxPool implements TxPool {
   }
 
   facts(): TxPoolFacts {
-    const { pending, queued, heldBytes } = this.#ledger
+    const { pending, queued, heldBytes } = this.#totals
     return { pending, queued, heldBytes, outcomes: { ...this.#outcomes }, removals: { ...this.#removals } }
   }
 
@@ -176,7 +176,7 @@ class LocalTxPool implements TxPool {
     })
     if (read === 0) return
     this.#rewrite(journal)
-    const { pending, queued } = this.#ledger
+    const { pending, queued } = this.#totals
     this.#deps.log.info('transactions taken back from the journal of the pool', { pending, queued, passedOver: read - pending - queued })
   }
 
@@ -186,7 +186,7 @@ class LocalTxPool implements TxPool {
     if (before?.hash === unsafe.hash) return
     this.#head = unsafe
     this.#facts = undefined
-    this.#victims = undefined
+    this.#eviction = undefined
     const blocks = before && blocksAbove(record, before)
     this.#change((reader) => {
       if (blocks) this.#advance(reader, blocks)
@@ -219,8 +219,8 @@ class LocalTxPool implements TxPool {
 
   /** One change of the pool: those that wait for transactions hear of it once. */
   #change<T>(run: (reader: HeadReader) => T): T {
-    this.#ledger.nowMs = this.#deps.clock.elapsedMs()
-    const { last } = this.#ledger
+    this.#totals.nowMs = this.#deps.clock.elapsedMs()
+    const { last } = this.#totals
     try {
       using reader = new HeadReader(this.#deps.view)
       return run(reader)
@@ -270,7 +270,7 @@ class LocalTxPool implements TxPool {
   }
 
   #newQueue(sender: Address, account: SenderAccount): SenderQueue {
-    return new SenderQueue(sender, keccak256(fromHex(sender)), account, this.#ledger)
+    return new SenderQueue(sender, keccak256(fromHex(sender)), account, this.#totals)
   }
 
   #put(queue: SenderQueue, entry: PoolEntry): void {
@@ -278,7 +278,7 @@ class LocalTxPool implements TxPool {
     const replaced = queue.put(entry)
     this.#byHash.set(entry.hash, entry)
     if (replaced) this.#forget(replaced, 'replaced')
-    this.#victims?.changed(queue)
+    this.#eviction?.changed(queue)
   }
 
   /** Evicts what counts less than the transaction that comes until there is room for it; nothing when there would not be. */
@@ -288,15 +288,15 @@ class LocalTxPool implements TxPool {
     const growth = entry.heldBytes - (queue.at(nonce)?.heldBytes ?? 0)
     const later = queue.lastAfter(nonce, queue.heldBytes + growth - maxAccountBytes)
     if (later === undefined) return { kind: 'account-full' }
-    let wanted = this.#ledger.heldBytes + growth - maxBytes
+    let wanted = this.#totals.heldBytes + growth - maxBytes
     for (const { heldBytes } of later) wanted -= heldBytes
     if (wanted > 0) {
-      this.#victims ??= new Victims(this.#queues, baseFee)
+      this.#eviction ??= new Eviction(this.#queues, baseFee)
       const worth = worthBehind(entry, queue.entries[queue.placeOf(nonce) - 1], baseFee)
       const newcomer = { queue, nonce, isPending: queue.wouldBePending(nonce), worth, spared: later.length }
-      const plan = this.#victims.plan(wanted, newcomer)
+      const plan = this.#eviction.plan(wanted, newcomer)
       if (plan === undefined) return { kind: 'pool-full' }
-      for (const victim of plan) this.#remove(victim, 'evicted')
+      for (const candidate of plan) this.#remove(candidate, 'evicted')
     }
     for (const own of later) this.#remove(own, 'evicted')
     return undefined
@@ -313,7 +313,7 @@ class LocalTxPool implements TxPool {
 
   #afterRemoval(queue: SenderQueue): void {
     if (queue.entries.length === 0) this.#queues.delete(queue.address)
-    else this.#victims?.changed(queue)
+    else this.#eviction?.changed(queue)
   }
 
   #forget(entry: PoolEntry, reason: RemovalReason): void {
@@ -372,7 +372,7 @@ class LocalTxPool implements TxPool {
   }
 
   #expire(): void {
-    const { nowMs } = this.#ledger
+    const { nowMs } = this.#totals
     const { queuedLifetimeMs } = this.#limits
     if (nowMs < this.#nextExpiryMs) return
     this.#nextExpiryMs = nowMs + queuedLifetimeMs / expiryRounds
@@ -381,7 +381,7 @@ class LocalTxPool implements TxPool {
   }
 
   #compact(): void {
-    if (this.#journal?.isMostlyDead(this.#ledger.rawBytes)) this.#rewrite(this.#journal)
+    if (this.#journal?.isMostlyDead(this.#totals.rawBytes)) this.#rewrite(this.#journal)
   }
 
   #rewrite(journal: PoolJournal): void {

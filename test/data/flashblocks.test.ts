@@ -11,7 +11,7 @@ import {
   readPolls,
   readTold,
 } from '#test/harness/flashblocks/replay'
-import { misfit } from '#test/harness/rpc/schemaJudge'
+import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { zeroHash } from '#types/ids'
 
 const frames = readFrames()
@@ -21,10 +21,10 @@ const heads = told.flatMap(({ t, kind, result }): Happening[] =>
 )
 const toldBlocks = told.filter(({ kind }) => kind === 2)
 
-/** What happened, in order, with the increments at times of one's choice. */
+/** What happened, in order, with the flashblocks at times of one's choice. */
 function timeline(timeOf: (index: number, sentAt: number) => number): readonly Happening[] {
-  const increments = frames.map(({ t, increment }, index): Happening => ({ t: timeOf(index, t), kind: 'increment', increment }))
-  return [...heads, ...increments].sort((a, b) => a.t - b.t)
+  const flashblocks = frames.map(({ t, flashblock }, index): Happening => ({ t: timeOf(index, t), kind: 'increment', flashblock }))
+  return [...heads, ...flashblocks].sort((a, b) => a.t - b.t)
 }
 
 /** A node to which things happen at their times. */
@@ -107,7 +107,7 @@ class Verdicts {
 
 it('recorded polls of a node that followed a stream: each answer is right at some instant of its poll', async () => {
   const published = new Course(timeline((_index, sentAt) => sentAt))
-  /** the increments when the recorded node had them, by what it told its subscribers */
+  /** the flashblocks when the recorded node had them, by what it told its subscribers */
   const arrived = new Course(timeline((index, sentAt) => Math.max(sentAt, toldBlocks[index]?.t ?? sentAt)))
   const counts = new Map<string, Record<string, number>>()
   const failed: unknown[] = []
@@ -129,7 +129,7 @@ it('recorded polls of a node that followed a stream: each answer is right at som
   expect(sum((verdict) => verdict === 'equal') / sum(() => true)).toBeGreaterThan(0.9)
 })
 
-it('recorded stream: when nothing more comes, pending is latest as soon as the last increment is not fresh any more', async () => {
+it('recorded stream: when nothing more comes, pending is latest as soon as the last flashblock is not fresh any more', async () => {
   const maxAgeMs = 4_000
   const node = createReplay(maxAgeMs)
   for (const happening of timeline((_index, sentAt) => sentAt)) await node.happen(happening)
@@ -214,14 +214,14 @@ function unsealed(value: unknown): unknown {
 }
 
 it.each([0, 1])(
-  'recorded stream: a block with all its increments answers as the sealed one, %i unsealed blocks below it',
+  'recorded stream: a block with all its flashblocks answers as the sealed one, %i unsealed blocks below it',
   async (below) => {
     const number = 20
     const node = createReplay()
     for (let head = 1; head < number - below; head++) await node.happen({ t: 0, kind: 'head', number: head })
-    for (const { increment } of frames)
-      if (increment.blockNumber >= number - below && increment.blockNumber <= number)
-        await node.happen({ t: 0, kind: 'increment', increment })
+    for (const { flashblock } of frames)
+      if (flashblock.blockNumber >= number - below && flashblock.blockNumber <= number)
+        await node.happen({ t: 0, kind: 'increment', flashblock })
     const answers = (place: string): Promise<unknown[]> =>
       Promise.all(
         questions.map(([method, ...params]) =>
@@ -239,8 +239,8 @@ it.each([0, 1])(
     for (const [index, question] of questions.entries())
       expect([question, unsealed(before[index])]).toEqual([question, unsealed(after[index])])
     expect(before.filter((answer) => answer instanceof Error)).toEqual([])
-    const misfits = questions.map(([method], index) => misfit(ethRegistry.get(method)?.result.schema ?? {}, before[index]))
-    expect(misfits.filter((why) => why !== undefined)).toEqual([])
+    const mismatches = questions.map(([method], index) => mismatch(ethRegistry.get(method)?.result.schema ?? {}, before[index]))
+    expect(mismatches.filter((why) => why !== undefined)).toEqual([])
     expect(text).toContain(`"blockHash":"${zeroHash}"`)
     const hashes = (of: string): readonly string[] => of.match(/0x[0-9a-f]{64}(?=")/g) ?? []
     const known = new Set(hashes(JSON.stringify(after)))
@@ -273,12 +273,12 @@ it('recorded stream: logs of a pending block that is given up are told again, re
   const number = 33
   const node = createReplay()
   for (let head = 1; head < number; head++) await node.happen({ t: 0, kind: 'head', number: head })
-  const ofBlock = frames.filter(({ increment }) => increment.blockNumber === number)
+  const ofBlock = frames.filter(({ flashblock }) => flashblock.blockNumber === number)
   const all = await node.subscribe('pendingLogs')
-  for (const { increment } of ofBlock.slice(0, 4)) await node.happen({ t: 0, kind: 'increment', increment })
+  for (const { flashblock } of ofBlock.slice(0, 4)) await node.happen({ t: 0, kind: 'increment', flashblock })
   const before = all.length
   const late = await node.subscribe('pendingLogs')
-  for (const { increment } of ofBlock.slice(4)) await node.happen({ t: 0, kind: 'increment', increment })
+  for (const { flashblock } of ofBlock.slice(4)) await node.happen({ t: 0, kind: 'increment', flashblock })
   const told = all.slice()
   const removed = (of: readonly unknown[]): unknown[] => of.map((log) => ({ ...(log as object), removed: true }))
   await node.drop()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { beginBuild } from '#block/building/buildBlock'
-import { tellIncrements } from '#block/building/buildFlashblocks'
-import { type BlockDeps, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { publishFlashblocks } from '#block/building/buildFlashblocks'
+import { type BlockDeps, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import type { PendingBlock } from '#block/execution/pendingBlock'
 import { createSenders } from '#block/execution/senders'
@@ -9,8 +9,8 @@ import { inputOfAttributes } from '#block/validation/blockRules'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { decodeFrame } from '#flashblocks/codec'
-import { encodeFrame } from '#flashblocks/encode'
+import { decodeMessage } from '#flashblocks/decode'
+import { encodeMessage } from '#flashblocks/encode'
 import { equalBytes } from '#lib/bytes'
 import { silentLog } from '#lib/log'
 import { maxPendingBlocks } from '#pending/pendingPort'
@@ -20,7 +20,7 @@ import { candidateOf } from '#test/harness/chain/buildPool'
 import { contracts, randomTransactions } from '#test/harness/chain/randomTransactions'
 import { createManualClock } from '#test/harness/clock'
 import { dice } from '#test/harness/dice'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { StateDiff } from '#types/stateDiff'
 
@@ -37,22 +37,22 @@ const open = (): Execution => createExecution({ ...deps, kv: createMemoryKv(), g
 
 const isSame = (a: StateDiff, b: StateDiff): boolean => equalBytes(new Uint8Array(a.bytes), new Uint8Array(b.bytes))
 
-/** What a publisher sends of a block that is built slice by slice, what it shows itself, and the block. */
-function build(on: ParentBlock, attributes: PayloadAttributes, slices: readonly (readonly Uint8Array[])[]) {
+/** What a publisher sends of a block that is built flashblock by flashblock, what it shows itself, and the block. */
+function build(on: ParentBlock, attributes: PayloadAttributes, flashblocks: readonly (readonly Uint8Array[])[]) {
   const messages: string[] = []
   const shown: PendingBlock[] = []
-  const watch = tellIncrements(config, clock, {
+  const watch = publishFlashblocks(config, clock, {
     everyMs: 200,
-    onIncrement(increment, pending) {
-      messages.push(encodeFrame(increment))
+    onFlashblock(flashblock, pending) {
+      messages.push(encodeMessage(flashblock))
       shown.push(pending)
     },
   })
   const begun = beginBuild(deps, on, attributes)
   const made = begun.kind === 'begun' ? begun.build : expect.fail(begun.reason)
   made.look(on, (block) => watch.look(on, block, false))
-  for (const slice of slices) {
-    const candidates = slice.map(candidateOf).values()
+  for (const flashblock of flashblocks) {
+    const candidates = flashblock.map(candidateOf).values()
     made.takeFrom(on, { next: () => candidates.next().value, skip: () => expect.fail('left out') }, {}, () => false)
     made.look(on, (block) => watch.look(on, block, false))
   }
@@ -63,19 +63,19 @@ function build(on: ParentBlock, attributes: PayloadAttributes, slices: readonly 
 
 /** What the first transactions of a block do to the state, executed from scratch. */
 function scratch(on: ParentBlock, attributes: PayloadAttributes, transactions: readonly Uint8Array[]): StateDiff {
-  const opened = openBlock(deps, on, inputOfAttributes(config, { ...attributes, transactions }))
+  const opened = createBlockExecutor(deps, on, inputOfAttributes(config, { ...attributes, transactions }))
   using block = opened.kind === 'open' ? opened.block : expect.fail(opened.reason)
   expect(block.takeAll()).toBeUndefined()
   return block.session.diff()
 }
 
-function incrementOf(message: string): Increment {
-  const decoded = decodeFrame(Buffer.from(message))
+function flashblockOf(message: string): Flashblock {
+  const decoded = decodeMessage(Buffer.from(message))
   if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
   return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
 }
 
-it(`publisher → consumer, ${blocks} blocks: each slice leaves the state of its prefix from scratch, each sealed block is the union of its slices`, async () => {
+it(`publisher → consumer, ${blocks} blocks: each flashblock leaves the state of its prefix from scratch, each sealed block is the union of its flashblocks`, async () => {
   const roll = dice(7)
   const pool = randomTransactions(roll)
   const [sequencer, follower] = [open(), open()]
@@ -84,7 +84,7 @@ it(`publisher → consumer, ${blocks} blocks: each slice leaves the state of its
     expect(await execution.insert(payload)).toEqual({ kind: 'valid' })
     await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
   }
-  let slices = 0
+  let flashblocks = 0
   for (let number = 1; number <= blocks; number++) {
     const attributes = attributesAt(schedule, number)
     const pieces = Array.from({ length: roll(4) }, () => Array.from({ length: roll(4) }, () => pool.next().value))
@@ -93,14 +93,14 @@ it(`publisher → consumer, ${blocks} blocks: each slice leaves the state of its
     const { messages, shown, payload } = build(on, attributes, pieces)
     const union: Uint8Array[] = []
     for (const [i, message] of messages.entries()) {
-      const increment = incrementOf(message)
-      union.push(...increment.transactions)
-      expect(await follower.pending.take(increment, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
+      const flashblock = flashblockOf(message)
+      union.push(...flashblock.transactions)
+      expect(await follower.pending.take(flashblock, Number.MAX_SAFE_INTEGER)).toMatchObject({ kind: 'taken' })
       const followed = follower.published.pending?.blocks.at(-1) ?? expect.fail('nothing is pending')
       expect(isSame(followed.diff, scratch(on, attributes, union))).toBe(true)
       expect(isSame(followed.diff, (shown[i] as PendingBlock).diff)).toBe(true)
       expect({ ...followed.header }).toEqual({ ...shown[i]?.header })
-      slices++
+      flashblocks++
     }
     expect(payload.transactions).toEqual(union)
     await seal(sequencer, payload)
@@ -110,5 +110,5 @@ it(`publisher → consumer, ${blocks} blocks: each slice leaves the state of its
   for (const payload of sent) await seal(follower, payload)
   expect(follower.sizes().reused).toBe(blocks)
   expect(follower.published.heads.unsafe).toEqual(sequencer.published.heads.unsafe)
-  expect(slices).toBeGreaterThan(2 * blocks)
+  expect(flashblocks).toBeGreaterThan(2 * blocks)
 })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { operatorVariables } from '#test/harness/process/operatorVariables'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { type FlagName, flags } from '../../src/cli/flags.ts'
-import { foreignOf, foreignVariables, withoutNeutralPrefix } from '../../src/cli/foreignVariables.ts'
+import { foreignOf, otherClientEnv, withoutNeutralPrefix } from '../../src/cli/otherClientEnv.ts'
 import { readFlagsOfMode } from '../../src/cli/readFlags.ts'
 
 const page = readFileSync(resolve(sharedDataDir, '../reference/operators.md'), 'utf8')
@@ -21,7 +21,7 @@ function fateOf(variable: string): string | undefined {
   if (variable.endsWith('*')) {
     const start = withoutNeutralPrefix(variable.slice(0, -1))
     const flag = flagNames.find((name) => flags[name].aliases.some((alias) => alias.name.startsWith(start)))
-    const foreign = foreignVariables.find(({ names }) => names.some((name) => name.startsWith(start) || start === name.replace('*', '')))
+    const foreign = otherClientEnv.find(({ names }) => names.some((name) => name.startsWith(start) || start === name.replace('*', '')))
     return flag === undefined ? (foreign ?? foreignOf(start))?.why : `--${flag}`
   }
   const flag = flagOf(variable)

@@ -6,15 +6,15 @@ import { agreeWithGenesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { decodeFrame } from '#flashblocks/codec'
+import { decodeMessage } from '#flashblocks/decode'
 import { systemClock } from '#lib/clock'
 import { fromHex, toHex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createMemoryKv } from '#store/memoryKv'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
+import type { Flashblock } from '#types/flashblock'
 import { hashHeader } from '#types/header'
-import type { Increment } from '#types/increment'
 import { encodeReceipt } from '#types/receipt'
 
 type Recorded = { readonly blocks: readonly { readonly hash: string; readonly raw: string; readonly rawReceipts: readonly string[] }[] }
@@ -26,13 +26,13 @@ const config = agreeWithGenesis(parseRollupConfig(readSharedJson('flashblocks/ro
 const payloads = recorded.blocks.map(({ raw }) => payloadOfBlock(decodeBlock(fromHex(raw))))
 const last = payloads.length - 1
 
-const increments = readShared('flashblocks/frames.jsonl.zst')
+const flashblocks = readShared('flashblocks/frames.jsonl.zst')
   .toString()
   .trim()
   .split('\n')
-  .map((line): Increment => {
+  .map((line): Flashblock => {
     const { text } = JSON.parse(line) as FrameLine
-    const decoded = decodeFrame(Buffer.from(text))
+    const decoded = decodeMessage(Buffer.from(text))
     if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
     return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
   })
@@ -59,15 +59,15 @@ async function openAt(number: number) {
 
 /** How far the sealed chain is behind the stream: the blocks that are pending at a time. */
 it.each([1, 2, 3])(
-  'a recorded stream, %i blocks pending: every increment is taken, and each block is sealed out of its increments',
+  'a recorded stream, %i blocks pending: every flashblock is taken, and each block is sealed out of its flashblocks',
   async (depth) => {
-    const first = increments[0]?.blockNumber ?? 0
+    const first = flashblocks[0]?.blockNumber ?? 0
     const { execution, seal } = await openAt(first - 1)
     let sealed = first - 1
-    for (const increment of increments) {
-      const { blockNumber, transactions, outcome } = increment
+    for (const flashblock of flashblocks) {
+      const { blockNumber, transactions, outcome } = flashblock
       while (blockNumber - sealed > depth) await seal(++sealed)
-      expect(await execution.pending.take(increment, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: outcome.gasUsed })
+      expect(await execution.pending.take(flashblock, freshUntilMs)).toEqual({ kind: 'taken', gasUsed: outcome.gasUsed })
       using view = execution.view()
       const { pending } = view.heads
       const shown = pending && view.block(pending.hash)?.block
@@ -84,13 +84,13 @@ it.each([1, 2, 3])(
   },
 )
 
-it('a recorded stream: receipts, root and state of a block with all its increments are those of the sealed one', async () => {
-  const { execution, seal } = await openAt((increments[0]?.blockNumber ?? 0) - 1)
-  for (const [i, increment] of increments.entries()) {
-    const { blockNumber } = increment
+it('a recorded stream: receipts, root and state of a block with all its flashblocks are those of the sealed one', async () => {
+  const { execution, seal } = await openAt((flashblocks[0]?.blockNumber ?? 0) - 1)
+  for (const [i, flashblock] of flashblocks.entries()) {
+    const { blockNumber } = flashblock
     if (blockNumber > last) break
-    await execution.pending.take(increment, freshUntilMs)
-    if (increments[i + 1]?.blockNumber === blockNumber) continue
+    await execution.pending.take(flashblock, freshUntilMs)
+    if (flashblocks[i + 1]?.blockNumber === blockNumber) continue
     using view = execution.view()
     const id = view.heads.pending ?? expect.fail('nothing is pending')
     const { raw, rawReceipts } = recorded.blocks[blockNumber] ?? expect.fail('no block')

@@ -3,20 +3,20 @@ import { expect, it } from 'vitest'
 import { adminRegistry, engineRegistry, socketRegistry } from '#rpc/methods'
 import type { Documented } from '#rpc/openRpc'
 import { readExchanges } from '#test/harness/rpc/exchanges'
-import { misfit } from '#test/harness/rpc/schemaJudge'
+import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { sharedDataDir } from '#test/harness/sharedData'
 
 const methods = new Map<string, Documented>([...socketRegistry, ...engineRegistry, ...adminRegistry])
 
 /** What the schemas of a method find wrong with what was asked and answered. */
-function misfitsOf({ params, result }: Documented, asked: readonly unknown[], answer: unknown): readonly string[] {
+function mismatchesOf({ params, result }: Documented, asked: readonly unknown[], answer: unknown): readonly string[] {
   const wrongParams = params.flatMap(({ name, codec, fallback }, index) => {
     const value = asked[index]
     const isLeftOut = fallback !== undefined && (value === undefined || value === null)
-    const why = isLeftOut ? undefined : misfit(codec.schema ?? {}, value)
+    const why = isLeftOut ? undefined : mismatch(codec.schema ?? {}, value)
     return why === undefined ? [] : [`${name}: ${why}`]
   })
-  const wrongResult = misfit(result.schema ?? {}, answer)
+  const wrongResult = mismatch(result.schema ?? {}, answer)
   return wrongResult === undefined ? wrongParams : [...wrongParams, `result: ${wrongResult}`]
 }
 
@@ -30,7 +30,8 @@ it.each([
     const definition = methods.get(method)
     if (definition === undefined || 'error' in outcome) continue
     judged.add(method)
-    for (const why of misfitsOf(definition, params, outcome.result)) wrong.push(`${method} ${JSON.stringify(params).slice(0, 200)}: ${why}`)
+    for (const why of mismatchesOf(definition, params, outcome.result))
+      wrong.push(`${method} ${JSON.stringify(params).slice(0, 200)}: ${why}`)
   }
   expect(wrong).toEqual([])
   expect(judged.size).toBe(count)

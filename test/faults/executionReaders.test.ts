@@ -13,7 +13,7 @@ import { createMemoryKv } from '#store/memoryKv'
 import { hashTransaction } from '#types/transaction'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
 import { testAddress } from '../harness/evm/sessions.ts'
-import { incrementsOf } from '../harness/flashblocks/flashblocks.ts'
+import { flashblocksOf } from '../harness/flashblocks/flashblocks.ts'
 import { checkWhole, noteSeen, startReaderThread } from '../harness/process/readerThread.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-readers-'))
@@ -73,7 +73,7 @@ it('faults/executionReaders: the pool is the worker’s own, whoever adds to it;
   expect(() => reader.view()).toThrow(expect.objectContaining(stopped))
 })
 
-it('faults/executionReaders: what is pending is the same for all, also for one who comes late, as soon as an increment is taken', async () => {
+it('faults/executionReaders: what is pending is the same for all, also for one who comes late, as soon as a flashblock is taken', async () => {
   const maker = createExecution({
     ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog },
   })
@@ -89,9 +89,9 @@ it('faults/executionReaders: what is pending is the same for all, also for one w
     const receipts = view.receipts(id.hash)?.map(({ receipt }) => receipt)
     return [id, view.block(id.hash)?.block.transactions.length, receipts, view.state(id)?.prove(transferTarget, [])]
   }
-  const increments = incrementsOf(maker, payload, [1, 2, 3])
-  for (const [i, increment] of increments.entries()) {
-    expect(await worker.pending.take(increment, systemClock.nowMs() + 60_000)).toMatchObject({ kind: 'taken' })
+  const flashblocks = flashblocksOf(maker, payload, [1, 2, 3])
+  for (const [i, flashblock] of flashblocks.entries()) {
+    expect(await worker.pending.take(flashblock, systemClock.nowMs() + 60_000)).toMatchObject({ kind: 'taken' })
     await using late = await openExecutionReader(worker.reader(), { clock: systemClock })
     expect(seen(worker)).toMatchObject([{ number: 1 }, i + 1, { length: i + 1 }, expect.anything()])
     expect([seen(early), seen(late)]).toEqual([seen(worker), seen(worker)])

@@ -14,9 +14,9 @@ import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/ch
 import { createManualClock } from '#test/harness/clock'
 import { followConfig } from '#test/harness/consensus/follow'
 import { testAddress } from '#test/harness/evm/sessions'
-import { incrementsOf } from '#test/harness/flashblocks/flashblocks'
+import { flashblocksOf } from '#test/harness/flashblocks/flashblocks'
 import { messageOf } from '#test/harness/flashblocks/messages'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
@@ -39,7 +39,7 @@ async function makeBlocks() {
     if (built.kind === 'invalid') throw new Error(built.reason)
     payloads.push(built.payload)
   }
-  return payloads.map((payload) => ({ payload, slices: incrementsOf(maker, payload, [1, 2]) }))
+  return payloads.map((payload) => ({ payload, flashblocks: flashblocksOf(maker, payload, [1, 2]) }))
 }
 
 const [one, two, three] = (await makeBlocks()) as [Told, Told, Told]
@@ -51,12 +51,15 @@ afterAll(() => void server.close())
 
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 1 })
 
-const changed = (slice: Increment | undefined, changes: Partial<Increment>): Increment => ({ ...(slice as Increment), ...changes })
-const [begin, next] = one.slices as [Increment, Increment]
-const base = begin.base as NonNullable<Increment['base']>
+const changed = (flashblock: Flashblock | undefined, changes: Partial<Flashblock>): Flashblock => ({
+  ...(flashblock as Flashblock),
+  ...changes,
+})
+const [begin, next] = one.flashblocks as [Flashblock, Flashblock]
+const base = begin.base as NonNullable<Flashblock['base']>
 const other = '0x00000000000000ff'
 
-it.each<[string, readonly Increment[]]>([
+it.each<[string, readonly Flashblock[]]>([
   ['bytes that are no transaction', [begin, changed(next, { transactions: [Uint8Array.of(1, 2, 3)] })]],
   ['a transaction of another nonce', [begin, changed(next, { transactions: [signedBy('alice', { nonce: 9n })] })]],
   ['a transaction that nobody can pay', [begin, changed(next, { transactions: [signedBy('nobody', {})] })]],
@@ -66,8 +69,8 @@ it.each<[string, readonly Increment[]]>([
   ['a base of another base fee', [changed(begin, { base: { ...base, baseFee: 7n } })]],
   ['a base of another time', [changed(begin, { base: { ...base, timestamp: 7 } })]],
   ['no deposit at the beginning', [changed(begin, { transactions: [signedBy('alice', {})] })]],
-  ['a block of another chain', [changed(two.slices[0], { payloadId: other, blockNumber: 1 })]],
-  ['the next block on one that is another', [begin, ...two.slices]],
+  ['a block of another chain', [changed(two.flashblocks[0], { payloadId: other, blockNumber: 1 })]],
+  ['the next block on one that is another', [begin, ...two.flashblocks]],
 ])('flashblocks: %s is shown to nobody, and the next good block is', async (_what, wrong) => {
   const clock = createManualClock()
   let part = noFlashblocks
@@ -86,10 +89,10 @@ it.each<[string, readonly Increment[]]>([
     const { values = [] } = (await registry.getSingleMetric('basalt_flashblocks_frames_total')?.get()) ?? {}
     return values.reduce((sum, { value }) => sum + value, 0)
   }
-  const send = async (slices: readonly Increment[]): Promise<void> => {
+  const send = async (flashblocks: readonly Flashblock[]): Promise<void> => {
     const before = await frames()
-    for (const client of server.clients) for (const slice of slices) client.send(messageOf(slice))
-    await vi.waitFor(async () => expect(await frames()).toBe(before + slices.length), { timeout: 5_000, interval: 1 })
+    for (const client of server.clients) for (const flashblock of flashblocks) client.send(messageOf(flashblock))
+    await vi.waitFor(async () => expect(await frames()).toBe(before + flashblocks.length), { timeout: 5_000, interval: 1 })
     await new Promise((resolve) => setImmediate(resolve))
   }
   /** How much is shown: transfers of one wei each. */
@@ -104,13 +107,13 @@ it.each<[string, readonly Increment[]]>([
   await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, one.payload) })
   await send(toldAnew(two))
   await until(() => expect(balance()).toBe(4n))
-  await send(three.slices)
+  await send(three.flashblocks)
   await until(() => expect(balance()).toBe(6n))
   for (const client of server.clients) client.terminate()
   await until(() => expect(server.clients.size).toBe(0))
 })
 
 /** Of a builder that began anew: the block was spoilt by another message. */
-function toldAnew({ slices }: Told): readonly Increment[] {
-  return slices.map((slice) => ({ ...slice, payloadId: '0x00000000000000aa' }))
+function toldAnew({ flashblocks }: Told): readonly Flashblock[] {
+  return flashblocks.map((flashblock) => ({ ...flashblock, payloadId: '0x00000000000000aa' }))
 }

@@ -12,13 +12,13 @@ import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import { startNode } from '#node/node'
 import { createMemoryKv } from '#store/memoryKv'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '../harness/chain/blocks.ts'
 import { followConfig } from '../harness/consensus/follow.ts'
 import { endlessDeposit, endlessGas, incrementWith, withTransaction } from '../harness/endlessBlocks.ts'
 import { engineClient, jwtSecret } from '../harness/engine/server.ts'
-import { incrementsOf } from '../harness/flashblocks/flashblocks.ts'
+import { flashblocksOf } from '../harness/flashblocks/flashblocks.ts'
 import { anyPort, nodeOptions } from '../harness/process/nodeOptions.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'basalt-hostile-'))
@@ -36,19 +36,19 @@ const start = (dir: string, limits: Pick<ExecutionWorkerOptions, 'maxPayloadMs' 
   startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { dir, config, minFreeBytes: 0, ...limits })
 
 /** A block on the genesis block, with a transfer, and what would be told of it. */
-async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Increment[] }> {
+async function honest(): Promise<{ readonly payload: Payload; readonly told: readonly Flashblock[] }> {
   const deps = { evm: createWasmEvm(), config, genesis: () => genesis, clock: systemClock, log: silentLog }
   await using execution = createExecution({ ...deps, kv: createMemoryKv() })
   const built = await execution.build(config.genesis.l2, { ...attributesAt(schedule, 1, [signedBy('alice', {})]), gasLimit: endlessGas })
   if (built.kind === 'invalid') throw new Error(built.reason)
-  return { payload: built.payload, told: incrementsOf(execution, built.payload, [1]) }
+  return { payload: built.payload, told: flashblocksOf(execution, built.payload, [1]) }
 }
 
 const { payload, told } = await honest()
 const hostilePayload = withTransaction(schedule, payload, endless)
 const fresh = (): number => systemClock.nowMs() + 60_000
 
-it('faults/hostileBlocks: calls of the engine come before an endless increment, and the chain goes on', async () => {
+it('faults/hostileBlocks: calls of the engine come before an endless flashblock, and the chain goes on', async () => {
   await using worker = await start(newDir(), { maxPayloadMs: 30_000, maxPendingMs: 30_000 })
   const hostile = worker.pending.take(incrementWith(told[0], endless), fresh())
   await expect.poll(() => worker.running()).toMatchObject({ number: 1 })

@@ -1,9 +1,9 @@
 import type { ForkSchedule } from '#chainspec/forks'
 import { headerOfPayload } from '#engine/payloadHeader'
 import { encodeDeposit } from '#types/deposit'
+import type { Flashblock } from '#types/flashblock'
 import { hashHeader } from '#types/header'
 import { zeroHash } from '#types/ids'
-import type { Increment } from '#types/increment'
 import type { Payload } from '#types/payload'
 import { testAddress } from './evm/sessions.ts'
 
@@ -28,8 +28,8 @@ export function withTransaction(schedule: ForkSchedule, payload: Payload, raw: U
   return { ...changed, blockHash: hashHeader(headerOfPayload(schedule, changed)) }
 }
 
-/** The increment with a transaction more. */
-export const incrementWith = (increment: Increment | undefined, raw: Uint8Array): Increment => {
-  if (increment === undefined) throw new RangeError('no increment')
-  return { ...increment, transactions: [...increment.transactions, raw] }
+/** The flashblock with a transaction more. */
+export const incrementWith = (flashblock: Flashblock | undefined, raw: Uint8Array): Flashblock => {
+  if (flashblock === undefined) throw new RangeError('no flashblock')
+  return { ...flashblock, transactions: [...flashblock.transactions, raw] }
 }

@@ -1,4 +1,4 @@
-import { type OpenBlock, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedTransaction } from '#block/execution/executedBlock'
 import { unionOfBlooms } from '#block/execution/receipts'
 import { recoverSender } from '#block/execution/senders'
@@ -76,10 +76,10 @@ function parentOf({ fork, block }: WireCase, view: ParentBlock['state']['view'])
   return { header, hash: parseHash(block.parentHash), state: { view, nodes: noNodes } }
 }
 
-function open(given: WireCase, view: ParentBlock['state']['view']): OpenBlock {
+function open(given: WireCase, view: ParentBlock['state']['view']): BlockExecutor {
   const { fork, block } = given
   const isEcotone = scheduleTo(fork).ecotone !== undefined
-  const opened = openBlock({ evm, config: configOf(fork), senders: { of: recoverSender } }, parentOf(given, view), {
+  const opened = createBlockExecutor({ evm, config: configOf(fork), senders: { of: recoverSender } }, parentOf(given, view), {
     timestamp: Number(block.timestamp),
     beneficiary: parseAddress(block.beneficiary),
     prevRandao: parseHash(block.prevRandao),
@@ -97,7 +97,7 @@ function endOf({ receipt, gasUsed }: ExecutedTransaction): WireTransactionEnd {
   return { succeeded: receipt.succeeded, gasUsed: toQuantity(gasUsed), logs, receipt: toHex(encodeReceipt(receipt)) }
 }
 
-function takeAll(block: OpenBlock, transactions: WireCase['transactions']): WireTransactionEnd[] {
+function takeAll(block: BlockExecutor, transactions: WireCase['transactions']): WireTransactionEnd[] {
   return transactions.map((raw) => {
     const refused = block.take(fromHex(raw))
     const executed = block.run.executed.at(-1)

@@ -1,7 +1,7 @@
 import { emptyBytes } from '#lib/bytes'
 import { CurrentState } from '#state/currentState'
 import type { PayloadAttributes } from '#types/payload'
-import { type BlockDeps, type BlockResult, type OpenBlock, openBlock, type ParentBlock } from '../execution/executeBlock.ts'
+import { type BlockDeps, type BlockExecutor, type BlockResult, createBlockExecutor, type ParentBlock } from '../execution/executeBlock.ts'
 import type { ExecutedBlock, InvalidBlock } from '../execution/executedBlock.ts'
 import { executionFault } from '../faults.ts'
 import { attributesRefusal, inputOfAttributes } from '../validation/blockRules.ts'
@@ -22,7 +22,7 @@ export type Taken = 'dry' | 'full' | 'over'
  * same parent. Nothing is stored.
  */
 export class BlockBuild implements Disposable {
-  readonly #block: OpenBlock
+  readonly #block: BlockExecutor
   readonly #below: CurrentState
   /** gas */
   readonly #leastFootprint: bigint
@@ -30,7 +30,7 @@ export class BlockBuild implements Disposable {
   #dataBytes = 0
 
   /** @param block with the transactions of the attributes; the state below is open */
-  constructor(block: OpenBlock, below: CurrentState) {
+  constructor(block: BlockExecutor, below: CurrentState) {
     this.#block = block
     this.#below = below
     this.#leastFootprint = block.run.footprintOf(emptyBytes)
@@ -59,7 +59,7 @@ export class BlockBuild implements Disposable {
   }
 
   /** Lets somebody look at it as it is now. @param on the parent */
-  look(on: ParentBlock, look: (block: OpenBlock) => void): void {
+  look(on: ParentBlock, look: (block: BlockExecutor) => void): void {
     this.#below.during(on.state, () => look(this.#block))
   }
 
@@ -117,14 +117,14 @@ export function beginBuild(
   if (reason !== undefined) throw executionFault('INVALID_ATTRIBUTES', { timestamp, reason })
   const below = new CurrentState()
   return below.during(on.state, () => {
-    const opened = openBlock(deps, { ...on, state: below }, inputOfAttributes(deps.config, attributes))
+    const opened = createBlockExecutor(deps, { ...on, state: below }, inputOfAttributes(deps.config, attributes))
     if (opened.kind === 'invalid') return opened
     return takenAll(opened.block) ?? { kind: 'begun', build: new BlockBuild(opened.block, below) }
   })
 }
 
 /** Takes all transactions of the input. A block that cannot have them, or in which a fault comes up, is given up. */
-function takenAll(block: OpenBlock): InvalidBlock | undefined {
+function takenAll(block: BlockExecutor): InvalidBlock | undefined {
   using abandoned = new DisposableStack()
   abandoned.use(block)
   const refusal = block.takeAll()

@@ -6,8 +6,8 @@ import { createMemoryKv } from '#store/memoryKv'
 import { attributesAt, scheduleTo, signedBy, smallChain } from '#test/harness/chain/blocks'
 import { createListedPool } from '#test/harness/chain/buildPool'
 import { createManualClock, settle } from '#test/harness/clock'
+import type { BuiltFlashblock } from '#types/flashblock'
 import { zeroHash } from '#types/ids'
-import type { BuiltIncrement } from '#types/increment'
 
 const schedule = scheduleTo('jovian')
 const { genesis, config } = smallChain(schedule)
@@ -18,11 +18,11 @@ const everyMs = 200
 function start() {
   const pool = createListedPool()
   const clock = createManualClock()
-  const told: BuiltIncrement[] = []
-  const onIncrement = (increment: BuiltIncrement) => void told.push(increment)
+  const told: BuiltFlashblock[] = []
+  const onFlashblock = (flashblock: BuiltFlashblock) => void told.push(flashblock)
   const execution = createExecution({
     ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool },
-    increments: { everyMs, onIncrement },
+    flashblocks: { everyMs, onFlashblock },
   })
   const seal = new AbortController()
   const build = (forced: readonly Uint8Array[] = []) =>

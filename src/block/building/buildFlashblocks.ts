@@ -7,10 +7,10 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStorageRoot } from '#state/stateRoot'
 import type { WorldState } from '#state/worldState'
+import type { BuiltFlashblock, FlashblockBase, FlashblockOutcome } from '#types/flashblock'
 import { hashHeader } from '#types/header'
 import { type Address, emptyRoot, type Hash, zeroHash } from '#types/ids'
-import type { BuiltIncrement, IncrementBase, IncrementOutcome } from '#types/increment'
-import type { OpenBlock, ParentBlock } from '../execution/executeBlock.ts'
+import type { BlockExecutor, ParentBlock } from '../execution/executeBlock.ts'
 import type { BlockInput } from '../execution/executedBlock.ts'
 import { type PendingBlock, pendingBlockOf } from '../execution/pendingBlock.ts'
 import { receiptsRoot, unionOfBlooms } from '../execution/receipts.ts'
@@ -26,21 +26,21 @@ function payloadIdOf(parent: Hash, { timestamp, transactions }: BlockInput, atMs
 }
 
 /** Who wants to know of a block while it is built. */
-export type IncrementListener = {
-  /** An increment comes so often, empty or not, the first two at once. */
+export type FlashblockListener = {
+  /** A flashblock comes so often, empty or not, the first two at once. */
   readonly everyMs: number
-  /** @param pending the block as the increment leaves it */
-  onIncrement(increment: BuiltIncrement, pending: PendingBlock): void
+  /** @param pending the block as the flashblock leaves it */
+  onFlashblock(flashblock: BuiltFlashblock, pending: PendingBlock): void
 }
 
 export type BuildWatch = {
   readonly everyMs: number
   /** @param on the parent, its state open @param isLast the block is sealed next */
-  look(on: ParentBlock, block: OpenBlock, isLast: boolean): void
+  look(on: ParentBlock, block: BlockExecutor, isLast: boolean): void
 }
 
 /** Tells one build, slice after slice: each of its transactions once, in order, all of them before it is sealed. */
-export function tellIncrements(config: ExecutionConfig, clock: Clock, { everyMs, onIncrement }: IncrementListener): BuildWatch {
+export function publishFlashblocks(config: ExecutionConfig, clock: Clock, { everyMs, onFlashblock }: FlashblockListener): BuildWatch {
   const startMs = clock.nowMs()
   let index = 0
   let told = 0
@@ -54,7 +54,7 @@ export function tellIncrements(config: ExecutionConfig, clock: Clock, { everyMs,
       const changed = session.changed()
       const outcome = outcomeOf(config, on.state, block, changed)
       const pending = pendingBlockOf(block, { payloadId, index }, outcome)
-      const increment: BuiltIncrement = {
+      const flashblock: BuiltFlashblock = {
         ...{ payloadId, blockNumber: env.number, index },
         ...(index === 0 && { base: baseOf(on, block) }),
         ...{ transactions: transactions.slice(told), outcome, blockHash: hashHeader(pending.header) },
@@ -63,12 +63,12 @@ export function tellIncrements(config: ExecutionConfig, clock: Clock, { everyMs,
       }
       index++
       told = transactions.length
-      onIncrement(increment, pending)
+      onFlashblock(flashblock, pending)
     },
   }
 }
 
-const baseOf = ({ hash }: ParentBlock, { input, env }: OpenBlock): IncrementBase => ({
+const baseOf = ({ hash }: ParentBlock, { input, env }: BlockExecutor): FlashblockBase => ({
   parentHash: hash,
   parentBeaconBlockRoot: input.parentBeaconBlockRoot ?? zeroHash,
   feeRecipient: input.beneficiary,
@@ -82,9 +82,9 @@ const baseOf = ({ hash }: ParentBlock, { input, env }: OpenBlock): IncrementBase
 function outcomeOf(
   { schedule }: ExecutionConfig,
   below: WorldState,
-  { run, session, env }: OpenBlock,
+  { run, session, env }: BlockExecutor,
   changed: readonly Address[],
-): IncrementOutcome {
+): FlashblockOutcome {
   const receipts = run.executed.map(({ receipt }) => receipt)
   return {
     stateRoot: zeroHash,

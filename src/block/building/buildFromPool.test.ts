@@ -82,8 +82,8 @@ function start(stepMs = 0, { genesis, config } = chain) {
   const clock: Clock = { ...manual, elapsedMs: () => (elapsedMs += stepMs) }
   const execution = createExecution({ kv, evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool })
   const head = () => execution.published.heads.unsafe
-  const build = (attributes: PayloadAttributes, seal?: AbortSignal, onSound?: () => void) =>
-    payloadOf(execution.build(head(), attributes, seal, onSound))
+  const build = (attributes: PayloadAttributes, seal?: AbortSignal, onForcedExecuted?: () => void) =>
+    payloadOf(execution.build(head(), attributes, seal, onForcedExecuted))
   return { pool, kv, execution, build, head }
 }
 

@@ -4,7 +4,7 @@ import type { PayloadAttributes } from '#types/payload'
 import type { BlockDeps, ParentBlock } from '../execution/executeBlock.ts'
 import type { InvalidBlock } from '../execution/executedBlock.ts'
 import { type BlockBuild, beginBuild } from './buildBlock.ts'
-import { type IncrementListener, tellIncrements } from './buildFlashblocks.ts'
+import { type FlashblockListener, publishFlashblocks } from './buildFlashblocks.ts'
 import type { BuildPool } from './buildPool.ts'
 import type { BlockLimits } from './poolPort.ts'
 
@@ -18,13 +18,13 @@ export type PoolBuildDeps = {
   /** As they are now. */
   readonly limits: () => BlockLimits
   /** Told of the block slice by slice: the forced transactions, the first of the pool, then as often as it wants, and what is left before the seal. */
-  readonly increments: IncrementListener | undefined
+  readonly flashblocks: FlashblockListener | undefined
   /** Runs with the parent's state open; nothing of it may be kept. */
   readonly during: <T>(run: (on: ParentBlock) => T) => T
 }
 
 /** When a build ends, and who is told that the transactions of the attributes are executed. */
-export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onSound: (() => void) | undefined }
+export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onForcedExecuted: (() => void) | undefined }
 
 /**
  * Builds a block of the attributes' own transactions and then of the pool's, the best first, in slices: until nothing fits or the seal is aborted;
@@ -35,15 +35,15 @@ export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onS
 export async function buildFromPool(
   deps: PoolBuildDeps,
   attributes: PayloadAttributes,
-  { seal, onSound }: BuildTiming,
+  { seal, onForcedExecuted }: BuildTiming,
 ): Promise<{ readonly kind: 'begun'; readonly build: BlockBuild } | InvalidBlock> {
-  const { pool, clock, increments, limits, during } = deps
+  const { pool, clock, flashblocks, limits, during } = deps
   const begun = during((on) => beginBuild(deps.block, on, attributes))
   if (begun.kind === 'invalid') return begun
   using abandoned = new DisposableStack()
   const build = abandoned.use(begun.build)
-  onSound?.()
-  const watch = increments && tellIncrements(deps.block.config, clock, increments)
+  onForcedExecuted?.()
+  const watch = flashblocks && publishFlashblocks(deps.block.config, clock, flashblocks)
   const look = (isLast: boolean): void => during((on) => build.look(on, (block) => watch?.look(on, block, isLast)))
   using wait = waitForMore(pool, clock, seal)
   const cursor = pool.best(build.baseFee)

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { IncrementRhythm } from './flashblockInterval.ts'
+import { FlashblockInterval } from './flashblockInterval.ts'
 
-const rhythmOf = (...moments: number[]): IncrementRhythm => {
-  const rhythm = new IncrementRhythm()
+const intervalOf = (...moments: number[]): FlashblockInterval => {
+  const rhythm = new FlashblockInterval()
   for (const ms of moments) rhythm.came(ms)
   return rhythm
 }
@@ -19,5 +19,5 @@ it.each<[string, readonly number[], number, number]>([
   ['there was a pause', [100, 300, 5_000], 5_190, 0],
   ['they come too fast for anything between', [100, 150, 200], 240, 0],
 ])('block/building/flashblockInterval: how long to wait when %s', (_what, moments, nowMs, waitMs) => {
-  expect(rhythmOf(...moments).waitMs(nowMs)).toBe(waitMs)
+  expect(intervalOf(...moments).waitMs(nowMs)).toBe(waitMs)
 })

@@ -4,7 +4,7 @@ import { type EvmRules, hasOldFork } from '#chainspec/evmRules'
 import { type Fork, isActive } from '#chainspec/forks'
 import { evmRulesAt } from '#chainspec/opRules'
 import { constantFields } from '#engine/payloadHeader'
-import type { BlockEnv, Evm, EvmSession, Pace } from '#evm/ports'
+import type { BlockEnv, Evm, EvmSession, InterruptCheck } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { computeStateRoot } from '#state/stateRoot'
@@ -31,7 +31,7 @@ export type BlockDeps = {
   readonly config: ExecutionConfig
   readonly senders: Senders
   /** Called before each piece of work; what it throws ends the execution of the block. Absent: a block may take any time. */
-  readonly pace?: Pace
+  readonly pace?: InterruptCheck
 }
 
 /** The block to build on and the state after it. */
@@ -42,7 +42,7 @@ export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedB
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
 /** A block that takes transactions until it is sealed; then, or when it is given up, it is disposed of. */
-export class OpenBlock implements Disposable {
+export class BlockExecutor implements Disposable {
   readonly run: TransactionRun
   readonly env: BlockEnv
   readonly rules: EvmRules
@@ -185,17 +185,17 @@ function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash
   return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
 }
 
-type Opened = { readonly kind: 'open'; readonly block: OpenBlock } | InvalidBlock
+type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | InvalidBlock
 
 /** A block before its system calls, and what makes them. */
-type Begun = { readonly kind: 'begun'; readonly block: OpenBlock; readonly callSystem: () => void } | InvalidBlock
+type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly callSystem: () => void } | InvalidBlock
 
 /**
  * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
  * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
  * @see specs protocol/exec-engine.md
  */
-export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+export function createBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
   const begun = beginBlock(deps, parent, input)
   if (begun.kind === 'invalid') return begun
   const { block } = begun
@@ -208,8 +208,8 @@ export function openBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInpu
   return { kind: 'open', block }
 }
 
-/** As `openBlock`, where the parent's state is not its own but the one in which the block's system calls are made. */
-export function reopenBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
+/** As `createBlockExecutor`, where the parent's state is not its own but the one in which the block's system calls are made. */
+export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
   const begun = beginBlock(deps, parent, input)
   return begun.kind === 'invalid' ? begun : { kind: 'open', block: begun.block }
 }
@@ -235,7 +235,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
     blobBaseFee: 1n,
   }
   const session = deps.evm.open(parent.state.view, env, rules, pace)
-  const block = new OpenBlock({ session, env, rules, config, senders, ...(pace && { pace }) }, parent, input)
+  const block = new BlockExecutor({ session, env, rules, config, senders, ...(pace && { pace }) }, parent, input)
   const at = { hash: parent.hash, timestamp: parent.header.timestamp }
   return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
 }
@@ -254,7 +254,7 @@ function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, paren
   const postState = (): Uint8Array => fromHex(computeStateRoot(state.nodes, parent.header.stateRoot, state.view, session.diff()).root)
   const hasStatus = hasOldFork(rules, 'byzantium')
   const signers = hasOldFork(rules, 'homestead') ? senders : { of: recoverFrontierSender }
-  const block = new OpenBlock({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
+  const block = new BlockExecutor({ session, env, rules, config, senders: signers, ...(!hasStatus && { postState }) }, parent, input)
   return { kind: 'begun', block, callSystem: () => beginEthereumBlock(session, schedule, whole) }
 }
 
@@ -264,7 +264,7 @@ function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, paren
  * @see specs protocol/exec-engine.md
  */
 export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {
-  const opened = openBlock(deps, parent, input)
+  const opened = createBlockExecutor(deps, parent, input)
   if (opened.kind === 'invalid') return opened
   using block = opened.block
   return block.takeAll() ?? block.finish() ?? { kind: 'executed', block: block.seal() }

@@ -1,5 +1,5 @@
 import { engineFault } from '#engine/faults'
-import type { Pace } from '#evm/ports'
+import type { InterruptCheck } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import { executionFault } from '../faults.ts'
 import type { ExecutionWatch } from './executionWatch.ts'
@@ -46,7 +46,7 @@ export class ExecutionGuard {
   }
 
   /** For all blocks that `run` executes. @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
-  readonly pace: Pace = (pieceGas) => {
+  readonly pace: InterruptCheck = (pieceGas) => {
     if (this.#run) this.#check(this.#run, pieceGas)
   }
 

@@ -3,16 +3,16 @@ import { bytesFromBigint, concatBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { orderedRoot } from '#trie/orderedRoot'
+import type { FlashblockOutcome } from '#types/flashblock'
 import type { Header } from '#types/header'
 import { emptyRequestsHash, type Hash, hashFromBytes } from '#types/ids'
-import type { IncrementOutcome } from '#types/increment'
 import type { StateDiff } from '#types/stateDiff'
-import type { OpenBlock } from './executeBlock.ts'
+import type { BlockExecutor } from './executeBlock.ts'
 import type { ExecutedTransaction } from './executedBlock.ts'
 import { unionOfBlooms } from './receipts.ts'
 
-/** Which build a block comes from, and the last of its increments that is in it. */
-export type PendingPlace = {
+/** Which build a block comes from, and the last of its flashblocks that is in it. */
+export type PendingLocation = {
   /** 8 bytes as hex */
   readonly payloadId: string
   /** from 0 */
@@ -23,10 +23,10 @@ export type PendingPlace = {
 export type PendingHeader = Omit<Header, 'transactionsRoot'>
 
 /**
- * A block that is not sealed, as an increment left it: frozen, and another one after the next increment. Its state root is what the increment says,
+ * A block that is not sealed, as a flashblock left it: frozen, and another one after the next flashblock. Its state root is what the flashblock says,
  * which builders leave zero; gas, bloom and DA footprint are those of our execution.
  */
-export type PendingBlock = PendingPlace & {
+export type PendingBlock = PendingLocation & {
   /** stands for the hash that it does not have yet; known to views alone */
   readonly id: Hash
   readonly header: Header
@@ -47,8 +47,8 @@ export type PendingBlocks = {
   readonly freshUntilMs: number
 }
 
-/** An id that no block hash is, new for each increment. */
-export function pendingId(parentHash: Hash, number: number, { payloadId, index }: PendingPlace): Hash {
+/** An id that no block hash is, new for each flashblock. */
+export function pendingId(parentHash: Hash, number: number, { payloadId, index }: PendingLocation): Hash {
   const place = [bytesFromBigint(BigInt(number), 8), fromHex(payloadId), bytesFromBigint(BigInt(index), 4)]
   return hashFromBytes(keccak256(concatBytes(fromHex(parentHash), ...place)))
 }
@@ -65,8 +65,8 @@ export function lazyHeader(fields: PendingHeader, transactions: () => readonly U
   }
 }
 
-/** A block as its increments so far have left it. */
-export function pendingBlockOf(block: OpenBlock, place: PendingPlace, outcome: IncrementOutcome): PendingBlock {
+/** A block as its flashblocks so far have left it. */
+export function pendingBlockOf(block: BlockExecutor, place: PendingLocation, outcome: FlashblockOutcome): PendingBlock {
   const { env, input, parentHash } = block
   const { executed, gasUsed, footprint } = block.run
   const { timestamp, parentBeaconBlockRoot } = input

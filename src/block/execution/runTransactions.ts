@@ -1,6 +1,6 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import { isActive } from '#chainspec/forks'
-import type { BlockEnv, EvmSession, Pace } from '#evm/ports'
+import type { BlockEnv, EvmSession, InterruptCheck } from '#evm/ports'
 import { RlpError } from '#lib/rlp'
 import type { Deposit } from '#types/deposit'
 import type { Address, Hash } from '#types/ids'
@@ -22,7 +22,7 @@ export type BlockRun = {
   readonly config: ExecutionConfig
   readonly senders: Senders
   /** Called before each transaction; the session calls it while messages run. */
-  readonly pace?: Pace
+  readonly pace?: InterruptCheck
   /** on Ethereum's own chain before Byzantium: the state root now, which receipts show */
   readonly postState?: () => Uint8Array
 }

@@ -7,11 +7,11 @@ import { recoverSender } from './senders.ts'
 const [free, begun, known] = [0, 1, 2]
 const addressBytes = 20
 
-/** Who helps recovers so many senders of an increment at most: some five milliseconds. */
+/** Who helps recovers so many senders of a flashblock at most: some five milliseconds. */
 const maxHelped = 64
 
 /**
- * The senders of an increment's transactions, recovered by two threads at the same time: by the one that executes from the front, as it comes to
+ * The senders of a flashblock's transactions, recovered by two threads at the same time: by the one that executes from the front, as it comes to
  * them, by the other from the back, until they meet. Neither waits for the other.
  */
 export class SharedSenders {

@@ -21,7 +21,7 @@ export type HeadRecord = {
   readonly recent?: readonly PendingBlocks['blocks'][]
 }
 
-/** Increments that are not shown any more and are answered for: of a second, as most streams go. */
+/** Flashblocks that are not shown any more and are answered for: of a second, as most streams go. */
 const maxRecent = 5
 
 /** What was pending lately, with what is pending now. */

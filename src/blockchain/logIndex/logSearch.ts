@@ -14,11 +14,11 @@ import {
 } from './logIndexRows.ts'
 
 /** Transactions whose logs may match, ascending; others of these blocks cannot. */
-export type LogPlaces = readonly { readonly number: number; readonly transactions: readonly number[] }[]
+export type LogLocations = readonly { readonly number: number; readonly transactions: readonly number[] }[]
 
 export type LogSearch =
   /** all that may match in the blocks before `next` */
-  | { readonly kind: 'found'; readonly places: LogPlaces; readonly next: number }
+  | { readonly kind: 'found'; readonly places: LogLocations; readonly next: number }
   /** the blocks before `next` have to be looked through one by one */
   | { readonly kind: 'unindexed'; readonly next: number }
 
@@ -52,7 +52,7 @@ class Search {
     })
   }
 
-  get places(): LogPlaces {
+  get places(): LogLocations {
     return this.#found
   }
 

@@ -213,7 +213,7 @@ class SnapshotView implements ChainView {
       const index = placesIn(overlay).get(hash)
       if (index !== undefined) return { block: idOf(overlay), index }
     }
-    const place = store.readPlace(this.#reader, hash)
+    const place = store.readLocation(this.#reader, hash)
     if (place === undefined || place.number > this.#base.number) return this.#unsealed?.place(hash)
     const blockHash = store.readCanonicalHash(this.#reader, place.number)
     return blockHash && { block: { number: place.number, hash: blockHash }, index: place.index }

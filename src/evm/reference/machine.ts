@@ -1,5 +1,5 @@
 import type { EvmFork, EvmRules } from '#chainspec/evmRules'
-import type { Pace } from '../ports.ts'
+import type { InterruptCheck } from '../ports.ts'
 import type { Precompile } from '../precompiles/precompile.ts'
 import { precompileAt } from '../precompiles/precompileAt.ts'
 import type { Code, CodeCache } from './code.ts'
@@ -60,7 +60,7 @@ export type Machine = {
   transaction: TransactionWords
   /** Refund counter of EIP-3529. */
   refund: number
-  pace: Pace | undefined
+  pace: InterruptCheck | undefined
   /** Instructions until the next call of `pace`. */
   untilPace: number
   /** Running and waiting frames, the innermost last. */

@@ -3,7 +3,7 @@ import { evmForks } from '#chainspec/evmRules'
 import { emptyBytes } from '#lib/bytes'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
-import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
+import type { Account, BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
 import { beginCall, delegateOf } from './calls.ts'
 import type { CodeCache } from './code.ts'
 import { beginCreate } from './create.ts'
@@ -132,11 +132,11 @@ export class ReferenceSession implements EvmSession {
   readonly #journal: Journal
   /** Cache of accounts, because the same few are read repeatedly. */
   readonly #accounts = new Map<Address, AccountState>()
-  /** Pace of messages that are run without a pace. */
-  readonly #usualPace: Pace | undefined
-  #running: { readonly message: Message; readonly pace: Pace | undefined; readonly checkpoint: number } | undefined
+  /** InterruptCheck of messages that are run without a pace. */
+  readonly #usualPace: InterruptCheck | undefined
+  #running: { readonly message: Message; readonly pace: InterruptCheck | undefined; readonly checkpoint: number } | undefined
 
-  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer, pace?: Pace) {
+  constructor(view: StateView, block: BlockEnv, rules: EvmRules, codes: CodeCache, logOfTransfer?: LogOfTransfer, pace?: InterruptCheck) {
     this.#usualPace = pace
     this.#machine = createMachine(view, block, rules, codes, logOfTransfer)
     this.#journal = this.#machine.journal
@@ -197,7 +197,7 @@ export class ReferenceSession implements EvmSession {
     this.#machine.refund = 0
   }
 
-  run(message: Message, pace: Pace | undefined = this.#usualPace): Outcome {
+  run(message: Message, pace: InterruptCheck | undefined = this.#usualPace): Outcome {
     this.#running = { message, pace, checkpoint: this.#journal.checkpoint() }
     return this.#begin(message, pace)
   }
@@ -212,7 +212,7 @@ export class ReferenceSession implements EvmSession {
     return this.#begin(message, pace)
   }
 
-  #begin(message: Message, pace: Pace | undefined): Outcome {
+  #begin(message: Message, pace: InterruptCheck | undefined): Outcome {
     const machine = this.#machine
     machine.frames.length = 0
     machine.refund = 0

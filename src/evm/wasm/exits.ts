@@ -21,7 +21,7 @@ import {
   returnEnd,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { Pace } from '../ports.ts'
+import type { InterruptCheck } from '../ports.ts'
 import type { RulesTable } from './rulesTable.ts'
 import type { World } from './world.ts'
 
@@ -37,7 +37,7 @@ function serveCode(world: World): void {
 /** Gas cost that no frame can pay. */
 const moreGasThanAny = 2n ** 64n - 1n
 
-function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined): void {
+function servePrecompile(world: World, table: RulesTable, pace: InterruptCheck | undefined): void {
   const { exports, memory } = world.instance
   const precompile = table.precompiles.get(memory.number(ctxExitId))
   if (!precompile) throw new RangeError(`no precompile at ${memory.number(ctxExitId)}`)
@@ -63,7 +63,7 @@ function servePrecompile(world: World, table: RulesTable, pace: Pace | undefined
  * Serves an exit: provides the data or action that the interpreter requested.
  * @throws exceptions of the view and of `pace`; the exit can then be served again
  */
-export function serve(exit: number, world: World, table: RulesTable, pace: Pace | undefined): void {
+export function serve(exit: number, world: World, table: RulesTable, pace: InterruptCheck | undefined): void {
   const { exports, memory } = world.instance
   switch (exit) {
     case exitAccount:

@@ -34,7 +34,7 @@ import {
   staticBase,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { Account, BlockEnv, EvmSession, Message, Outcome, Pace, StateView, TransactionEnv } from '../ports.ts'
+import type { Account, BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
 import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
 import type { EvmInstance } from './instance.ts'
@@ -104,7 +104,7 @@ export type ExitWatch = {
 }
 
 /** Source and destination of a session's instance. */
-export type SessionPlace = {
+export type SessionContext = {
   readonly instance: EvmInstance
   giveBack(instance: EvmInstance): void
   /** Set for an instance of the traced build. */
@@ -115,15 +115,15 @@ export type SessionPlace = {
 export class WasmSession implements EvmSession {
   readonly #world: World
   readonly #table: RulesTable
-  readonly #place: SessionPlace
+  readonly #place: SessionContext
   readonly #watch: ExitWatch | undefined
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
-  #pace: Pace | undefined
-  /** Pace of messages that are run without a pace. */
-  readonly #usualPace: Pace | undefined
+  #pace: InterruptCheck | undefined
+  /** InterruptCheck of messages that are run without a pace. */
+  readonly #usualPace: InterruptCheck | undefined
 
-  constructor(place: SessionPlace, view: StateView, block: BlockEnv, rules: EvmRules, pace?: Pace) {
+  constructor(place: SessionContext, view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck) {
     const { instance } = place
     const { exports, memory } = instance
     const known = knownOf(instance, view, rules)
@@ -214,7 +214,7 @@ export class WasmSession implements EvmSession {
     })
   }
 
-  run(message: Message, pace: Pace | undefined = this.#usualPace): Outcome {
+  run(message: Message, pace: InterruptCheck | undefined = this.#usualPace): Outcome {
     const { caller, to, value, data, gas } = message
     const world = this.#world
     const { exports, memory } = world.instance

@@ -3,7 +3,7 @@ import { lazyHeader, type PendingBlock, type PendingBlocks } from '#block/execut
 import { createStateDiff } from '#types/stateDiff'
 import { type PackedPending, packedPendingBytes, packPending, unpackPending } from './packedPending.ts'
 
-/** A block of transactions named by numbers; those of one build are the same objects in all of its increments. */
+/** A block of transactions named by numbers; those of one build are the same objects in all of its flashblocks. */
 const builds = new Map<string, { readonly hash: string }[]>()
 function block(payloadId: string, count: number, index = 0): PendingBlock {
   const known = builds.get(payloadId) ?? Array.from({ length: 9 }, (_, i) => ({ hash: `${payloadId} ${i}` }))
@@ -50,7 +50,7 @@ it('executionThread/wire/packedPending: what a reader did not read of one record
   expect(plain(second)).toEqual(plain(pending(a2)))
 })
 
-it('executionThread/wire/packedPending: an increment costs what it adds; a block that has not changed costs nothing', () => {
+it('executionThread/wire/packedPending: a flashblock costs what it adds; a block that has not changed costs nothing', () => {
   const whole = packPending(undefined, pending(a2)) as PackedPending
   const added = packPending(pending(a1), pending(a2)) as PackedPending
   const same = packPending(pending(a2), pending(a2, b1)) as PackedPending

@@ -10,7 +10,7 @@ import { aloneIn, type PackedBytes, shareBytes, shared, unpackBytes } from './pa
 /** Some transactions of a block, in a row. */
 type PackedPart = { readonly transactions: PackedBytes<SharedArrayBuffer>; readonly executed: Uint8Array<SharedArrayBuffer> }
 
-/** A block as an increment left it: what the increment added, and the diff of the whole block. */
+/** A block as a flashblock left it: what the flashblock added, and the diff of the whole block. */
 type PackedPendingBlock = Pick<PendingBlock, 'payloadId' | 'index' | 'id'> & {
   readonly fields: PendingHeader
   readonly diff: SharedArrayBuffer
@@ -80,7 +80,7 @@ class MirroredPart {
 }
 
 /** A block that another thread executes. */
-class MirroredPending implements PendingBlock {
+class RemotePendingBlock implements PendingBlock {
   readonly payloadId: string
   readonly index: number
   readonly id: Hash
@@ -114,15 +114,15 @@ class MirroredPending implements PendingBlock {
 
 /** @param before what was unpacked last */
 export function unpackPending(before: PendingBlocks | undefined, { freshUntilMs, blocks }: PackedPending): PendingBlocks {
-  const mirrored = (index: number): MirroredPending => {
+  const mirrored = (index: number): RemotePendingBlock => {
     const block = before?.blocks[index]
-    if (!(block instanceof MirroredPending)) throw new RangeError(`pending block ${index} is not known`)
+    if (!(block instanceof RemotePendingBlock)) throw new RangeError(`pending block ${index} is not known`)
     return block
   }
   const unpacked = blocks.map((block) => {
     if (typeof block === 'number') return mirrored(block)
     const earlier = block.continues === undefined ? [] : mirrored(block.continues).parts
-    return new MirroredPending(block, [...earlier, new MirroredPart(block.added)])
+    return new RemotePendingBlock(block, [...earlier, new MirroredPart(block.added)])
   })
   return Object.freeze({ blocks: Object.freeze(unpacked), freshUntilMs })
 }

@@ -1,23 +1,23 @@
 import { SharedSenders } from '#block/execution/sharedSenders'
 import type { PendingOutcome, PendingPort } from '#pending/pendingPort'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { WorkerCalls } from '../calls.ts'
 import { aloneIn, type Packed, packBytes, unpack } from './packedBlocks.ts'
 import type { PendingAnswers, PendingCall } from './protocol.ts'
 
-/** Takes increments while another thread recovers senders of them too. */
+/** Takes flashblocks while another thread recovers senders of them too. */
 export type ServedPending = Omit<PendingPort, 'take'> & {
-  take(increment: Increment, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
+  take(flashblock: Flashblock, freshUntilMs: number, senders: SharedSenders): Promise<PendingOutcome>
 }
 
 /** Answers one call of a client's `pending`. */
 export async function answerPending(pending: ServedPending, call: PendingCall): Promise<PendingAnswers[keyof PendingAnswers]> {
-  if (call.method === 'pendingTake') return pending.take(unpack(call.increment), call.freshUntilMs, new SharedSenders(call.senders))
+  if (call.method === 'pendingTake') return pending.take(unpack(call.flashblock), call.freshUntilMs, new SharedSenders(call.senders))
   await pending.drop(call.reason)
   return undefined
 }
 
-const packIncrement = ({ base, outcome, transactions, ...place }: Increment): Packed<Increment> => ({
+const packFlashblock = ({ base, outcome, transactions, ...place }: Flashblock): Packed<Flashblock> => ({
   ...place,
   ...(base && { base: aloneIn(base) }),
   outcome: aloneIn(outcome),
@@ -27,10 +27,10 @@ const packIncrement = ({ base, outcome, transactions, ...place }: Increment): Pa
 /** The blocks that are not sealed of another thread. */
 export function createPendingClient(calls: Pick<WorkerCalls, 'call'>): PendingPort {
   return {
-    take(increment, freshUntilMs): Promise<PendingOutcome> {
-      const { transactions } = increment
+    take(flashblock, freshUntilMs): Promise<PendingOutcome> {
+      const { transactions } = flashblock
       const senders = SharedSenders.create(transactions.length)
-      const answer = calls.call({ method: 'pendingTake', increment: packIncrement(increment), freshUntilMs, senders })
+      const answer = calls.call({ method: 'pendingTake', flashblock: packFlashblock(flashblock), freshUntilMs, senders })
       new SharedSenders(senders).help(transactions)
       return answer
     },

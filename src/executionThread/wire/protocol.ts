@@ -6,14 +6,14 @@ import type { Execution } from '#blockchain/execution'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Heads, InsertResult } from '#engine/port'
-import type { SentError } from '#lib/sentError'
-import type { LogLine } from '#lib/sentLog'
+import type { TransferredError } from '#lib/errorTransfer'
+import type { LogLine } from '#lib/logTransfer'
 import type { HeartbeatSettings } from '#lib/supervisor'
 import type { PendingOutcome } from '#pending/pendingPort'
 import type { TxPoolFacts, TxPoolLimits } from '#txpool/txPool'
 import type { BlockId } from '#types/blockRef'
+import type { Flashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
-import type { Increment } from '#types/increment'
 import type { Payload, PayloadAttributes } from '#types/payload'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import type { Packed, PackedBlock, PackedBytes } from './packedBlocks.ts'
@@ -30,14 +30,14 @@ export type WorkerSettings = {
   /** of the transaction pool */
   readonly pool?: TxPoolLimits
   /** Blocks that are built with the pool are told so often; absent: nobody is told before they are sealed. */
-  readonly incrementMs?: number
+  readonly flashblockMs?: number
   /** for executing a payload that is inserted; `ExecutionOptions` */
   readonly maxPayloadMs?: number
   /** for executing a block that is not sealed; `ExecutionOptions` */
   readonly maxPendingMs?: number
   /** of an `ExecutionWatch` */
   readonly watch: SharedArrayBuffer
-  /** `ShownRecords`, the same for all who read the chain */
+  /** `PublishedSequence`, the same for all who read the chain */
   readonly shown: SharedArrayBuffer
   /** present: the parent process watches the thread */
   readonly heartbeat?: HeartbeatSettings
@@ -103,7 +103,7 @@ export type PackedContent = { readonly listed: readonly Omit<PooledTransaction, 
 export type PendingCall =
   | {
       readonly method: 'pendingTake'
-      readonly increment: Packed<Increment>
+      readonly flashblock: Packed<Flashblock>
       readonly freshUntilMs: number
       /** `SharedSenders`: who sends the call recovers some too */
       readonly senders: SharedArrayBuffer
@@ -143,7 +143,7 @@ export const poolJournalDir = (dir: string): string => join(dir, 'pool')
 /** The record of heads as it is from now on; its overlays are those from index to index of the record before, then the added ones. */
 export type PublishedRecord = {
   readonly kind: 'published'
-  /** in `ShownRecords` */
+  /** in `PublishedSequence` */
   readonly number: number
   readonly heads: Omit<HeadRecord, 'overlays' | 'pending'>
   readonly kept: { readonly from: number; readonly to: number }
@@ -158,7 +158,7 @@ export type CallNews =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswers[WorkerMethod] }
   /** the forced transactions of the build of this call are executed */
   | { readonly kind: 'sound'; readonly id: number }
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: SentError }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: TransferredError }
 
 /** What every reader is told. */
 export type ToReader = PublishedRecord | CallNews
@@ -170,9 +170,9 @@ export type FromWorker =
   /** the stores are open for readers, and a first record was published */
   | { readonly kind: 'opened' }
   /** nothing more will come: it could not start, or something broke that it cannot go on without */
-  | { readonly kind: 'failed'; readonly error: SentError }
+  | { readonly kind: 'failed'; readonly error: TransferredError }
   | { readonly kind: 'executed'; readonly facts: ExecutedFacts }
   | { readonly kind: 'commit'; readonly phase: 'begin' | 'end' }
-  /** a `BuiltIncrement` as `v8.serialize` writes it */
-  | { readonly kind: 'increment'; readonly increment: Uint8Array }
+  /** a `BuiltFlashblock` as `v8.serialize` writes it */
+  | { readonly kind: 'increment'; readonly flashblock: Uint8Array }
   | { readonly kind: 'log'; readonly line: LogLine }

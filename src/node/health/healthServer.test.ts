@@ -28,10 +28,10 @@ type Asked = { readonly status: number; readonly text: string; readonly tookMs: 
 
 /** Asks from another process, some time after this thread began to be busy. */
 async function askWhileBusy(url: string, busyMs: number, afterMs: number): Promise<Asked> {
-  const asker = fork(new URL('../../../test/harness/process/healthAsker.ts', import.meta.url), [url, String(afterMs)])
-  await once(asker, 'message')
-  const asked = once(asker, 'message') as Promise<[Asked]>
-  await new Promise((resolve) => asker.send('go', resolve))
+  const identity = fork(new URL('../../../test/harness/process/healthAsker.ts', import.meta.url), [url, String(afterMs)])
+  await once(identity, 'message')
+  const asked = once(identity, 'message') as Promise<[Asked]>
+  await new Promise((resolve) => identity.send('go', resolve))
   const endMs = performance.now() + busyMs
   while (performance.now() < endMs);
   return (await asked)[0]

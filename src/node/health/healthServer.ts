@@ -1,9 +1,9 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
+import { restoreError } from '#lib/errorTransfer'
 import type { Log } from '#lib/log'
-import { receiveError } from '#lib/sentError'
-import { writeLine } from '#lib/sentLog'
+import { writeLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { NodeOptions } from '../nodeOptions.ts'
 import type { Urls } from '../serving/servers.ts'
@@ -38,7 +38,7 @@ export async function startHealthServer({ clock, log, problems }: HealthServerDe
   let isClosing = false
   const here: ForHealthThread = {
     opened: opened.resolve,
-    failed: (error) => opened.reject(receiveError(error)),
+    failed: (error) => opened.reject(restoreError(error)),
     log: (line) => writeLine(log, line),
     problems,
   }

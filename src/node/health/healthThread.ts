@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
-import { type SentError, sendError } from '#lib/sentError'
-import { createSentLog, type LogLine } from '#lib/sentLog'
+import { type TransferredError, transferError } from '#lib/errorTransfer'
+import { createTransferLog, type LogLine } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { CallContext } from '#rpc/context'
 import { healthPages, type Page } from '#rpc/healthPages'
@@ -17,7 +17,7 @@ export type ForHealthThread = {
   /** It listens. */
   opened(url: string): void
   /** It cannot start. */
-  failed(error: SentError): void
+  failed(error: TransferredError): void
   log(line: LogLine): void
   /** Why the node's answers are not fresh. */
   problems(): readonly string[]
@@ -114,7 +114,7 @@ export async function runHealthThread(port: MessagePort, { listen, version }: He
   const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })
   const here: OfHealthThread = { close: () => closing.resolve() }
   const main = new ThreadLink<ForHealthThread, OfHealthThread>({ post, here, onFailure })
-  const log = createSentLog((line) => main.tell('log', line), 'health')
+  const log = createTransferLog((line) => main.tell('log', line), 'health')
   port.on('message', (message) => main.receive(message))
   try {
     using watch = new MainWatch(clock, () => main.ask('problems'))
@@ -128,7 +128,7 @@ export async function runHealthThread(port: MessagePort, { listen, version }: He
       return problems.length === 0 ? { status: 200, body: { version } } : { status: 503, body: { version, problems } }
     }
     const pages = new Map([...healthPages({ readiness }, version), ['/healthz', alive]])
-    const contextOf = (ticket: CallContext['ticket']): CallContext => ({ ticket })
+    const contextOf = (cancellation: CallContext['cancellation']): CallContext => ({ cancellation })
     await using server = await createRpcServer(
       { registry: createRegistry<CallContext>(), contextOf, pages, log, clock },
       { ...listen, flag: 'health.port', limits },
@@ -136,7 +136,7 @@ export async function runHealthThread(port: MessagePort, { listen, version }: He
     main.tell('opened', server.url)
     await closing.promise
   } catch (error) {
-    main.tell('failed', sendError(error))
+    main.tell('failed', transferError(error))
   } finally {
     port.close()
   }

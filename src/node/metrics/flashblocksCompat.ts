@@ -73,9 +73,9 @@ export function withPeersNames(registry: Registry, metrics: FlashblocksMetrics):
         height.set(value)
       },
     },
-    pendingSlices: {
+    pendingFlashblocks: {
       set(labels, value): void {
-        metrics.pendingSlices.set(labels, value)
+        metrics.pendingFlashblocks.set(labels, value)
         index.set(Math.max(0, value - 1))
       },
     },

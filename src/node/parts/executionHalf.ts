@@ -72,7 +72,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     {
       ...deps,
       genesis,
-      onIncrement: (increment) => publisher?.publish(increment),
+      onFlashblock: (flashblock) => publisher?.publish(flashblock),
       onExecuted({ number, gasUsed, transactions, ms }): void {
         executedGas += gasUsed
         executed.blocks.inc({})
@@ -85,7 +85,7 @@ export async function openExecutionHalf(deps: ExecutionHalfDeps, options: Execut
     {
       ...{ dir: join(datadir, 'chain'), config },
       ...boundsOf(options),
-      ...(listen.flashblocks && { incrementMs: listen.flashblocks.intervalMs }),
+      ...(listen.flashblocks && { flashblockMs: listen.flashblocks.intervalMs }),
     },
   )
   const execution = starting.use(worker)

@@ -8,7 +8,7 @@ import { silentLog } from '#lib/log'
 import type { SyncProgress } from '#rpc/ports'
 import { createManualClock } from '#test/harness/clock'
 import { followConfig } from '#test/harness/consensus/follow'
-import { blockAt, messageOf, modelPending, sliceAt } from '#test/harness/flashblocks/messages'
+import { blockAt, flashblockAt, messageOf, modelPending } from '#test/harness/flashblocks/messages'
 import { type FlashblocksPart, openFlashblocks } from './flashblocksPart.ts'
 
 const until = (check: () => unknown): Promise<void> => vi.waitFor(async () => void (await check()), { timeout: 5_000, interval: 2 })
@@ -40,8 +40,8 @@ async function open() {
       part.collect()
       return (await registry.getSingleMetric(name)?.get())?.values[0]?.value
     },
-    send: (...at: Parameters<typeof sliceAt>) => {
-      for (const client of server.clients) client.send(messageOf(sliceAt(...at)))
+    send: (...at: Parameters<typeof flashblockAt>) => {
+      for (const client of server.clients) client.send(messageOf(flashblockAt(...at)))
     },
     async [Symbol.asyncDispose]() {
       part[Symbol.dispose]()

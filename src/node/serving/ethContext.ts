@@ -52,8 +52,8 @@ const blockCacheBytes = 128 * 2 ** 20
 /** As go-ethereum has it. */
 const defaultCallTimeoutMs = 5_000
 
-/** What the methods of the execution half get, but for the ticket of the call. */
-export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'ticket'> {
+/** What the methods of the execution half get, but for the cancellation of the call. */
+export function createEthContext(deps: EthContextDeps): Omit<EthContext, 'cancellation'> {
   const {
     execution,
     evm,

@@ -40,7 +40,7 @@ const none = record(0, [])
 it.each([
   ['a block begins', none, record(0, [], one), ['+1/0 from 0']],
   ['it grows', record(0, [], one), record(0, [], grown), ['+1/1 from 2']],
-  ['an increment is empty', record(0, [], grown), record(0, [], pending(1, 'abc', { index: 2 })), ['+1/2 from 3']],
+  ['a flashblock is empty', record(0, [], grown), record(0, [], pending(1, 'abc', { index: 2 })), ['+1/2 from 3']],
   ['the next begins on it', record(0, [], grown), record(0, [], grown, two), ['+2/0 from 0']],
   ['nothing of it', record(0, [], grown, two), record(0, [], grown, two), []],
   ['it is sealed as it was shown', record(0, [], grown, two), record(1, [sealed(1, 'abc')], two), []],

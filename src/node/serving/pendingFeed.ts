@@ -39,7 +39,7 @@ export function pendingChanges(before: HeadRecord, now: HeadRecord): readonly Pe
   ]
 }
 
-/** Read by those who want it: to most increments nobody listens with all of their receipts. */
+/** Read by those who want it: to most flashblocks nobody listens with all of their receipts. */
 function told(block: PendingBlock, config: ExecutionConfig): ToldBlock {
   let [whole, receipts]: [ToldBlock['block'] | undefined, ToldBlock['receipts'] | undefined] = [undefined, undefined]
   return {

@@ -46,7 +46,7 @@ it('node/serving/servers: all close at once: callers of several that do not end 
 })
 
 it('node/serving/servers: public servers have the namespaces they are given and one limit for a client, the local socket has all', async () => {
-  const { ticket: _ticket, ...context } = fakeContext(fakeChain([[], [[]]]))
+  const { cancellation: _cancellation, ...context } = fakeContext(fakeChain([[], [[]]]))
   const clock = createManualClock()
   const path = join(mkdtempSync(join(tmpdir(), 'basalt-servers-')), 'ipc')
   const eth = { context, heads: scriptedFeed() }

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/clock'
 import type { Log } from '#lib/log'
-import type { AdminContext, CallContext, EthContext, RollupContext, SocketContext, Subscriptions, Ticket } from '#rpc/context'
+import type { AdminContext, CallContext, CancellationToken, EthContext, RollupContext, SocketContext, Subscriptions } from '#rpc/context'
 import { createEngineServer, type EngineServerDeps } from '#rpc/engineServer'
 import { createGates, type Gates } from '#rpc/gates'
 import type { Pages } from '#rpc/healthPages'
@@ -58,16 +58,16 @@ export type Urls = Readonly<Partial<Record<keyof ListenOptions, string>>>
 
 /** What is served of the execution half. */
 export type EthParts = {
-  readonly context: Omit<EthContext, 'ticket'>
+  readonly context: Omit<EthContext, 'cancellation'>
   readonly heads: HeadFeed
   /** Where methods run, by what they are asked; absent: in this thread. */
   readonly route?: <Context>(registry: Registry<Context>) => Registry<Context>
   /** absent: nobody else moves this half */
-  readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'ticket'> }
+  readonly engine?: Pick<EngineServerDeps, 'api' | 'jwtSecret' | 'onRefused'> & { readonly context: Omit<EthContext, 'cancellation'> }
 }
 
 /** What is served of the consensus half; `admin` absent: no admin_*. */
-export type RollupParts = Omit<RollupContext, 'ticket'> & { readonly admin?: AdminContext['admin'] }
+export type RollupParts = Omit<RollupContext, 'cancellation'> & { readonly admin?: AdminContext['admin'] }
 
 export type ServersDeps = {
   readonly log: Log
@@ -105,7 +105,7 @@ async function openEth(
   const { context, heads, engine, route = unrouted } = eth
   const { budget: subscriptionBudget } = context.filters
   if (listen.http) {
-    const contextOf = (ticket: Ticket): EthContext => ({ ...context, ticket })
+    const contextOf = (cancellation: CancellationToken): EthContext => ({ ...context, cancellation })
     const { cors, api = 'all', rateLimit, flag = 'http.port', ...at } = listen.http
     const options = { ...at, ...(cors && { cors: cors === true ? ('*' as const) : cors }), flag }
     const registry = route(withNamespaces(ethRegistry, api))
@@ -113,7 +113,11 @@ async function openEth(
     await open('http', createRpcServer(deps, options))
   }
   if (listen.ws) {
-    const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
+    const contextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext => ({
+      ...context,
+      cancellation,
+      subscriptions,
+    })
     const { cors, api = 'all', rateLimit, ...at } = listen.ws
     const options = { ...at, ...(cors && { origins: cors === true ? ('any' as const) : cors }), flag: at.flag ?? 'ws.port' }
     const registry = route(withNamespaces(socketRegistry, api))
@@ -121,7 +125,11 @@ async function openEth(
     await open('ws', createWsServer(deps, options))
   }
   if (listen.ipc) {
-    const contextOf = (ticket: Ticket, subscriptions: Subscriptions): SocketContext => ({ ...context, ticket, subscriptions })
+    const contextOf = (cancellation: CancellationToken, subscriptions: Subscriptions): SocketContext => ({
+      ...context,
+      cancellation,
+      subscriptions,
+    })
     const ipc = { ...common, registry: route(socketRegistry), contextOf, heads, pending: context.filters, subscriptionBudget }
     await open('ipc', createIpcServer(ipc, { ...listen.ipc, flag: 'ipc.path' }))
   }
@@ -135,10 +143,10 @@ async function openRollup(open: Open, common: Common, pages: Pages, parts: Rollu
   const { admin, ...rollup } = parts
   const options = { ...listen, flag: 'rollup.port' }
   if (admin) {
-    const contextOf = (ticket: Ticket): AdminContext => ({ ...rollup, admin, ticket })
+    const contextOf = (cancellation: CancellationToken): AdminContext => ({ ...rollup, admin, cancellation })
     await open('rollup', createRpcServer({ ...common, pages, registry: adminRegistry, contextOf }, options))
   } else {
-    const contextOf = (ticket: Ticket): RollupContext => ({ ...rollup, ticket })
+    const contextOf = (cancellation: CancellationToken): RollupContext => ({ ...rollup, cancellation })
     await open('rollup', createRpcServer({ ...common, pages, registry: rollupRegistry, contextOf }, options))
   }
 }
@@ -170,7 +178,7 @@ export async function startServers(deps: ServersDeps, listen: ListenOptions): Pr
   await openEth(open, { ...common, gates: createGates() }, limiterOf, deps, listen)
   if (listen.rollup && rollup) await openRollup(open, common, pages, rollup, listen.rollup)
   if (listen.metrics) {
-    const contextOf = (ticket: Ticket): CallContext => ({ ticket })
+    const contextOf = (cancellation: CancellationToken): CallContext => ({ cancellation })
     await open(
       'metrics',
       createRpcServer({ ...common, pages, registry: createRegistry(), contextOf }, { ...listen.metrics, flag: 'metrics.port' }),

@@ -116,7 +116,7 @@ export function rollupServing(
  * Why a payload out of nowhere goes no further, or undefined. What is refused by the inbox is remembered by its hash, so that must be its own;
  * and only one with the fields of its fork can be hashed.
  */
-function misfitOf(schedule: ForkSchedule, payload: Payload): string | undefined {
+function mismatchOf(schedule: ForkSchedule, payload: Payload): string | undefined {
   const { timestamp, blockHash } = payload
   const later = unsupportedForkAt(schedule, timestamp)
   if (later) return `a block of time ${timestamp} follows the fork ${later.fork}, which this version does not support`
@@ -138,8 +138,8 @@ function adminNode({
 }): AdminNode {
   return {
     async postUnsafePayload(payload): Promise<Awaited<ReturnType<AdminNode['postUnsafePayload']>>> {
-      const misfit = misfitOf(config.schedule, payload)
-      if (misfit !== undefined) return { kind: 'refused', reason: misfit }
+      const mismatch = mismatchOf(config.schedule, payload)
+      if (mismatch !== undefined) return { kind: 'refused', reason: mismatch }
       const outcome = await inbox.insert([payload], signal)
       switch (outcome.kind) {
         case 'inserted':

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#lib/clock'
-import { receiveError } from '#lib/sentError'
+import { restoreError } from '#lib/errorTransfer'
 import { ThreadLink } from '#lib/threadLink'
 import type { Urls } from '../serving/servers.ts'
 import type { ForRpcWorker, OfRpcWorker, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
@@ -47,7 +47,7 @@ export function startRpcThread({ clock, answers, onFailure }: RpcThreadDeps, set
     ...answers,
     opened: (urls) => opened.resolve(urls),
     failed(error): void {
-      why ??= receiveError(error)
+      why ??= restoreError(error)
     },
   }
   const post = (message: unknown): void => worker.postMessage(message)

@@ -4,7 +4,7 @@ import type { ExecutionWorker } from '#executionThread/executionThread'
 import type { Clock } from '#lib/clock'
 import { listenFault } from '#lib/faults'
 import type { Log } from '#lib/log'
-import { writeLine } from '#lib/sentLog'
+import { writeLine } from '#lib/logTransfer'
 import { filterNotFound } from '#rpc/errors'
 import type { Filters } from '#rpc/filters'
 import type { SyncProgress } from '#rpc/ports'
@@ -17,7 +17,7 @@ import type { NodeOptions } from '../nodeOptions.ts'
 import type { ListenOptions, PageListen, Urls } from '../serving/servers.ts'
 import { type RpcThread, type RpcThreadDeps, startRpcThread } from './rpcThread.ts'
 import type { MetricValues, PassedAnswer, PassedCall, RpcWorkerSettings } from './rpcWorkerProtocol.ts'
-import { watchPulse } from './watchdog.ts'
+import { startWatchdog } from './watchdog.ts'
 
 export type RpcThreadsDeps = {
   readonly execution: Pick<ExecutionWorker, 'reader'>
@@ -239,7 +239,7 @@ class Threads implements RpcThreads {
 
   async #watch(number: number, thread: RpcThread): Promise<void> {
     const { clock } = this.#deps
-    using _pulse = watchPulse(
+    using _watchdog = startWatchdog(
       clock,
       () => thread.link.ask('alive'),
       () => thread.end(new Error('it was stuck: it gave no sign of life for ten seconds')),

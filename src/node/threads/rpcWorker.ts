@@ -4,10 +4,10 @@ import type { HeadRecord } from '#blockchain/heads/headRecord'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { openExecutionReader } from '#executionThread/executionReader'
 import type { Clock } from '#lib/clock'
-import { sendError } from '#lib/sentError'
-import { createSentLog } from '#lib/sentLog'
+import { transferError } from '#lib/errorTransfer'
+import { createTransferLog } from '#lib/logTransfer'
 import { ThreadLink } from '#lib/threadLink'
-import type { EthContext, Ticket } from '#rpc/context'
+import type { CancellationToken, EthContext } from '#rpc/context'
 import { healthPages } from '#rpc/healthPages'
 import { ethRegistry } from '#rpc/methods'
 import { rpcMetrics } from '#rpc/metrics'
@@ -29,7 +29,7 @@ const passedTimeoutMs = 30_000
 const readinessTimeoutMs = 2_000
 
 type Main = ThreadLink<ForRpcWorker, OfRpcWorker>
-type Context = Omit<EthContext, 'ticket'>
+type Context = Omit<EthContext, 'cancellation'>
 
 const sequencerOf = (main: Main): SequencerLink => ({
   send: (raw, condition) => main.ask('send', raw, condition),
@@ -58,7 +58,7 @@ async function problemsOf(main: Main, clock: Clock): Promise<readonly string[]> 
 }
 
 /** Nobody says so when a call of another thread is not waited for any more. */
-function ticketFor(clock: Clock, timeoutMs: number): Ticket {
+function cancellationFor(clock: Clock, timeoutMs: number): CancellationToken {
   const endMs = clock.elapsedMs() + timeoutMs
   return {
     get isCancelled(): boolean {
@@ -89,7 +89,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     pending: (hash) => opened?.own.notePending(hash),
     async passed(call): Promise<PassedAnswer> {
       if (opened === undefined) throw new RangeError('a call was passed on to a thread that does not listen yet')
-      return await answerPassed(ethRegistry, { ...opened.context, ticket: ticketFor(clock, passedTimeoutMs) }, call)
+      return await answerPassed(ethRegistry, { ...opened.context, cancellation: cancellationFor(clock, passedTimeoutMs) }, call)
     },
     metrics: () => meter.read(),
     apiKeys: (keys) => opened?.servers?.setApiKeys(keys),
@@ -98,7 +98,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
   }
   const onFailure = (error: unknown): void => log.error('a message of the main thread failed', { error })
   const main: Main = new ThreadLink({ post: (message) => port.postMessage(message), here, onFailure })
-  const log = createSentLog((line) => main.tell('log', line), 'rpc')
+  const log = createTransferLog((line) => main.tell('log', line), 'rpc')
   port.on('message', (message) => main.receive(message))
   try {
     const heads = createHeadFeed()
@@ -130,7 +130,7 @@ export async function runRpcWorker(port: MessagePort, settings: RpcWorkerSetting
     main.tell('opened', servers.urls)
     await Promise.race([closing.promise, execution.ended])
   } catch (error) {
-    main.tell('failed', sendError(error))
+    main.tell('failed', transferError(error))
   } finally {
     port.close()
   }

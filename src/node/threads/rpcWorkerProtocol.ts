@@ -1,8 +1,8 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { ReaderSettings } from '#executionThread/wire/protocol'
-import type { SentError } from '#lib/sentError'
-import type { LogLine } from '#lib/sentLog'
+import type { TransferredError } from '#lib/errorTransfer'
+import type { LogLine } from '#lib/logTransfer'
 import type { Json } from '#rpc/json'
 import type { SyncProgress } from '#rpc/ports'
 import type { ApiKey } from '#rpc/rateLimit'
@@ -48,7 +48,7 @@ export type ForRpcWorker = {
   /** It listens. */
   opened(urls: Urls): void
   /** It cannot start, or go on: it ends. */
-  failed(error: SentError): void
+  failed(error: TransferredError): void
   log(line: LogLine): void
   /** Why the node's answers are not fresh. */
   problems(): readonly string[]

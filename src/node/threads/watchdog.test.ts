@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createManualClock } from '#test/harness/clock'
-import { watchPulse } from './watchdog.ts'
+import { startWatchdog } from './watchdog.ts'
 
 function watched() {
   const clock = createManualClock()
@@ -11,7 +11,7 @@ function watched() {
     asked.push(question)
     return question.promise
   }
-  const watch = watchPulse(clock, ask, () => state.stuck++)
+  const watch = startWatchdog(clock, ask, () => state.stuck++)
   return { clock, asked, state, watch }
 }
 

@@ -10,7 +10,7 @@ const looksUntilStuck = 10
  * @param ask resolves when the thread has answered; one question is open at a time
  * @param onStuck called once, then the watch is over
  */
-export function watchPulse(clock: Clock, ask: () => Promise<unknown>, onStuck: () => void): Disposable {
+export function startWatchdog(clock: Clock, ask: () => Promise<unknown>, onStuck: () => void): Disposable {
   let isOpen = false
   let missed = 0
   let timer = clock.after(lookEveryMs, look)

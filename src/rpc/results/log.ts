@@ -5,7 +5,7 @@ import { refTo } from '../schemas.ts'
 import { hexListText, type WrittenCodec, written } from './text.ts'
 
 /** A log with its place in the chain. */
-export type PlacedLog = {
+export type LocatedLog = {
   readonly log: Log
   readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number }
   readonly transactionHash: Hash
@@ -26,7 +26,7 @@ const topicsText = ',"topics":['
 /** Where in the text of a log the first topic begins, in quotes if there is any. */
 export const topicsAt = addressText.length + 43 + topicsText.length
 
-export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: PlacedLog): string {
+export function logText({ log, block, transactionHash, transactionIndex, logIndex, isRemoved = false }: LocatedLog): string {
   const { address, topics, data } = log
   return (
     `${addressText}${address}"${topicsText}${hexListText(topics).slice(1)},"data":"${toHex(data)}",` +
@@ -36,4 +36,4 @@ export function logText({ log, block, transactionHash, transactionIndex, logInde
   )
 }
 
-export const logResult: WrittenCodec<PlacedLog> = written('log', refTo('Log'), logText)
+export const logResult: WrittenCodec<LocatedLog> = written('log', refTo('Log'), logText)

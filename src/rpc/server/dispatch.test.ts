@@ -33,7 +33,12 @@ function desk() {
       },
     }),
   ])
-  const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), log: silentLog, clock: createManualClock() }
+  const deps = {
+    registry,
+    contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }),
+    log: silentLog,
+    clock: createManualClock(),
+  }
   return { begun, answers, dispatcher: createDispatcher(deps, { maxBatch: 10, maxResponseBytes: 10_000 }) }
 }
 const callerOf = (maxBytes = 1_000_000) => {
@@ -111,7 +116,7 @@ it('rpc/dispatch: a result that is text already stands in the answer as it is', 
   })
   const deps = { registry: createRegistry<CallContext>([written]), log: silentLog, clock: createManualClock() }
   const dispatcher = createDispatcher(
-    { ...deps, contextOf: (ticket: CallContext['ticket']) => ({ ticket }) },
+    { ...deps, contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }) },
     { maxBatch: 10, maxResponseBytes: 10_000 },
   )
   const answer = await dispatcher.answer(bytesOf({ jsonrpc: '2.0', id: '"', method: 'read' }), callerOf().caller)

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock'
 import { Fault } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { ByteList } from '../byteList.ts'
-import type { Ticket } from '../context.ts'
+import type { CancellationToken } from '../context.ts'
 import {
   batchTooLarge,
   internalError,
@@ -28,7 +28,7 @@ import type { Caller } from './caller.ts'
 export type DispatchDeps<Context, By extends Caller = Caller> = {
   readonly registry: Registry<Context>
   /** The context of one call, and of whoever makes it. */
-  readonly contextOf: (ticket: Ticket, caller: By) => Context
+  readonly contextOf: (cancellation: CancellationToken, caller: By) => Context
   /** shared with the other servers of the thread; absent: the server's own */
   readonly gates?: Gates | undefined
   readonly metrics?: Pick<RpcMetrics, 'limitHits'> | undefined
@@ -107,7 +107,7 @@ function limitOf({ code, data }: RpcError): 'rate' | 'queue' | 'time' | 'bytes' 
 }
 
 /** One call under way. A class: a getter in an object literal is dear for each request. */
-class RunningCall implements Ticket {
+class RunningCall implements CancellationToken {
   readonly #caller: Caller
   isLate = false
 

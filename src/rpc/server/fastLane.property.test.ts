@@ -38,7 +38,7 @@ function write([{ name, text: value }, how]: typeof request extends fc.Arbitrary
 it('rpc/fastLane: whatever comes in whatever pieces, each request gets its own answer, in order', async () => {
   const deps = {
     registry,
-    contextOf: (ticket: CallContext['ticket']) => ({ ticket }),
+    contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }),
     pages: new Map(),
     log: silentLog,
     clock: systemClock,

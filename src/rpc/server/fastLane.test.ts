@@ -26,7 +26,7 @@ async function serve(options: Partial<RpcServerOptions> = {}, clock = systemCloc
     method({ ...common, name: 'test_late', cost: 'execution', run: () => late.promise }),
   ])
   const log = createLog('info', { write: (line) => line.includes('rpc listening') || lines.push(line) })
-  const deps = { registry, contextOf: (ticket: CallContext['ticket']) => ({ ticket }), pages: new Map(), log, clock }
+  const deps = { registry, contextOf: (cancellation: CallContext['cancellation']) => ({ cancellation }), pages: new Map(), log, clock }
   const server = await createRpcServer<CallContext>(deps, { host: '127.0.0.1', port: 0, flag: 'http.port', ...options })
   return Object.assign(server, { lines, late })
 }

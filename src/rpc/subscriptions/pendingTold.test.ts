@@ -19,8 +19,11 @@ const log = (emitter: number) => ({ address: account(emitter), topics: [topic(em
 async function serve(): Promise<RpcServer & { readonly chain: FakePendingChain }> {
   const chain = fakePendingChain([[], []])
   const eth = { ...fakeContext(chain), preconfirmed: pendingRounds(chain.feed) }
-  const contextOf: (...of: [SocketContext['ticket'], SocketContext['subscriptions']]) => SocketContext = (ticket, subscriptions) => ({
-    ...{ ...eth, ticket, subscriptions },
+  const contextOf: (...of: [SocketContext['cancellation'], SocketContext['subscriptions']]) => SocketContext = (
+    cancellation,
+    subscriptions,
+  ) => ({
+    ...{ ...eth, cancellation, subscriptions },
   })
   const metrics = rpcMetrics.register(new Registry())
   const deps = { registry: socketRegistry, contextOf, heads: scriptedFeed(), log: silentLog, clock: systemClock, metrics }
@@ -36,7 +39,7 @@ const nextLog = async (client: SocketClient) => {
   return [Number(blockNumber), Number(address), removed]
 }
 
-it('rpc/subscriptions: newFlashblocks tells the whole block after each increment', async () => {
+it('rpc/subscriptions: newFlashblocks tells the whole block after each flashblock', async () => {
   await using server = await serve()
   await using client = await openSocket(server.url)
   await subscribe(client, 'newFlashblocks')

@@ -46,8 +46,11 @@ async function serve(pooled: readonly PooledTransaction[] = []): Promise<Served>
   const sync: Served['sync'] = { now: undefined }
   const eth = { ...fakeContext({ view: () => chain.view(), sync: () => sync.now }), clock, pool: fakePool(pooled) }
   const metrics = rpcMetrics.register(new Registry())
-  const contextOf: (...of: [SocketContext['ticket'], SocketContext['subscriptions']]) => SocketContext = (ticket, subscriptions) => ({
-    ...{ ...eth, ticket, subscriptions },
+  const contextOf: (...of: [SocketContext['cancellation'], SocketContext['subscriptions']]) => SocketContext = (
+    cancellation,
+    subscriptions,
+  ) => ({
+    ...{ ...eth, cancellation, subscriptions },
   })
   const deps = { registry: socketRegistry, contextOf, heads: feed, pending: eth.filters, log: silentLog, clock: systemClock, metrics }
   const server = await createWsServer<SocketContext>(deps, { host: '127.0.0.1', port: 0, flag: 'ws.port' })

@@ -9,7 +9,7 @@ import type { CallOverrides, ListedCall } from '#rpc/callPorts'
 import type { CallMessage } from '#rpc/ports'
 import type { Address, Hash } from '#types/ids'
 import type { AccessList } from '#types/transaction'
-import { type CallDeps, callPlace, measureCall } from './callExecutor.ts'
+import { type CallDeps, callContext, measureCall } from './callExecutor.ts'
 import { isBeyondCompiled } from './overriddenPrecompiles.ts'
 import { endedLate, inTime, measuredOf, notRun, runMessage } from './runMessage.ts'
 
@@ -81,7 +81,7 @@ export function listCall(
   message: CallMessage,
   overrides: CallOverrides,
 ): ListedCall {
-  const place = callPlace(deps.config, at, overrides)
+  const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return { accessList: message.accessList, measured: notRun(place.refusal) }
   const { view, env, rules } = place
   if (isBeyondCompiled(rules)) return { accessList: message.accessList, measured: notRun(untraceable) }

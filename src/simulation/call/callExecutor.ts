@@ -31,7 +31,7 @@ export function measureCall(deps: CallDeps, at: ParentBlock, message: CallMessag
 }
 
 function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, overrides: CallOverrides): MeasuredCall {
-  const place = callPlace(deps.config, at, overrides)
+  const place = callContext(deps.config, at, overrides)
   if (place.kind === 'refused') return notRun(place.refusal)
   const { view, env, rules } = place
   using session = deps.evm.open(view, env, rules)
@@ -39,12 +39,12 @@ function measure(deps: CallDeps, at: ParentBlock, message: CallMessage, override
 }
 
 /** Where messages run. */
-export type CallPlace =
+export type CallContext =
   | { readonly kind: 'place'; readonly view: StateView; readonly env: BlockEnv; readonly rules: EvmRules }
   | { readonly kind: 'refused'; readonly refusal: CallRefusal }
 
 /** Where messages run that are asked at a block. The rules are those of the block, whatever time is asked for instead of its own. */
-export function callPlace(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallPlace {
+export function callContext(config: RollupConfig, { header, state }: ParentBlock, overrides: CallOverrides): CallContext {
   const { state: accounts, block = {} } = overrides
   const plain = evmRulesAt(config.schedule, header.timestamp, header.number)
   const overridden = accounts === undefined ? ({ kind: 'rules', rules: plain } as const) : overriddenRules(plain, accounts)

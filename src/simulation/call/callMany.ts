@@ -2,9 +2,9 @@ import type { ParentBlock } from '#block/execution/executeBlock'
 import type { EvmSession } from '#evm/ports'
 import type { CallBundle, StateOverrides } from '#rpc/callPorts'
 import type { CallMessage, CallOutcome, RunTimer } from '#rpc/ports'
-import { type CallDeps, callPlace } from './callExecutor.ts'
+import { type CallDeps, callContext } from './callExecutor.ts'
 import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
-import { endedLate, inTime, type MessagePlace, measuredOf, runMessage } from './runMessage.ts'
+import { endedLate, inTime, type MessageContext, measuredOf, runMessage } from './runMessage.ts'
 
 /** Ends the transaction that a message was; what it paid for gas is nobody's. */
 function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint): void {
@@ -13,7 +13,7 @@ function endMessage(session: EvmSession, message: CallMessage, gasUsed: bigint):
 }
 
 /** Runs messages one after the other on one session; none after one that ran out of time. */
-function runAll(place: MessagePlace, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
+function runAll(place: MessageContext, messages: readonly CallMessage[], timer: RunTimer | undefined): CallOutcome[] {
   const { session } = place
   const outcomes: CallOutcome[] = []
   for (const message of messages) {
@@ -33,7 +33,7 @@ export function callMany(
   state: StateOverrides | undefined,
 ): readonly (readonly CallOutcome[])[] {
   const all: CallOutcome[][] = []
-  const first = callPlace(deps.config, at, { state })
+  const first = callContext(deps.config, at, { state })
   if (first.kind === 'refused') return bundles.map(({ messages }) => messages.map(() => first))
   const { rules } = first
   let { view } = first

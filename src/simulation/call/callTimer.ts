@@ -1,4 +1,4 @@
-import type { Pace } from '#evm/ports'
+import type { InterruptCheck } from '#evm/ports'
 import type { Clock } from '#lib/clock'
 import type { RunTimer } from '#rpc/ports'
 
@@ -32,7 +32,7 @@ export function createCallTimer(clock: Pick<Clock, 'elapsedMs'>, timeoutMs: numb
   if (timeoutMs === 0) return () => () => {}
   const deadlineMs = clock.elapsedMs() + timeoutMs
   let nsPerGas = slowNsPerGas
-  return (): Pace => {
+  return (): InterruptCheck => {
     let before = { ms: 0, gas: 0 }
     return (pieceGas) => {
       const ms = clock.elapsedMs()

@@ -1,7 +1,7 @@
 import { applyAuthorizations, signedAuthorizations } from '#block/execution/authorizations'
 import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
 import { type EvmRules, hasFork } from '#chainspec/evmRules'
-import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
+import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
 import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
 import { OutOfTime } from './callTimer.ts'
 import { warmOverridden } from './overriddenPrecompiles.ts'
@@ -9,7 +9,7 @@ import { warmOverridden } from './overriddenPrecompiles.ts'
 const maxNonce = 2n ** 64n - 1n
 
 /** Where a message runs. */
-export type MessagePlace = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }
+export type MessageContext = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }
 
 /** What became of a message; the transaction that it is stays open, unused gas unreturned. */
 export type MessageRun =
@@ -22,7 +22,7 @@ export type MessageRun =
  * No checks of nonce, sender's code and block gas limit; no fee of L1 or of the operator.
  * @throws what `pace` throws
  */
-export function runMessage({ session, env, rules }: MessagePlace, message: CallMessage, pace?: Pace): MessageRun {
+export function runMessage({ session, env, rules }: MessageContext, message: CallMessage, pace?: InterruptCheck): MessageRun {
   if (message.authorizationList.length > 0 && !hasFork(rules, 'prague')) return { kind: 'refused', refusal: { kind: 'transaction-type' } }
   if (initcodeRefusal(rules, message) !== undefined) return { kind: 'refused', refusal: { kind: 'initcode-size' } }
   const { intrinsic, floor } = gasBounds(rules, message)

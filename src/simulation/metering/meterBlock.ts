@@ -1,5 +1,5 @@
 import { inputOfBlock } from '#block/execution/blockInput'
-import { openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import { recoverSender } from '#block/execution/senders'
 import type { BlockMeter } from '#rpc/meterPorts'
 import type { Block } from '#types/block'
@@ -26,7 +26,7 @@ export function* meterBlock({ evm, config, clock }: MeterDeps, parent: ParentBlo
   const known = new Map<Hash, Address>()
   const recoveryUs = yield* recovered(clock, block.transactions, known)
   const senders = { of: (_tx: unknown, hash: Hash): Address | undefined => known.get(hash) }
-  const [opened, openUs] = timed(clock, () => openBlock({ evm, config, senders }, parent, inputOfBlock(config.schedule, block)))
+  const [opened, openUs] = timed(clock, () => createBlockExecutor({ evm, config, senders }, parent, inputOfBlock(config.schedule, block)))
   if (opened.kind === 'invalid') return { kind: 'refused', reason: opened.reason }
   using open = opened.block
   let totalUs = openUs

@@ -1,5 +1,11 @@
 import { inputOfBlock } from '#block/execution/blockInput'
-import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock, reopenBlock } from '#block/execution/executeBlock'
+import {
+  type BlockDeps,
+  type BlockExecutor,
+  createBlockExecutor,
+  type ParentBlock,
+  resumeBlockExecutor,
+} from '#block/execution/executeBlock'
 import type { BlockInput } from '#block/execution/executedBlock'
 import type { Evm, EvmSession, StateView } from '#evm/ports'
 import type { Block } from '#types/block'
@@ -21,7 +27,7 @@ const transactionBytes = 400
 export class NotReplayable extends Error {}
 
 /** A transaction of the block as it ran just now. The session stands after it until it is disposed. */
-export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: OpenBlock }
+export type ReplayedTransaction = Disposable & { readonly session: EvmSession; readonly open: BlockExecutor }
 
 /**
  * The transactions of one block, each run once on what those before it have left: what they change is kept, so that any of them can be run again
@@ -78,7 +84,7 @@ export class BlockReplay {
       this.run(steps - 1, parent, this.#deps.evm)[Symbol.dispose]()
       return
     }
-    using ran = this.#open(openBlock, parent.state.view, parent, this.#deps.evm)
+    using ran = this.#open(createBlockExecutor, parent.state.view, parent, this.#deps.evm)
     this.#states.add(ran.session.diff())
   }
 
@@ -91,7 +97,7 @@ export class BlockReplay {
   run(index: number, parent: ParentBlock, evm: Evm, beforeIt: () => void = () => {}): ReplayedTransaction {
     const raw = this.of.block.transactions[index]
     if (raw === undefined) throw new RangeError(`no transaction ${index}`)
-    const ran = this.#open(reopenBlock, this.before(index, parent), parent, evm)
+    const ran = this.#open(resumeBlockExecutor, this.before(index, parent), parent, evm)
     try {
       beforeIt()
       this.#running = index
@@ -106,7 +112,7 @@ export class BlockReplay {
   }
 
   /** The block on a state of its own. */
-  #open(open: typeof openBlock, view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
+  #open(open: typeof createBlockExecutor, view: StateView, parent: ParentBlock, evm: Evm): ReplayedTransaction {
     let session: EvmSession | undefined
     const catching: Evm = {
       open(...place): EvmSession {

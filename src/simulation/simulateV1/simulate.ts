@@ -17,7 +17,7 @@ import { encodeTransaction, hashTransaction } from '#types/transaction'
 import { isBeyondCompiled, overriddenRules } from '../call/overriddenPrecompiles.ts'
 import { overriddenEnv, overrideDiff, withBlockHashes } from '../call/overriddenView.ts'
 import { inTime } from '../call/runMessage.ts'
-import { type SimulatedPlace, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
+import { type SimulatedContext, type SimulatedRun, simulateCall, transactionOf } from './simulateCall.ts'
 import type { SimulatedRules, SimulatedStates } from './simulatedRules.ts'
 import { planBlocks, type SimulatedPlan } from './simulatePlan.ts'
 import { isTransferLog, TransferLogs } from './transferLogs.ts'
@@ -101,7 +101,7 @@ class Simulation {
     using session = this.#open(env, evmRules, transfers)
     rules.begin(session, open, parent.header)
     transfers?.take()
-    const place: SimulatedPlace = {
+    const place: SimulatedContext = {
       session,
       env,
       rules: evmRules,
@@ -136,7 +136,7 @@ class Simulation {
   }
 
   #call(
-    place: SimulatedPlace,
+    place: SimulatedContext,
     run: BlockRun,
     request: CallRequest,
     all: readonly CallRequest[],

@@ -3,7 +3,7 @@ import { applyAuthorizations, signedAuthorizations } from '#block/execution/auth
 import { type GasBounds, gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
 import { feeCapOf, tipAt, tipCapOf } from '#block/validation/transactionValidity'
 import { type EvmRules, hasFork } from '#chainspec/evmRules'
-import type { BlockEnv, EvmSession, Outcome, Pace } from '#evm/ports'
+import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import type { CallRequest, SimulationRefusal } from '#rpc/callPorts'
 import { type Address, zeroAddress } from '#types/ids'
@@ -13,7 +13,7 @@ import { warmOverridden } from '../call/overriddenPrecompiles.ts'
 const maxNonce = 2n ** 64n - 1n
 
 /** A call of a simulated block and where it runs. */
-export type SimulatedPlace = {
+export type SimulatedContext = {
   readonly session: EvmSession
   readonly env: BlockEnv
   readonly rules: EvmRules
@@ -45,7 +45,7 @@ export function transactionOf(request: CallRequest, chainId: bigint, nonce: bigi
 }
 
 /** Nothing is paid per gas by who names no price, whatever the base fee. */
-function pricesOf(tx: SignedTransaction, { env, validation }: SimulatedPlace): { readonly price: bigint; readonly tip: bigint } {
+function pricesOf(tx: SignedTransaction, { env, validation }: SimulatedContext): { readonly price: bigint; readonly tip: bigint } {
   const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
   if (!validation && feeCap === 0n && tipCap === 0n) return { price: 0n, tip: 0n }
   const tip = tipAt(tipCap, feeCap, env.baseFee)
@@ -53,7 +53,7 @@ function pricesOf(tx: SignedTransaction, { env, validation }: SimulatedPlace): {
 }
 
 function refusalOf(
-  place: SimulatedPlace,
+  place: SimulatedContext,
   tx: SignedTransaction,
   { intrinsic, floor }: GasBounds,
   from: Address,
@@ -85,11 +85,11 @@ function refusalOf(
  * @throws what `pace` throws
  */
 export function simulateCall(
-  place: SimulatedPlace,
+  place: SimulatedContext,
   tx: SignedTransaction,
   raw: Uint8Array,
   sender: Address = zeroAddress,
-  pace?: Pace,
+  pace?: InterruptCheck,
 ): SimulatedRun {
   const { session, env, rules, validation, fees } = place
   const upfront = validation ? fees.upfront(raw, tx) : 0n

@@ -19,17 +19,17 @@ export function transferLog(from: Address, to: Address, wei: bigint): Log {
 export const isTransferLog = ({ address }: Log): boolean => address === etherAddress
 
 /** A log, and how many were told in the block before it, those of frames that failed counted too. */
-export type ToldLog = { readonly log: Log; readonly told: number }
+export type NotifiedLog = { readonly log: Log; readonly told: number }
 
 /** Logs of a message with a log for each move of wei, in the order of execution; those of frames that failed are gone. */
 export class TransferLogs implements TraceListener {
   readonly needs: TraceListener['needs'] = { frames: true, logs: true, accounts: false, steps: undefined }
   /** of the open frames, outermost first; the last of them all is the message's when it has ended */
-  #open: ToldLog[][] = [[]]
+  #open: NotifiedLog[][] = [[]]
   #told = 0
 
   /** The logs of the message that has ended, which are forgotten then. */
-  take(): readonly ToldLog[] {
+  take(): readonly NotifiedLog[] {
     const [logs = []] = this.#open
     this.#open = [[]]
     return logs

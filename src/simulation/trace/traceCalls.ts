@@ -3,9 +3,9 @@ import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
 import type { CallOverrides } from '#rpc/callPorts'
 import type { CallMessage, MeasuredCall, RunTimer } from '#rpc/ports'
-import type { BlockTracing, CallPlace, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
+import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import type { Hash } from '#types/ids'
-import { callPlace, measureCall } from '../call/callExecutor.ts'
+import { callContext, measureCall } from '../call/callExecutor.ts'
 import { isBeyondCompiled } from '../call/overriddenPrecompiles.ts'
 import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
@@ -25,13 +25,13 @@ function endOf({ outcome, gasUsed }: MeasuredCall): TracedEnd | { readonly refus
 
 class ReplayCalls implements CallTracing {
   readonly #deps: TracingDeps
-  readonly #place: CallPlace
+  readonly #place: CallContext
   readonly #replayOf: ReplayOf
   /** what the calls before have changed */
   readonly #states = new ReplayStates()
   #calls = 0
 
-  constructor(deps: TracingDeps, place: CallPlace, replayOf: ReplayOf) {
+  constructor(deps: TracingDeps, place: CallContext, replayOf: ReplayOf) {
     this.#deps = deps
     this.#place = place
     this.#replayOf = replayOf
@@ -52,7 +52,7 @@ class ReplayCalls implements CallTracing {
     const before = this.#now(below)
     const { header } = below
     const at: ParentBlock = { ...below, state: { ...below.state, view: before } }
-    const found = callPlace(this.#deps.config, at, overrides)
+    const found = callContext(this.#deps.config, at, overrides)
     if (found.kind === 'place' && isBeyondCompiled(found.rules)) return { kind: 'refused', reason: 'a precompile cannot be traced there' }
     const { from, to, value, data, gasLimit } = message
     const place = { blockHash: undefined, blockNumber: header.number, hash: undefined, index: this.#calls++ }
@@ -93,6 +93,6 @@ class ReplayCalls implements CallTracing {
 }
 
 /** Calls on a state of the chain that leave what they change to those after them. */
-export function createCallTracing(deps: TracingDeps, place: CallPlace, replayOf: ReplayOf): CallTracing {
+export function createCallTracing(deps: TracingDeps, place: CallContext, replayOf: ReplayOf): CallTracing {
   return new ReplayCalls(deps, place, replayOf)
 }

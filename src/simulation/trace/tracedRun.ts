@@ -1,4 +1,4 @@
-import type { Evm, EvmSession, Pace, StateView } from '#evm/ports'
+import type { Evm, EvmSession, InterruptCheck, StateView } from '#evm/ports'
 import { createTraceableEvm } from '#evm/traceableEvm'
 import type { StateReader, TracedEnd, TracedTransaction, Tracer } from '#evm/traceEvents'
 import { createTracer } from '#evm/tracing'
@@ -29,7 +29,7 @@ export function readerOf(view: StateView): StateReader {
 }
 
 /** The same with a pace for its messages, and whose sessions stay open: whoever runs them does not end them. */
-function kept(evm: Evm, pace: () => Pace, opened: (session: EvmSession) => void): Evm {
+function kept(evm: Evm, pace: () => InterruptCheck, opened: (session: EvmSession) => void): Evm {
   return {
     open(view, block, rules): EvmSession {
       const session = evm.open(view, block, rules)

@@ -1,4 +1,4 @@
-import { type BlockDeps, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { type BlockDeps, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { BlockInput } from '#block/execution/executedBlock'
 import type { Senders } from '#block/execution/senders'
 import { messagePasser } from '#chainspec/addresses'
@@ -94,7 +94,7 @@ function* runBlock(deps: Deps, parent: ParentBlock, current: WorldState, { input
   const senderOf: Senders['of'] = (tx, hash) => senders?.[running] ?? deps.senders.of(tx, hash)
   listen(listener)
   const state = { view: reads, nodes: current.nodes }
-  const opened = openBlock({ ...deps, evm: catching, senders: { of: senderOf } }, { ...parent, state }, input)
+  const opened = createBlockExecutor({ ...deps, evm: catching, senders: { of: senderOf } }, { ...parent, state }, input)
   if (opened.kind === 'invalid') return opened.reason
   using block = opened.block
   for (const [index, raw] of input.transactions.entries()) {

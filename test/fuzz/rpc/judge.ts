@@ -1,5 +1,5 @@
 import type { JsonSchema } from '#rpc/schemas'
-import { misfit } from '#test/harness/rpc/schemaJudge'
+import { mismatch } from '#test/harness/rpc/schemaJudge'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -17,7 +17,7 @@ export function fault(answer: unknown, schema: JsonSchema | undefined): string |
   if (jsonrpc !== '2.0') return 'has no jsonrpc 2.0'
   if ('result' in answer === 'error' in answer) return 'has not exactly one of result and error'
   if (!('error' in answer)) {
-    const why = schema === undefined ? undefined : misfit(schema, result)
+    const why = schema === undefined ? undefined : mismatch(schema, result)
     return why === undefined ? undefined : `has a result that is not what its schema says: ${why}`
   }
   if (!isObject(error)) return 'has an error that is no object'

@@ -9,7 +9,7 @@ import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { serveEngine } from '#executionThread/executionServer'
 import { RecordPublisher, WorkerOutbox } from '#executionThread/outbox'
-import { ShownRecords } from '#executionThread/publishedSequence'
+import { PublishedSequence } from '#executionThread/publishedSequence'
 import type { ToWorker, WorkerSettings } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
@@ -45,7 +45,7 @@ async function run({
     return opened.view()
   }
   const pool = createTxPool({ ...common, view, journal: createMemoryJournal() }, limits)
-  const publisher = new RecordPublisher(new ShownRecords(shown))
+  const publisher = new RecordPublisher(new PublishedSequence(shown))
   publisher.join(outbox)
   await using kv = createMemoryKv()
   await using execution = createExecution(

@@ -45,7 +45,10 @@ export async function serveExecution({ config, genesis }: FollowChain): Promise<
   const eth = createEthContext({ ...common, execution, heads: feed, clientVersion: 'basalt', sync: () => undefined })
   const listen = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   const http = parts.use(
-    await createRpcServer({ ...common, pages: new Map(), registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) }, listen),
+    await createRpcServer(
+      { ...common, pages: new Map(), registry: ethRegistry, contextOf: (cancellation) => ({ ...eth, cancellation }) },
+      listen,
+    ),
   )
   const ws = parts.use(
     await createWsServer<SocketContext>(
@@ -53,7 +56,7 @@ export async function serveExecution({ config, genesis }: FollowChain): Promise<
         ...common,
         registry: socketRegistry,
         heads: feed,
-        contextOf: (ticket, subscriptions) => ({ ...eth, ticket, subscriptions }),
+        contextOf: (cancellation, subscriptions) => ({ ...eth, cancellation, subscriptions }),
         metrics: rpcMetrics.register(new Registry()),
       },
       listen,

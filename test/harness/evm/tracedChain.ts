@@ -1,4 +1,4 @@
-import { type BlockDeps, type OpenBlock, openBlock, type ParentBlock } from '#block/execution/executeBlock'
+import { type BlockDeps, type BlockExecutor, createBlockExecutor, type ParentBlock } from '#block/execution/executeBlock'
 import type { BlockInput, ExecutedBlock } from '#block/execution/executedBlock'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { genesisBlock } from '#block/genesisBlock'
@@ -136,8 +136,8 @@ export class TracedChain {
     return parent
   }
 
-  #open(evm: Evm, parent: ParentBlock, input: BlockInput): OpenBlock {
-    const opened = openBlock({ ...this.#deps, evm }, parent, input)
+  #open(evm: Evm, parent: ParentBlock, input: BlockInput): BlockExecutor {
+    const opened = createBlockExecutor({ ...this.#deps, evm }, parent, input)
     if (opened.kind === 'invalid') throw new Error(opened.reason)
     return opened.block
   }
@@ -164,12 +164,12 @@ export class TracedChain {
   /** Runs transaction `index` of a block with a tracer, which has its result then. @returns the prices that the oracle puts on the steps */
   async trace(number: number, index: number, tracer: Tracer): Promise<readonly number[]> {
     const { block, parent, input } = this.#at(number)
-    const openWith = (evm: Evm): OpenBlock => {
+    const openWith = (evm: Evm): BlockExecutor => {
       const opened = this.#open(evm, parent, input)
       for (const raw of block.transactions.slice(0, index)) opened.take(raw)
       return opened
     }
-    const openBefore = (watched: Watched): OpenBlock => {
+    const openBefore = (watched: Watched): BlockExecutor => {
       const opened = openWith(watched.evm)
       watched.touched.clear()
       watched.message = undefined

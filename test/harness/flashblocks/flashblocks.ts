@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Execution } from '#blockchain/execution'
+import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroHash } from '#types/ids'
-import type { Increment } from '#types/increment'
 import type { Payload } from '#types/payload'
 
 /** The build of a payload: 8 bytes as hex. */
@@ -13,11 +13,11 @@ const pieces = <T>(list: readonly T[], cuts: readonly number[]): T[][] =>
   [...cuts, list.length].map((end, i) => list.slice(i === 0 ? 0 : cuts[i - 1], end))
 
 /**
- * A payload as the increments that a builder would have told of it.
+ * A payload as the flashblocks that a builder would have told of it.
  * @param maker knows the block: the gas is that of its receipts
- * @param cuts indexes of transactions that begin another increment; twice the same: one is empty
+ * @param cuts indexes of transactions that begin another flashblock; twice the same: one is empty
  */
-export function incrementsOf(maker: Execution, payload: Payload, cuts: readonly number[], build = 0): Increment[] {
+export function flashblocksOf(maker: Execution, payload: Payload, cuts: readonly number[], build = 0): Flashblock[] {
   using view = maker.view()
   const gas = (view.receipts(payload.blockHash) ?? []).map(({ receipt }) => receipt.cumulativeGasUsed)
   const { parentHash, parentBeaconBlockRoot = zeroHash, feeRecipient, prevRandao, gasLimit, timestamp, extraData } = payload
@@ -32,7 +32,7 @@ export function incrementsOf(maker: Execution, payload: Payload, cuts: readonly 
     baseFee: payload.baseFeePerGas,
   }
   let taken = 0
-  return pieces(payload.transactions, cuts).map((transactions, index): Increment => {
+  return pieces(payload.transactions, cuts).map((transactions, index): Flashblock => {
     taken += transactions.length
     return {
       payloadId: payloadIdOf(payload, build),

@@ -1,8 +1,8 @@
-import type { Executed } from '#flashblocks/heldSlices'
+import type { Executed } from '#flashblocks/flashblockBuffer'
 import type { PendingOutcome, PendingPort, PendingRefusal } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
+import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
-import type { Increment } from '#types/increment'
 
 /** A hash that tells which branch of which number it is. */
 export const hashAt = (number: number, branch = 'a'): Hash => `0x${branch.repeat(58)}${number.toString(16).padStart(6, '0')}` as Hash
@@ -11,8 +11,8 @@ export const blockAt = (number: number, branch?: string): BlockId => ({ number, 
 export const buildAt = (number: number, variant = 1): string =>
   `0x${variant.toString(16).padStart(8, '0')}${number.toString(16).padStart(8, '0')}`
 
-/** A slice without transactions. */
-export function sliceAt(number: number, index: number, more: { readonly variant?: number; readonly parent?: Hash } = {}): Increment {
+/** A flashblock without transactions. */
+export function flashblockAt(number: number, index: number, more: { readonly variant?: number; readonly parent?: Hash } = {}): Flashblock {
   const { variant, parent = hashAt(number - 1) } = more
   const base = {
     parentHash: parent,
@@ -29,7 +29,7 @@ export function sliceAt(number: number, index: number, more: { readonly variant?
 }
 
 /** The message of a publisher that says this. */
-export function messageOf({ payloadId, blockNumber, index, base, transactions, outcome }: Increment): string {
+export function messageOf({ payloadId, blockNumber, index, base, transactions, outcome }: Flashblock): string {
   const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`
   const quantity = (value: number | bigint): string => `0x${value.toString(16)}`
   return JSON.stringify({
@@ -74,19 +74,19 @@ export type PendingModel = PendingPort & {
   readonly took: readonly string[]
   /** A new head: what is pending stays where `keeps` says so. */
   setHead(head: BlockId, keeps?: 'above' | 'nothing'): void
-  /** What the next slices are refused with. */
-  refuse(refusal: (increment: Increment) => PendingRefusal | undefined): void
+  /** What the next flashblocks are refused with. */
+  refuse(refusal: (flashblock: Flashblock) => PendingRefusal | undefined): void
 }
 
 export function modelPending(start: BlockId): PendingModel {
   let head = start
   let blocks: Executed[] = []
   let freshUntilMs = 0
-  let refusalOf: (increment: Increment) => PendingRefusal | undefined = () => undefined
+  let refusalOf: (flashblock: Flashblock) => PendingRefusal | undefined = () => undefined
   const drops: string[] = []
   const took: string[] = []
 
-  function placeOf({ blockNumber, payloadId, index, base }: Increment): PendingRefusal | undefined {
+  function placeOf({ blockNumber, payloadId, index, base }: Flashblock): PendingRefusal | undefined {
     const last = blocks.at(-1)
     if (index > 0) return last?.payloadId === payloadId && last.number === blockNumber && last.index === index - 1 ? undefined : 'order'
     if (blockNumber === head.number + 1) return base?.parentHash === head.hash ? undefined : 'parent'
@@ -109,9 +109,9 @@ export function modelPending(start: BlockId): PendingModel {
     get freshUntilMs() {
       return freshUntilMs
     },
-    async take(increment, untilMs): Promise<PendingOutcome> {
-      const { blockNumber: number, payloadId, index } = increment
-      const reason = refusalOf(increment) ?? placeOf(increment)
+    async take(flashblock, untilMs): Promise<PendingOutcome> {
+      const { blockNumber: number, payloadId, index } = flashblock
+      const reason = refusalOf(flashblock) ?? placeOf(flashblock)
       if (reason !== undefined) {
         const isAtFault = ['rules', 'transaction', 'outcome', 'time'].includes(reason)
         if (isAtFault) blocks = blocks.filter((block) => block.number < number)

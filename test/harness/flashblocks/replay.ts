@@ -7,7 +7,7 @@ import { agreeWithGenesis } from '#chainspec/genesis'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { parseRollupConfig } from '#chainspec/rollupConfig'
 import { createWasmEvm } from '#evm/wasmEvm'
-import { decodeFrame } from '#flashblocks/codec'
+import { decodeMessage } from '#flashblocks/decode'
 import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
@@ -20,7 +20,7 @@ import { scriptedFeed } from '#test/harness/rpc/headFeed'
 import { readResult } from '#test/harness/rpc/result'
 import { readShared, readSharedJson } from '#test/harness/sharedData'
 import { decodeBlock } from '#types/block'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 import type { Payload } from '#types/payload'
 
 type Told = {
@@ -41,14 +41,14 @@ const linesOf = <T>(path: string): readonly T[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as T)
 
-function incrementOf(text: string): Increment {
-  const decoded = decodeFrame(Buffer.from(text))
+function flashblockOf(text: string): Flashblock {
+  const decoded = decodeMessage(Buffer.from(text))
   if (decoded.kind === 'bad' || decoded.frame.blockNumber === undefined) throw new Error('no frame')
   return { ...decoded.frame, blockNumber: decoded.frame.blockNumber }
 }
 
-export const readFrames = (): readonly { readonly t: number; readonly increment: Increment }[] =>
-  linesOf<{ t: number; text: string }>('flashblocks/frames.jsonl.zst').map(({ t, text }) => ({ t, increment: incrementOf(text) }))
+export const readFrames = (): readonly { readonly t: number; readonly flashblock: Flashblock }[] =>
+  linesOf<{ t: number; text: string }>('flashblocks/frames.jsonl.zst').map(({ t, text }) => ({ t, flashblock: flashblockOf(text) }))
 
 export const readPolls = (): readonly RecordedPoll[] => linesOf('flashblocks/pending.jsonl.zst')
 
@@ -62,7 +62,7 @@ export function readTold(): readonly RecordedTold[] {
 
 /** Something that happened to the recorded node. */
 export type Happening = { readonly t: number } & (
-  | { readonly kind: 'increment'; readonly increment: Increment }
+  | { readonly kind: 'increment'; readonly flashblock: Flashblock }
   | { readonly kind: 'head'; readonly number: number }
 )
 
@@ -79,7 +79,7 @@ export type Replay = {
   subscribe(...params: readonly unknown[]): Promise<readonly unknown[]>
 }
 
-/** @param freshMs how long an increment is shown at most */
+/** @param freshMs how long a flashblock is shown at most */
 export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
   const recorded = readSharedJson<{ blocks: readonly { readonly raw: Hex }[] }>('flashblocks/l2.json.zst')
   const { genesis } = parseBaseGenesisNote(recorded)
@@ -95,11 +95,11 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
   const eth = createEthContext({
     ...{ execution, evm, config, clock, heads: scriptedFeed(), preconfirmed, clientVersion: 'basalt', sync: () => undefined },
   })
-  let held: readonly Increment[] = []
+  let held: readonly Flashblock[] = []
   let lastMs = 0
 
-  async function take(increment: Increment): Promise<boolean> {
-    const outcome = await execution.pending.take(increment, clock.nowMs() + freshMs)
+  async function take(flashblock: Flashblock): Promise<boolean> {
+    const outcome = await execution.pending.take(flashblock, clock.nowMs() + freshMs)
     if (outcome.kind === 'refused' && outcome.reason !== 'parent' && outcome.reason !== 'order') throw new Error(outcome.text)
     return outcome.kind === 'taken'
   }
@@ -111,7 +111,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
       clock.jumpMs(of.t - lastMs)
       lastMs = of.t
       if (of.kind === 'increment') {
-        if (!(await take(of.increment))) held = [...held, of.increment]
+        if (!(await take(of.flashblock))) held = [...held, of.flashblock]
         return
       }
       const payload = payloads[of.number]
@@ -121,10 +121,10 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
       await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
       const again = held
       held = []
-      for (const increment of again) if (increment.blockNumber > of.number && !(await take(increment))) held = [...held, increment]
+      for (const flashblock of again) if (flashblock.blockNumber > of.number && !(await take(flashblock))) held = [...held, flashblock]
     },
     async ask(method: string, params: readonly unknown[]): Promise<unknown> {
-      return readResult(await ethRegistry.get(method)?.call({ ...eth, ticket: { isCancelled: false } }, params))
+      return readResult(await ethRegistry.get(method)?.call({ ...eth, cancellation: { isCancelled: false } }, params))
     },
     async subscribe(...params): Promise<readonly unknown[]> {
       const told: unknown[] = []
@@ -136,7 +136,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
         return ''
       }
       const subscriptions = { subscribe: open, unsubscribe: () => false }
-      await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, ticket: { isCancelled: false } }, params)
+      await socketRegistry.get('eth_subscribe')?.call({ ...eth, subscriptions, cancellation: { isCancelled: false } }, params)
       return told
     },
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from './json.ts'
-import { misfit, shapeOf } from './jsonForm.ts'
+import { mismatch, shapeOf } from './jsonForm.ts'
 
 /** One request of the suite, and what go-ethereum answered. */
 export type CompatCase = {
@@ -78,7 +78,7 @@ export function judgeCompat({ expected, isFormOnly }: CompatCase, answer: JsonOb
   }
   if (error !== undefined) return `error ${short(error)}, a result expected: ${short(wanted)}`
   if (!isFormOnly) return firstDifference(wanted, result, 'result')
-  return misfit(shapeOf(wanted ?? null), result ?? null, 'result', isOpen)
+  return mismatch(shapeOf(wanted ?? null), result ?? null, 'result', isOpen)
 }
 
 /** Asks all cases in order, over HTTP. @returns what is wrong, by file */

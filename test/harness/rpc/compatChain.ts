@@ -56,5 +56,5 @@ export async function serveCompatChain({ chain, config }: ReturnType<typeof impo
   })
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }
-  return createRpcServer({ ...deps, registry: ethRegistry, contextOf: (ticket) => ({ ...context, ticket }) }, options)
+  return createRpcServer({ ...deps, registry: ethRegistry, contextOf: (cancellation) => ({ ...context, cancellation }) }, options)
 }

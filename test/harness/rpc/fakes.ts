@@ -262,7 +262,7 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
     forks: { schedule: scheduleTo('jovian'), genesis: { l2: { number: 0, hash: zeroHash }, l2TimeSec: 0 } },
     clientVersion: 'basalt/v0.1.0/linux-x64/node-v24',
     limits,
-    ticket: { isCancelled: false },
+    cancellation: { isCancelled: false },
   }
 }
 

@@ -59,12 +59,12 @@ const fits = (scalars: ReadonlySet<string>, kind: string): boolean => scalars.ha
  * The first place where a value has not the form; undefined when it has. An empty list or map of the example says nothing of its entries.
  * @param isOpen whether the member at a path may be there or not, and be anything, whatever the example has
  */
-export function misfit(shape: Shape, value: Json, path: string, isOpen: (path: string) => boolean): string | undefined {
+export function mismatch(shape: Shape, value: Json, path: string, isOpen: (path: string) => boolean): string | undefined {
   if (isUnknown(shape)) return undefined
   const { items, members, values } = shape
   if (Array.isArray(value)) {
     if (!items) return `${path}: a list`
-    return first(value, (item, at) => misfit(items, item, `${path}.${at}`, isOpen))
+    return first(value, (item, at) => mismatch(items, item, `${path}.${at}`, isOpen))
   }
   if (!isObject(value)) {
     const wanted = [...shape.scalars].join(' or ') || 'more'
@@ -72,12 +72,12 @@ export function misfit(shape: Shape, value: Json, path: string, isOpen: (path: s
   }
   const isEmpty = Object.keys(value).length === 0
   if (values && (isEmpty || isMap(value))) {
-    return first(Object.entries(value), ([key, each]) => misfit(values, each, `${path}.${key}`, isOpen))
+    return first(Object.entries(value), ([key, each]) => mismatch(values, each, `${path}.${key}`, isOpen))
   }
-  return members ? misfitOfMembers(members, value, path, isOpen) : `${path}: an object`
+  return members ? mismatchOfMembers(members, value, path, isOpen) : `${path}: an object`
 }
 
-function misfitOfMembers(
+function mismatchOfMembers(
   members: NonNullable<Shape['members']>,
   value: JsonObject,
   path: string,
@@ -91,7 +91,7 @@ function misfitOfMembers(
     if (isOpen(at)) return undefined
     if (member === undefined) return `${at}: not in the example`
     if (found === undefined) return member.isInAll ? `${at}: missing` : undefined
-    return misfit(member.shape, found, at, isOpen)
+    return mismatch(member.shape, found, at, isOpen)
   })
 }
 

@@ -112,9 +112,9 @@ export async function serveRecordedChain(chainName: string, finalized: number): 
   const deps = { pages: new Map(), ...shared }
   const options = { host: '127.0.0.1', port: 0, flag: 'http.port' }
   return {
-    eth: await createRpcServer({ ...deps, registry: ethRegistry, contextOf: (ticket) => ({ ...eth, ticket }) }, options),
+    eth: await createRpcServer({ ...deps, registry: ethRegistry, contextOf: (cancellation) => ({ ...eth, cancellation }) }, options),
     rollup: await createRpcServer(
-      { ...deps, registry: rollupRegistry, contextOf: (ticket) => ({ rollup, version: 'basalt', ticket }) },
+      { ...deps, registry: rollupRegistry, contextOf: (cancellation) => ({ rollup, version: 'basalt', cancellation }) },
       options,
     ),
   }

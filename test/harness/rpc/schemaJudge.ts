@@ -10,7 +10,7 @@ function localSchema(schema: JsonSchema): Parameters<typeof fromJSONSchema>[0] {
 const parsers = new WeakMap<JsonSchema, ReturnType<typeof fromJSONSchema>>()
 
 /** What a schema of the reference finds wrong with a value; undefined: nothing. */
-export function misfit(schema: JsonSchema, value: unknown): string | undefined {
+export function mismatch(schema: JsonSchema, value: unknown): string | undefined {
   const parser = parsers.get(schema) ?? fromJSONSchema(localSchema(schema))
   parsers.set(schema, parser)
   return parser.safeParse(value).error?.message

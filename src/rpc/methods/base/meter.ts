@@ -14,9 +14,9 @@ import { inTurns } from '../debug/tracedResult.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, sealed } from '../eth/atBlock.ts'
 
-async function finished<T>({ ticket }: EthContext, work: MeterWork<T>): Promise<MeterOutcome<T>> {
+async function finished<T>({ cancellation }: EthContext, work: MeterWork<T>): Promise<MeterOutcome<T>> {
   using run = work
-  await inTurns(ticket, () => run.work())
+  await inTurns(cancellation, () => run.work())
   const { outcome } = run
   if (outcome === undefined) throw prunedHistory()
   return outcome

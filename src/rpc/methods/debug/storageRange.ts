@@ -60,6 +60,6 @@ export const storageRangeAt = ethMethod({
       if (range === 'pruned') throw prunedHistory()
       return rangeJson(range)
     }
-    return whenReady(context.ticket, () => tracing.prepare(index), read)
+    return whenReady(context.cancellation, () => tracing.prepare(index), read)
   },
 })

@@ -42,13 +42,13 @@ export async function tracesOf(
   const traces: string[] = []
   let length = 0
   for (let index = 0; index < tracing.hashes.length; index++) {
-    await inTurns(context.ticket, () => tracing.prepare(index))
+    await inTurns(context.cancellation, () => tracing.prepare(index))
     const trace = jsonOf(index, tracedResult(tracing.trace(index, request, context.executor.timer())))
     length += trace?.length ?? 0
     if (length > maxLength) throw invalidInput(`the traces are larger than ${maxLength} bytes`)
     if (trace !== undefined) traces.push(trace)
     await nextTurn()
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
   }
   return traces
 }

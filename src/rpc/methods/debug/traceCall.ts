@@ -7,7 +7,7 @@ import type { Json } from '../../json.ts'
 import type { CallMessage } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { refTo } from '../../schemas.ts'
-import type { CallPlace } from '../../tracePorts.ts'
+import type { CallContext } from '../../tracePorts.ts'
 import { ethMethod } from '../define.ts'
 import { atCallPlace } from '../eth/callBasis.ts'
 import { planCall } from '../eth/planCall.ts'
@@ -20,7 +20,7 @@ export function planAt(
   request: CallRequest,
   at: BlockParam,
   overrides: CallOverrides,
-): { readonly block: CallPlace['block']; readonly message: CallMessage } {
+): { readonly block: CallContext['block']; readonly message: CallMessage } {
   return atCallPlace(context, at, ({ block, basis }) => ({ block, message: planCall(request, basis(request, overrides)) }))
 }
 
@@ -41,6 +41,6 @@ export const traceCall = ethMethod({
     const { block, message } = planAt(context, call, at, overrides)
     const calls = context.tracing.calls({ block, transactions: index })
     const trace = (): Json => tracedResult(calls.trace(message, request, context.executor.timer(), overrides), message)
-    return whenReady(context.ticket, () => calls.prepare(), trace)
+    return whenReady(context.cancellation, () => calls.prepare(), trace)
   },
 })

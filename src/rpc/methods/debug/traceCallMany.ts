@@ -59,7 +59,7 @@ async function traceBundles(
   const first = planAt(context, bundles[0]?.calls[0] ?? {}, at, { state: options.state })
   const place = { block: first.block, transactions: index }
   const tracing = context.tracing.calls(place)
-  await inTurns(context.ticket, () => tracing.prepare())
+  await inTurns(context.cancellation, () => tracing.prepare())
   const here: BlockParam = { kind: 'found', block: first.block }
   let { state } = options
   const results: Json[][] = []
@@ -75,7 +75,7 @@ async function traceBundles(
       traces.push(trace)
       state = undefined
       await nextTurn()
-      if (context.ticket.isCancelled) throw timedOut()
+      if (context.cancellation.isCancelled) throw timedOut()
     }
     results.push(traces)
   }

@@ -4,7 +4,7 @@ import { hash } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import { invalidInput, prunedHistory } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import type { TransactionPlace } from '../../ports.ts'
+import type { TransactionLocation } from '../../ports.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { refTo } from '../../schemas.ts'
 import type { BlockTracing } from '../../tracePorts.ts'
@@ -13,13 +13,13 @@ import { anyJson } from './anyJson.ts'
 import { tracedResult, whenReady } from './tracedResult.ts'
 
 /** Where a transaction of the canonical chain stands. */
-export function findTransaction(context: EthContext, of: Hash): TransactionPlace | undefined {
+export function findTransaction(context: EthContext, of: Hash): TransactionLocation | undefined {
   using view = context.chain.view()
   return view.transaction(of)
 }
 
 /** A block that the chain has, to be run again. RpcError −32000 of the genesis block, 4444 when it is gone. */
-export function tracingOf(context: EthContext, block: TransactionPlace['block']): BlockTracing {
+export function tracingOf(context: EthContext, block: TransactionLocation['block']): BlockTracing {
   if (block.number === 0) throw invalidInput('genesis is not traceable')
   const tracing = context.tracing.known(block.hash)
   if (tracing === undefined) throw prunedHistory()
@@ -38,6 +38,6 @@ export const traceTransaction = ethMethod({
     if (place === undefined) throw invalidInput('transaction not found')
     const tracing = tracingOf(context, place.block)
     const trace = (): Json => tracedResult(tracing.trace(place.index, request, context.executor.timer()))
-    return whenReady(context.ticket, () => tracing.prepare(place.index), trace)
+    return whenReady(context.cancellation, () => tracing.prepare(place.index), trace)
   },
 })

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Ticket } from '../../context.ts'
+import type { CancellationToken } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory, timedOut, unsupported } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import type { CallMessage } from '../../ports.ts'
@@ -33,14 +33,14 @@ export function tracedResult(outcome: TraceOutcome | 'pruned', message?: CallMes
  * Works until there is nothing left to do, while others have their turns of the event loop.
  * @param work does some milliseconds of it. @returns false: there is more
  */
-export async function inTurns(ticket: Ticket, work: () => boolean | 'pruned'): Promise<void> {
+export async function inTurns(cancellation: CancellationToken, work: () => boolean | 'pruned'): Promise<void> {
   while (work() === false) {
     await nextTurn()
-    if (ticket.isCancelled) throw timedOut()
+    if (cancellation.isCancelled) throw timedOut()
   }
 }
 
 /** `then` once the work is done: at once, if one turn is enough for it. */
-export function whenReady<T>(ticket: Ticket, work: () => boolean | 'pruned', then: () => T): T | Promise<T> {
-  return work() === false ? inTurns(ticket, work).then(then) : then()
+export function whenReady<T>(cancellation: CancellationToken, work: () => boolean | 'pruned', then: () => T): T | Promise<T> {
+  return work() === false ? inTurns(cancellation, work).then(then) : then()
 }

@@ -36,7 +36,7 @@ const witnessResult: BytesCodec<ExecutionWitness> = {
 
 async function finished(context: EthContext, work: WitnessWork): Promise<ExecutionWitness> {
   using run = work
-  await inTurns(context.ticket, () => run.work())
+  await inTurns(context.cancellation, () => run.work())
   const { outcome } = run
   if (outcome === undefined) throw prunedHistory()
   if (outcome.kind === 'refused') throw invalidInput(outcome.reason)

@@ -38,7 +38,7 @@ export const isUnsealed = (view: ChainView, hash: Hash): boolean => view.heads.u
 const maxRestarts = 3
 
 /**
- * A query that takes several turns of the event loop: an increment that is pending when it begins may be none any more when it ends, and cannot be
+ * A query that takes several turns of the event loop: a flashblock that is pending when it begins may be none any more when it ends, and cannot be
  * read then. It begins again on the next.
  */
 export async function onSteadyBlock<T>(at: BlockParam, query: () => Promise<T>): Promise<T> {

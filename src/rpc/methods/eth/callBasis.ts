@@ -10,7 +10,7 @@ import { requireBlock } from './atBlock.ts'
 import type { CallBasis } from './planCall.ts'
 
 /** A block that messages are asked at, as far as their plans depend on it; good while it is read. */
-export type CallPlace = {
+export type CallContext = {
   readonly block: BlockId
   readonly header: Header
   /** What the plan of a request goes by. @param gasCap absent: that of calls */
@@ -20,7 +20,7 @@ export type CallPlace = {
 }
 
 /** Reads a block for calls. RpcError −32001 when there is none, 4444 when its state is not retained. */
-export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallPlace) => T): T {
+export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallContext) => T): T {
   using view = context.chain.view()
   const block = requireBlock(context, view, at)
   const state = view.state(block)

@@ -11,7 +11,7 @@ import { type BlockFees, type FeeHistory, feeHistoryResult } from '../../results
 import { ethMethod } from '../define.ts'
 import { requireBlock, sealed } from './atBlock.ts'
 import { blobFeeOf } from './gasPrice.ts'
-import { type PaidTip, tipsOf } from './tips.ts'
+import { type PaidPriorityFee, priorityFeesOf } from './priorityFees.ts'
 
 const maxBlocks = 1_024
 const maxPercentiles = 100
@@ -41,7 +41,7 @@ const percentiles: ParamCodec<readonly number[]> = {
 }
 
 /** The tips below which so many percent of the block's gas paid. @param tips lowest first */
-export function rewardsOf(tips: readonly PaidTip[], gasUsed: bigint, asked: readonly number[]): readonly bigint[] {
+export function rewardsOf(tips: readonly PaidPriorityFee[], gasUsed: bigint, asked: readonly number[]): readonly bigint[] {
   let index = 0
   let passed = tips[0]?.gasUsed ?? 0n
   return asked.map((percent) => {
@@ -66,7 +66,7 @@ function feesOfBlock({ blocks }: EthContext, view: ChainView, { hash }: BlockId,
   if (asked.length === 0) return { ...fees, rewards: [] }
   const block = blocks.read(view, hash)
   if (block === undefined) throw prunedHistory()
-  return { ...fees, rewards: rewardsOf(tipsOf(block), gasUsed, asked) }
+  return { ...fees, rewards: rewardsOf(priorityFeesOf(block), gasUsed, asked) }
 }
 
 /** The fees of the block after `newest`: its own when there is one, else by the rules for the next. */
@@ -94,7 +94,7 @@ async function readRange(context: EthContext, { from, newest }: Range, asked: re
   const read: BlockFees[] = []
   for (let number = from; number <= newest.number; ) {
     if (number > from) await nextTurn()
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
     using view = context.chain.view()
     if (view.canonicalHash(newest.number) !== newest.hash) return undefined
     for (const end = Math.min(newest.number + 1, number + slice); number < end; number++) {

@@ -160,8 +160,8 @@ it('rpc/filters: a poll that nobody waits for any more tells nothing away', asyn
   const { ask, append, context } = setUp()
   const id = await ask('eth_newFilter', {})
   append(...Array.from({ length: 40 }, (): FakeBlock => [[log(1)]]))
-  const ticket = { isCancelled: true }
-  await expect(async () => ethRegistry.get('eth_getFilterChanges')?.call({ ...context, ticket }, [id])).rejects.toThrow()
+  const cancellation = { isCancelled: true }
+  await expect(async () => ethRegistry.get('eth_getFilterChanges')?.call({ ...context, cancellation }, [id])).rejects.toThrow()
   expect(await ask('eth_getFilterChanges', id)).toHaveLength(40)
 })
 

@@ -7,7 +7,7 @@ import { filterNotFound } from '../../errors.ts'
 import type { Filter, LogsFilter } from '../../filters.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
-import { logResult, logText, type PlacedLog } from '../../results/log.ts'
+import { type LocatedLog, logResult, logText } from '../../results/log.ts'
 import { asBytes, type WrittenCodec, written, writtenList } from '../../results/text.ts'
 import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
@@ -79,21 +79,21 @@ function isInRange(range: LogFilter['range'], number: number, hash: Hash): boole
 
 const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
-type Matched = { readonly hash: Hash; readonly items: readonly PlacedLog[] }
+type Matched = { readonly hash: Hash; readonly items: readonly LocatedLog[] }
 
 /** What equal filters and subscriptions have found in the newest block. */
 const lastMatched = new WeakMap<LogMatcher, Matched>()
 
-const nothing: readonly PlacedLog[] = []
+const nothing: readonly LocatedLog[] = []
 
-function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly PlacedLog[] {
+function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
   const bloom = view.header(hash)?.logsBloom
   if (bloom === undefined || !matcher.mayBeIn(bloom)) return nothing
   const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
   return all.filter(({ log }) => matcher.matches(log))
 }
 
-function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilter): Collect<PlacedLog> {
+function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilter): Collect<LocatedLog> {
   return (view, { number, hash }) => {
     if (!isInRange(range, number, hash)) return { items: nothing, cost: 0 }
     const known = lastMatched.get(matcher)
@@ -105,13 +105,13 @@ function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilte
 }
 
 /** Logs that are new since it was asked last: first those that are no more. */
-export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly PlacedLog[]> {
+export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly LocatedLog[]> {
   const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
   filter.trail = trail
   return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
 }
 
-async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | PlacedLog)[]> {
+async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | LocatedLog)[]> {
   const { logBlocks } = context.limits
   switch (filter.kind) {
     case 'pending':
@@ -126,7 +126,7 @@ async function changesOf(context: EthContext, filter: Filter): Promise<readonly 
   }
 }
 
-const changeResult: WrittenCodec<Hash | PlacedLog> = written(
+const changeResult: WrittenCodec<Hash | LocatedLog> = written(
   'hash of a block or of a transaction, or log',
   { anyOf: [refTo('Hash'), refTo('Log')] },
   (value) => (typeof value === 'string' ? `"${value}"` : logText(value)),

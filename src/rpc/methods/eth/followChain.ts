@@ -123,7 +123,7 @@ async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number,
     now = trimmed({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
     if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
     await nextTurn()
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
   }
 }
 

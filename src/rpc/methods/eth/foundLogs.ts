@@ -1,6 +1,6 @@
 import { type ByteList, ByteWriter } from '../../byteList.ts'
 import type { KeptLogs } from '../../keptLogs.ts'
-import { logText, type PlacedLog } from '../../results/log.ts'
+import { type LocatedLog, logText } from '../../results/log.ts'
 
 const comma = 0x2c
 
@@ -22,7 +22,7 @@ export class FoundLogs {
     return this.#writer.length
   }
 
-  add(logs: Iterable<PlacedLog>): void {
+  add(logs: Iterable<LocatedLog>): void {
     for (const log of logs) {
       this.#separate(1)
       this.#writer.ascii(logText(log))

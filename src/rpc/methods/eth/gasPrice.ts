@@ -2,7 +2,7 @@ import { orNull, quantity } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { ChainView } from '../../ports.ts'
 import { ethMethod } from '../define.ts'
-import { tipsOf } from './tips.ts'
+import { priorityFeesOf } from './priorityFees.ts'
 
 /** Wei per gas. */
 const leastTip = 1_000_000n
@@ -19,7 +19,7 @@ function suggestTip({ blocks }: EthContext, view: ChainView): bigint {
   const metered = gasUsed > blobGasUsed ? gasUsed : blobGasUsed
   const largest = block.receipts.reduce((most, receipt) => (receipt.gasUsed > most ? receipt.gasUsed : most), 0n)
   if (metered + largest <= gasLimit) return leastTip
-  const tips = tipsOf(block)
+  const tips = priorityFeesOf(block)
   const median = tips[Math.floor(tips.length / 2)]?.tip ?? 0n
   const suggested = median + median / 10n
   if (suggested < leastTip) return leastTip

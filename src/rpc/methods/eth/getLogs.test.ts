@@ -180,9 +180,9 @@ it('rpc/getLogs: a chain that reorganises between two turns is searched again, s
 it('rpc/getLogs: nobody waits any more, so the search ends', async () => {
   const many = Array.from({ length: 40 }, (): FakeBlock => [[log(1)]])
   const chain = fakeChain(many)
-  const ticket = { isCancelled: false }
-  const search = getLogs.call({ ...fakeContext(chain), ticket }, [everywhere])
-  ticket.isCancelled = true
+  const cancellation = { isCancelled: false }
+  const search = getLogs.call({ ...fakeContext(chain), cancellation }, [everywhere])
+  cancellation.isCancelled = true
   await expect(search).rejects.toThrow()
   expect(chain.views.opened).toBeLessThanOrEqual(2)
 })

@@ -11,7 +11,7 @@ import { type LogTerms, logTerms } from '../../keptLogs.ts'
 import type { LogSearch } from '../../logPorts.ts'
 import type { ChainView } from '../../ports.ts'
 import { param } from '../../registry.ts'
-import { logResult, type PlacedLog } from '../../results/log.ts'
+import { type LocatedLog, logResult } from '../../results/log.ts'
 import { asBytes, writtenList } from '../../results/text.ts'
 import { ethMethod } from '../define.ts'
 import { findBlock, requireBlock } from './atBlock.ts'
@@ -35,7 +35,7 @@ const fewTransactions = 32
 const maxRestarts = 3
 
 /** `above`: what is found in blocks that are not sealed, where the range goes up to them. */
-type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly PlacedLog[] }
+type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly LocatedLog[] }
 
 function bound(context: EthContext, view: ChainView, at: BlockParam): number {
   if (at.kind === 'number') return at.number
@@ -99,14 +99,14 @@ function readFound(context: EthContext, query: Query, slice: Slice, progress: Pr
       progress.next = next
       return
     }
-    readPlace(context, query, slice, progress.found, place)
+    readLocation(context, query, slice, progress.found, place)
     progress.next = place.number + 1
     refuseTooMany(context, query.range, place.number, progress.found)
   }
 }
 
 /** Adds the logs that match in some transactions of a canonical block. */
-function readPlace(
+function readLocation(
   context: EthContext,
   query: Query,
   slice: Slice,
@@ -191,7 +191,7 @@ async function searchRange(context: EthContext, query: Query): Promise<ByteList 
     if (searchSlice(context, query, progress) === 'reorg') return undefined
     const isDone = progress.next > range.to
     if (!isDone) await nextTurn()
-    if (context.ticket.isCancelled) throw internalError('cancelled')
+    if (context.cancellation.isCancelled) throw internalError('cancelled')
     if (!isDone && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, progress.next)
   }
   const isAnySealed = found.count > 0

@@ -1,9 +1,9 @@
 import type { LogMatcher } from '#types/logMatcher'
 import type { Feed } from '../../context.ts'
 import type { PendingFeed } from '../../pendingPorts.ts'
-import { toldOf } from './toldNews.ts'
+import { toldOf } from './pendingNotifications.ts'
 
-/** Each increment as the whole block that it makes. */
+/** Each flashblock as the whole block that it makes. */
 export function flashblocksFeed(source: PendingFeed): Feed {
   return {
     kind: 'feed',
@@ -14,7 +14,7 @@ export function flashblocksFeed(source: PendingFeed): Feed {
   }
 }
 
-/** The transactions that are new in each increment, one by one. */
+/** The transactions that are new in each flashblock, one by one. */
 export function flashblockTransactionsFeed(source: PendingFeed, form: 'hashes' | 'whole'): Feed {
   return {
     kind: 'feed',
@@ -33,7 +33,7 @@ function earlier(start: Start | undefined, number: number, index: number): Start
   return isEarlier ? { number, index } : start
 }
 
-/** The logs of what is new in each increment, and again, `removed`, those of what was dropped. */
+/** The logs of what is new in each flashblock, and again, `removed`, those of what was dropped. */
 export function pendingLogsFeed(source: PendingFeed, matcher: LogMatcher): Feed {
   return {
     kind: 'feed',

@@ -84,11 +84,11 @@ it('rpc/sendRawTransactionSync: what is refused is refused at once', async () =>
 
 it('rpc/sendRawTransactionSync: nobody waits for the answer any more: it ends with the next head', async () => {
   const { send, heads } = setUp()
-  const ticket = { isCancelled: false }
-  const sent = send({ ticket })
+  const cancellation = { isCancelled: false }
+  const sent = send({ cancellation })
   const outcome = expect(sent).rejects.toMatchObject({ code: -32002 })
   await settle()
-  ticket.isCancelled = true
+  cancellation.isCancelled = true
   heads.tell()
   await outcome
   expect(heads.listeners).toBe(0)

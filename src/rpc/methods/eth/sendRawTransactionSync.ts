@@ -26,7 +26,7 @@ const timeout: ParamCodec<number> = {
   },
 }
 
-/** Wakes who waits at each new head and at each increment of the next, beginning before he waits, and once when time is up. */
+/** Wakes who waits at each new head and at each flashblock of the next, beginning before he waits, and once when time is up. */
 class HeadWatch implements Disposable {
   readonly #feeds: readonly (Disposable | undefined)[]
   #timer: Disposable | undefined
@@ -80,7 +80,7 @@ async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: numb
     const receipt = minedReceiptOf(context, hash)
     if (receipt) return receipt
     if (watch.isLate) throw await notConfirmed(context, hash, timeoutMs)
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
     await watch.news()
   }
 }

@@ -31,7 +31,7 @@ function subscribeToLogs(context: SocketContext, { range, ...wanted }: LogFilter
   using view = context.chain.view()
   const use = context.filters.matcherFor(wanted)
   const followed: LogsFilter = { kind: 'logs', range, use, trail: trailFrom(view.heads.latest) }
-  const searching = { ...context, ticket: { isCancelled: false } }
+  const searching = { ...context, cancellation: { isCancelled: false } }
   const changes = async (): Promise<readonly string[]> => (await newLogs(searching, followed)).map(logText)
   return context.subscriptions.subscribe({ kind: 'logs', changes, use })
 }
@@ -75,7 +75,7 @@ function subscribeTo(context: SocketContext, kind: string, of: Detail): string {
 
 export const subscribe = socketMethod({
   name: 'eth_subscribe',
-  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind. Where blocks are followed before they are sealed: `newFlashblocks`: the block as far as it is known, whole, after each increment; `newFlashblockTransactions`: each transaction that is new in one, its hash, or with `true` the whole of it with its logs; `pendingLogs`: each log of these that matches, and again with `removed` true when its transaction will not be where it was told.',
+  doc: 'Asks to be told by `eth_subscription` notifications: `newHeads`: the header of each new canonical block, oldest first, after a reorg those of the new branch; `logs`: each log of new blocks that matches, and again with `removed` true when its block is not canonical any more; `newPendingTransactions`: each transaction that is sent to the pool of this node or through it to the sequencer, its hash, or with `true` the whole of it; `syncing`: where the node stands, and again when it has caught up or fallen behind. Where blocks are followed before they are sealed: `newFlashblocks`: the block as far as it is known, whole, after each flashblock; `newFlashblockTransactions`: each transaction that is new in one, its hash, or with `true` the whole of it with its logs; `pendingLogs`: each log of these that matches, and again with `removed` true when its transaction will not be where it was told.',
   params: [param('kind', text), optionalParam('filter', detail, undefined, 'all logs')],
   result: text,
   cost: 'instant',

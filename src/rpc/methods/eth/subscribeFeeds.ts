@@ -36,7 +36,7 @@ export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'
 
 /** Undefined: it is neither in the pool nor in a block any more. */
 async function wholeOf(context: EthContext, hash: Parameters<EthContext['filters']['notePending']>[0]): Promise<Notification | undefined> {
-  const found = await getTransactionByHash.call({ ...context, ticket: { isCancelled: false } }, [hash])
+  const found = await getTransactionByHash.call({ ...context, cancellation: { isCancelled: false } }, [hash])
   const text = found instanceof JsonText ? found.text : JSON.stringify(found ?? null)
   return text === 'null' ? undefined : notificationOfText(text)
 }

@@ -38,7 +38,7 @@ function contextOf(status: RollupStatus, safeHeads: Readonly<Record<number, { l1
       safeHeadAtL1: (number) => safeHeads[number],
     },
     version: 'v1',
-    ticket: { isCancelled: false },
+    cancellation: { isCancelled: false },
   }
   return { asked, ask: async (method: string, ...params: unknown[]) => rollupRegistry.get(`optimism_${method}`)?.call(context, params) }
 }

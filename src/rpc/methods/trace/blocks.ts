@@ -4,7 +4,7 @@ import { position } from '../../codecs/traceOptions.ts'
 import { hash, listOf } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
 import type { Json } from '../../json.ts'
-import type { TransactionPlace } from '../../ports.ts'
+import type { TransactionLocation } from '../../ports.ts'
 import { param } from '../../registry.ts'
 import { list, nullable, refTo } from '../../schemas.ts'
 import { anyJson } from '../debug/anyJson.ts'
@@ -50,7 +50,7 @@ export const traceBlockCalls = ethMethod({
   },
 })
 
-function callsAt(context: EthContext, place: TransactionPlace): readonly JsonCall[] | Promise<readonly JsonCall[]> {
+function callsAt(context: EthContext, place: TransactionLocation): readonly JsonCall[] | Promise<readonly JsonCall[]> {
   const { block, index } = place
   const tracing = tracingOf(context, block)
   const shown = shownBlock(context, block)
@@ -60,7 +60,7 @@ function callsAt(context: EthContext, place: TransactionPlace): readonly JsonCal
       hash: tracing.hashes[index],
       index,
     })
-  return whenReady(context.ticket, () => tracing.prepare(index), trace)
+  return whenReady(context.cancellation, () => tracing.prepare(index), trace)
 }
 
 export const traceTransactionCalls = ethMethod({

@@ -72,7 +72,7 @@ async function traceMany(context: EthContext, requests: readonly Asked[], at: Bl
     if (length > maxBlockTraceLength) throw invalidInput(`the traces are larger than ${maxBlockTraceLength} bytes`)
     results.push(one)
     await nextTurn()
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
   }
   return results
 }

@@ -29,7 +29,7 @@ export const transactionOpcodeGas = ethMethod({
       transactionHash: of,
       opcodeGas: tracedResult(tracing.trace(place.index, request, context.executor.timer())),
     })
-    return whenReady(context.ticket, () => tracing.prepare(place.index), trace)
+    return whenReady(context.cancellation, () => tracing.prepare(place.index), trace)
   },
 })
 

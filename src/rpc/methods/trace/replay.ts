@@ -27,7 +27,7 @@ export const replayTransaction = ethMethod({
     if (place === undefined) throw new RpcError(-32001, 'transaction not found')
     const tracing = tracingOf(context, place.block)
     const trace = (): Json => askedFor(tracedResult(tracing.trace(place.index, parityRequest(types), context.executor.timer())), types)
-    return whenReady(context.ticket, () => tracing.prepare(place.index), trace)
+    return whenReady(context.cancellation, () => tracing.prepare(place.index), trace)
   },
 })
 

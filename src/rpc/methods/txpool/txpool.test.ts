@@ -48,7 +48,7 @@ it.each([[[]], [['0x12']], [[null]], [[5]]])('txpool_contentFrom: refuses %j (-3
 
 it('txpool_content: nobody waits any more, so the rest is not decoded', async () => {
   const many = Array.from({ length: 1_000 }, () => pooled[0]).flatMap((each) => each ?? [])
-  const gone = { ...context, pool: fakePool(many), ticket: { isCancelled: true } }
+  const gone = { ...context, pool: fakePool(many), cancellation: { isCancelled: true } }
   await expect(async () => ethRegistry.get('txpool_content')?.call(gone, [])).rejects.toMatchObject({ code: -32002 })
 })
 

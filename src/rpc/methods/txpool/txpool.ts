@@ -29,7 +29,7 @@ async function contentOf(
   const content: Content = { pending: {}, queued: {} }
   for (const [index, pooled] of (await poolOf(context).content(of)).entries()) {
     if (index % slice === slice - 1) await nextTurn()
-    if (context.ticket.isCancelled) throw timedOut()
+    if (context.cancellation.isCancelled) throw timedOut()
     const transaction = decodeTransaction(pooled.raw)
     if (transaction.type === depositType) continue // there are none
     const list = pooled.isPending ? content.pending : content.queued

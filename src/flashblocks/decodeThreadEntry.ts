@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads'
 import { packBytes } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
-import { decodeFrame } from './codec.ts'
-import type { OfFrameThread, PackedDecoded } from './frameThread.ts'
+import { decodeMessage } from './decode.ts'
+import type { OfFrameThread, PackedDecoded } from './decodeThread.ts'
 
 function decode(message: Uint8Array): PackedDecoded {
-  const decoded = decodeFrame(message)
+  const decoded = decodeMessage(message)
   if (decoded.kind === 'bad') return decoded
   return { kind: 'frame', frame: { ...decoded.frame, transactions: packBytes(decoded.frame.transactions) } }
 }

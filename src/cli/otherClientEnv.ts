@@ -9,7 +9,7 @@ export type Foreign = {
   readonly why: string
 }
 
-export const foreignVariables: readonly Foreign[] = [
+export const otherClientEnv: readonly Foreign[] = [
   {
     names: ['NODE_TAG', 'NETWORK_ENV', 'HOST_DATA_DIR', 'PROFILE', 'BASE_IMAGE'],
     kind: 'elsewhere',
@@ -143,7 +143,7 @@ export function neutralNameOf(name: string): string | undefined {
 /** What the table says of a variable; undefined: nothing. */
 export function foreignOf(variable: string): Foreign | undefined {
   const meant = withoutNeutralPrefix(variable)
-  return foreignVariables.find(({ names }) =>
+  return otherClientEnv.find(({ names }) =>
     names.some((name) => (name.endsWith('*') ? meant.startsWith(name.slice(0, -1)) : meant === name)),
   )
 }

@@ -68,7 +68,7 @@ function start(cache: L1Cache, from: L1Recording = recording) {
 /** Waits for the compression, which runs in another thread. */
 const written = (rows: ReadonlyMap<string, unknown>, count: number) => expect.poll(() => rows.size).toBe(count)
 
-describe('l1/kept', () => {
+describe('l1/storedL1', () => {
   it('requests no block again after a restart', async () => {
     const { rows, cache } = diskOf()
     const blobs = await start(cache).readAll()

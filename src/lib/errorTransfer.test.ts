@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { engineFault } from '#engine/faults'
 import { zeroHash } from '#types/ids'
+import { restoreError, transferError } from './errorTransfer.ts'
 import { Fault } from './fault.ts'
-import { receiveError, sendError } from './sentError.ts'
 
-const across = (error: unknown): Error => receiveError(structuredClone(sendError(error)))
+const across = (error: unknown): Error => restoreError(structuredClone(transferError(error)))
 
-it('lib/sentError: a fault crosses to another thread with code, data and causes', () => {
+it('lib/errorTransfer: a fault crosses to another thread with code, data and causes', () => {
   const cause = new RangeError('too large', { cause: new Error('deep') })
   const fault = engineFault('UNKNOWN_PARENT', { hash: zeroHash, number: 7 }, cause)
   const there = across(fault)
@@ -17,7 +17,7 @@ it('lib/sentError: a fault crosses to another thread with code, data and causes'
   expect(there.cause).toMatchObject({ message: 'too large', cause: { message: 'deep' } })
 })
 
-it('lib/sentError: unexpected errors cross too: thrown texts, cyclic causes, data that cannot be cloned', () => {
+it('lib/errorTransfer: unexpected errors cross too: thrown texts, cyclic causes, data that cannot be cloned', () => {
   expect(across(new TypeError('x is not a function'))).toMatchObject({ name: 'TypeError', message: 'x is not a function' })
   expect(across('just text')).toMatchObject({ name: 'Error', message: 'just text' })
   expect(across(undefined).message).toBe('undefined')

@@ -13,7 +13,7 @@ const isIn = async (engine: Reader, unsafe: L2Ref, block: L2Ref): Promise<boolea
  * @param known the previous finalized head; undefined: unknown
  * @throws Faults of the engine
  */
-export async function soundHeads(engine: Reader, heads: Heads, known: L2Ref | undefined): Promise<Heads> {
+export async function reconcileHeads(engine: Reader, heads: Heads, known: L2Ref | undefined): Promise<Heads> {
   const { unsafe } = heads
   const isForgotten = known !== undefined && known.number > heads.finalized.number && (await isIn(engine, unsafe, known))
   const finalized = isForgotten ? known : heads.finalized

@@ -5,14 +5,14 @@ import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import type { L2Metrics } from './metrics.ts'
 
-export type HeadSocketDeps = {
+export type NewHeadsDeps = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly metrics: Pick<L2Metrics, 'heads' | 'socket'>
 }
 
-export type HeadSocketOptions = {
+export type NewHeadsOptions = {
   readonly endpoint: Endpoint
   /** maximum time without a head, after which the connection is replaced */
   readonly idleMs: number
@@ -24,7 +24,7 @@ export type HeadSocketOptions = {
 /**
  * Subscription to `newHeads` of a node, renewed after each failure. It reports only that there is a new head; the message's contents are not trusted.
  */
-export interface HeadSocket extends Disposable {
+export interface NewHeadsSubscription extends Disposable {
   /** true while the subscription is active and not silent for too long */
   readonly isUp: boolean
 }
@@ -51,7 +51,7 @@ const subscribeCall = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subsc
  * Creates the subscription.
  * @param onChange called after each new head, and whenever `isUp` has changed
  */
-export function createHeadSocket(deps: HeadSocketDeps, options: HeadSocketOptions, onChange: () => void): HeadSocket {
+export function createNewHeadsSubscription(deps: NewHeadsDeps, options: NewHeadsOptions, onChange: () => void): NewHeadsSubscription {
   const { clock, random, log, metrics } = deps
   const { endpoint, idleMs, connectTimeoutMs, maxMessageBytes, backoff } = options
   const clientOptions: ClientOptions = {

@@ -1,18 +1,18 @@
 import { LogMatcher } from '#types/logMatcher'
 import { DecodedBlock } from '../../blockCache.ts'
 import type { PendingBlock, PendingFeed, PendingNews } from '../../pendingPorts.ts'
-import { logText, type PlacedLog } from '../../results/log.ts'
+import { type LocatedLog, logText } from '../../results/log.ts'
 import { listText } from '../../results/text.ts'
 import { transactionText } from '../../results/transaction.ts'
 import { type Notification, notificationOf, notificationOfText } from '../../subscriptions/notification.ts'
 import { logsIn } from './blockLogs.ts'
 
-type ToldLog = { readonly placed: PlacedLog; readonly notification: Notification }
+type NotifiedLog = { readonly placed: LocatedLog; readonly notification: Notification }
 
 const anyLog = new LogMatcher({ addresses: [], topics: [] })
 
 /** What can be told of one piece of news: each form is made once, for the first who wants it. */
-class ToldNews {
+class PendingNotifications {
   readonly #pending: PendingBlock
   readonly #decoded: DecodedBlock
   /** index of the first transaction that it is about; it is about all from there on */
@@ -21,7 +21,7 @@ class ToldNews {
   #block: Notification | undefined
   #hashes: readonly Notification[] | undefined
   #whole: readonly Notification[] | undefined
-  #logs: readonly ToldLog[] | undefined
+  #logs: readonly NotifiedLog[] | undefined
 
   constructor(news: PendingNews) {
     this.#pending = news.pending
@@ -50,7 +50,7 @@ class ToldNews {
     return this.#whole
   }
 
-  get logs(): readonly ToldLog[] {
+  get logs(): readonly NotifiedLog[] {
     this.#logs ??= logsIn(this.#decoded, anyLog, this.#indexes()).map((found) => {
       const placed = this.#isRemoved ? { ...found, isRemoved: true } : found
       return { placed, notification: notificationOfText(logText(placed)) }
@@ -69,7 +69,7 @@ function textAt(block: DecodedBlock, index: number): string {
   return transactionText(mined)
 }
 
-/** The block that was told last, whole: the next increment adds to its text. */
+/** The block that was told last, whole: the next flashblock adds to its text. */
 const lastTold = new WeakMap<PendingFeed, DecodedBlock>()
 
 function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): string {
@@ -79,7 +79,7 @@ function wholeText(source: PendingFeed, { block, receipts }: PendingBlock): stri
 }
 
 const decodedBlocks = new WeakMap<PendingBlock, DecodedBlock>()
-const toldNews = new WeakMap<PendingNews, ToldNews>()
+const toldNews = new WeakMap<PendingNews, PendingNotifications>()
 
 function decodedOf(pending: PendingBlock): DecodedBlock {
   const known = decodedBlocks.get(pending)
@@ -90,10 +90,10 @@ function decodedOf(pending: PendingBlock): DecodedBlock {
 }
 
 /** What subscribers are told of news, the same for all of them. */
-export function toldOf(news: PendingNews): ToldNews {
+export function toldOf(news: PendingNews): PendingNotifications {
   const known = toldNews.get(news)
   if (known) return known
-  const made = new ToldNews(news)
+  const made = new PendingNotifications(news)
   toldNews.set(news, made)
   return made
 }

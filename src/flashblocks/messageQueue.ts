@@ -1,9 +1,9 @@
-import { type DecodedFrame, maxFrameBytes } from './codec.ts'
+import { type DecodedMessage, maxMessageBytes } from './decode.ts'
 
 export type FrameQueueDeps = {
   /** Rejects when the message cannot be decoded through no fault of its own. */
-  readonly decode: (message: Uint8Array) => Promise<DecodedFrame>
-  readonly onDecoded: (decoded: DecodedFrame) => void
+  readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
+  readonly onDecoded: (decoded: DecodedMessage) => void
   /** Called in place of `onDecoded` for a message that was lost. */
   readonly onFailure: (error: unknown) => void
 }
@@ -24,7 +24,7 @@ export class FrameQueue {
 
   /** True when no more should be read from the connection for now. */
   get isFull(): boolean {
-    return this.#bytes >= maxFrameBytes
+    return this.#bytes >= maxMessageBytes
   }
 
   add(message: Uint8Array): void {

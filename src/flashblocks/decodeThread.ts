@@ -2,16 +2,16 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Packed, unpack } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
-import type { DecodedFrame, Frame } from './codec.ts'
+import type { DecodedMessage, Frame } from './decode.ts'
 
 /** A decoded message on its way between threads. */
-export type PackedDecoded = { readonly kind: 'frame'; readonly frame: Packed<Frame> } | Extract<DecodedFrame, { readonly kind: 'bad' }>
+export type PackedDecoded = { readonly kind: 'frame'; readonly frame: Packed<Frame> } | Extract<DecodedMessage, { readonly kind: 'bad' }>
 
 /** Calls that the thread answers. */
 export type OfFrameThread = { decode(message: Uint8Array): PackedDecoded }
 
 /** The thread's file has the extension of this one: sources run as they are, the package has their JavaScript. */
-const entry = new URL(`./frameThreadEntry${extname(import.meta.url)}`, import.meta.url)
+const entry = new URL(`./decodeThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
 export const startWorker = (): Worker => new Worker(entry, { name: 'basalt flashblocks' })
 
@@ -29,7 +29,7 @@ export class FrameThread implements Disposable {
   }
 
   /** @throws Error when the thread ended before it answered, or is closed */
-  async decode(message: Uint8Array): Promise<DecodedFrame> {
+  async decode(message: Uint8Array): Promise<DecodedMessage> {
     if (this.#isClosed) throw new Error('the decoding thread is closed')
     this.#running ??= this.#start()
     // a view of a socket's buffer would be sent with all of that buffer

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { brotliDecompressSync } from 'node:zlib'
 import { fromHex } from '#lib/hex'
 import { exceedsDepth } from '#lib/jsonDepth'
-import type { Increment, IncrementBase, IncrementOutcome } from '#types/increment'
+import type { Flashblock, FlashblockBase, FlashblockOutcome } from '#types/flashblock'
 import {
   addressField,
   bigintField,
@@ -17,22 +17,22 @@ import {
 } from '#types/jsonShape'
 
 /** One message of a feed. Without a number it is of an older format, which tells that in the base alone: it goes by its payload id. */
-export type Frame = Omit<Increment, 'blockNumber'> & { readonly blockNumber?: number }
+export type Frame = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
 
 /** Why a message is no frame. */
-export const badFrameReasons = ['size', 'encoding', 'json', 'shape'] as const
-export type BadFrameReason = (typeof badFrameReasons)[number]
-export type DecodedFrame =
+export const badMessageReasons = ['size', 'encoding', 'json', 'shape'] as const
+export type BadMessageReason = (typeof badMessageReasons)[number]
+export type DecodedMessage =
   | { readonly kind: 'frame'; readonly frame: Frame }
-  | { readonly kind: 'bad'; readonly reason: BadFrameReason; readonly text: string }
+  | { readonly kind: 'bad'; readonly reason: BadMessageReason; readonly text: string }
 
 /** Bytes of one message, and of what it decompresses to. */
-export const maxFrameBytes = 16 * 2 ** 20
+export const maxMessageBytes = 16 * 2 ** 20
 /** Levels of lists and objects; formats in use have up to eleven, in access lists. */
 const maxLevels = 32
 /** Of a message, receipts and balances in its metadata included; so many keys take 0.4 s to parse. */
 const maxValues = 500_000
-/** Of one slice; 400 million gas pay for 19,000. */
+/** Of one flashblock; 400 million gas pay for 19,000. */
 const maxTransactions = 65_536
 /** A block of 2 s has eleven at 200 ms. */
 const maxIndex = 65_535
@@ -44,8 +44,8 @@ const openingBrace = 0x7b
  * metadata besides the block's number, the block's hash, the withdrawals.
  * @see ../shared/reference/flashblocks.md, sections 1 and 2
  */
-export function decodeFrame(message: Uint8Array): DecodedFrame {
-  if (message.length > maxFrameBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
+export function decodeMessage(message: Uint8Array): DecodedMessage {
+  if (message.length > maxMessageBytes) return { kind: 'bad', reason: 'size', text: `${message.length} bytes` }
   const plain = isJson(message) ? message : decompressed(message)
   if ('reason' in plain) return plain
   if (exceedsDepth(plain, maxLevels, maxValues)) {
@@ -70,12 +70,12 @@ function isJson(message: Uint8Array): boolean {
   return message.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) === openingBrace
 }
 
-function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedFrame, { kind: 'bad' }> {
+function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedMessage, { kind: 'bad' }> {
   try {
-    return brotliDecompressSync(message, { maxOutputLength: maxFrameBytes })
+    return brotliDecompressSync(message, { maxOutputLength: maxMessageBytes })
   } catch (error) {
     const isTooLarge = error instanceof RangeError
-    const text = isTooLarge ? `more than ${maxFrameBytes} bytes unpacked` : 'neither JSON nor a brotli stream'
+    const text = isTooLarge ? `more than ${maxMessageBytes} bytes unpacked` : 'neither JSON nor a brotli stream'
     return { kind: 'bad', reason: isTooLarge ? 'size' : 'encoding', text }
   }
 }
@@ -85,7 +85,7 @@ function frameOf(json: Json): Frame {
   if (payloadId.length !== 8) throw new ShapeError('payload_id is not of 8 bytes')
   const index = integerField(json, 'index')
   if (index > maxIndex) throw new ShapeError(`index ${index} is too large`)
-  if ((index === 0) !== has(json, 'base')) throw new ShapeError(index === 0 ? 'slice 0 has no base' : `slice ${index} has a base`)
+  if ((index === 0) !== has(json, 'base')) throw new ShapeError(index === 0 ? 'flashblock 0 has no base' : `flashblock ${index} has a base`)
   const diff = objectOf(json['diff'], 'diff')
   const base = index === 0 ? objectOf(json['base'], 'base') : undefined
   const blockNumber = numberOf(base, json['metadata'])
@@ -117,7 +117,7 @@ function numberOf(base: Json | undefined, metadata: unknown): number | undefined
   return told
 }
 
-function baseOf(base: Json): IncrementBase {
+function baseOf(base: Json): FlashblockBase {
   return {
     parentHash: hashField(base, 'parent_hash'),
     parentBeaconBlockRoot: hashField(base, 'parent_beacon_block_root'),
@@ -130,7 +130,7 @@ function baseOf(base: Json): IncrementBase {
   }
 }
 
-function outcomeOf(diff: Json): IncrementOutcome {
+function outcomeOf(diff: Json): FlashblockOutcome {
   const logsBloom = bytesField(diff, 'logs_bloom')
   if (logsBloom.length !== bloomBytes) throw new ShapeError(`logs_bloom is not of ${bloomBytes} bytes`)
   return {

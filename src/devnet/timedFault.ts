@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/clock'
 
 /** Time-limited fault. Another `begin` may extend it, never shorten it. */
-export interface Spell extends AsyncDisposable {
+export interface TimedFault extends AsyncDisposable {
   readonly isOn: boolean
   /** Begins the fault. @returns when it has begun; it ends by itself */
   begin(seconds: number): Promise<void>
@@ -10,7 +10,7 @@ export interface Spell extends AsyncDisposable {
 }
 
 /** Creates a time-limited fault. @param parts `end` is called once after a successful `begin` */
-export function createSpell(clock: Clock, parts: { begin(): Promise<void>; end(): Promise<void> }): Spell {
+export function createTimedFault(clock: Clock, parts: { begin(): Promise<void>; end(): Promise<void> }): TimedFault {
   let untilMs = 0
   let timer: Disposable | undefined
   let isOn = false

@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest'
 import { settle } from '#test/harness/clock'
-import { type DecodedFrame, maxFrameBytes } from './codec.ts'
-import { FrameQueue } from './frameQueue.ts'
+import { type DecodedMessage, maxMessageBytes } from './decode.ts'
+import { FrameQueue } from './messageQueue.ts'
 
-const badWith = (text: string): DecodedFrame => ({ kind: 'bad', reason: 'json', text })
+const badWith = (text: string): DecodedMessage => ({ kind: 'bad', reason: 'json', text })
 
 /** Several queues over one decoder, which decodes in the order of calls when `next` is called. */
 function open(count: number) {
-  const calls: { readonly name: string; readonly answer: PromiseWithResolvers<DecodedFrame> }[] = []
+  const calls: { readonly name: string; readonly answer: PromiseWithResolvers<DecodedMessage> }[] = []
   const results: string[] = []
   const queues = Array.from(
     { length: count },
     (_, number) =>
       new FrameQueue({
         decode: (message) => {
-          const answer = Promise.withResolvers<DecodedFrame>()
+          const answer = Promise.withResolvers<DecodedMessage>()
           calls.push({ name: `${number}:${message[0]}`, answer })
           return answer.promise
         },
@@ -31,7 +31,7 @@ function open(count: number) {
   return { queues, calls, results, next }
 }
 
-it('flashblocks/frameQueue: has one message in the decoder at a time, so two upstreams take turns', async () => {
+it('flashblocks/messageQueue: has one message in the decoder at a time, so two upstreams take turns', async () => {
   const { queues, results, calls, next } = open(2)
   const [one, other] = [queues[0] ?? expect.fail(), queues[1] ?? expect.fail()]
   for (const byte of [1, 2, 3]) one.add(Uint8Array.of(byte))
@@ -41,18 +41,18 @@ it('flashblocks/frameQueue: has one message in the decoder at a time, so two ups
   expect(results).toEqual(['0:1', '1:1', '0:2', '0:3'])
 })
 
-it('flashblocks/frameQueue: goes on after a message that the decoder failed on', async () => {
+it('flashblocks/messageQueue: goes on after a message that the decoder failed on', async () => {
   const { queues, results, next } = open(1)
   for (const byte of [1, 99, 3]) queues[0]?.add(Uint8Array.of(byte))
   for (let i = 0; i < 3; i++) await next()
   expect(results).toEqual(['0:1', 'failed 0:99', '0:3'])
 })
 
-it('flashblocks/frameQueue: is full at 16 MB or at 4,096 small messages, not full after messages were decoded or dropped', async () => {
+it('flashblocks/messageQueue: is full at 16 MB or at 4,096 small messages, not full after messages were decoded or dropped', async () => {
   const { queues, calls, results, next } = open(1)
   const queue = queues[0] ?? expect.fail()
   queue.add(Uint8Array.of(1))
-  queue.add(new Uint8Array(maxFrameBytes).fill(2))
+  queue.add(new Uint8Array(maxMessageBytes).fill(2))
   expect(queue.isFull).toBe(true)
   await next()
   expect(queue.isFull).toBe(false)

@@ -1,18 +1,18 @@
 import { maxPendingBlocks } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
-import type { Increment } from '#types/increment'
+import type { Flashblock } from '#types/flashblock'
 
 /** The newest block that is not sealed, as far as it is executed. */
 export type Tip = {
   readonly number: number
   readonly payloadId: string
-  /** slice that was executed last */
+  /** flashblock that was executed last */
   readonly index: number
-  /** a later slice of it has come, and the next one has not */
+  /** a later flashblock of it has come, and the next one has not */
   readonly isTorn: boolean
 }
 
-/** What a slice is held against. */
+/** What a flashblock is held against. */
 export type Situation = {
   /** the newest canonical block */
   readonly head: BlockId
@@ -20,12 +20,12 @@ export type Situation = {
   readonly tip: Tip | undefined
 }
 
-/** Where a slice belongs. The first three can be executed now; the next three may fit later; the last three never will. */
+/** Where a flashblock belongs. The first three can be executed now; the next three may fit later; the last three never will. */
 export const placements = ['append', 'next-block', 'replace', 'gap', 'ahead', 'orphaned', 'duplicate', 'late', 'too-far'] as const
 export type Placement = (typeof placements)[number]
 
-/** What is needed of a slice to place it. */
-export type Placed = Pick<Increment, 'blockNumber' | 'payloadId' | 'index' | 'base'>
+/** What is needed of a flashblock to place it. */
+export type Placed = Pick<Flashblock, 'blockNumber' | 'payloadId' | 'index' | 'base'>
 
 /** Slices of so many blocks above the head are held until they fit. */
 export const maxAheadBlocks = 5
@@ -36,11 +36,11 @@ export const isExecutable = (placement: Placement): boolean =>
 export const isHeld = (placement: Placement): boolean => placement === 'gap' || placement === 'ahead' || placement === 'orphaned'
 
 /**
- * Where a slice belongs, by what is executed and what is canonical.
- * - append: the next slice of the tip · next-block: slice 0 on the tip, or on the head when nothing is pending
- * - replace: slice 0 of another build of the tip's number
- * - gap: slices are missing before it · ahead: blocks are missing before it, or it is more than three above the head
- * - orphaned: slice 0 on another block than the head
+ * Where a flashblock belongs, by what is executed and what is canonical.
+ * - append: the next flashblock of the tip · next-block: flashblock 0 on the tip, or on the head when nothing is pending
+ * - replace: flashblock 0 of another build of the tip's number
+ * - gap: flashblocks are missing before it · ahead: blocks are missing before it, or it is more than three above the head
+ * - orphaned: flashblock 0 on another block than the head
  * - duplicate: it is in the tip · late: its block is canonical, or has pending blocks on it · too-far: more than five blocks above the head
  */
 export function placeFlashblock({ head, tip }: Situation, { blockNumber, payloadId, index, base }: Placed): Placement {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 
 /** A list as JSON in one piece, ASCII, whose items are also asked for by themselves. */
-export class KeptText {
+export class JsonArrayBuffer {
   readonly bytes: Buffer
   /** where each item begins, and where one more would */
   readonly #starts: Uint32Array
@@ -44,7 +44,7 @@ export class KeptText {
 }
 
 /** @param items JSON, ASCII */
-export function keptList(items: readonly string[]): KeptText {
+export function keptList(items: readonly string[]): JsonArrayBuffer {
   const starts = new Uint32Array(items.length + 1)
   let length = 1
   for (const [index, item] of items.entries()) {
@@ -59,5 +59,5 @@ export function keptList(items: readonly string[]): KeptText {
     bytes[start + item.length] = 0x2c
   }
   bytes[bytes.length - 1] = 0x5d
-  return new KeptText(bytes, starts)
+  return new JsonArrayBuffer(bytes, starts)
 }

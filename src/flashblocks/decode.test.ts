@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { toHex } from '#lib/hex'
 import { threadCpuMs } from '#test/harness/threadTime'
-import { badFrameReasons, type DecodedFrame, decodeFrame, type Frame, maxFrameBytes } from './codec.ts'
+import { badMessageReasons, type DecodedMessage, decodeMessage, type Frame, maxMessageBytes } from './decode.ts'
 
 type Fields = Record<string, unknown>
 const word = (digit: string): string => `0x${digit.repeat(64)}`
@@ -35,13 +35,13 @@ const { base: _, ...withoutBase } = first
 const later: Fields = { ...withoutBase, index: 3 }
 
 const bytesOf = (json: unknown): Uint8Array => Buffer.from(JSON.stringify(json))
-const decode = (json: unknown): DecodedFrame => decodeFrame(bytesOf(json))
-function frameOf(decoded: DecodedFrame): Frame {
+const decode = (json: unknown): DecodedMessage => decodeMessage(bytesOf(json))
+function frameOf(decoded: DecodedMessage): Frame {
   if (decoded.kind === 'bad') throw new Error(decoded.text)
   return decoded.frame
 }
 
-it('flashblocks/codec: a slice 0 with all its fields', () => {
+it('flashblocks/decode: a flashblock 0 with all its fields', () => {
   expect(frameOf(decode(first))).toEqual({
     payloadId: '0x033e389bc258967d',
     index: 0,
@@ -68,10 +68,10 @@ it('flashblocks/codec: a slice 0 with all its fields', () => {
   })
 })
 
-it('flashblocks/codec: a brotli stream is what it unpacks to, and white space before the object is passed over', () => {
+it('flashblocks/decode: a brotli stream is what it unpacks to, and white space before the object is passed over', () => {
   const plain = frameOf(decode(first))
-  expect(frameOf(decodeFrame(brotliCompressSync(bytesOf(first))))).toEqual(plain)
-  expect(frameOf(decodeFrame(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
+  expect(frameOf(decodeMessage(brotliCompressSync(bytesOf(first))))).toEqual(plain)
+  expect(frameOf(decodeMessage(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
 })
 
 it.each([
@@ -85,11 +85,11 @@ it.each([
   ],
   ['v0.8.0: the number alone', { block_number: 11 }],
   ['receipts in a form of tomorrow', { block_number: 11, receipts: 7 }],
-])('flashblocks/codec: metadata of any form is read: %s', (_what, metadata) => {
+])('flashblocks/decode: metadata of any form is read: %s', (_what, metadata) => {
   expect(frameOf(decode({ ...later, metadata })).blockNumber).toBe(11)
 })
 
-it('flashblocks/codec: without metadata the base tells the number, and a later slice has none', () => {
+it('flashblocks/decode: without metadata the base tells the number, and a later flashblock has none', () => {
   const numberOf = (json: Fields): number | undefined => frameOf(decode({ ...json, metadata: undefined })).blockNumber
   expect([first, later].map(numberOf)).toEqual([11, undefined])
 })
@@ -104,8 +104,8 @@ it.each([
   ['an index that is no whole number', 'shape', { ...later, index: 1.5 }],
   ['an index below zero', 'shape', { ...later, index: -1 }],
   ['an index that is too large', 'shape', { ...later, index: 65_536 }],
-  ['a slice 0 without a base', 'shape', { ...later, index: 0 }],
-  ['a later slice with a base', 'shape', { ...first, index: 1 }],
+  ['a flashblock 0 without a base', 'shape', { ...later, index: 0 }],
+  ['a later flashblock with a base', 'shape', { ...first, index: 1 }],
   ['a base that is a list', 'shape', { ...first, base: [] }],
   ['no diff', 'shape', { ...first, diff: null }],
   ['two numbers', 'shape', { ...first, metadata: { block_number: 12 } }],
@@ -120,7 +120,7 @@ it.each([
   ['a transaction without bytes', 'shape', withDiff({ transactions: ['0x'] })],
   ['a bloom of 255 bytes', 'shape', withDiff({ logs_bloom: `0x${'00'.repeat(255)}` })],
   ['gas that is a number', 'shape', withDiff({ gas_used: 7 })],
-])('flashblocks/codec: refuses %s', (_what, reason, json) => {
+])('flashblocks/decode: refuses %s', (_what, reason, json) => {
   expect(decode(json)).toMatchObject({ kind: 'bad', reason })
 })
 
@@ -131,10 +131,10 @@ it.each([
   ['nothing', 'encoding', Buffer.from('')],
   ['brotli that is cut', 'encoding', brotliCompressSync(bytesOf(first)).subarray(0, -5)],
   ['brotli of something else', 'json', brotliCompressSync(Buffer.from('hello'))],
-  ['a small message that unpacks to a large one', 'size', brotliCompressSync(new Uint8Array(maxFrameBytes + 1))],
-  ['a large message', 'size', new Uint8Array(maxFrameBytes + 1).fill(0x20)],
-])('flashblocks/codec: refuses %s', (_what, reason, message) => {
-  expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason })
+  ['a small message that unpacks to a large one', 'size', brotliCompressSync(new Uint8Array(maxMessageBytes + 1))],
+  ['a large message', 'size', new Uint8Array(maxMessageBytes + 1).fill(0x20)],
+])('flashblocks/decode: refuses %s', (_what, reason, message) => {
+  expect(decodeMessage(message)).toMatchObject({ kind: 'bad', reason })
 })
 
 const nested = (levels: number): Buffer => {
@@ -142,34 +142,36 @@ const nested = (levels: number): Buffer => {
   const lists = `${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`
   return Buffer.from(JSON.stringify({ ...later, metadata }).replace('"#"', lists))
 }
-it('flashblocks/codec: rejects JSON that nests deeper than 32 levels, plain and as brotli, and names the limit', () => {
-  expect(frameOf(decodeFrame(nested(32))).index).toBe(3)
+it('flashblocks/decode: rejects JSON that nests deeper than 32 levels, plain and as brotli, and names the limit', () => {
+  expect(frameOf(decodeMessage(nested(32))).index).toBe(3)
   for (const message of [nested(33), brotliCompressSync(nested(33))]) {
-    expect(decodeFrame(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels or 500000 values' })
+    expect(decodeMessage(message)).toEqual({ kind: 'bad', reason: 'json', text: 'JSON of more than 32 levels or 500000 values' })
   }
 })
 
-it.each(['[]', '{}', '0', '[[[[[[[[]]]]]]]]', '{"a":0}'])('flashblocks/codec: rejects 16 MB of %s within half a second', (value) => {
-  const values = `${value},`.repeat(Math.floor((maxFrameBytes - 10) / (value.length + 1)))
+it.each(['[]', '{}', '0', '[[[[[[[[]]]]]]]]', '{"a":0}'])('flashblocks/decode: rejects 16 MB of %s within half a second', (value) => {
+  const values = `${value},`.repeat(Math.floor((maxMessageBytes - 10) / (value.length + 1)))
   const message = Buffer.from(`{"a":[${values}0]}`)
   const startMs = threadCpuMs()
-  expect(decodeFrame(message)).toMatchObject({ kind: 'bad', reason: 'json', text: expect.stringContaining('values') })
+  expect(decodeMessage(message)).toMatchObject({ kind: 'bad', reason: 'json', text: expect.stringContaining('values') })
   expect(threadCpuMs() - startMs).toBeLessThan(500)
 })
 
-it('flashblocks/codec: rejects 40 bytes of brotli that are 16 MB of open lists within half a second', () => {
-  const bomb = brotliCompressSync(Buffer.from(`{"a":${'['.repeat(maxFrameBytes - 5)}`), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+it('flashblocks/decode: rejects 40 bytes of brotli that are 16 MB of open lists within half a second', () => {
+  const bomb = brotliCompressSync(Buffer.from(`{"a":${'['.repeat(maxMessageBytes - 5)}`), {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5 },
+  })
   expect(bomb.length).toBeLessThan(100)
   const startMs = threadCpuMs()
-  expect(decodeFrame(bomb)).toMatchObject({ kind: 'bad', reason: 'json' })
+  expect(decodeMessage(bomb)).toMatchObject({ kind: 'bad', reason: 'json' })
   expect(threadCpuMs() - startMs).toBeLessThan(500)
 })
 
-it('flashblocks/codec: a refusal names the field and quotes nothing', () => {
+it('flashblocks/decode: a refusal names the field and quotes nothing', () => {
   expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is not a quantity' })
 })
 
-it('flashblocks/codec: any bytes are a frame or a refusal', () => {
+it('flashblocks/decode: any bytes are a frame or a refusal', () => {
   const whole = bytesOf(first)
   const changed = fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })).map(([at, byte]) => {
     const bytes = Uint8Array.from(whole)
@@ -184,8 +186,8 @@ it('flashblocks/codec: any bytes are a frame or a refusal', () => {
         fc.json().map((text) => Buffer.from(text)),
       ),
       (bytes) => {
-        const decoded = decodeFrame(bytes)
-        if (decoded.kind === 'bad') expect(badFrameReasons).toContain(decoded.reason)
+        const decoded = decodeMessage(bytes)
+        if (decoded.kind === 'bad') expect(badMessageReasons).toContain(decoded.reason)
         else expect(toHex(decoded.frame.transactions[0] ?? new Uint8Array())).toMatch(/^0x/)
       },
     ),

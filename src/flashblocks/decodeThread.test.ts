@@ -1,21 +1,21 @@
 import type { Worker } from 'node:worker_threads'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { messageOf, sliceAt } from '#test/harness/flashblocks/messages'
-import { decodeFrame } from './codec.ts'
-import { FrameThread, startWorker } from './frameThread.ts'
+import { flashblockAt, messageOf } from '#test/harness/flashblocks/messages'
+import { decodeMessage } from './decode.ts'
+import { FrameThread, startWorker } from './decodeThread.ts'
 
-const increment = { ...sliceAt(11, 0), transactions: [Uint8Array.of(2, 1), new Uint8Array(1_000).fill(7), Uint8Array.of(3)] }
-const plain = Buffer.from(messageOf(increment))
+const flashblock = { ...flashblockAt(11, 0), transactions: [Uint8Array.of(2, 1), new Uint8Array(1_000).fill(7), Uint8Array.of(3)] }
+const plain = Buffer.from(messageOf(flashblock))
 
-it('flashblocks/frameThread: decodes as the codec does: plain, brotli, part of a larger buffer, bad messages', async () => {
+it('flashblocks/decodeThread: decodes as the codec does: plain, brotli, part of a larger buffer, bad messages', async () => {
   using thread = new FrameThread()
   const within = Buffer.concat([Buffer.alloc(100_000), plain, Buffer.alloc(7)]).subarray(100_000, 100_000 + plain.length)
   const messages = [plain, brotliCompressSync(plain), within, Buffer.from('{'), Buffer.from('text'), new Uint8Array(0)]
-  expect(await Promise.all(messages.map((message) => thread.decode(message)))).toEqual(messages.map(decodeFrame))
+  expect(await Promise.all(messages.map((message) => thread.decode(message)))).toEqual(messages.map(decodeMessage))
 })
 
-it('flashblocks/frameThread: after the thread ended, rejects what it had and decodes the next message in another', async () => {
+it('flashblocks/decodeThread: after the thread ended, rejects what it had and decodes the next message in another', async () => {
   const workers: Worker[] = []
   using thread = new FrameThread(() => {
     const worker = startWorker()
@@ -25,11 +25,11 @@ it('flashblocks/frameThread: after the thread ended, rejects what it had and dec
   const lost = thread.decode(plain)
   await workers[0]?.terminate()
   await expect(lost).rejects.toThrow('the decoding thread ended with code')
-  expect(await thread.decode(plain)).toEqual(decodeFrame(plain))
+  expect(await thread.decode(plain)).toEqual(decodeMessage(plain))
   expect(workers).toHaveLength(2)
 })
 
-it('flashblocks/frameThread: rejects messages after it was closed', async () => {
+it('flashblocks/decodeThread: rejects messages after it was closed', async () => {
   const thread = new FrameThread()
   thread[Symbol.dispose]()
   await expect(thread.decode(plain)).rejects.toThrow('the decoding thread is closed')

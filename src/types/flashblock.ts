@@ -2,7 +2,7 @@ import type { Address, Hash } from './ids.ts'
 import type { Receipt } from './receipt.ts'
 
 /** Fields of a block that are fixed before its transactions; the first flashblock carries them. */
-export type IncrementBase = {
+export type FlashblockBase = {
   readonly parentHash: Hash
   readonly parentBeaconBlockRoot: Hash
   readonly feeRecipient: Address
@@ -17,7 +17,7 @@ export type IncrementBase = {
 }
 
 /** Header fields of a block in progress, up to and including this flashblock. Builders leave the state root zero. */
-export type IncrementOutcome = {
+export type FlashblockOutcome = {
   readonly stateRoot: Hash
   readonly receiptsRoot: Hash
   readonly logsBloom: Uint8Array
@@ -32,21 +32,21 @@ export type IncrementOutcome = {
  * A flashblock: the next transactions of a block in progress. The builder publishes it before the block is sealed; followers execute it.
  * @see specs flashblocks (op-stack "Flashblocks"): one message of the stream
  */
-export type Increment = {
+export type Flashblock = {
   /** Id of the build, 8 bytes as `0x` hex. Another build of the same number replaces its flashblocks. */
   readonly payloadId: string
   readonly blockNumber: number
   /** Counts from 0; flashblock 0 has the forced transactions. */
   readonly index: number
   /** Set in flashblock 0 only. */
-  readonly base?: IncrementBase
+  readonly base?: FlashblockBase
   /** EIP-2718 bytes of the new transactions. */
   readonly transactions: readonly Uint8Array[]
-  readonly outcome: IncrementOutcome
+  readonly outcome: FlashblockOutcome
 }
 
 /** A flashblock with the data that only its builder has immediately: the metadata of the stream. */
-export type BuiltIncrement = Increment & {
+export type BuiltFlashblock = Flashblock & {
   /** Hash of a block with this outcome; not the hash of the sealed block. */
   readonly blockHash: Hash
   /** Receipts of these transactions, in their order. */

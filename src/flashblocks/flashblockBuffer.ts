@@ -1,22 +1,22 @@
 import type { BlockId } from '#types/blockRef'
-import type { Increment } from '#types/increment'
-import { isExecutable, type Placement, placeFlashblock, type Tip } from './place.ts'
+import type { Flashblock } from '#types/flashblock'
+import { isExecutable, type Placement, placeFlashblock, type Tip } from './placeFlashblock.ts'
 
 /** What execution has come to: its newest block that is not sealed. */
 export type Executed = Omit<Tip, 'isTorn'>
 
-/** A slice and the upstream that sent it first. */
-export type Slice = {
-  readonly increment: Increment
+/** A flashblock and the upstream that sent it first. */
+export type BufferedFlashblock = {
+  readonly flashblock: Flashblock
   readonly from: number
   /** by the clock that does not jump */
   readonly arrivedMs: number
 }
-export type FittingSlice = Slice & { readonly placement: Placement }
+export type FittingFlashblock = BufferedFlashblock & { readonly placement: Placement }
 
 export type Reach = {
   readonly tip: Tip | undefined
-  /** when the newest of the slices that lead there came; minus infinity: none do */
+  /** when the newest of the flashblocks that lead there came; minus infinity: none do */
   readonly newestMs: number
 }
 
@@ -25,24 +25,25 @@ const placeOf = ({ hash }: BlockId, executed: Executed | undefined): string => `
 
 type Build = {
   readonly number: number
-  readonly slices: Map<number, Slice>
-  /** the largest of `slices` */
+  readonly flashblocks: Map<number, BufferedFlashblock>
+  /** the largest of `flashblocks` */
   lastIndex: number
   /** where execution refused it: it is tried again elsewhere */
   refusedAt: string | undefined
 }
 
 const maxBuildsPerBlock = 4
-/** of a slice besides its transactions, roughly */
-const sliceOverheadBytes = 2_048
+/** of a flashblock besides its transactions, roughly */
+const flashblockOverheadBytes = 2_048
 
-const sizeOf = ({ transactions }: Increment): number => transactions.reduce((sum, { length }) => sum + length + 64, sliceOverheadBytes)
+const sizeOf = ({ transactions }: Flashblock): number =>
+  transactions.reduce((sum, { length }) => sum + length + 64, flashblockOverheadBytes)
 
 /**
  * Slices of blocks above the head, those that were executed too: when what was executed is dropped, the rest may fit again. The first to come with a
  * payload id and an index stays. Bounded in bytes, and to four builds a block.
  */
-export class HeldSlices {
+export class FlashblockBuffer {
   readonly #maxBytes: number
   /** in the order in which they were first heard of */
   readonly #builds = new Map<string, Build>()
@@ -61,21 +62,21 @@ export class HeldSlices {
     return this.#builds.get(payloadId)?.number
   }
 
-  /** Who sent a slice first; undefined: it is not held. */
+  /** Who sent a flashblock first; undefined: it is not held. */
   senderOf(payloadId: string, index: number): number | undefined {
-    return this.#builds.get(payloadId)?.slices.get(index)?.from
+    return this.#builds.get(payloadId)?.flashblocks.get(index)?.from
   }
 
   /**
    * @param executed whose build is not given up for a newer one
    * @returns false: there is no room, or the build has another number
    */
-  add(slice: Slice, executed: Executed | undefined): boolean {
-    const { payloadId, index, blockNumber } = slice.increment
-    const size = sizeOf(slice.increment)
+  add(flashblock: BufferedFlashblock, executed: Executed | undefined): boolean {
+    const { payloadId, index, blockNumber } = flashblock.flashblock
+    const size = sizeOf(flashblock.flashblock)
     const build = this.#builds.get(payloadId) ?? this.#begin(payloadId, blockNumber, executed)
     if (build.number !== blockNumber || this.#bytes + size > this.#maxBytes) return false
-    build.slices.set(index, slice)
+    build.flashblocks.set(index, flashblock)
     build.lastIndex = Math.max(build.lastIndex, index)
     this.#bytes += size
     return true
@@ -86,28 +87,28 @@ export class HeldSlices {
     const beside = [...this.#builds].filter(([, build]) => build.number === number)
     const oldest = beside.find(([id]) => id !== executed?.payloadId)
     if (beside.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
-    const build: Build = { number, slices: new Map(), lastIndex: -1, refusedAt: undefined }
+    const build: Build = { number, flashblocks: new Map(), lastIndex: -1, refusedAt: undefined }
     this.#builds.set(payloadId, build)
     return build
   }
 
-  #forget(payloadId: string, { slices }: Build): void {
+  #forget(payloadId: string, { flashblocks }: Build): void {
     this.#builds.delete(payloadId)
-    for (const { increment } of slices.values()) this.#bytes -= sizeOf(increment)
+    for (const { flashblock } of flashblocks.values()) this.#bytes -= sizeOf(flashblock)
   }
 
-  /** A slice does not fit there, whatever it seems: its build is not tried again at this head and tip. */
-  defer({ increment }: Slice, head: BlockId, executed: Executed | undefined): void {
-    const build = this.#builds.get(increment.payloadId)
+  /** A flashblock does not fit there, whatever it seems: its build is not tried again at this head and tip. */
+  defer({ flashblock }: BufferedFlashblock, head: BlockId, executed: Executed | undefined): void {
+    const build = this.#builds.get(flashblock.payloadId)
     if (build) build.refusedAt = placeOf(head, executed)
   }
 
-  /** Forgets a slice that is wrong: another upstream may have the right one. Its build is not tried again at this head. */
-  refuse({ increment }: Slice, head: BlockId): void {
-    const build = this.#builds.get(increment.payloadId)
+  /** Forgets a flashblock that is wrong: another upstream may have the right one. Its build is not tried again at this head. */
+  refuse({ flashblock }: BufferedFlashblock, head: BlockId): void {
+    const build = this.#builds.get(flashblock.payloadId)
     if (build === undefined) return
     build.refusedAt = head.hash
-    if (build.slices.delete(increment.index)) this.#bytes -= sizeOf(increment)
+    if (build.flashblocks.delete(flashblock.index)) this.#bytes -= sizeOf(flashblock)
   }
 
   /** Forgets blocks up to the head. */
@@ -115,7 +116,7 @@ export class HeldSlices {
     for (const entry of this.#builds) if (entry[1].number <= headNumber) this.#forget(...entry)
   }
 
-  /** The tip with what is known of later slices. */
+  /** The tip with what is known of later flashblocks. */
   tipOf(executed: Executed | undefined): Tip | undefined {
     if (executed === undefined) return undefined
     const lastIndex = this.#builds.get(executed.payloadId)?.lastIndex ?? -1
@@ -126,15 +127,16 @@ export class HeldSlices {
    * What can be executed next, the newest build first; one never takes the place of a newer one.
    * @param executed undefined: nothing is pending
    */
-  next(head: BlockId, executed: Executed | undefined): FittingSlice | undefined {
+  next(head: BlockId, executed: Executed | undefined): FittingFlashblock | undefined {
     const tip = this.tipOf(executed)
     const here = placeOf(head, executed)
     let isOlder = false
     for (const [payloadId, build] of [...this.#builds].reverse()) {
       const ofTip = payloadId === tip?.payloadId
-      const slice = build.refusedAt === head.hash || build.refusedAt === here ? undefined : build.slices.get(ofTip ? tip.index + 1 : 0)
-      const placement = slice && placeFlashblock({ head, tip }, slice.increment)
-      if (slice && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return { ...slice, placement }
+      const flashblock =
+        build.refusedAt === head.hash || build.refusedAt === here ? undefined : build.flashblocks.get(ofTip ? tip.index + 1 : 0)
+      const placement = flashblock && placeFlashblock({ head, tip }, flashblock.flashblock)
+      if (flashblock && placement && isExecutable(placement) && !(isOlder && placement === 'replace')) return { ...flashblock, placement }
       isOlder ||= ofTip
     }
     return undefined
@@ -145,7 +147,7 @@ export class HeldSlices {
     let at = executed
     let newestMs = Number.NEGATIVE_INFINITY
     for (let next = this.next(head, at); next; next = this.next(head, at)) {
-      const { blockNumber: number, payloadId, index } = next.increment
+      const { blockNumber: number, payloadId, index } = next.flashblock
       at = { number, payloadId, index }
       newestMs = Math.max(newestMs, next.arrivedMs)
     }

@@ -3,13 +3,13 @@ import type { DecodedBlock } from '../../blockCache.ts'
 import { effectiveGasPrice } from '../../results/transaction.ts'
 
 /** What a transaction paid on top of the base fee, wei per gas, and its gas. */
-export type PaidTip = { readonly tip: bigint; readonly gasUsed: bigint }
+export type PaidPriorityFee = { readonly tip: bigint; readonly gasUsed: bigint }
 
 /** Of blocks that are kept: each is asked for again and again as long as it is among the newest. */
-const known = new WeakMap<DecodedBlock, readonly PaidTip[]>()
+const known = new WeakMap<DecodedBlock, readonly PaidPriorityFee[]>()
 
 /** The tips of a block, lowest first; deposits pay none. */
-export function tipsOf(block: DecodedBlock): readonly PaidTip[] {
+export function priorityFeesOf(block: DecodedBlock): readonly PaidPriorityFee[] {
   const before = known.get(block)
   if (before) return before
   const baseFee = block.of.block.header.baseFeePerGas ?? 0n

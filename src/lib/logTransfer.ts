@@ -1,5 +1,5 @@
+import { restoreError, sendable, type TransferredError, transferError } from './errorTransfer.ts'
 import type { Log, LogFields, LogLevel } from './log.ts'
-import { receiveError, type SentError, sendable, sendError } from './sentError.ts'
 
 /** A log line in the form that crosses between threads. */
 export type LogLine = {
@@ -8,18 +8,18 @@ export type LogLine = {
   readonly message: string
   readonly fields: LogFields
   /** The fields that are errors. */
-  readonly errors: Readonly<Record<string, SentError>>
+  readonly errors: Readonly<Record<string, TransferredError>>
 }
 
 /** Creates a log that sends each line to another thread, which writes it. */
-export function createSentLog(send: (line: LogLine) => void, module: string): Log {
+export function createTransferLog(send: (line: LogLine) => void, module: string): Log {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}): void => {
-      const errors: Record<string, SentError> = {}
+      const errors: Record<string, TransferredError> = {}
       const rest: Record<string, unknown> = {}
       for (const [key, value] of Object.entries(fields)) {
-        if (value instanceof Error) errors[key] = sendError(value)
+        if (value instanceof Error) errors[key] = transferError(value)
         else rest[key] = value
       }
       send({ module, level, message, fields: sendable(rest), errors })
@@ -30,12 +30,12 @@ export function createSentLog(send: (line: LogLine) => void, module: string): Lo
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: (name) => createSentLog(send, name),
+    child: (name) => createTransferLog(send, name),
   }
 }
 
 /** Writes a line received from another thread. */
 export function writeLine(log: Log, { module, level, message, fields, errors }: LogLine): void {
-  const received = Object.entries(errors).map(([key, error]) => [key, receiveError(error)])
+  const received = Object.entries(errors).map(([key, error]) => [key, restoreError(error)])
   log.child(module)[level](message, { ...fields, ...Object.fromEntries(received) })
 }
