@@ -2,19 +2,19 @@ import { readlinkSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Clock } from './clock.ts'
 
-/** Lines that the parent process writes about an end that this process cannot report: whole, with their line ends. */
+/** Complete lines, with line ends, that the parent process writes when this process ends in a way it cannot report itself. */
 export type EndLines = {
-  /** by the signal that ended this process */
+  /** Line for the signal that ended this process. */
   readonly [signal: `SIG${string}`]: string
-  /** any other signal */
+  /** Line for any other signal. */
   readonly other: string
-  /** a thread gives no sign of life */
+  /** Line for a thread that sends no heartbeat. */
   readonly stuck: string
-  /** this process does not stop after SIGTERM */
+  /** Line for a process that does not stop after SIGTERM. */
   readonly late: string
 }
 
-/** A thread that the parent process watches, as it crosses to the thread. */
+/** Settings of a watched thread, in the form that crosses to the thread. */
 export type HeartbeatSettings = { readonly fd: number; readonly id: number; readonly line: string }
 
 export interface Watch extends Disposable {
@@ -25,32 +25,32 @@ function send(fd: number, message: unknown): void {
   try {
     writeSync(fd, `${JSON.stringify(message)}\n`)
   } catch (error) {
-    // the parent is gone, and nobody would notice a thread that is stuck
+    // without the parent, a stuck thread would remain undetected
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') endNow()
   }
 }
 
 const endNow = (): boolean => process.kill(process.pid, 'SIGKILL')
 
-/** The parent process that watches this one, `bin/supervise.js`. */
+/** Client of the parent process that watches this one, `bin/supervise.js`. */
 export class Supervisor {
   readonly #fd: number
   #lines: EndLines | undefined
   #watches = 0
 
-  /** @param fd where the parent reads reports */
+  /** Creates a client. @param fd file descriptor from which the parent reads reports */
   constructor(fd: number) {
     this.#fd = fd
   }
 
-  /** From now on the parent reports ends with these lines, and this process is killed as soon as the parent is gone: nobody would watch it. */
+  /** Starts supervision. The parent then reports ends with these lines. This process is killed when the parent ends, because it would be unsupervised. */
   begin(lines: EndLines): void {
     this.#lines = lines
     send(this.#fd, { lines })
     process.once('disconnect', endNow)
   }
 
-  /** Has a thread watched, from its first `Heartbeat` until the watch is disposed of. The parent kills this process when the thread is stuck. */
+  /** Watches a thread from its first `Heartbeat` until the watch is disposed. The parent kills this process when the thread is stuck. */
   watch(): Watch {
     if (this.#lines === undefined) throw new RangeError('a watch before `begin`')
     const [fd, id] = [this.#fd, ++this.#watches]
@@ -63,10 +63,10 @@ export class Supervisor {
   }
 }
 
-/** One in each looks' interval of the parent is enough, and two are sent. */
+/** Interval between heartbeats. The parent needs one per interval of its own checks and receives two. */
 const beatEveryMs = 500
 
-/** Signs of life of this thread, made in the thread. Without settings nobody watches. */
+/** Sends heartbeats of the current thread. Without settings it sends nothing. */
 export class Heartbeat {
   readonly #settings: HeartbeatSettings | undefined
   readonly #clock: Pick<Clock, 'elapsedMs'>
@@ -79,7 +79,7 @@ export class Heartbeat {
     if (settings) send(settings.fd, { id: settings.id, line: settings.line, thread: threadId() })
   }
 
-  /** To be called all the time: tens of nanoseconds, but for two a second that are sent. */
+  /** Called continuously by the thread. Takes tens of nanoseconds, except for the two calls per second that send a heartbeat. */
   beat(): void {
     if (this.#settings === undefined) return
     const nowMs = this.#clock.elapsedMs()
@@ -89,7 +89,7 @@ export class Heartbeat {
   }
 }
 
-/** The system's number of this thread, by which the parent finds its state; undefined where there is no /proc. */
+/** Returns the operating system's id of this thread, with which the parent reads the thread's state; undefined without /proc. */
 function threadId(): string | undefined {
   try {
     return basename(readlinkSync('/proc/thread-self'))

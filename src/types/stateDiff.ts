@@ -34,7 +34,7 @@ export type StateDiffParts = {
 export function createStateDiff(parts: StateDiffParts): StateDiff {
   const diff = new StateDiffTable(encodeStateDiff(parts))
   for (const { addressKey } of parts.slots) {
-    if (diff.account(addressKey) === null) throw new RangeError('state diff: a slot of an account that is gone')
+    if (diff.account(addressKey) === null) throw new RangeError('state diff: slot of a deleted account')
   }
   return diff
 }
