@@ -152,6 +152,6 @@ export interface EvmSession extends Disposable {
 }
 
 export interface Evm {
-  /** Opens a session. @param pace default for messages that are run without a pace */
+  /** Opens a session. @param pace default interrupt check, for messages that are run without one */
   open(view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck): EvmSession
 }

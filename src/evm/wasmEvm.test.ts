@@ -86,7 +86,7 @@ it('evm/wasmEvm: a message that exceeds a region is a fault, and the next sessio
 it.each([
   ['wasm', createWasmEvm()],
   ['reference', createReferenceEvm()],
-])('evm: %s: the default pace of a session applies to messages without their own pace', (_name, evm) => {
+])('evm: %s: the default interrupt check of a session applies to messages without their own', (_name, evm) => {
   const paced: string[] = []
   // a loop until the gas is used up
   using session = evm.open(viewOf(`5b${push(0)}56`), testBlock, cancun, () => void paced.push('usual'))

@@ -48,7 +48,7 @@ export const inputEnd = 0x78e00000
 export const memoryBase = 0x78e00000
 
 // ---- context: single values at fixed addresses below `staticBase`
-/** u32, fork by its index in chain/evmRules: 0 paris … 4 osaka. */
+/** u32, fork by its index in chainspec/evmRules: 0 paris … 4 osaka. */
 export const ctxFork = 0x400
 /** u32, 1: a creation proceeds over old storage (rules.creationOverStorage). */
 export const ctxCreationOverStorage = 0x404

@@ -132,7 +132,7 @@ export class ReferenceSession implements EvmSession {
   readonly #journal: Journal
   /** Cache of accounts, because the same few are read repeatedly. */
   readonly #accounts = new Map<Address, AccountState>()
-  /** InterruptCheck of messages that are run without a pace. */
+  /** Default interrupt check, for messages that are run without one. */
   readonly #usualPace: InterruptCheck | undefined
   #running: { readonly message: Message; readonly pace: InterruptCheck | undefined; readonly checkpoint: number } | undefined
 

@@ -120,7 +120,7 @@ export class WasmSession implements EvmSession {
   /** The exit at which an interrupted message waits. */
   #exit: number = exitEnded
   #pace: InterruptCheck | undefined
-  /** InterruptCheck of messages that are run without a pace. */
+  /** Default interrupt check, for messages that are run without one. */
   readonly #usualPace: InterruptCheck | undefined
 
   constructor(place: SessionContext, view: StateView, block: BlockEnv, rules: EvmRules, pace?: InterruptCheck) {

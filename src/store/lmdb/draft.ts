@@ -4,31 +4,31 @@ import { SortedRows, type SortedRowsEdit } from '../memory/sortedRows.ts'
 import type { KvRange, KvReader, KvWriter } from '../ports.ts'
 import type { Row } from './environment.ts'
 
-/** A row to write; without a value it is deleted. */
+/** A row to write; without a value, the row is deleted. */
 export type DraftRow = { readonly key: Uint8Array; readonly value: Uint8Array | undefined }
 
-/** Rows that a walk reads ahead of its caller, who may write to the table meanwhile. */
+/** Number of rows that a range reads ahead, because the caller may write to the table during the iteration. */
 const readAheadRows = 256
 const chunkBytes = 65_536
 const nothing = new Uint8Array(0)
 
-/** FNV-1a, in 30 bits. */
+/** FNV-1a hash of a key, reduced to 30 bits. */
 function hashOf(key: Uint8Array): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193)
   return (hash ^ (hash >>> 15)) & 0x3fffffff
 }
 
-/** What is to be written to one table. Rows are found by key only in tables that are read: most are written and no more. */
+/** Pending writes to one table. Rows are indexed by key only in tables that are read, because most tables are only written. */
 class DraftTable {
-  /** in the order of writing; the last one with a key counts */
+  /** In write order; the last row with a key applies. */
   readonly rows: DraftRow[] = []
-  /** the last row with a hash, and of each row the one before with the same hash */
+  /** `#last`: the last row with a hash. `#before`: for each row, the previous row with the same hash. */
   readonly #last = new Map<number, number>()
   readonly #before: (number | undefined)[] = []
-  /** the number of the last row with each key, in the order of the keys, from the first walk on */
+  /** Index of the last row with each key, in key order; built at the first range read. */
   #order: SortedRowsEdit | undefined
-  /** rows that are in `order` */
+  /** Number of rows that are in `#order`. */
   #ordered = 0
 
   find(key: Uint8Array): DraftRow | undefined {
@@ -71,7 +71,7 @@ class Copies {
   }
 }
 
-/** The rows that a function writes, over a snapshot: nothing is in the store yet. */
+/** Pending writes of a function over a snapshot; the store is still unchanged. */
 export class Draft implements KvWriter {
   readonly #base: KvReader
   readonly #tables = new Map<number, DraftTable>()
@@ -92,7 +92,7 @@ export class Draft implements KvWriter {
     return row.value && use(row.value)
   }
 
-  /** By short pieces that are read at once: the caller may write while it walks. */
+  /** Reads short pieces, each at once, because the caller may write during the iteration. */
   *range(table: number, range: KvRange): Generator<Row> {
     let piece = range
     for (let left = range.limit ?? Number.POSITIVE_INFINITY; left > 0; left -= readAheadRows) {
@@ -117,7 +117,7 @@ export class Draft implements KvWriter {
     this.#table(table).rows.push({ key: requireKey(key), value: undefined })
   }
 
-  /** Every row that was written, by table, in the order of writing. */
+  /** Iterates over all written rows by table, in write order. */
   *rows(): Generator<{ readonly table: number; readonly rows: readonly DraftRow[] }> {
     for (const [table, { rows }] of this.#tables) yield { table, rows }
   }
@@ -144,7 +144,7 @@ export class Draft implements KvWriter {
   }
 }
 
-/** Rows of both, in order; of two with one key that of the draft. @param sign −1: descending */
+/** Merges stored and drafted rows in key order; a drafted row replaces the stored row with its key. @param sign −1: descending */
 function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -1): Generator<DraftRow> {
   const over = drafted[Symbol.iterator]()
   let next = over.next()
@@ -162,7 +162,7 @@ function* merged(stored: Iterable<Row>, drafted: Iterable<DraftRow>, sign: 1 | -
   for (; !next.done; next = over.next()) yield next.value
 }
 
-/** The first key after this one. */
+/** Returns the first key after this one. */
 function successor(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.length + 1)
   next.set(key)
