@@ -56,7 +56,8 @@ export function blobBaseFee(rules: BlobFeeRules, l1: Header): bigint {
 
 /**
  * Returns the excess blob gas of a block's child by the child's parameters.
- * @param hasFloor whether the excess falls more slowly while blob gas is cheaper than the execution gas of a blob
+ * @param hasFloor whether EIP-7918 applies: while blob gas is cheaper than the execution gas of a blob, the excess rises by a share of the used blob
+ * gas, instead of changing by the difference of used and target
  * @see EIP-4844, "calc_excess_blob_gas"; EIP-7691; EIP-7918
  */
 export function excessBlobGasAfter(parent: Header, params: BlobParams, hasFloor: boolean): bigint {

@@ -9,8 +9,7 @@ export function blobGasPrice(schedule: EthereumSchedule, { timestamp, excessBlob
 }
 
 /**
- * Returns the excess blob gas of a block's child by the child's parameters; 0 before Cancun. From Osaka on, while blob gas is cheaper than the
- * execution gas of a blob, the excess never falls: it rises by a share of the used blob gas.
+ * Returns the excess blob gas of a block's child by the child's parameters; 0 before Cancun. From Osaka on, EIP-7918 applies.
  * @param timestamp of the child, seconds
  */
 export function childExcessBlobGas(schedule: EthereumSchedule, parent: Header, timestamp: number): bigint {
