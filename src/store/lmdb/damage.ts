@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { DamagedPage, type Meta, PageReader, readMeta } from './pages.ts'
 
 /**
- * Why the database file of a directory cannot be opened, or undefined. LMDB maps the file and trusts it: a file that is cut off, or a damaged page
- * above the tables, would end the process, or show an empty store. What is checked: both meta pages, the length of the file, the tree of
- * tables, the first page of each table. A damaged page below is found by whoever reads it.
+ * Returns the reason why the database file of a directory cannot be opened, or undefined. LMDB maps the file and does not validate it: a truncated
+ * file,
+ * or a damaged page above the tables, would end the process or show an empty store. Checks both meta pages, the length of the file, the tree of
+ * tables, and the first page of each table. A damaged page below is detected only when it is read.
  */
 export function damageOf(dir: string): string | undefined {
   const path = join(dir, 'data.mdb')
@@ -26,7 +27,7 @@ export function damageOf(dir: string): string | undefined {
   }
 }
 
-/** The meta page of the last transaction; undefined for an empty file. */
+/** Returns the meta page of the last transaction; undefined for an empty file. */
 function newestMeta(file: number): Meta | undefined {
   const first = readMeta(file, 0)
   if (first === undefined) return undefined
@@ -38,7 +39,7 @@ function newestMeta(file: number): Meta | undefined {
   return second.transaction > first.transaction ? second : first
 }
 
-/** The file may end before the last page that was ever used, when all pages from there on are free. */
+/** Checks the length of the file, which may end before the last page ever used when all later pages are free. */
 function checkLength(pages: PageReader, { pageSize, lastPage }: Meta, bytes: number): void {
   const whole = Math.floor(bytes / pageSize)
   if (whole > lastPage) return

@@ -55,7 +55,7 @@ export class Tables {
     for (const key of this.#walk(this.of(id).getKeys(rangeOptions(range, transaction)))) yield plain(key)
   }
 
-  /** What the caller throws while it walks is not of the database. */
+  /** Iterates and converts errors of the database; exceptions that the caller throws during the iteration are not converted. */
   *#walk<T>(items: Iterable<T>): Generator<T> {
     const walk = items[Symbol.iterator]()
     try {

@@ -1,17 +1,17 @@
 import { readSync } from 'node:fs'
 
-/** A page of the database file is not what the pages above it say. */
+/** Thrown when a page of the database file contradicts the pages above it. */
 export class DamagedPage extends Error {}
 
-/** A tree of LMDB as the page above it describes it. */
+/** A tree of LMDB as described by the page above it. */
 export type Tree = {
   readonly depth: number
   readonly entries: number
-  /** page number; undefined: the tree is empty */
+  /** Page number; undefined for an empty tree. */
   readonly root: number | undefined
 }
 
-/** What a meta page says of the database, as of one transaction. */
+/** Contents of a meta page: the database as of one transaction. */
 export type Meta = {
   readonly pageSize: number
   readonly lastPage: number
@@ -20,12 +20,12 @@ export type Meta = {
   readonly main: Tree
 }
 
-/** A node of a leaf page: where its value is in the file. */
+/** A node of a leaf page, with the position of its value in the file. */
 type Leaf = { readonly valueAt: number; readonly length: number; readonly isTree: boolean }
 
 const metaMagic = 0xbeefc0de
 const metaBytes = 168
-/** of a page: number u64, transaction u64, padding u16, flags u16, lower u16, upper u16 */
+/** Header of a page: number u64, transaction u64, padding u16, flags u16, lower u16, upper u16. */
 const headerBytes = 24
 const at = { flags: 18, lower: 20, magic: 24, free: 48, main: 96, lastPage: 144, transaction: 152 } as const
 const isBranch = 1
@@ -34,12 +34,12 @@ const isOverflow = 4
 const nodeHeaderBytes = 8
 const valueElsewhere = 1
 const valueIsTree = 2
-/** deeper than any tree of 2^48 bytes */
+/** Upper bound of a tree's depth; a tree of 2^48 bytes is not this deep. */
 const maxDepth = 32
 
 const number64 = (view: DataView, offset: number): number => Number(view.getBigUint64(offset, true))
 
-/** The description of a tree, 48 bytes: flags, depth, counts of pages, entries, root. */
+/** Decodes the description of a tree, 48 bytes: flags, depth, counts of pages, entries, root. */
 function treeAt(view: DataView, offset: number): Tree {
   const root = view.getBigUint64(offset + 40, true)
   return {
@@ -54,7 +54,7 @@ function read(file: number, position: number, length: number): DataView {
   return new DataView(bytes.buffer, 0, readSync(file, bytes, 0, length, position))
 }
 
-/** The meta page that begins at a position; undefined when the file ends there. */
+/** Reads the meta page at a position; undefined when the file ends there. */
 export function readMeta(file: number, position: number): Meta | 'foreign' | undefined {
   const view = read(file, position, metaBytes)
   if (view.byteLength === 0) return undefined
@@ -68,7 +68,7 @@ export function readMeta(file: number, position: number): Meta | 'foreign' | und
   }
 }
 
-/** Reads the pages of one transaction's trees, without LMDB, which trusts what it maps. Of LMDB's format it knows what `mdb.c` of lmdb-js 3.5 has. */
+/** Reads the pages of one transaction's trees without LMDB, which does not validate mapped pages. Follows the format in `mdb.c` of lmdb-js 3.5. */
 export class PageReader {
   readonly #file: number
   readonly #meta: Meta
@@ -78,20 +78,20 @@ export class PageReader {
     this.#meta = meta
   }
 
-  /** The tables that the main tree names. @throws DamagedPage */
+  /** Iterates over the tables in the main tree. @throws DamagedPage */
   *tables(): Generator<Tree> {
     for (const { isTree, valueAt, length } of this.#leaves(this.#meta.main)) {
       if (isTree) yield treeAt(this.#bytes(valueAt, length), 0)
     }
   }
 
-  /** The numbers of the pages that are free. @throws DamagedPage */
+  /** Iterates over the numbers of the free pages. @throws DamagedPage */
   *freePages(): Generator<number> {
     for (const { valueAt, length } of this.#leaves(this.#meta.free)) {
       const list = this.#bytes(valueAt, length)
       const entry = (index: number): number => Number(list.getBigInt64(8 * index, true))
       const count = Math.min(entry(0), list.byteLength / 8 - 1)
-      // a negative entry is the length of a run, whose first page follows; zero is an empty place
+      // a negative entry is the length of a run and is followed by its first page; zero is an empty entry
       for (let index = 1; index <= count; index++) {
         const pages = entry(index) < 0 ? -entry(index++) : 1
         const first = index <= count ? entry(index) : 0
@@ -100,7 +100,7 @@ export class PageReader {
     }
   }
 
-  /** Reads the root page of a tree, which must be of its kind. @throws DamagedPage */
+  /** Reads the root page of a tree and checks its kind. @throws DamagedPage */
   checkRoot({ root, depth, entries }: Tree): void {
     if (root === undefined ? entries > 0 || depth > 0 : depth === 0) throw new DamagedPage('the description of a table is damaged')
     if (root !== undefined) this.#page(root, depth === 1 ? isLeaf : isBranch)
@@ -136,7 +136,7 @@ export class PageReader {
     return { isTree, length, valueAt: first * pageSize + headerBytes }
   }
 
-  /** A page of one kind, which names its own number. */
+  /** Reads a page and checks its kind and its own number. */
   #page(number: number, kind: number): DataView {
     const { pageSize, lastPage } = this.#meta
     if (number > lastPage) throw new DamagedPage(`page ${number} is used, and page ${lastPage} is the last one`)
