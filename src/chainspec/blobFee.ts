@@ -19,7 +19,7 @@ export type BlobFeeRules = {
 const scheduleOf = ({ l1ChainId, l1BlobSchedule }: BlobFeeRules): BlobSchedule | undefined =>
   l1BlobSchedule ?? knownBlobSchedules[l1ChainId]
 
-/** Parameters on an L1 without a schedule: the header distinguishes Cancun from Prague, not later forks. */
+/** Returns parameters for an L1 without a schedule: the header distinguishes Cancun from Prague, not later forks. */
 const guessedParams = ({ requestsHash }: Header): BlobParams => (requestsHash === undefined ? cancunBlobs : pragueBlobs)
 
 function updateFraction(rules: BlobFeeRules, l1: Header): bigint {
@@ -71,9 +71,9 @@ export function excessBlobGasAfter(parent: Header, params: BlobParams, hasFloor:
 }
 
 /**
- * Refuses an L1 block whose blob gas does not follow from its parent by the blob schedule: the schedule is out of date, and its blob fees would be
- * wrong. The check is necessary, not sufficient: parameters show only in blocks with enough blobs. On an L1 without a schedule, blocks without
- * excess blob gas pass: anvil adds none above the target.
+ * Rejects an L1 block whose blob gas does not follow from its parent under the blob schedule. The schedule is then outdated, and its blob fees would
+ * be wrong. The check is necessary but not sufficient: parameters show only in blocks with enough blobs. On an L1 without a schedule, blocks
+ * without excess blob gas pass, because anvil adds no excess above the target.
  * @param block child of `parent`
  * @throws Fault L1_BLOB_SCHEDULE (fatal)
  */
@@ -83,7 +83,7 @@ export function verifyBlobGas(rules: BlobFeeRules, parent: Header, block: { read
   const { number, hash } = block.ref
   const refused = (reason: string): Error => chainFault('L1_BLOB_SCHEDULE', { number, hash, l1ChainId: rules.l1ChainId, reason })
   const schedule = scheduleOf(rules)
-  // without excess the fee is 1 by any parameters
+  // without excess the fee is 1 with any parameters
   if (schedule === undefined && excessBlobGas === 0n) return
   const params = schedule ? blobParamsIn(schedule, timestamp) : guessedParams(block.header)
   if (params === undefined) throw refused('it has blob gas before the first fork with blobs')

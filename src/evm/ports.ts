@@ -70,7 +70,7 @@ export type TransactionEnv = {
 
 export type Message = {
   readonly caller: Address
-  /** null: a contract creation at the address given by the caller's nonce before this message; `run` flashblocks the nonce. */
+  /** null: a contract creation at the address given by the caller's nonce before this message; `run` increments the nonce. */
   readonly to: Address | null
   /** Wei. */
   readonly value: bigint

@@ -5,7 +5,7 @@ import type { Evm, StateView } from './ports.ts'
 const address = '0x000000000000000000000000000000000000c0de' as Address
 
 /**
- * Calls itself as often as the word in its calldata says. A call without calldata hashes a key derived from its remaining gas and flashblocks the slot
+ * Calls itself as often as the word in its calldata says. A call without calldata hashes a key derived from its remaining gas and increments the slot
  * with that key, as tokens and pools do.
  */
 const program = Uint8Array.from([

@@ -62,7 +62,7 @@ export class KzgThread implements AsyncDisposable {
     return answer.proved
   }
 
-  /** Terminates the thread as a crash does. The next request, or a pending one, starts a new thread. */
+  /** Terminates the thread as a crash would. The next request, or a pending one, starts a new thread. */
   async kill(): Promise<void> {
     await this.#worker?.terminate()
   }
