@@ -4,7 +4,7 @@ import type { BlockEnv, Evm, StateView } from '#evm/ports'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type Address, emptyRoot, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
-import { createStateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 
 /** One input of one precompile, or one program of one opcode. */
 export type Trial = {

@@ -6,7 +6,8 @@ import { equalBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { type Address, emptyRoot, hashFromBytes, zeroAddress, zeroHash } from '#types/ids'
-import { createStateDiff, type StateDiff } from '#types/stateDiff'
+import type { StateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { addressOf, caller, codeOf, coldSlots, meter, placed } from './workloads.ts'
 
 /** Enough for 1,000 calls that each keep a 64th. */

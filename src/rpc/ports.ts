@@ -7,8 +7,6 @@ import type { Header } from '#types/header'
 import type { Address, Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 import type { Receipt } from '#types/receipt'
-import type { AccessList, Authorization } from '#types/transaction'
-import type { CallOverrides } from './callPorts.ts'
 import type { LogFinder } from './logPorts.ts'
 
 /** The canonical head and its two labels; each is the genesis block before it moves. */
@@ -125,73 +123,6 @@ export interface ChainView extends LogFinder, Disposable {
   state(block: BlockId): WorldReads | undefined
   /** Number of the oldest block whose state is retained. */
   readonly oldestState: number
-}
-
-/** A message as it runs: defaults and fee rules are applied. */
-export type CallMessage = {
-  readonly from: Address
-  /** null: the data is the code of a new contract */
-  readonly to: Address | null
-  /** wei */
-  readonly value: bigint
-  readonly data: Uint8Array
-  /** intrinsic gas included */
-  readonly gasLimit: bigint
-  /** effective, wei per gas; 0 when the caller named no price: then nothing is paid and no base fee asked */
-  readonly gasPrice: bigint
-  readonly accessList: AccessList
-  /** delegations that take effect before the message runs (EIP-7702); those that do not fit are passed over, as in a transaction */
-  readonly authorizationList: readonly Authorization[]
-}
-
-/** Why a message could not even start. */
-export type CallRefusal =
-  | { readonly kind: 'intrinsic-gas'; readonly needed: bigint }
-  /** wei that the sender has, and needs for value and gas */
-  | { readonly kind: 'insufficient-funds'; readonly have: bigint; readonly want: bigint }
-  | { readonly kind: 'nonce-overflow' }
-  | { readonly kind: 'initcode-size' }
-  /** an authorization list before Isthmus */
-  | { readonly kind: 'transaction-type' }
-  /** what is overridden contradicts itself, or the rules of the block */
-  | { readonly kind: 'override'; readonly reason: string }
-
-export type CallOutcome =
-  /** return data; of a creation, the code of the new contract */
-  | { readonly kind: 'success'; readonly output: Uint8Array }
-  | { readonly kind: 'revert'; readonly output: Uint8Array }
-  /** `reason` in the interpreter's words: 'out of gas', 'stack underflow' … */
-  | { readonly kind: 'halt'; readonly reason: string }
-  /** ended before its end: the time that the request had is over */
-  | { readonly kind: 'timeout'; readonly timeoutMs: number }
-  | { readonly kind: 'refused'; readonly refusal: CallRefusal }
-
-/**
- * The time that a request has for the messages it runs, all together. Each message gets a function that is told the gas of each piece of work
- * before that is begun (0: something that costs none), and throws, for the executor to catch, when there is no time for it.
- */
-export type RunTimer = () => (pieceGas: number) => void
-
-/** What became of a message, and the gas it would be charged for; neither L1 nor operator fee is in it. */
-export type MeasuredCall = {
-  readonly outcome: CallOutcome
-  /** gas: after refunds, at least the floor of EIP-7623; of a message that was refused or ran out of time 0 */
-  readonly gasUsed: bigint
-  /** gas that came back out of the refund counter */
-  readonly gasRefunded: bigint
-}
-
-/** Runs messages that change nothing. */
-export interface Executor {
-  /** The time of a request begins. */
-  timer(): RunTimer
-  /**
-   * Runs the message in the environment of the block, on the state after it, without nonce, sender-code and block-gas-limit checks.
-   * @returns undefined when the state of the block is not retained any more
-   */
-  call(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): CallOutcome | undefined
-  /** As `call`, with what it costs. */
-  measure(at: BlockId, message: CallMessage, timer: RunTimer, overrides?: CallOverrides): MeasuredCall | undefined
 }
 
 /** The fee rules that are execution's to know. */

@@ -2,9 +2,8 @@ import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
 import type { Address, Hash } from '#types/ids'
 import type { PayloadAttributes } from '#types/payload'
-import type { CallOverrides } from './callPorts.ts'
+import type { CallMessage, CallOutcome, CallOverrides, RunTimer } from './callPorts.ts'
 import type { Json } from './json.ts'
-import type { CallMessage, CallOutcome, RunTimer } from './ports.ts'
 
 /** What a trace is to say: the last parameter of `debug_trace*`. */
 export type TraceRequest = {

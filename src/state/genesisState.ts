@@ -3,9 +3,11 @@ import { bytesFromBigint } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { computeStateRoot, noNodes, noState, type StateRoot } from './stateRoot.ts'
-import { overlay, type WorldState } from './worldState.ts'
+import { overlay } from './stateStack.ts'
+import type { WorldState } from './worldState.ts'
 
 export const emptyState: WorldState = { view: noState, nodes: noNodes }
 

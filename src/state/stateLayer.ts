@@ -1,8 +1,15 @@
 import { Buffer } from 'node:buffer'
+import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
 import type { StateRoot, TrieDiff } from './stateRoot.ts'
-import type { StackedBlock } from './stateStack.ts'
+
+/** Outcome of one block. `block` may be omitted when no caller needs BLOCKHASH. */
+export type LayerBlock = {
+  readonly diff: StateDiff
+  readonly result: Pick<StateRoot, 'nodes' | 'storageRoots'>
+  readonly block: BlockId | undefined
+}
 
 /**
  * Changes of one block or a run of blocks. Names are keys as strings, created once for all layers: accounts in hex; owners, slots and paths in
@@ -74,7 +81,7 @@ class BlockLayer implements Layer {
   readonly tier = 0
   #nodes: ByOwner<Uint8Array | null> | undefined
 
-  constructor({ diff, result, block }: StackedBlock) {
+  constructor({ diff, result, block }: LayerBlock) {
     this.#diff = diff
     this.#result = result
     this.first = block?.number ?? 0
@@ -166,7 +173,7 @@ class RunLayer implements Layer {
   }
 }
 
-export function singleLayer(block: StackedBlock): Layer {
+export function singleLayer(block: LayerBlock): Layer {
   return new BlockLayer(block)
 }
 

@@ -5,8 +5,7 @@ import type { NodeSource } from '#trie/ports'
 import type { BlockId } from '#types/blockRef'
 import { emptyRoot, type Hash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
-import { type Layer, mergedLayer, singleLayer } from './stateLayer.ts'
-import type { StateRoot } from './stateRoot.ts'
+import { type Layer, type LayerBlock, mergedLayer, singleLayer } from './stateLayer.ts'
 import type { WorldState } from './worldState.ts'
 
 /** Number of layers of one size that are merged into one. A read checks at most `fanOut` × log(blocks) layers. */
@@ -20,14 +19,7 @@ export type StateStack = { readonly layers: readonly Layer[] }
 
 export const emptyStack: StateStack = { layers: [] }
 
-/** Outcome of one block. `block` may be omitted when no caller needs BLOCKHASH. */
-export type StackedBlock = {
-  readonly diff: StateDiff
-  readonly result: Pick<StateRoot, 'nodes' | 'storageRoots'>
-  readonly block: BlockId | undefined
-}
-
-export function pushBlock(stack: StateStack, block: StackedBlock): StateStack {
+export function pushBlock(stack: StateStack, block: LayerBlock): StateStack {
   let layers: readonly Layer[] = [...stack.layers, singleLayer(block)]
   for (;;) {
     const last = layers.slice(-fanOut)
@@ -128,4 +120,13 @@ export function stackedState(below: WorldState, stack: StateStack): WorldState {
   if (stack.layers.length === 0) return below
   const layers = stack.layers.toReversed()
   return { view: new StackView(below.view, layers), nodes: new StackNodes(below.nodes, layers) }
+}
+
+/**
+ * Returns the state after one more block, in memory on top of another state. For many consecutive blocks use `pushBlock`.
+ * @param result of `computeStateRoot` for the diff on the state below
+ * @param block the block itself, for BLOCKHASH of its descendants
+ */
+export function overlay(below: WorldState, diff: StateDiff, result: LayerBlock['result'], block?: BlockId): WorldState {
+  return stackedState(below, pushBlock(emptyStack, { diff, result, block }))
 }

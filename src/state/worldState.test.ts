@@ -5,12 +5,14 @@ import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { readTrie } from '#trie/readTrie'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { createStateDiff, type StateDiffParts } from '#types/stateDiff'
+import type { StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { decodeAccount, decodeAccountRow, encodeAccount, encodeAccountRow } from './account.ts'
 import { emptyState } from './genesisState.ts'
 import { computeStateRoot } from './stateRoot.ts'
+import { overlay } from './stateStack.ts'
 import { witnessState } from './witnessState.ts'
-import { overlay, type WorldState } from './worldState.ts'
+import type { WorldState } from './worldState.ts'
 
 const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n))
 const word = (n: number): Uint8Array => bytesFromBigint(BigInt(n), 32)

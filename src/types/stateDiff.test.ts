@@ -4,7 +4,8 @@ import { compareBytes } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { emptyCodeHash, hashFromBytes } from './ids.ts'
-import { createStateDiff, type StateDiffParts, stateDiffFromBytes } from './stateDiff.ts'
+import type { StateDiffParts } from './stateDiff.ts'
+import { createStateDiff, stateDiffFromBytes } from './stateDiffTable.ts'
 
 const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n >> 8, n & 255))
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })

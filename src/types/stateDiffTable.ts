@@ -293,3 +293,23 @@ export class StateDiffTable implements StateDiff {
 function rowsOf(section: Section): number[] {
   return Array.from({ length: section.rows }, (_, row) => section.rowsAt + row * section.rowBytes)
 }
+
+/** Builds a diff. Throws RangeError on a duplicate key, a wrong length, a slot of a deleted account, or a number that does not fit. */
+export function createStateDiff(parts: StateDiffParts): StateDiff {
+  const diff = new StateDiffTable(encodeStateDiff(parts))
+  for (const { addressKey } of parts.slots) {
+    if (diff.account(addressKey) === null) throw new RangeError('state diff: slot of a deleted account')
+  }
+  return diff
+}
+
+/**
+ * Opens a diff over untrusted bytes without copying them. Reads of the returned diff never fail. Code hashes are not verified: a caller that
+ * receives diffs from another machine must verify them.
+ * @throws RangeError when the bytes are not a diff
+ */
+export function stateDiffFromBytes(bytes: SharedArrayBuffer): StateDiff {
+  const diff = new StateDiffTable(bytes)
+  diff.verify()
+  return diff
+}

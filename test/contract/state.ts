@@ -18,7 +18,7 @@ import { createMemoryKv } from '#store/memoryKv'
 import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { createStateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { anyBlock, expectModel, key, type Model, play, rootOf, type Touch, wholeOf } from '../harness/chain/stateModel.ts'
 
 const noHash = (): undefined => undefined

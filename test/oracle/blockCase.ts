@@ -1,6 +1,6 @@
 import type { Fork } from '#chainspec/forks'
 import { toHex, toQuantity } from '#lib/hex'
-import type { CallMessage } from '#rpc/ports'
+import type { CallMessage } from '#rpc/callPorts'
 import { signed } from '#test/harness/chain/blocks'
 import type { CaseAccount } from '#test/harness/evm/case'
 import { type Deposit, encodeDeposit } from '#types/deposit'

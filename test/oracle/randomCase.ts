@@ -10,7 +10,7 @@ import {
 } from '#chainspec/addresses'
 import { bytesFromBigint, emptyBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
-import type { CallMessage } from '#rpc/ports'
+import type { CallMessage } from '#rpc/callPorts'
 import { accountOf, hashOf } from '#test/harness/chain/blocks'
 import type { CaseAccount, CaseMessage } from '#test/harness/evm/case'
 import { addressOf } from '#test/harness/evm/host'

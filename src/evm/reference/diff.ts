@@ -1,5 +1,6 @@
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
-import { type AccountChange, createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+import type { AccountChange, StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import type { AccountState, Journal } from './journal.ts'
 import { addressOf, wordBytes } from './words.ts'
 

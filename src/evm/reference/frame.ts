@@ -1,7 +1,7 @@
 import type { HaltReason } from '../ports.ts'
 import type { Code } from './code.ts'
 import type { AccountState } from './journal.ts'
-import type { Memory } from './memory.ts'
+import type { Memory } from './linearMemory.ts'
 import type { Word } from './words.ts'
 
 /**

@@ -1,37 +1,10 @@
 import { charge, type Frame, halt, pop, push, replace, top } from './frame.ts'
 import { gas } from './gas.ts'
+import { growMemory, maxMemoryBytes } from './linearMemory.ts'
 import { readWord, sizeOf, writeWord } from './words.ts'
-
-/** Linear memory of one frame. `size` counts whole words; `bytes` may be longer and is zero beyond `size`. */
-export type Memory = { bytes: Uint8Array; view: DataView; size: number }
-
-/** Largest EVM memory. More costs at least 2^45 gas, so it always ends as out of gas. */
-const maxMemoryBytes = 2 ** 32
-const keptBytes = 2 ** 18
-
-export function createMemory(): Memory {
-  const bytes = new Uint8Array(1024)
-  return { bytes, view: new DataView(bytes.buffer), size: 0 }
-}
-
-/** Clears the memory of an ended frame for reuse. */
-export function clearMemory(memory: Memory): void {
-  if (memory.bytes.length > keptBytes) Object.assign(memory, createMemory())
-  else memory.bytes.fill(0, 0, memory.size)
-  memory.size = 0
-}
 
 function wordsCost(words: number): number {
   return words * 3 + Math.floor((words * words) / 512)
-}
-
-function grow(memory: Memory, size: number): void {
-  memory.size = size
-  if (size <= memory.bytes.length) return
-  const bytes = new Uint8Array(Math.min(maxMemoryBytes, Math.max(size, memory.bytes.length * 2)))
-  bytes.set(memory.bytes)
-  memory.bytes = bytes
-  memory.view = new DataView(bytes.buffer)
 }
 
 /**
@@ -47,7 +20,7 @@ export function touchMemory(frame: Frame, offset: bigint, size: number): number 
   if (end > maxMemoryBytes) return halt(frame, 'out of gas')
   const words = Math.ceil(end / 32)
   if (!charge(frame, wordsCost(words) - wordsCost(memory.size / 32))) return undefined
-  grow(memory, words * 32)
+  growMemory(memory, words * 32)
   return from
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { lazyHeader, type PendingBlock, type PendingBlocks } from '#block/execution/pendingBlock'
-import { createStateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { type PackedPending, packedPendingBytes, packPending, unpackPending } from './packedPending.ts'
 
 /** A block of transactions named by numbers; those of one build are the same objects in all of its flashblocks. */

@@ -1,7 +1,6 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { EvmSession } from '#evm/ports'
-import type { CallBundle, StateOverrides } from '#rpc/callPorts'
-import type { CallMessage, CallOutcome, RunTimer } from '#rpc/ports'
+import type { CallBundle, CallMessage, CallOutcome, RunTimer, StateOverrides } from '#rpc/callPorts'
 import { type CallDeps, callContext } from './callExecutor.ts'
 import { overriddenEnv, viewAbove, withBlockHashes } from './overriddenView.ts'
 import { endedLate, inTime, type MessageContext, measuredOf, runMessage } from './runMessage.ts'

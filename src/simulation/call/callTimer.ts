@@ -1,6 +1,6 @@
 import type { InterruptCheck } from '#evm/ports'
 import type { Clock } from '#lib/clock'
-import type { RunTimer } from '#rpc/ports'
+import type { RunTimer } from '#rpc/callPorts'
 
 /** Thrown out of a message for which there is no time left. */
 export class OutOfTime extends Error {

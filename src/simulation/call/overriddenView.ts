@@ -4,9 +4,10 @@ import { fromHex, toHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import type { AccountOverride, BlockOverrides, SlotValues, StateOverrides } from '#rpc/callPorts'
 import { noNodes } from '#state/stateRoot'
-import { overlay } from '#state/worldState'
+import { overlay } from '#state/stateStack'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes, parseHash } from '#types/ids'
-import { createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 
 /** Stands for the root of a storage that nobody has made a trie of: all that is asked is whether it is empty. */
 const someStorage: Hash = parseHash(`0x${'5a'.repeat(32)}`)

@@ -2,7 +2,7 @@ import { applyAuthorizations, signedAuthorizations } from '#block/execution/auth
 import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/intrinsicGas'
 import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
-import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/ports'
+import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/callPorts'
 import { OutOfTime } from './callTimer.ts'
 import { warmOverridden } from './overriddenPrecompiles.ts'
 

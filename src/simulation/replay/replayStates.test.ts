@@ -6,7 +6,8 @@ import { keccak256 } from '#lib/keccak'
 import { emptyState } from '#state/genesisState'
 import { emptyStack, pushBlock, type StateStack, stackedState } from '#state/stateStack'
 import { emptyCodeHash, emptyRoot, zeroHash } from '#types/ids'
-import { createStateDiff, type StateDiff } from '#types/stateDiff'
+import type { StateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import { ReplayStates } from './replayStates.ts'
 
 const keyOf = (n: number): Uint8Array => keccak256(Uint8Array.of(n))

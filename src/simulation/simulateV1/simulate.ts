@@ -6,8 +6,16 @@ import { evmRulesAt } from '#chainspec/opRules'
 import type { RollupConfig } from '#chainspec/rollupConfig'
 import type { BlockEnv, Evm, EvmSession, StateView } from '#evm/ports'
 import type { TracedEvm } from '#evm/wasmEvm'
-import type { CallRequest, SimulatedBlock, SimulatedCall, SimulationOutcome, SimulationRefusal, SimulationRequest } from '#rpc/callPorts'
-import type { CallOutcome, RunTimer } from '#rpc/ports'
+import type {
+  CallOutcome,
+  CallRequest,
+  RunTimer,
+  SimulatedBlock,
+  SimulatedCall,
+  SimulationOutcome,
+  SimulationRefusal,
+  SimulationRequest,
+} from '#rpc/callPorts'
 import { orderedRoot } from '#trie/orderedRoot'
 import { type Header, hashHeader } from '#types/header'
 import { type Hash, zeroAddress } from '#types/ids'

@@ -1,8 +1,7 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { StateView } from '#evm/ports'
 import type { TracedEnd } from '#evm/traceEvents'
-import type { CallOverrides } from '#rpc/callPorts'
-import type { CallMessage, MeasuredCall, RunTimer } from '#rpc/ports'
+import type { CallMessage, CallOverrides, MeasuredCall, RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, CallContext, CallTracing, TraceOutcome, TraceRequest } from '#rpc/tracePorts'
 import type { Hash } from '#types/ids'
 import { callContext, measureCall } from '../call/callExecutor.ts'
@@ -11,7 +10,7 @@ import { overrideDiff } from '../call/overriddenView.ts'
 import type { BlockReplay } from '../replay/replay.ts'
 import { ReplayStates } from '../replay/replayStates.ts'
 import { runTraced } from './tracedRun.ts'
-import type { TracingDeps } from './tracing.ts'
+import type { TracingDeps } from './tracingDeps.ts'
 
 /** A block's transactions, for a call that stands between two of them. */
 export type ReplayOf = (hash: Hash) => { readonly tracing: BlockTracing; readonly replay: BlockReplay } | undefined

@@ -2,18 +2,14 @@ import { inputOfBlock } from '#block/execution/blockInput'
 import type { BlockDeps, ParentBlock } from '#block/execution/executeBlock'
 import { createSenders } from '#block/execution/senders'
 import { attributesRefusal, inputOfAttributes } from '#block/validation/blockRules'
-import type { Execution } from '#blockchain/execution'
-import type { RollupConfig } from '#chainspec/rollupConfig'
-import type { Evm, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import type { TracedEnd, TracedTransaction } from '#evm/traceEvents'
-import type { TracedEvm } from '#evm/wasmEvm'
 import { emptyBytes } from '#lib/bytes'
-import type { Clock } from '#lib/clock'
 import { isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
-import type { RunTimer } from '#rpc/ports'
+import type { RunTimer } from '#rpc/callPorts'
 import type { BlockTracing, StorageRange, TraceOutcome, TraceRequest, Tracing, WitnessWork } from '#rpc/tracePorts'
 import { hashHeader } from '#types/header'
 import { type Address, type Hash, zeroAddress, zeroHash } from '#types/ids'
@@ -24,14 +20,7 @@ import { WitnessRun } from '../witness/witness.ts'
 import { WitnessParts } from '../witness/witnessParts.ts'
 import { createCallTracing, type ReplayOf } from './traceCalls.ts'
 import { runTraced } from './tracedRun.ts'
-
-export type TracingDeps = {
-  readonly execution: Pick<Execution, 'view'>
-  readonly evm: Evm
-  readonly traced: TracedEvm
-  readonly config: RollupConfig
-  readonly clock: Pick<Clock, 'elapsedMs'>
-}
+import type { TracingDeps } from './tracingDeps.ts'
 
 /** Senders of blocks that were handed in. */
 const maxSenderBytes = 2 ** 20

@@ -7,7 +7,8 @@ import { genesisBlock } from '#block/genesisBlock'
 import type { Genesis } from '#chainspec/genesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { genesisState } from '#state/genesisState'
-import { overlay, type WorldState } from '#state/worldState'
+import { overlay } from '#state/stateStack'
+import type { WorldState } from '#state/worldState'
 import { attributesAt } from './blocks.ts'
 
 export type BuiltBlock = { readonly block: ExecutedBlock; readonly state: WorldState }

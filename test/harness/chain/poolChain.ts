@@ -10,7 +10,7 @@ import { silentLog } from '#lib/log'
 import { createTxPool, type TxPool, type TxPoolDeps, type TxPoolLimits } from '#txpool/txPool'
 import { type Address, addressFromBytes, emptyCodeHash, type Hash, hashFromBytes, zeroHash } from '#types/ids'
 import { createReceipt } from '#types/receipt'
-import { createStateDiff } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 import {
   decodeTransaction,
   depositType,

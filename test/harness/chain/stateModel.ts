@@ -9,7 +9,8 @@ import type { WorldState } from '#state/worldState'
 import { buildTrie } from '#trie/buildTrie'
 import { createProof, verifyProof } from '#trie/proof'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
-import { createStateDiff, type StateDiff, type StateDiffParts } from '#types/stateDiff'
+import type { StateDiff, StateDiffParts } from '#types/stateDiff'
+import { createStateDiff } from '#types/stateDiffTable'
 
 /** A hashed key for a small number. */
 export const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n))

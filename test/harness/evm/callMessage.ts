@@ -1,4 +1,4 @@
-import type { CallMessage } from '#rpc/ports'
+import type { CallMessage } from '#rpc/callPorts'
 
 /** A message with a megagas that pays nothing and carries nothing. */
 export const callMessage = (fields: Pick<CallMessage, 'from' | 'to'> & Partial<CallMessage>): CallMessage => ({

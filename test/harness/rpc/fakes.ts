@@ -2,24 +2,13 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { addressOfKey, signDigest } from '#lib/secp256k1'
 import { createBlockCache } from '#rpc/blockCache'
-import type { CallRuns } from '#rpc/callPorts'
+import type { CallMessage, CallOutcome, CallRuns, Executor } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
 import type { FoundLog } from '#rpc/logPorts'
 import type { MeterWork } from '#rpc/meterPorts'
 import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
-import type {
-  AccountFacts,
-  CallMessage,
-  CallOutcome,
-  ChainBlock,
-  ChainReader,
-  ChainReceipt,
-  ChainView,
-  Executor,
-  L1FeeFacts,
-  WorldReads,
-} from '#rpc/ports'
+import type { AccountFacts, ChainBlock, ChainReader, ChainReceipt, ChainView, L1FeeFacts, WorldReads } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { TraceOutcome, Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chain/blocks'

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CallMessage } from '../../callPorts.ts'
 import type { CancellationToken } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory, timedOut, unsupported } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import type { CallMessage } from '../../ports.ts'
 import type { TraceOutcome } from '../../tracePorts.ts'
 import { outOfTime, outputOf } from '../eth/callErrors.ts'
 

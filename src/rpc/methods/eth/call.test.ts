@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
 import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
-import type { CallOutcome } from '../../ports.ts'
+import type { CallOutcome } from '../../callPorts.ts'
 import { call } from './call.ts'
 
 const chain = fakeChain([[], []], { [account(1)]: { balance: 10n } })

@@ -1,6 +1,6 @@
 import { toHex } from '#lib/hex'
+import type { CallMessage, CallOutcome, CallRefusal } from '../../callPorts.ts'
 import { invalidInput, RpcError, transactionRejected } from '../../errors.ts'
-import type { CallMessage, CallOutcome, CallRefusal } from '../../ports.ts'
 import { insufficientFunds } from './planCall.ts'
 import { revertReason } from './revertReason.ts'
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
-import type { CallBundle, CallRuns } from '../../callPorts.ts'
-import type { CallOutcome } from '../../ports.ts'
+import type { CallBundle, CallOutcome, CallRuns } from '../../callPorts.ts'
 import { callMany } from './callMany.ts'
 
 const chain = fakeChain([[], []])

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
-import type { CallOutcome } from '../../ports.ts'
+import type { CallOutcome } from '../../callPorts.ts'
 import { createAccessList } from './createAccessList.ts'
 
 const to = account(2)

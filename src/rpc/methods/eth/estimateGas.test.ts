@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import type { ForkSchedule } from '#chainspec/forks'
 import { fromHex } from '#lib/hex'
 import { account, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
+import type { CallMessage, CallOutcome, MeasuredCall } from '../../callPorts.ts'
 import { ethRegistry } from '../../methods.ts'
-import type { CallMessage, CallOutcome, MeasuredCall } from '../../ports.ts'
 
 const contract = account(0xc0)
 const state = { [contract]: { code: Uint8Array.of(1) }, [account(1)]: { balance: 10n ** 9n } }

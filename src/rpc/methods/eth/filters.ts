@@ -1,5 +1,6 @@
 import type { Hash } from '#types/ids'
 import { LogMatcher } from '#types/logMatcher'
+import { trailFrom } from '../../chainTrail.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { EthContext } from '../../context.ts'
@@ -12,7 +13,7 @@ import { asBytes, type WrittenCodec, written, writtenList } from '../../results/
 import { refTo } from '../../schemas.ts'
 import { ethMethod } from '../define.ts'
 import { logsOfBlock } from './blockLogs.ts'
-import { type Collect, followChain, trailFrom } from './followChain.ts'
+import { type Collect, followChain } from './followChain.ts'
 import { searchLogs } from './getLogs.ts'
 
 /** Reading receipts costs so many times what reading a header does. */

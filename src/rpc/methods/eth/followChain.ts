@@ -1,42 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
-import type { Hash } from '#types/ids'
+import { type ToldBlock, type Trail, trimmedTrail } from '../../chainTrail.ts'
 import type { EthContext } from '../../context.ts'
 import { filterNotFound, internalError, prunedHistory, timedOut } from '../../errors.ts'
 import type { ChainView } from '../../ports.ts'
-
-/** How far a filter or subscription was told of the chain. */
-export type Trail<T> = {
-  /** the last block that it was told of */
-  readonly last: BlockId
-  /** what it was told is remembered of the blocks above this number */
-  readonly since: number
-  /** the blocks of which it was told something, oldest first */
-  readonly told: readonly ToldBlock<T>[]
-}
-type ToldBlock<T> = BlockId & { readonly items: readonly T[] }
-
-/** Where a filter begins: at the blocks after this one. */
-export const trailFrom = (head: BlockId): Trail<never> => ({ last: head, since: head.number, told: [] })
-
-/** The parents of the blocks that filters were told of lately: of those that are not canonical any more nobody else knows them. */
-export class ToldParents {
-  readonly #parents = new Map<Hash, Hash>()
-
-  note(block: Hash, parent: Hash): void {
-    if (this.#parents.has(block)) return
-    this.#parents.set(block, parent)
-    if (this.#parents.size <= 4 * maxTrailBlocks) return
-    for (const oldest of this.#parents.keys()) {
-      this.#parents.delete(oldest)
-      return
-    }
-  }
-
-  of(block: Hash): Hash | undefined {
-    return this.#parents.get(block)
-  }
-}
 
 /** What has become of the chain since. */
 export type Followed<T> = {
@@ -50,9 +17,6 @@ export type Followed<T> = {
 /** Collects what there is to tell of one block; `cost` counts against a slice. */
 export type Collect<T> = (view: ChainView, block: BlockId) => { readonly items: readonly T[]; readonly cost: number }
 
-/** How far back a reorg may begin: what was told is remembered for so many blocks, and for so many items. */
-const maxTrailBlocks = 256
-const maxTrailItems = 10_000
 /** Cost of what is looked at between two turns of the event loop. */
 const sliceCost = 1_024
 const maxRestarts = 3
@@ -70,19 +34,6 @@ function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trai
   }
   if (last === trail.last) return trail
   return { ...trail, last, told: trail.told.filter(({ number }) => number <= last.number) }
-}
-
-function trimmed<T>({ last, since, told }: Trail<T>): Trail<T> {
-  let oldest = Math.max(since, last.number - maxTrailBlocks)
-  let from = 0
-  let items = told.reduce((sum, block) => sum + block.items.length, 0)
-  for (; from < told.length; from++) {
-    const block = told[from]
-    if (block === undefined || (block.number > oldest && (items <= maxTrailItems || from === told.length - 1))) break
-    items -= block.items.length
-    oldest = Math.max(oldest, block.number)
-  }
-  return { last, since: oldest, told: from === 0 ? told : told.slice(from) }
 }
 
 type Slice<T> = { readonly last: BlockId; readonly found: readonly ToldBlock<T>[]; readonly isEnd: boolean }
@@ -120,7 +71,7 @@ async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number,
     const slice = followSlice(context, now.last, maxItems - added.length, collect)
     if (slice === undefined) return undefined
     for (const { items } of slice.found) for (const item of items) added.push(item)
-    now = trimmed({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
+    now = trimmedTrail({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
     if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
     await nextTurn()
     if (context.cancellation.isCancelled) throw timedOut()

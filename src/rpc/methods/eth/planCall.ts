@@ -1,8 +1,8 @@
 import { emptyBytes } from '#lib/bytes'
 import { zeroAddress } from '#types/ids'
+import type { CallMessage } from '../../callPorts.ts'
 import type { CallRequest } from '../../codecs/callRequest.ts'
 import { invalidInput, invalidParams, transactionRejected } from '../../errors.ts'
-import type { CallMessage } from '../../ports.ts'
 
 /** What a plan depends on besides the request; wei. */
 export type CallBasis = {

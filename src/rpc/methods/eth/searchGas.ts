@@ -1,4 +1,4 @@
-import type { MeasuredCall } from '../../ports.ts'
+import type { MeasuredCall } from '../../callPorts.ts'
 
 /** An estimate may be above the least gas by this share of it: further runs cost more than they tell. */
 const toleratedShare = 0.015

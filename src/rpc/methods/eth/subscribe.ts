@@ -1,3 +1,4 @@
+import { trailFrom } from '../../chainTrail.ts'
 import { type LogFilter, logFilter } from '../../codecs/logFilter.ts'
 import { flag, text } from '../../codecs/values.ts'
 import type { SocketContext } from '../../context.ts'
@@ -10,7 +11,6 @@ import { logText } from '../../results/log.ts'
 import { refTo } from '../../schemas.ts'
 import { socketMethod } from '../define.ts'
 import { newLogs } from './filters.ts'
-import { trailFrom } from './followChain.ts'
 import { flashblocksFeed, flashblockTransactionsFeed, pendingLogsFeed } from './pendingFeeds.ts'
 import { syncingFeed, wholePendingFeed } from './subscribeFeeds.ts'
 

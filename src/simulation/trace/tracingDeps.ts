@@ -1,0 +1,13 @@
+import type { Execution } from '#blockchain/execution'
+import type { RollupConfig } from '#chainspec/rollupConfig'
+import type { Evm } from '#evm/ports'
+import type { TracedEvm } from '#evm/wasmEvm'
+import type { Clock } from '#lib/clock'
+
+export type TracingDeps = {
+  readonly execution: Pick<Execution, 'view'>
+  readonly evm: Evm
+  readonly traced: TracedEvm
+  readonly config: RollupConfig
+  readonly clock: Pick<Clock, 'elapsedMs'>
+}
