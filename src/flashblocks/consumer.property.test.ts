@@ -18,7 +18,7 @@ import type { Payload } from '#types/payload'
 import { type Consumer, createConsumer, defaultHeldBytes } from './consumer.ts'
 import { flashblocksMetrics } from './metrics.ts'
 
-/** Runs: FLASHBLOCKS_RUNS=1000 for a long look. */
+/** Number of runs; set FLASHBLOCKS_RUNS=1000 for a long run. */
 const numRuns = Number(process.env['FLASHBLOCKS_RUNS'] ?? 10)
 const maxAgeMs = 4_000
 const schedule = scheduleTo('jovian', { beryl: 2 ** 40 })
@@ -26,7 +26,7 @@ const { genesis, config } = smallChain(schedule)
 const evm = createWasmEvm()
 const target = testAddress(0x77)
 
-type Told = { readonly payload: Payload; readonly below: string | undefined; readonly flashblocks: readonly Flashblock[] }
+type Published = { readonly payload: Payload; readonly below: string | undefined; readonly flashblocks: readonly Flashblock[] }
 
 const opened = (
   clock: ManualClock,
@@ -37,10 +37,10 @@ const opened = (
   execution: createExecution({ kv, journal: createMemoryJournal(segments), evm, config, genesis: () => genesis, clock, log: silentLog }),
 })
 
-/** Blocks of alice's transfers, by name, and what is told of them. `a5b` is the same block as `a5`, told by a builder that began anew. */
-async function makeTree(): Promise<ReadonlyMap<string, Told>> {
+/** Blocks of alice's transfers by name, with their flashblocks. `a5b` is block `a5` as published by a builder that restarted it. */
+async function makeTree(): Promise<ReadonlyMap<string, Published>> {
   const { execution: maker } = opened(createManualClock())
-  const tree = new Map<string, Told>()
+  const tree = new Map<string, Published>()
   const noncesAfter = new Map<string, bigint>()
   async function add(name: string, below: string | undefined, number: number, count: number, branch: number): Promise<void> {
     let nonce = noncesAfter.get(below ?? '') ?? 0n
@@ -63,7 +63,7 @@ async function makeTree(): Promise<ReadonlyMap<string, Told>> {
 }
 
 const tree = await makeTree()
-const toldOf = (name: string): Told => tree.get(name) ?? expect.fail(name)
+const publishedBlock = (name: string): Published => tree.get(name) ?? expect.fail(name)
 
 type Step =
   | { readonly kind: 'flashblock'; readonly of: string; readonly index: number }
@@ -71,20 +71,20 @@ type Step =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'restart' }
 
-/** The stream and the chain as they would come if nothing went wrong. */
+/** Flashblocks and heads in the order of an undisturbed feed. */
 const calm: readonly Step[] = [1, 2, 3, 4, 5].flatMap((number): Step[] => [
-  ...toldOf(`a${number}`).flashblocks.flatMap((_, index): Step[] => [
+  ...publishedBlock(`a${number}`).flashblocks.flatMap((_, index): Step[] => [
     { kind: 'flashblock', of: `a${number}`, index },
     { kind: 'wait', ms: 200 },
   ]),
   { kind: 'head', of: `a${number}` },
 ])
 const others: readonly Step[] = ['a1b', 'a3b', 'a4b', 'c3', 'c4', 'c5', 'x2', 'x4', 'x4b'].flatMap((of) =>
-  toldOf(of).flashblocks.map((_, index): Step => ({ kind: 'flashblock', of, index })),
+  publishedBlock(of).flashblocks.map((_, index): Step => ({ kind: 'flashblock', of, index })),
 )
 
 const place = fc.double({ min: 0, max: calm.length, noNaN: true })
-/** Loss, duplication, delay and reordering of what comes, blocks before or long after their flashblocks. */
+/** Loses, repeats, delays and reorders steps; heads come before or long after their flashblocks. */
 const disturbed = fc
   .array(fc.oneof({ weight: 6, arbitrary: fc.constant<number[]>([0]) }, fc.constantFrom([], [0, 0.5], [0, 9], [1.5], [4.5], [-3.5])), {
     minLength: calm.length,
@@ -107,7 +107,7 @@ const burst = fc
   .array(fc.tuple(place, fc.constantFrom('a1b', 'a3b', 'c3', 'c4', 'x2', 'x4')), { maxLength: 3 })
   .map((list) =>
     list.flatMap(([at, of]) =>
-      toldOf(of).flashblocks.map((_, index) => [at + index * 1e-3, { kind: 'flashblock', of, index } as Step] as const),
+      publishedBlock(of).flashblocks.map((_, index) => [at + index * 1e-3, { kind: 'flashblock', of, index } as Step] as const),
     ),
   )
 const steps = fc.tuple(disturbed, foreign, burst).map((parts) =>
@@ -117,7 +117,7 @@ const steps = fc.tuple(disturbed, foreign, burst).map((parts) =>
     .map(([, step]) => step),
 )
 
-/** A node of which a feed is heard. */
+/** A node that follows a feed. */
 class World {
   readonly clock = createManualClock()
   #at = opened(this.clock)
@@ -162,7 +162,7 @@ class World {
     switch (step.kind) {
       case 'flashblock':
         this.#heardMs = this.clock.nowMs()
-        this.#consumer.take(toldOf(step.of).flashblocks[step.index] as Flashblock, 0)
+        this.#consumer.take(publishedBlock(step.of).flashblocks[step.index] as Flashblock, 0)
         break
       case 'head':
         await this.#setHead(step.of)
@@ -183,18 +183,18 @@ class World {
   }
 
   async #insert(name: string): Promise<void> {
-    const { payload, below } = toldOf(name)
+    const { payload, below } = publishedBlock(name)
     if (below !== undefined) await this.#insert(below)
     expect(await this.execution.insert(payload)).toEqual({ kind: 'valid' })
   }
 
   async #setHead(name: string): Promise<void> {
     await this.#insert(name)
-    await this.execution.setHeads({ ...(await this.execution.heads()), unsafe: l2RefOf(config, toldOf(name).payload) })
+    await this.execution.setHeads({ ...(await this.execution.heads()), unsafe: l2RefOf(config, publishedBlock(name).payload) })
     this.#consumer.headsChanged()
   }
 
-  /** What must hold whatever has come. */
+  /** Checks the invariants, which hold after every step. */
   async check(): Promise<void> {
     using view = this.execution.view()
     const { latest, pending, unsealed = [] } = view.heads
@@ -204,11 +204,11 @@ class World {
     let parentHash = latest.hash
     let count = 0
     for (const [at, id] of unsealed.entries()) {
-      const shown = view.block(id.hash)?.block ?? expect.fail('a block that is not shown')
+      const shown = view.block(id.hash)?.block ?? expect.fail('the pending block is missing from the view')
       expect([id.number, shown.header.number, shown.header.parentHash]).toEqual([latest.number + 1 + at, id.number, parentHash])
-      const told = builtOf(shown.transactions, parentHash)
-      if (at < unsealed.length - 1) expect(shown.transactions).toEqual(told.payload.transactions)
-      parentHash = told.payload.blockHash
+      const published = builtOf(shown.transactions, parentHash)
+      if (at < unsealed.length - 1) expect(shown.transactions).toEqual(published.payload.transactions)
+      parentHash = published.payload.blockHash
       count += shown.transactions.length - 1
     }
     const tip = pending ?? latest
@@ -227,9 +227,9 @@ class World {
   }
 }
 
-/** The told block of which these are the first flashblocks. */
-function builtOf(transactions: readonly Uint8Array[], parentHash: string): Told {
-  const isPrefix = ({ payload, flashblocks }: Told): boolean => {
+/** Returns the published block that begins with these transactions. */
+function builtOf(transactions: readonly Uint8Array[], parentHash: string): Published {
+  const isPrefix = ({ payload, flashblocks }: Published): boolean => {
     if (payload.parentHash !== parentHash) return false
     let size = 0
     const sizes = flashblocks.map((flashblock) => (size += flashblock.transactions.length))
@@ -238,31 +238,31 @@ function builtOf(transactions: readonly Uint8Array[], parentHash: string): Told 
       transactions.every((raw, i) => Buffer.compare(raw, payload.transactions[i] ?? new Uint8Array()) === 0)
     )
   }
-  return [...tree.values()].find(isPrefix) ?? expect.fail('what is shown is the beginning of no block that was told')
+  return [...tree.values()].find(isPrefix) ?? expect.fail('the pending block is a prefix of no published block')
 }
 
-it('flashblocks/consumer: in calm everything that was told is shown at once, and executed once', async () => {
+it('flashblocks/consumer: shows each flashblock at once and executes it once when the feed is undisturbed', async () => {
   const world = new World()
   for (const step of calm) {
     await world.do(step)
     if (step.kind === 'flashblock') {
-      const told = toldOf(step.of)
+      const published = publishedBlock(step.of)
         .flashblocks.slice(0, step.index + 1)
         .flatMap(({ transactions }) => transactions)
-      expect(world.shownTransactions).toEqual(told)
+      expect(world.shownTransactions).toEqual(published)
     }
   }
   expect(world.execution.sizes().reused).toBe(5)
 })
 
-it('flashblocks/consumer: whatever is lost, repeated, late, out of order, built otherwise or restarted: one block, on latest, fresh, and in the end whole', async () => {
+it('flashblocks/consumer: keeps one block per number, on latest and fresh, and complete in the end when the feed is disturbed', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const world = new World()
       for (const step of list) await world.do(step)
       await world.do({ kind: 'head', of: 'a5' })
-      for (const index of toldOf('a6').flashblocks.keys()) await world.do({ kind: 'flashblock', of: 'a6', index })
-      expect(world.shownTransactions).toEqual(toldOf('a6').payload.transactions)
+      for (const index of publishedBlock('a6').flashblocks.keys()) await world.do({ kind: 'flashblock', of: 'a6', index })
+      expect(world.shownTransactions).toEqual(publishedBlock('a6').payload.transactions)
     }),
     { numRuns },
   )

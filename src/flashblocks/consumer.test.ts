@@ -16,9 +16,9 @@ type World = {
   readonly consumer: Consumer
   readonly verdicts: string[]
   isSynced: boolean
-  /** what is known of execution at the next looks, though it has gone on */
+  /** records that the next calls of `shown` return though execution has moved on */
   lateRecords: Shown[]
-  /** Frames of upstream 0, one after another. */
+  /** Feeds frames of upstream 0, one after another. */
   hear(...frames: Frame[]): Promise<void>
   head(...at: Parameters<PendingModel['setHead']>): Promise<void>
   placed(place: string): Promise<number>
@@ -67,19 +67,19 @@ const block = (number: number, flashblocks: number, more?: Parameters<typeof fla
   Array.from({ length: flashblocks }, (_, index) => flashblockAt(number, index, more))
 const named = (number: number, flashblocks: number): string[] => block(number, flashblocks).map(({ index }) => `${number}.${index}`)
 
-it('flashblocks/consumer: flashblocks that come in order are executed in order, also of a block on an unsealed one', async () => {
+it('flashblocks/consumer: executes flashblocks in order, also of a block on a pending block, when they arrive in order', async () => {
   const { hear, model } = world()
   await hear(...block(11, 3), ...block(12, 2))
   expect(model.took).toEqual([...named(11, 3), ...named(12, 2)])
 })
 
-it('flashblocks/consumer: any order of arrival comes to the same', async () => {
+it('flashblocks/consumer: reaches the same pending block when flashblocks arrive in any order', async () => {
   const { hear, model } = world()
   await hear(...block(11, 4).reverse(), ...block(12, 2).reverse())
   expect(model.took).toEqual([...named(11, 4), ...named(12, 2)])
 })
 
-it('flashblocks/consumer: what a second upstream sends again is a duplicate, and what the first lost is taken from it', async () => {
+it('flashblocks/consumer: counts repeats of a second upstream as duplicates, and takes from it what the first lost', async () => {
   const { hear, model, placed, consumer, verdicts } = world()
   const [zero, one, two] = block(11, 3) as [Flashblock, Flashblock, Flashblock]
   await hear(zero, two)
@@ -91,7 +91,7 @@ it('flashblocks/consumer: what a second upstream sends again is a duplicate, and
   expect(verdicts).toContain('1 good')
 })
 
-it('flashblocks/consumer: nothing is built on a block of which a flashblock is missing, until it is sealed', async () => {
+it('flashblocks/consumer: builds nothing on a block with a missing flashblock until that block is sealed', async () => {
   const { hear, head, model } = world()
   const [zero, , two] = block(11, 3) as [Flashblock, Flashblock, Flashblock]
   await hear(zero, two, ...block(12, 2))
@@ -100,7 +100,7 @@ it('flashblocks/consumer: nothing is built on a block of which a flashblock is m
   expect(model.took).toEqual(['11.0', ...named(12, 2)])
 })
 
-it('flashblocks/consumer: no more than three blocks above the head are executed; the rest follows it', async () => {
+it('flashblocks/consumer: executes at most three blocks above the head, and the rest as the head moves', async () => {
   const { hear, head, model, placed } = world()
   for (const number of [11, 12, 13, 14, 15, 16]) await hear(...block(number, 1))
   expect(model.took).toEqual(['11.0', '12.0', '13.0'])
@@ -110,7 +110,7 @@ it('flashblocks/consumer: no more than three blocks above the head are executed;
   expect(model.took.slice(3)).toEqual(['14.0', '15.0'])
 })
 
-it('flashblocks/consumer: a newer build takes the place of an older one, and never the other way round', async () => {
+it('flashblocks/consumer: replaces an older build by a newer one, never the reverse', async () => {
   const { hear, model } = world()
   await hear(...block(11, 2))
   await hear(...block(11, 2, { variant: 2 }), flashblockAt(11, 2))
@@ -118,7 +118,7 @@ it('flashblocks/consumer: a newer build takes the place of an older one, and nev
   expect(model.took).toEqual([...named(11, 2), ...named(11, 2)])
 })
 
-it('flashblocks/consumer: blocks on a sibling of the head wait for a reorg', async () => {
+it('flashblocks/consumer: holds blocks on a sibling of the head until a reorg', async () => {
   const { hear, head, model, verdicts } = world()
   await hear(...block(11, 2, { parent: blockAt(10, 'b').hash }))
   expect(model.took).toEqual([])
@@ -127,7 +127,7 @@ it('flashblocks/consumer: blocks on a sibling of the head wait for a reorg', asy
   expect(model.took).toEqual(named(11, 2))
 })
 
-it('flashblocks/consumer: a flashblock of no known block without a number is passed over; its build tells the number of the next', async () => {
+it('flashblocks/consumer: ignores a flashblock without a number of an unknown build, takes one of a known build', async () => {
   const { hear, model, placed } = world()
   const [zero, one] = block(11, 2) as [Flashblock, Flashblock]
   const { blockNumber: _, ...unnumbered } = one
@@ -136,7 +136,7 @@ it('flashblocks/consumer: a flashblock of no known block without a number is pas
   expect(await placed('unnumbered')).toBe(1)
 })
 
-it('flashblocks/consumer: without a flashblock that fits pending is dropped, and one brings all of it back (PENDING_STALE)', async () => {
+it('flashblocks/consumer: drops pending without a fitting flashblock, and restores all of it with the next one (PENDING_STALE)', async () => {
   const { hear, model, clock, consumer } = world()
   await hear(...block(11, 3))
   expect(model.freshUntilMs).toBe(clock.nowMs() + maxAgeMs)
@@ -149,13 +149,13 @@ it('flashblocks/consumer: without a flashblock that fits pending is dropped, and
   expect(consumer.staleness()).toBeUndefined()
 })
 
-it('flashblocks/consumer: a feed that has never said anything is stale too (PENDING_STALE)', async () => {
+it('flashblocks/consumer: is stale when the feed never sent anything (PENDING_STALE)', async () => {
   const { clock, consumer } = world()
   await clock.advanceMs(maxAgeMs)
-  expect(consumer.staleness()?.message).toBe('no flashblock that fits has come for 4 s: the feed is silent')
+  expect(consumer.staleness()?.message).toBe('no fitting flashblock for 4 s: the feed is silent')
 })
 
-it('flashblocks/consumer: flashblocks that do not fit keep nothing fresh', async () => {
+it('flashblocks/consumer: does not renew the deadline when flashblocks do not fit', async () => {
   const { hear, model, clock } = world()
   await hear(...block(11, 2))
   for (const index of [5, 6, 7]) {
@@ -166,7 +166,7 @@ it('flashblocks/consumer: flashblocks that do not fit keep nothing fresh', async
   expect(model.blocks).toEqual([])
 })
 
-it('flashblocks/consumer: what the head drops is executed again where it still fits', async () => {
+it('flashblocks/consumer: executes flashblocks again where they still fit when a new head drops their block', async () => {
   const { hear, head, model } = world()
   await hear(...block(11, 2), ...block(12, 2))
   await head(blockAt(11), 'nothing')
@@ -174,7 +174,7 @@ it('flashblocks/consumer: what the head drops is executed again where it still f
 })
 
 it.each(['rules', 'transaction', 'outcome', 'time'] as const)(
-  'flashblocks/consumer: a flashblock that is wrong by itself (%s) is blamed on its sender',
+  'flashblocks/consumer: accuses the sender of a flashblock that is wrong itself (%s)',
   async (reason) => {
     const { hear, head, model, verdicts } = world()
     model.refuse(({ index }) => (index === 1 ? reason : undefined))
@@ -187,7 +187,7 @@ it.each(['rules', 'transaction', 'outcome', 'time'] as const)(
   },
 )
 
-it('flashblocks/consumer: a block that names another parent than what is executed waits for the rest of it, or for the head; nobody is blamed', async () => {
+it('flashblocks/consumer: holds a block that names another parent until the parent is complete or canonical, and accuses no publisher', async () => {
   const at = world()
   at.model.refuse(({ blockNumber }) =>
     blockNumber > 11 && at.model.executed?.number === 11 && at.model.executed.index < 2 ? 'parent' : undefined,
@@ -205,7 +205,7 @@ it('flashblocks/consumer: a block that names another parent than what is execute
   expect(other.model.took).toEqual([...named(11, 2), ...named(12, 2)])
 })
 
-it('flashblocks/consumer: a flashblock that was placed by an old record is placed again', async () => {
+it('flashblocks/consumer: places a flashblock again when its record was outdated', async () => {
   const at = world()
   await at.hear(...block(11, 2))
   const { head, executed } = at.model
@@ -218,14 +218,14 @@ it('flashblocks/consumer: a flashblock that was placed by an old record is place
   expect(at.model.took.slice(2)).toEqual(named(11, 3))
 })
 
-it('flashblocks/consumer: while the node is far behind nothing is executed and nobody is blamed', async () => {
+it('flashblocks/consumer: executes nothing and accuses no publisher while the node is far behind', async () => {
   const at = world()
   at.isSynced = false
   await at.hear(flashblockAt(99, 0), ...block(11, 1))
   expect([at.model.took, at.verdicts]).toEqual([[], []])
 })
 
-it('flashblocks/consumer: what is held is bounded in bytes, and in builds of one block', async () => {
+it('flashblocks/consumer: bounds held flashblocks in bytes, and in builds of one block', async () => {
   const { hear, consumer, placed, head, heldBytes } = world(40_000)
   await hear(...Array.from({ length: 100 }, (_, index) => flashblockAt(12, index + 1)))
   expect(await placed('full')).toBeGreaterThan(70)
@@ -235,10 +235,10 @@ it('flashblocks/consumer: what is held is bounded in bytes, and in builds of one
   consumer[Symbol.dispose]()
 })
 
-it('flashblocks/consumer: when nobody is believed nothing is pending until a new flashblock fits', async () => {
+it('flashblocks/consumer: drops pending when no publisher is trusted, until a new flashblock fits', async () => {
   const { hear, head, model, consumer, clock } = world()
   await hear(...block(11, 2), flashblockAt(12, 0))
-  consumer.distrust('every feed is unhealthy')
+  consumer.distrust('all publishers are unhealthy')
   await head(blockAt(11), 'nothing')
   expect([model.blocks, model.took.length]).toEqual([[], 3])
   await clock.advanceMs(1)

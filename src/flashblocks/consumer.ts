@@ -10,7 +10,7 @@ import { type Executed, type FittingFlashblock, FlashblockBuffer } from './flash
 import type { FlashblocksMetrics } from './metrics.ts'
 import { isHeld, placeFlashblock } from './placeFlashblock.ts'
 
-/** What the consumer has to know of execution: both out of one record. */
+/** Published head and newest executed flashblock, both of one record. */
 export type Shown = { readonly head: BlockId; readonly executed: Executed | undefined }
 
 export type ConsumerDeps = {
@@ -19,40 +19,40 @@ export type ConsumerDeps = {
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
   readonly shown: () => Shown
-  /** false: the head is far behind, and no flashblock can fit */
+  /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
-  /** Told of a flashblock that is wrong by itself, and of one that fitted. */
+  /** Called with the verdict on a flashblock: executed, or wrong regardless of head and tip. */
   readonly judge: (from: number, verdict: { readonly kind: 'good' } | { readonly kind: 'wrong'; readonly text: string }) => void
 }
 
 export type ConsumerOptions = {
-  /** without a flashblock that fits: then nothing is pending */
+  /** longest time without a fitting flashblock; then the pending blocks are dropped */
   readonly maxAgeMs: number
   readonly maxHeldBytes: number
 }
 
 export const defaultHeldBytes = 64 * 2 ** 20
 
-/** A flashblock to execute on what is shown at a head, and for how long it will be fresh. */
+/** A flashblock to execute, the record it was placed against, and how long it stays fresh. */
 type Due = { readonly flashblock: FittingFlashblock; readonly at: Shown; readonly leftMs: number }
 
-/** Takes frames of all upstreams in, and has execution execute what fits, flashblock by flashblock. */
+/** Places the flashblocks of all upstreams and has the execution thread execute those that fit, one at a time. */
 export interface Consumer extends Disposable {
   take(frame: Frame, from: number): void
-  /** Told after each new record of heads. */
+  /** Called after each new record of heads. */
   headsChanged(): void
-  /** Nobody can be believed at the moment: nothing is pending until a flashblock comes that fits. */
+  /** Drops the pending blocks until the next fitting flashblock arrives. */
   distrust(why: string): void
-  /** Why pending is what is sealed; undefined: it follows the feed. */
+  /** Returns PENDING_STALE while the feed is stale; undefined while pending blocks follow the feed. */
   staleness(): Fault | undefined
-  /** Before metrics are read. */
+  /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 
 /**
- * Each frame is placed against what everything that is held comes to, held if it may fit now or later, and executed as soon as what stands
- * before it is. One flashblock at a time is with execution. Without a flashblock that fits for `maxAgeMs` what is pending is dropped; flashblocks stay held,
- * so the next one that fits brings all of it back.
+ * Places each flashblock against the tip that all held flashblocks lead to, holds it if it may fit now or later, and executes it once every
+ * flashblock before it is executed. Drops the pending blocks when no flashblock fitted for `maxAgeMs`. Held flashblocks stay, so the next fitting one
+ * restores all pending blocks.
  */
 class FeedConsumer implements Consumer {
   readonly #deps: ConsumerDeps
@@ -60,12 +60,12 @@ class FeedConsumer implements Consumer {
   readonly #held: FlashblockBuffer
   #isPumping = false
   #isClosed = false
-  /** of the last flashblock that fitted, by the clock that does not jump; until then, when following began */
+  /** Monotonic time of the last fitting flashblock; before the first, the time at which the consumer started */
   #takenMs: number
-  /** flashblocks that came up to then are not executed any more */
+  /** Monotonic time; flashblocks that arrived earlier are not executed */
   #distrustedMs = Number.NEGATIVE_INFINITY
   #isStale = false
-  /** why nothing fits, as far as that is known */
+  /** the last known reason why no flashblock fits */
   #why: string | undefined
   #deadline: Disposable | undefined
 
@@ -100,9 +100,9 @@ class FeedConsumer implements Consumer {
     const isOver = placement === 'late' || placement === 'too-far' || placement === 'duplicate'
     const isKept = !isOver && this.#held.add({ flashblock, from, arrivedMs }, executed)
     metrics.frames.inc({ place: isOver || isKept ? placement : 'full' })
-    const what = `block ${blockNumber}, flashblock ${index}: ${placement} at head ${head.number}`
-    if (isOver || isHeld(placement)) this.#why = `the last was ${what}`
-    if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, what)
+    const location = `block ${blockNumber}, flashblock ${index}: ${placement} at head ${head.number}`
+    if (isOver || isHeld(placement)) this.#why = `the last was ${location}`
+    if (base && (placement === 'orphaned' || placement === 'too-far')) this.#accuse(from, location)
     if (isKept) void this.#pump()
   }
 
@@ -143,13 +143,13 @@ class FeedConsumer implements Consumer {
     try {
       for (let due = this.#next(); due; due = this.#next()) await this.#execute(due)
     } catch (error) {
-      if (!this.#isClosed) this.#deps.log.error('flashblocks of the feed are not executed any more', { error })
+      if (!this.#isClosed) this.#deps.log.error('execution of flashblocks stopped', { error })
     } finally {
       this.#isPumping = false
     }
   }
 
-  /** What can be executed now; what is old is not, unless something new comes after it. */
+  /** Returns the next flashblock to execute. An old flashblock is executed only when a newer one follows it. */
   #next(): Due | undefined {
     const { clock, shown, isSynced } = this.#deps
     if (this.#isClosed || !isSynced()) return undefined
@@ -184,18 +184,18 @@ class FeedConsumer implements Consumer {
     this.#expect(leftMs)
   }
 
-  /** What is wrong by itself is forgotten; what does not fit there is tried again when head or tip have moved, if they have not already. */
+  /** Drops a flashblock that is wrong itself. Holds one that does not fit, and retries it when head or tip have changed. */
   #refused(flashblock: FittingFlashblock, { head, executed }: Shown, { reason, text }: Extract<PendingOutcome, { kind: 'refused' }>): void {
     const { metrics, log, shown } = this.#deps
     const { blockNumber: number, payloadId, index } = flashblock.flashblock
     metrics.refused.inc({ reason })
-    log.debug('a flashblock of the feed is refused', { number, payloadId, index, reason, text })
-    const what = `block ${number}, flashblock ${index}: ${text}`
-    this.#why = `the last was ${what}`
+    log.debug('flashblock refused', { number, payloadId, index, reason, text })
+    const description = `block ${number}, flashblock ${index}: ${text}`
+    this.#why = `the last was ${description}`
     const isWrong = reason === 'rules' || reason === 'transaction' || reason === 'outcome' || reason === 'time'
     if (isWrong) {
       this.#held.refuse(flashblock, head)
-      this.#accuse(flashblock.from, what)
+      this.#accuse(flashblock.from, description)
     } else if (shown().head.hash === head.hash && isSameTip(shown().executed, executed)) this.#held.defer(flashblock, head, executed)
   }
 
@@ -213,8 +213,8 @@ class FeedConsumer implements Consumer {
     const { log, metrics, pending } = this.#deps
     this.#isStale = true
     metrics.state.set({}, 0)
-    log.warn('pending is what is sealed', { error: this.staleness() })
-    pending.drop('stale').catch((error: unknown) => log.debug('nothing to drop', { error }))
+    log.warn('no fresh pending block', { error: this.staleness() })
+    pending.drop('stale').catch((error: unknown) => log.debug('pending blocks not dropped', { error }))
   }
 }
 

@@ -41,7 +41,7 @@ function frameOf(decoded: DecodedMessage): Frame {
   return decoded.frame
 }
 
-it('flashblocks/decode: a flashblock 0 with all its fields', () => {
+it('flashblocks/decode: decodes flashblock 0 with all its fields', () => {
   expect(frameOf(decode(first))).toEqual({
     payloadId: '0x033e389bc258967d',
     index: 0,
@@ -68,7 +68,7 @@ it('flashblocks/decode: a flashblock 0 with all its fields', () => {
   })
 })
 
-it('flashblocks/decode: a brotli stream is what it unpacks to, and white space before the object is passed over', () => {
+it('flashblocks/decode: decodes a brotli stream like its content, and ignores white space before the object', () => {
   const plain = frameOf(decode(first))
   expect(frameOf(decodeMessage(brotliCompressSync(bytesOf(first))))).toEqual(plain)
   expect(frameOf(decodeMessage(Buffer.concat([Buffer.from('\r\n\t '), bytesOf(first)])))).toEqual(plain)
@@ -84,12 +84,12 @@ it.each([
     { block_number: 11, receipts: {}, new_account_balances: {}, access_list: { account_changes: [], fal_hash: word('8') } },
   ],
   ['v0.8.0: the number alone', { block_number: 11 }],
-  ['receipts in a form of tomorrow', { block_number: 11, receipts: 7 }],
-])('flashblocks/decode: metadata of any form is read: %s', (_what, metadata) => {
+  ['receipts of an unknown form', { block_number: 11, receipts: 7 }],
+])('flashblocks/decode: accepts metadata of any form: %s', (_case, metadata) => {
   expect(frameOf(decode({ ...later, metadata })).blockNumber).toBe(11)
 })
 
-it('flashblocks/decode: without metadata the base tells the number, and a later flashblock has none', () => {
+it('flashblocks/decode: takes the number from the base without metadata; a later flashblock has none', () => {
   const numberOf = (json: Fields): number | undefined => frameOf(decode({ ...json, metadata: undefined })).blockNumber
   expect([first, later].map(numberOf)).toEqual([11, undefined])
 })
@@ -101,7 +101,7 @@ it.each([
   ['a payload id of 7 bytes', 'shape', { ...first, payload_id: '0x033e389bc25896' }],
   ['a payload id that is a number', 'shape', { ...first, payload_id: 7 }],
   ['an index that is text', 'shape', { ...first, index: '0x0' }],
-  ['an index that is no whole number', 'shape', { ...later, index: 1.5 }],
+  ['an index that is not a whole number', 'shape', { ...later, index: 1.5 }],
   ['an index below zero', 'shape', { ...later, index: -1 }],
   ['an index that is too large', 'shape', { ...later, index: 65_536 }],
   ['a flashblock 0 without a base', 'shape', { ...later, index: 0 }],
@@ -113,27 +113,27 @@ it.each([
   ['a parent hash of 31 bytes', 'shape', withBase({ parent_hash: word('2').slice(0, -2) })],
   ['a time above 2^53', 'shape', withBase({ timestamp: '0xffffffffffffffff' })],
   ['no gas limit', 'shape', withBase({ gas_limit: undefined })],
-  ['transactions that are no list', 'shape', withDiff({ transactions: {} })],
+  ['transactions that are not a list', 'shape', withDiff({ transactions: {} })],
   ['65,537 transactions', 'shape', withDiff({ transactions: new Array(65_537).fill('0x00') })],
   ['a transaction that is a number', 'shape', withDiff({ transactions: [7] })],
   ['a transaction of an odd number of digits', 'shape', withDiff({ transactions: ['0x123'] })],
   ['a transaction without bytes', 'shape', withDiff({ transactions: ['0x'] })],
   ['a bloom of 255 bytes', 'shape', withDiff({ logs_bloom: `0x${'00'.repeat(255)}` })],
   ['gas that is a number', 'shape', withDiff({ gas_used: 7 })],
-])('flashblocks/decode: refuses %s', (_what, reason, json) => {
+])('flashblocks/decode: refuses %s', (_case, reason, json) => {
   expect(decode(json)).toMatchObject({ kind: 'bad', reason })
 })
 
 it.each([
-  ['JSON that is cut', 'json', bytesOf(first).subarray(0, 100)],
+  ['truncated JSON', 'json', bytesOf(first).subarray(0, 100)],
   ['a hundred thousand open lists', 'json', Buffer.from(`{"a":${'['.repeat(100_000)}`)],
   ['text', 'encoding', Buffer.from('hello')],
   ['nothing', 'encoding', Buffer.from('')],
-  ['brotli that is cut', 'encoding', brotliCompressSync(bytesOf(first)).subarray(0, -5)],
-  ['brotli of something else', 'json', brotliCompressSync(Buffer.from('hello'))],
+  ['truncated brotli', 'encoding', brotliCompressSync(bytesOf(first)).subarray(0, -5)],
+  ['brotli of a text that is not JSON', 'json', brotliCompressSync(Buffer.from('hello'))],
   ['a small message that unpacks to a large one', 'size', brotliCompressSync(new Uint8Array(maxMessageBytes + 1))],
   ['a large message', 'size', new Uint8Array(maxMessageBytes + 1).fill(0x20)],
-])('flashblocks/decode: refuses %s', (_what, reason, message) => {
+])('flashblocks/decode: refuses %s', (_case, reason, message) => {
   expect(decodeMessage(message)).toMatchObject({ kind: 'bad', reason })
 })
 
@@ -167,11 +167,11 @@ it('flashblocks/decode: rejects 40 bytes of brotli that are 16 MB of open lists 
   expect(threadCpuMs() - startMs).toBeLessThan(500)
 })
 
-it('flashblocks/decode: a refusal names the field and quotes nothing', () => {
+it('flashblocks/decode: names the field and quotes no value when it refuses a message', () => {
   expect(decode(withDiff({ gas_used: 'secret' }))).toEqual({ kind: 'bad', reason: 'shape', text: 'gas_used is not a quantity' })
 })
 
-it('flashblocks/decode: any bytes are a frame or a refusal', () => {
+it('flashblocks/decode: returns a frame or a refusal for any bytes', () => {
   const whole = bytesOf(first)
   const changed = fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })).map(([at, byte]) => {
     const bytes = Uint8Array.from(whole)

@@ -16,32 +16,32 @@ import {
   ShapeError,
 } from '#types/jsonShape'
 
-/** One message of a feed. Without a number it is of an older format, which tells that in the base alone: it goes by its payload id. */
+/** A decoded message. Older formats give the block number in the base only; their later flashblocks are matched by payload id. */
 export type Frame = Omit<Flashblock, 'blockNumber'> & { readonly blockNumber?: number }
 
-/** Why a message is no frame. */
+/** Why a message is rejected. */
 export const badMessageReasons = ['size', 'encoding', 'json', 'shape'] as const
 export type BadMessageReason = (typeof badMessageReasons)[number]
 export type DecodedMessage =
   | { readonly kind: 'frame'; readonly frame: Frame }
   | { readonly kind: 'bad'; readonly reason: BadMessageReason; readonly text: string }
 
-/** Bytes of one message, and of what it decompresses to. */
+/** Maximum size in bytes of a message, and of its decompressed content. */
 export const maxMessageBytes = 16 * 2 ** 20
-/** Levels of lists and objects; formats in use have up to eleven, in access lists. */
+/** Maximum nesting of lists and objects. Formats in use have up to eleven levels, in access lists. */
 const maxLevels = 32
-/** Of a message, receipts and balances in its metadata included; so many keys take 0.4 s to parse. */
+/** Maximum values of a message, including receipts and balances in its metadata; that many keys take 0.4 s to parse. */
 const maxValues = 500_000
-/** Of one flashblock; 400 million gas pay for 19,000. */
+/** Maximum transactions of one flashblock; 400 million gas pay for 19,000. */
 const maxTransactions = 65_536
-/** A block of 2 s has eleven at 200 ms. */
+/** Maximum index of a flashblock; a block of 2 s has eleven flashblocks at 200 ms. */
 const maxIndex = 65_535
 const bloomBytes = 256
 const openingBrace = 0x7b
 
 /**
- * One message, text or binary alike: JSON, or a brotli stream of it. What is not used may have any form, so that formats back to v0.4.1 are read:
- * metadata besides the block's number, the block's hash, the withdrawals.
+ * Decodes one message, text or binary: JSON, or a brotli stream of JSON. Unused parts may have any form, so formats back to v0.4.1 are read: the
+ * metadata except the block number, the block hash, the withdrawals.
  * @see ../shared/reference/flashblocks.md, sections 1 and 2
  */
 export function decodeMessage(message: Uint8Array): DecodedMessage {
@@ -55,7 +55,7 @@ export function decodeMessage(message: Uint8Array): DecodedMessage {
   try {
     json = JSON.parse(Buffer.from(plain.buffer, plain.byteOffset, plain.length).toString('utf8'))
   } catch {
-    return { kind: 'bad', reason: 'json', text: `${plain.length} bytes that are no JSON` }
+    return { kind: 'bad', reason: 'json', text: `${plain.length} bytes that are not JSON` }
   }
   try {
     return { kind: 'frame', frame: frameOf(objectOf(json, 'the message')) }
@@ -65,7 +65,7 @@ export function decodeMessage(message: Uint8Array): DecodedMessage {
   }
 }
 
-/** Whether the first byte that is no white space opens an object: no brotli stream of an object begins so. */
+/** Returns whether the first byte that is not white space opens an object. No brotli stream of an object begins with that byte. */
 function isJson(message: Uint8Array): boolean {
   return message.find((byte) => byte !== 0x20 && (byte < 0x09 || byte > 0x0d)) === openingBrace
 }
@@ -82,7 +82,7 @@ function decompressed(message: Uint8Array): Uint8Array | Extract<DecodedMessage,
 
 function frameOf(json: Json): Frame {
   const payloadId = bytesField(json, 'payload_id')
-  if (payloadId.length !== 8) throw new ShapeError('payload_id is not of 8 bytes')
+  if (payloadId.length !== 8) throw new ShapeError('payload_id must have 8 bytes')
   const index = integerField(json, 'index')
   if (index > maxIndex) throw new ShapeError(`index ${index} is too large`)
   if ((index === 0) !== has(json, 'base')) throw new ShapeError(index === 0 ? 'flashblock 0 has no base' : `flashblock ${index} has a base`)
@@ -103,18 +103,21 @@ function frameOf(json: Json): Frame {
 
 function integerField(json: Json, key: string): number {
   const value = json[key]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${key} is no whole number`)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw new ShapeError(`${key} must be a whole number of at least 0`)
   return value
 }
 
-/** Base and metadata both tell it; they may not contradict each other. */
+/** Reads the block number from base and metadata. @throws ShapeError when the two differ */
 function numberOf(base: Json | undefined, metadata: unknown): number | undefined {
   const inBase = base && numberField(base, 'block_number')
-  const isTold = typeof metadata === 'object' && metadata !== null && has(metadata as Json, 'block_number')
-  if (!isTold) return inBase
-  const told = integerField(metadata as Json, 'block_number')
-  if (inBase !== undefined && inBase !== told) throw new ShapeError(`block_number is ${inBase} in the base, ${told} in the metadata`)
-  return told
+  const hasNumber = typeof metadata === 'object' && metadata !== null && has(metadata as Json, 'block_number')
+  if (!hasNumber) return inBase
+  const inMetadata = integerField(metadata as Json, 'block_number')
+  if (inBase !== undefined && inBase !== inMetadata) {
+    throw new ShapeError(`block_number is ${inBase} in the base, ${inMetadata} in the metadata`)
+  }
+  return inMetadata
 }
 
 function baseOf(base: Json): FlashblockBase {
@@ -132,7 +135,7 @@ function baseOf(base: Json): FlashblockBase {
 
 function outcomeOf(diff: Json): FlashblockOutcome {
   const logsBloom = bytesField(diff, 'logs_bloom')
-  if (logsBloom.length !== bloomBytes) throw new ShapeError(`logs_bloom is not of ${bloomBytes} bytes`)
+  if (logsBloom.length !== bloomBytes) throw new ShapeError(`logs_bloom must have ${bloomBytes} bytes`)
   return {
     stateRoot: hashField(diff, 'state_root'),
     receiptsRoot: hashField(diff, 'receipts_root'),
@@ -147,7 +150,7 @@ function transactionOf(value: unknown, at: number): Uint8Array {
   try {
     if (typeof value === 'string' && value.length > 2) return fromHex(value)
   } catch (error) {
-    throw new ShapeError(`transaction ${at} is no hex`, { cause: error })
+    throw new ShapeError(`transaction ${at} is not hex`, { cause: error })
   }
-  throw new ShapeError(`transaction ${at} is no bytes`)
+  throw new ShapeError(`transaction ${at} has no bytes`)
 }

@@ -8,14 +8,14 @@ import { FrameThread, startWorker } from './decodeThread.ts'
 const flashblock = { ...flashblockAt(11, 0), transactions: [Uint8Array.of(2, 1), new Uint8Array(1_000).fill(7), Uint8Array.of(3)] }
 const plain = Buffer.from(messageOf(flashblock))
 
-it('flashblocks/decodeThread: decodes as the codec does: plain, brotli, part of a larger buffer, bad messages', async () => {
+it('flashblocks/decodeThread: decodes like decodeMessage: plain, brotli, part of a larger buffer, bad messages', async () => {
   using thread = new FrameThread()
   const within = Buffer.concat([Buffer.alloc(100_000), plain, Buffer.alloc(7)]).subarray(100_000, 100_000 + plain.length)
   const messages = [plain, brotliCompressSync(plain), within, Buffer.from('{'), Buffer.from('text'), new Uint8Array(0)]
   expect(await Promise.all(messages.map((message) => thread.decode(message)))).toEqual(messages.map(decodeMessage))
 })
 
-it('flashblocks/decodeThread: after the thread ended, rejects what it had and decodes the next message in another', async () => {
+it('flashblocks/decodeThread: rejects the message in decoding when the thread ends, and decodes the next in a new thread', async () => {
   const workers: Worker[] = []
   using thread = new FrameThread(() => {
     const worker = startWorker()
@@ -29,7 +29,7 @@ it('flashblocks/decodeThread: after the thread ended, rejects what it had and de
   expect(workers).toHaveLength(2)
 })
 
-it('flashblocks/decodeThread: rejects messages after it was closed', async () => {
+it('flashblocks/decodeThread: rejects messages when it is closed', async () => {
   const thread = new FrameThread()
   thread[Symbol.dispose]()
   await expect(thread.decode(plain)).rejects.toThrow('the decoding thread is closed')

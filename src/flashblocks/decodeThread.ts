@@ -4,20 +4,20 @@ import { type Packed, unpack } from '#executionThread/wire/packedBlocks'
 import { ThreadLink } from '#lib/threadLink'
 import type { DecodedMessage, Frame } from './decode.ts'
 
-/** A decoded message on its way between threads. */
+/** A decoded message in the form in which it crosses threads. */
 export type PackedDecoded = { readonly kind: 'frame'; readonly frame: Packed<Frame> } | Extract<DecodedMessage, { readonly kind: 'bad' }>
 
-/** Calls that the thread answers. */
+/** Calls that the decoding thread answers. */
 export type OfFrameThread = { decode(message: Uint8Array): PackedDecoded }
 
-/** The thread's file has the extension of this one: sources run as they are, the package has their JavaScript. */
+/** Entry file of the thread, with the extension of this file: TypeScript in development, JavaScript in the package. */
 const entry = new URL(`./decodeThreadEntry${extname(import.meta.url)}`, import.meta.url)
 
 export const startWorker = (): Worker => new Worker(entry, { name: 'basalt flashblocks' })
 
 type Running = { readonly worker: Worker; readonly link: ThreadLink<OfFrameThread, object> }
 
-/** Thread that decodes messages of publishers. The largest message takes it 0.5 s, which must not delay other work. A thread that ends is replaced. */
+/** Thread that decodes publishers' messages. The largest message takes 0.5 s, which must not delay other work. A thread that ends is replaced. */
 export class FrameThread implements Disposable {
   readonly #startWorker: () => Worker
   #running: Running | undefined
@@ -28,11 +28,11 @@ export class FrameThread implements Disposable {
     this.#running = this.#start()
   }
 
-  /** @throws Error when the thread ended before it answered, or is closed */
+  /** @throws Error when the thread ends before it answers, or is closed */
   async decode(message: Uint8Array): Promise<DecodedMessage> {
     if (this.#isClosed) throw new Error('the decoding thread is closed')
     this.#running ??= this.#start()
-    // a view of a socket's buffer would be sent with all of that buffer
+    // posting a view would copy the socket's whole buffer
     const decoded = await this.#running.link.ask('decode', new Uint8Array(message))
     return decoded.kind === 'bad' ? decoded : { kind: 'frame', frame: unpack<Frame>(decoded.frame) }
   }

@@ -3,7 +3,7 @@ import type { BuiltFlashblock, FlashblockBase } from '#types/flashblock'
 import type { Receipt } from '#types/receipt'
 
 /**
- * One message of a feed, as publishers of Base send it: JSON with the builder's metadata.
+ * Encodes a flashblock as one message, as Base's publishers send it: JSON with the builder's metadata.
  * @see ../shared/reference/flashblocks.md, section 2
  */
 export function encodeMessage(flashblock: BuiltFlashblock): string {

@@ -9,12 +9,12 @@ export const flashblocksFault = defineFaults({
   FEED_UNHEALTHY: {
     severity: 'retry',
     says: (d: { upstream: string; faults: number; last: string }) =>
-      `the feed of ${d.upstream} has sent ${d.faults} messages that are wrong and none that fits; the last: ${d.last}`,
-    fix: 'check that it publishes blocks of this chain, or name another one: --flashblocks.url',
+      `publisher ${d.upstream} sent ${d.faults} invalid messages in a row; last: ${d.last}`,
+    fix: 'check that it publishes this chain, or set another publisher: --flashblocks.url',
   },
   PENDING_STALE: {
     severity: 'retry',
-    says: (d: { forSec: number; why: string }) => `no flashblock that fits has come for ${d.forSec} s: ${d.why}`,
-    fix: 'check the publisher, or name a second one: --flashblocks.url=URL,URL; until one comes, pending is what is sealed',
+    says: (d: { forSec: number; why: string }) => `no fitting flashblock for ${d.forSec} s: ${d.why}`,
+    fix: 'check the publisher, or add a second one: --flashblocks.url=URL,URL; until then, pending is the block of --pending.fallback',
   },
 })

@@ -16,7 +16,7 @@ import { flashblocksMetrics } from './metrics.ts'
 const maxAgeMs = 4_000
 const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 0 } }
 
-/** A publisher that says what it is told to. */
+/** A publisher that sends what the test sets. */
 type Publisher = AsyncDisposable & {
   readonly url: string
   readonly clients: ReadonlySet<WebSocket>
@@ -81,7 +81,7 @@ function follow(urls: readonly string[], log: Log = silentLog): Followed {
 const until = (check: () => unknown): Promise<void> => vi.waitFor(async () => void (await check()), { timeout: 5_000, interval: 2 })
 const connected = ({ clients }: Publisher, count = 1): Promise<void> => until(() => expect(clients.size).toBe(count))
 
-it('flashblocks/feed: text and binary, JSON and brotli are the same', async () => {
+it('flashblocks/feed: takes text and binary, JSON and brotli alike', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
@@ -91,7 +91,7 @@ it('flashblocks/feed: text and binary, JSON and brotli are the same', async () =
   expect(at.feed.problems()).toEqual([])
 })
 
-it('flashblocks/feed: user and password of a URL go as a header, and no line tells them', async () => {
+it('flashblocks/feed: sends user and password of a URL as a header, and logs neither', async () => {
   await using publisher = await startPublisher()
   const lines: string[] = []
   using _at = follow([publisher.url.replace('//', '//me:secret@')], createLog('debug', { write: (line) => void lines.push(line) }))
@@ -99,7 +99,7 @@ it('flashblocks/feed: user and password of a URL go as a header, and no line tel
   expect(lines.join()).not.toContain('secret')
 })
 
-it.each([['http://a'], ['nonsense']])('flashblocks/feed: refuses %s, and does not show it (FEED_URL_INVALID)', (url) => {
+it.each([['http://a'], ['nonsense']])('flashblocks/feed: refuses %s without quoting it (FEED_URL_INVALID)', (url) => {
   expect(() => parseFeedUrls([url])).toThrow(
     expect.objectContaining({ code: 'FEED_URL_INVALID', message: expect.not.stringContaining(url) }),
   )
@@ -110,7 +110,7 @@ it.each<[string, 'json' | 'encoding' | 'size' | 'shape', () => string | Uint8Arr
   ['bad brotli', 'encoding', () => brotliCompressSync(Buffer.from(messageOf(flashblockAt(11, 1)))).subarray(0, -9)],
   ['a small message that unpacks to 100 MB', 'size', () => brotliCompressSync(new Uint8Array(100 * 2 ** 20), quickly)],
   ['wrong types', 'shape', () => messageOf(flashblockAt(11, 1)).replace('"index":1', '"index":"1"')],
-])('flashblocks/feed: %s is counted, and what comes after it is taken', async (_what, reason, message) => {
+])('flashblocks/feed: counts %s, and takes the next message', async (_case, reason, message) => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
@@ -119,7 +119,7 @@ it.each<[string, 'json' | 'encoding' | 'size' | 'shape', () => string | Uint8Arr
   expect(await at.counted('bad_frames_total', reason)).toBe(1)
 })
 
-it('flashblocks/feed: does not hold up its thread with messages that are expensive to decode', async () => {
+it('flashblocks/feed: does not hold up the main thread when messages are expensive to decode', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
@@ -134,7 +134,7 @@ it('flashblocks/feed: does not hold up its thread with messages that are expensi
   expect(turns.longestMs()).toBeLessThan(100)
 })
 
-it('flashblocks/feed: a frame of 100 MB ends the connection, and the next one is as good as any', async () => {
+it('flashblocks/feed: ends the connection at a frame of 100 MB, and takes messages of the next connection', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
@@ -148,7 +148,7 @@ it('flashblocks/feed: a frame of 100 MB ends the connection, and the next one is
   await until(() => expect(at.model.took).toEqual(['11.0', '11.1']))
 })
 
-it('flashblocks/feed: indexes that jump, and far ahead, are held or passed over', async () => {
+it('flashblocks/feed: holds or ignores flashblocks whose index jumps or that are far ahead', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
@@ -162,9 +162,9 @@ it.each<[string, (number: number) => Flashblock, PendingModel['refuse'] extends 
   ['bases with a wrong parent', (number) => flashblockAt(11, 0, { variant: number, parent: hashAt(number, 'f') }), () => undefined],
   ['a stream of another chain', (number) => flashblockAt(5_000 + number, 0), () => undefined],
   ['flashblocks whose transactions do not decode or execute', (number) => flashblockAt(11, 0, { variant: number }), () => 'transaction'],
-  ['flashblocks that are not what they say', (number) => flashblockAt(11, 0, { variant: number }), () => 'outcome'],
+  ['flashblocks whose gas differs from their execution', (number) => flashblockAt(11, 0, { variant: number }), () => 'outcome'],
 ])(
-  'flashblocks/feed: %s make it unhealthy, pending falls back, and it is left for a while (FEED_UNHEALTHY)',
+  'flashblocks/feed: drops pending and leaves a publisher for a while when it sends %s (FEED_UNHEALTHY)',
   async (_what, wrong, refusal) => {
     await using publisher = await startPublisher()
     const lines: string[] = []
@@ -174,7 +174,7 @@ it.each<[string, (number: number) => Flashblock, PendingModel['refuse'] extends 
     model.refuse(refusal)
     for (let number = 1; number <= 8; number++) {
       publisher.send(wrong(number))
-      // one build is refused a head
+      // one build is refused per head
       await until(async () => expect(await seen()).toBe(number))
       model.setHead(blockAt(10))
       at.feed.headsChanged()
@@ -200,24 +200,24 @@ it.each<[string, (number: number) => Flashblock, PendingModel['refuse'] extends 
   },
 )
 
-it('flashblocks/feed: a publisher that says nothing is stale, then connected to anew; one flashblock is enough', async () => {
+it('flashblocks/feed: is stale, then reconnects, when a publisher is silent; recovers with one flashblock', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   await connected(publisher)
   publisher.send(flashblockAt(11, 0))
   await until(() => expect(at.model.blocks).toHaveLength(1))
-  // pongs go on: they are no data
+  // pongs continue: they are no data
   for (let ms = 0; ms < maxAgeMs; ms += 500) {
     await at.clock.advanceMs(500)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  expect([at.model.blocks, at.feed.problems()]).toEqual([[], [expect.stringMatching(/^pending is what is sealed: .*silent$/)]])
+  expect([at.model.blocks, at.feed.problems()]).toEqual([[], [expect.stringMatching(/^no fresh pending block: .*silent$/)]])
   publisher.send(flashblockAt(11, 1))
   await until(() => expect(at.model.blocks).toHaveLength(1))
   expect(at.feed.problems()).toEqual([])
 })
 
-it('flashblocks/feed: a peer that answers no ping is left within two of them', async () => {
+it('flashblocks/feed: disconnects a publisher that leaves two pings unanswered', async () => {
   await using publisher = await startPublisher({ autoPong: false })
   using at = follow([publisher.url])
   await connected(publisher)
@@ -226,7 +226,7 @@ it('flashblocks/feed: a peer that answers no ping is left within two of them', a
   expect(await at.counted('disconnects_total', 'no-pong')).toBe(1)
 })
 
-it('flashblocks/feed: after a clean close it waits too, a second and then longer', async () => {
+it('flashblocks/feed: waits after a clean close too, one second, then longer', async () => {
   await using publisher = await startPublisher()
   using at = follow([publisher.url])
   for (const [closes, waitMs] of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000].entries()) {
@@ -240,7 +240,7 @@ it('flashblocks/feed: after a clean close it waits too, a second and then longer
   await connected(publisher)
 })
 
-it('flashblocks/feed: of two publishers one may be dead, or lose what the other has', async () => {
+it('flashblocks/feed: needs one of two publishers, and takes from each what the other lost', async () => {
   await using publisher = await startPublisher()
   await using other = await startPublisher()
   using at = follow(['ws://127.0.0.1:1/', publisher.url, other.url])

@@ -17,13 +17,13 @@ export type FeedDeps = {
   readonly metrics: FlashblocksMetrics
   readonly pending: PendingPort
   readonly shown: () => Shown
-  /** false: the head is far behind, and no flashblock can fit */
+  /** false: the head is far behind the chain, so no flashblock can fit */
   readonly isSynced: () => boolean
 }
 
 export type FeedOptions = {
   readonly endpoints: readonly Endpoint[]
-  /** without a flashblock that fits: then nothing is pending */
+  /** longest time without a fitting flashblock; then the pending blocks are dropped */
   readonly maxAgeMs: number
   readonly pingMs: number
   readonly backoff: Backoff
@@ -39,12 +39,12 @@ export const defaultFeedOptions = {
 } as const
 
 const maxUpstreams = 8
-/** A publisher may pause: one that is silent for longer, and for two ages of what is pending, is connected to anew. */
+/** Shortest silence after which a connection is replaced; publishers pause. The limit is twice the maximum age if that is longer. */
 const leastIdleMs = 5_000
 
 /**
- * The publishers in the value of `--flashblocks.url`.
- * @throws Fault FEED_URL_INVALID (fatal); the URL itself is not shown
+ * Parses the publishers' URLs of `--flashblocks.url`.
+ * @throws Fault FEED_URL_INVALID (fatal), which does not quote the URL
  */
 export function parseFeedUrls(urls: readonly string[]): readonly Endpoint[] {
   if (urls.length > maxUpstreams) throw flashblocksFault('FEED_URL_INVALID', { reason: `at most ${maxUpstreams} URLs expected` })
@@ -55,19 +55,19 @@ export function parseFeedUrls(urls: readonly string[]): readonly Endpoint[] {
   })
 }
 
-/** A feed that is followed. Disposing of it closes its connections; what is pending stays until it is stale. */
+/** A followed feed. Disposing closes its connections; pending blocks stay until they are stale. */
 export interface Feed extends Disposable {
-  /** Told after each new record of heads. */
+  /** Called after each new record of heads. */
   headsChanged(): void
-  /** Why pending is what is sealed, in words for an operator; none: it follows the feed. */
+  /** Returns why there is no fresh pending block, for the operator; empty while pending blocks follow the feed. */
   problems(): readonly string[]
-  /** Before metrics are read. */
+  /** Updates the gauges; called before each read of the metrics. */
   collect(): void
 }
 
 /**
- * Listens to all publishers at once: the first one that has a flashblock counts, so one that fails costs nothing. When none of them is healthy nothing is
- * pending, until a flashblock comes that fits.
+ * Follows all publishers at once and uses each flashblock from the first that sends it, so the failure of one publisher costs no time. When all
+ * publishers are unhealthy, drops the pending blocks until the next fitting flashblock.
  */
 export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
   const { clock, log, metrics } = deps
@@ -92,7 +92,7 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
     metrics.upstreams.set({ health: 'up' }, upstreams.filter(({ isUp }) => isUp).length)
     metrics.upstreams.set({ health: 'unhealthy' }, unhealthy)
     const isTrusted = unhealthy < upstreams.length
-    if (wasTrusted && !isTrusted) consumer.distrust('every feed is unhealthy')
+    if (wasTrusted && !isTrusted) consumer.distrust('all publishers are unhealthy')
     wasTrusted = isTrusted
   }
 
@@ -104,13 +104,13 @@ export function createFeed(deps: FeedDeps, options: FeedOptions): Feed {
       ),
     )
   }
-  log.info('a feed of unsealed blocks is followed', { upstreams: endpoints.map(({ name }) => name) })
+  log.info('following flashblocks', { upstreams: endpoints.map(({ name }) => name) })
 
   function problems(): readonly string[] {
     const fault = consumer.staleness()
     if (fault === undefined) return []
     const down = upstreams.filter(({ isUp }) => !isUp).map(({ name }) => name)
-    return [`pending is what is sealed: ${fault.message}${down.length > 0 ? `; not connected: ${down.join(', ')}` : ''}`]
+    return [`no fresh pending block: ${fault.message}${down.length > 0 ? `; not connected: ${down.join(', ')}` : ''}`]
   }
 
   return {

@@ -2,25 +2,25 @@ import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import { isExecutable, type Placement, placeFlashblock, type Tip } from './placeFlashblock.ts'
 
-/** What execution has come to: its newest block that is not sealed. */
+/** Number and build of the newest pending block, and the index of its last executed flashblock. */
 export type Executed = Omit<Tip, 'isTorn'>
 
-/** A flashblock and the upstream that sent it first. */
+/** A flashblock and the index of the upstream that sent it first. */
 export type BufferedFlashblock = {
   readonly flashblock: Flashblock
   readonly from: number
-  /** by the clock that does not jump */
+  /** monotonic */
   readonly arrivedMs: number
 }
 export type FittingFlashblock = BufferedFlashblock & { readonly placement: Placement }
 
 export type Reach = {
   readonly tip: Tip | undefined
-  /** when the newest of the flashblocks that lead there came; minus infinity: none do */
+  /** arrival of the newest flashblock that leads to the tip, monotonic; minus infinity: no flashblock leads there */
   readonly newestMs: number
 }
 
-/** Head and tip as one text. */
+/** Returns head and tip as one text, to compare. */
 const placeOf = ({ hash }: BlockId, executed: Executed | undefined): string => `${hash} ${executed?.payloadId} ${executed?.index}`
 
 type Build = {
@@ -28,24 +28,24 @@ type Build = {
   readonly flashblocks: Map<number, BufferedFlashblock>
   /** the largest of `flashblocks` */
   lastIndex: number
-  /** where execution refused it: it is tried again elsewhere */
+  /** head and tip at which execution refused the build; it is retried at others */
   refusedAt: string | undefined
 }
 
 const maxBuildsPerBlock = 4
-/** of a flashblock besides its transactions, roughly */
+/** Charge for a flashblock besides its transactions, an estimate */
 const flashblockOverheadBytes = 2_048
 
 const sizeOf = ({ transactions }: Flashblock): number =>
   transactions.reduce((sum, { length }) => sum + length + 64, flashblockOverheadBytes)
 
 /**
- * Slices of blocks above the head, those that were executed too: when what was executed is dropped, the rest may fit again. The first to come with a
- * payload id and an index stays. Bounded in bytes, and to four builds a block.
+ * Flashblocks of blocks above the head, including executed ones: they may fit again after execution drops their block. Keeps the first flashblock for
+ * each payload id and index. Bounded in bytes, and to four builds a block.
  */
 export class FlashblockBuffer {
   readonly #maxBytes: number
-  /** in the order in which they were first heard of */
+  /** oldest first */
   readonly #builds = new Map<string, Build>()
   #bytes = 0
 
@@ -57,19 +57,19 @@ export class FlashblockBuffer {
     return this.#bytes
   }
 
-  /** The number of the block that a build makes. */
+  /** Returns the number of the block that a build makes. */
   numberOf(payloadId: string): number | undefined {
     return this.#builds.get(payloadId)?.number
   }
 
-  /** Who sent a flashblock first; undefined: it is not held. */
+  /** Returns the upstream that sent a flashblock first; undefined: it is not held. */
   senderOf(payloadId: string, index: number): number | undefined {
     return this.#builds.get(payloadId)?.flashblocks.get(index)?.from
   }
 
   /**
-   * @param executed whose build is not given up for a newer one
-   * @returns false: there is no room, or the build has another number
+   * @param executed its build is never evicted for a newer one
+   * @returns false when there is no room, or the build has another block number
    */
   add(flashblock: BufferedFlashblock, executed: Executed | undefined): boolean {
     const { payloadId, index, blockNumber } = flashblock.flashblock
@@ -82,11 +82,11 @@ export class FlashblockBuffer {
     return true
   }
 
-  /** The oldest of too many builds of one block goes. */
+  /** Evicts the oldest build of a block that has too many. */
   #begin(payloadId: string, number: number, executed: Executed | undefined): Build {
-    const beside = [...this.#builds].filter(([, build]) => build.number === number)
-    const oldest = beside.find(([id]) => id !== executed?.payloadId)
-    if (beside.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
+    const siblings = [...this.#builds].filter(([, build]) => build.number === number)
+    const oldest = siblings.find(([id]) => id !== executed?.payloadId)
+    if (siblings.length >= maxBuildsPerBlock && oldest) this.#forget(...oldest)
     const build: Build = { number, flashblocks: new Map(), lastIndex: -1, refusedAt: undefined }
     this.#builds.set(payloadId, build)
     return build
@@ -97,13 +97,13 @@ export class FlashblockBuffer {
     for (const { flashblock } of flashblocks.values()) this.#bytes -= sizeOf(flashblock)
   }
 
-  /** A flashblock does not fit there, whatever it seems: its build is not tried again at this head and tip. */
+  /** Called when execution refused a flashblock that seemed to fit. Its build is not retried at this head and tip. */
   defer({ flashblock }: BufferedFlashblock, head: BlockId, executed: Executed | undefined): void {
     const build = this.#builds.get(flashblock.payloadId)
     if (build) build.refusedAt = placeOf(head, executed)
   }
 
-  /** Forgets a flashblock that is wrong: another upstream may have the right one. Its build is not tried again at this head. */
+  /** Removes a wrong flashblock: another upstream may send a correct one. Its build is not retried at this head. */
   refuse({ flashblock }: BufferedFlashblock, head: BlockId): void {
     const build = this.#builds.get(flashblock.payloadId)
     if (build === undefined) return
@@ -111,12 +111,12 @@ export class FlashblockBuffer {
     if (build.flashblocks.delete(flashblock.index)) this.#bytes -= sizeOf(flashblock)
   }
 
-  /** Forgets blocks up to the head. */
+  /** Removes blocks up to the head. */
   prune(headNumber: number): void {
     for (const entry of this.#builds) if (entry[1].number <= headNumber) this.#forget(...entry)
   }
 
-  /** The tip with what is known of later flashblocks. */
+  /** Returns the tip, torn when a later flashblock of its build is held. */
   tipOf(executed: Executed | undefined): Tip | undefined {
     if (executed === undefined) return undefined
     const lastIndex = this.#builds.get(executed.payloadId)?.lastIndex ?? -1
@@ -124,8 +124,8 @@ export class FlashblockBuffer {
   }
 
   /**
-   * What can be executed next, the newest build first; one never takes the place of a newer one.
-   * @param executed undefined: nothing is pending
+   * Returns the next flashblock to execute, of the newest build first. A build never replaces a newer one.
+   * @param executed undefined: there is no pending block
    */
   next(head: BlockId, executed: Executed | undefined): FittingFlashblock | undefined {
     const tip = this.tipOf(executed)
@@ -142,7 +142,7 @@ export class FlashblockBuffer {
     return undefined
   }
 
-  /** Where execution will have come to when everything that fits is executed. */
+  /** Returns the tip after all fitting flashblocks are executed. */
   reach(head: BlockId, executed: Executed | undefined): Reach {
     let at = executed
     let newestMs = Number.NEGATIVE_INFINITY

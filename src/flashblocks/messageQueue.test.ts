@@ -41,14 +41,14 @@ it('flashblocks/messageQueue: has one message in the decoder at a time, so two u
   expect(results).toEqual(['0:1', '1:1', '0:2', '0:3'])
 })
 
-it('flashblocks/messageQueue: goes on after a message that the decoder failed on', async () => {
+it('flashblocks/messageQueue: continues after a message that the decoder failed on', async () => {
   const { queues, results, next } = open(1)
   for (const byte of [1, 99, 3]) queues[0]?.add(Uint8Array.of(byte))
   for (let i = 0; i < 3; i++) await next()
   expect(results).toEqual(['0:1', 'failed 0:99', '0:3'])
 })
 
-it('flashblocks/messageQueue: is full at 16 MB or at 4,096 small messages, not full after messages were decoded or dropped', async () => {
+it('flashblocks/messageQueue: is full at 16 MB or at 4,096 small messages, and not full after messages were decoded or dropped', async () => {
   const { queues, calls, results, next } = open(1)
   const queue = queues[0] ?? expect.fail()
   queue.add(Uint8Array.of(1))

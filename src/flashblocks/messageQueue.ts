@@ -1,17 +1,17 @@
 import { type DecodedMessage, maxMessageBytes } from './decode.ts'
 
 export type FrameQueueDeps = {
-  /** Rejects when the message cannot be decoded through no fault of its own. */
+  /** Rejects when the decoder fails; a bad message does not reject. */
   readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
   readonly onDecoded: (decoded: DecodedMessage) => void
-  /** Called in place of `onDecoded` for a message that was lost. */
+  /** Called in place of `onDecoded` for a message that the decoder failed on. */
   readonly onFailure: (error: unknown) => void
 }
 
 /** Charge for a message besides its bytes. */
 const messageOverheadBytes = 4_096
 
-/** Messages of one upstream that wait for the decoder. One is decoded at a time, in order, so several upstreams take turns. */
+/** Messages of one upstream that wait for the decoder. Decodes one at a time, in order, so several upstreams take turns. */
 export class FrameQueue {
   readonly #deps: FrameQueueDeps
   readonly #waiting: Uint8Array[] = []
@@ -22,7 +22,7 @@ export class FrameQueue {
     this.#deps = deps
   }
 
-  /** True when no more should be read from the connection for now. */
+  /** True while the connection must not be read. */
   get isFull(): boolean {
     return this.#bytes >= maxMessageBytes
   }
@@ -33,7 +33,7 @@ export class FrameQueue {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** Drops the messages that wait; the one in the decoder still comes out. */
+  /** Drops the waiting messages; the message in the decoder is still delivered. */
   clear(): void {
     this.#waiting.length = 0
     this.#bytes = 0

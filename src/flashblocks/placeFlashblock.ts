@@ -2,32 +2,32 @@ import { maxPendingBlocks } from '#pending/pendingPort'
 import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 
-/** The newest block that is not sealed, as far as it is executed. */
+/** The newest pending block, as far as it is executed. */
 export type Tip = {
   readonly number: number
   readonly payloadId: string
-  /** flashblock that was executed last */
+  /** of the last executed flashblock */
   readonly index: number
-  /** a later flashblock of it has come, and the next one has not */
+  /** a later flashblock of the block has arrived and the next one has not */
   readonly isTorn: boolean
 }
 
-/** What a flashblock is held against. */
+/** Head and tip against which a flashblock is placed. */
 export type Situation = {
   /** the newest canonical block */
   readonly head: BlockId
-  /** undefined: nothing is pending; above the head otherwise */
+  /** undefined: there is no pending block; otherwise above the head */
   readonly tip: Tip | undefined
 }
 
-/** Where a flashblock belongs. The first three can be executed now; the next three may fit later; the last three never will. */
+/** Placements of a flashblock. The first three can be executed now; the next three may fit later; the last three never fit. */
 export const placements = ['append', 'next-block', 'replace', 'gap', 'ahead', 'orphaned', 'duplicate', 'late', 'too-far'] as const
 export type Placement = (typeof placements)[number]
 
-/** What is needed of a flashblock to place it. */
+/** The fields of a flashblock that placement uses. */
 export type Placed = Pick<Flashblock, 'blockNumber' | 'payloadId' | 'index' | 'base'>
 
-/** Slices of so many blocks above the head are held until they fit. */
+/** Flashblocks of up to this many blocks above the head are held until they fit. */
 export const maxAheadBlocks = 5
 
 export const isExecutable = (placement: Placement): boolean =>
@@ -36,12 +36,12 @@ export const isExecutable = (placement: Placement): boolean =>
 export const isHeld = (placement: Placement): boolean => placement === 'gap' || placement === 'ahead' || placement === 'orphaned'
 
 /**
- * Where a flashblock belongs, by what is executed and what is canonical.
- * - append: the next flashblock of the tip · next-block: flashblock 0 on the tip, or on the head when nothing is pending
- * - replace: flashblock 0 of another build of the tip's number
- * - gap: flashblocks are missing before it · ahead: blocks are missing before it, or it is more than three above the head
- * - orphaned: flashblock 0 on another block than the head
- * - duplicate: it is in the tip · late: its block is canonical, or has pending blocks on it · too-far: more than five blocks above the head
+ * Places a flashblock by head and tip.
+ * - append: the next flashblock of the tip · next-block: flashblock 0 on the tip, or on the head when there is no pending block
+ * - replace: flashblock 0 of another build with the tip's number
+ * - gap: flashblocks before it are missing · ahead: blocks before it are missing, or it is more than three above the head
+ * - orphaned: flashblock 0 of the block above the head, on another parent
+ * - duplicate: it is in the tip · late: its block is canonical, or below the tip · too-far: more than five blocks above the head
  */
 export function placeFlashblock({ head, tip }: Situation, { blockNumber, payloadId, index, base }: Placed): Placement {
   const above = blockNumber - head.number

@@ -27,7 +27,7 @@ const outcome = {
 
 const handshake = `GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: ${'A'.repeat(22)}==\r\nsec-websocket-version: 13\r\n\r\n`
 
-/** BufferedFlashblock `index` of a build, with a transaction of so many bytes. */
+/** Flashblock `index` of a build, with a transaction of the given number of bytes. */
 const flashblock = (index: number, payload = 'a', bytes = 3): BuiltFlashblock => ({
   payloadId: `0x03${payload.repeat(14)}`,
   blockNumber: 7,
@@ -73,12 +73,12 @@ async function start(options: Partial<PublisherOptions> = {}, clock: Clock = sys
 
 const indexes = (messages: readonly unknown[]) => messages.map((message) => (message as { index: number }).index)
 
-it('flashblocks/encode: a message decodes to the flashblock it is of', () => {
+it('flashblocks/encode: writes a message that decodes to the same flashblock', () => {
   const { blockHash: _hash, receipts: _receipts, balances: _balances, ...plain } = flashblock(0)
   expect(decodeMessage(Buffer.from(encodeMessage(flashblock(0))))).toEqual({ kind: 'frame', frame: plain })
 })
 
-it('flashblocks/encode: its metadata has receipts and balances as publishers of Base write them', () => {
+it('flashblocks/encode: writes receipts and balances into the metadata as publishers of Base do', () => {
   const { metadata, diff } = JSON.parse(encodeMessage(flashblock(1)))
   expect(diff.block_hash).toBe(hashOf('block'))
   expect(metadata).toEqual({
@@ -96,7 +96,7 @@ it('flashblocks/encode: its metadata has receipts and balances as publishers of 
   })
 })
 
-it('flashblocks/publisher: each client has each flashblock, one that comes late the block from its first', async () => {
+it('flashblocks/publisher: sends each flashblock to each client, and the block from its first flashblock to a late one', async () => {
   await using world = await start()
   await using early = await openSocket(`${world.publisher.url}/any/path`)
   for (const index of [0, 1]) world.publisher.publish(flashblock(index))
@@ -108,7 +108,7 @@ it('flashblocks/publisher: each client has each flashblock, one that comes late 
   expect(await world.counted('basalt_flashblocks_published_total')).toEqual([3])
 })
 
-it('flashblocks/publisher: of a build that was given up for another nothing is told to who comes later', async () => {
+it('flashblocks/publisher: sends a late client nothing of a build that another one replaced', async () => {
   await using world = await start()
   for (const index of [0, 1, 2]) world.publisher.publish(flashblock(index))
   world.publisher.publish(flashblock(0, 'b'))
@@ -117,7 +117,7 @@ it('flashblocks/publisher: of a build that was given up for another nothing is t
   expect(late.waiting).toEqual([])
 })
 
-it('flashblocks/publisher: a client that does not read is disconnected and counted, the others notice nothing', async () => {
+it('flashblocks/publisher: disconnects and counts a client that does not read; other clients are not affected', async () => {
   await using world = await start({ maxUnreadBytes: 1_000_000 })
   const { hostname, port } = new URL(world.publisher.url)
   const slow = connect(Number(port), hostname)
@@ -136,7 +136,7 @@ it('flashblocks/publisher: a client that does not read is disconnected and count
   expect([await world.dropped('slow'), await world.dropped('no-pong')]).toEqual([1, 0])
 })
 
-it('flashblocks/publisher: more clients than it takes are refused with the code for that', async () => {
+it('flashblocks/publisher: refuses clients beyond its limit with close code 1013', async () => {
   await using world = await start({ maxClients: 1 })
   await using first = await openSocket(world.publisher.url)
   await using second = await openSocket(world.publisher.url)
@@ -145,7 +145,7 @@ it('flashblocks/publisher: more clients than it takes are refused with the code 
   expect(await first.next()).toMatchObject({ index: 0 })
 })
 
-/** A TCP connection that sends `text`. @param from one of many addresses of this machine */
+/** Opens a TCP connection and sends `text`. @param from one of the loopback addresses */
 function openRaw(url: string, text: string, from = '127.0.0.1') {
   const { hostname, port } = new URL(url)
   const socket = connect({ port: Number(port), host: hostname, localAddress: from })
@@ -156,7 +156,7 @@ function openRaw(url: string, text: string, from = '127.0.0.1') {
 }
 const readable = ({ socket }: { readonly socket: Socket }) => new Promise<void>((resolve) => socket.once('readable', resolve))
 
-it('flashblocks/publisher: ends a connection without a pong by the next ping and keeps one that answers', async () => {
+it('flashblocks/publisher: ends a connection that leaves a ping unanswered until the next, and keeps one that answers', async () => {
   const clock = createManualClock()
   await using world = await start({}, clock)
   await using answers = await openSocket(world.publisher.url)
@@ -179,7 +179,7 @@ it('flashblocks/publisher: ends a connection without a pong by the next ping and
 it.each([
   ['nothing', ''],
   ['half a handshake', handshake.slice(0, 40)],
-])('flashblocks/publisher: ends a connection that sends %s after five seconds', async (_what, text) => {
+])('flashblocks/publisher: ends a connection that sends %s after five seconds', async (_case, text) => {
   const clock = createManualClock()
   await using world = await start({}, clock)
   using slow = openRaw(world.publisher.url, text)
@@ -190,7 +190,7 @@ it.each([
   expect(await world.dropped('handshake')).toBe(1)
 })
 
-it('flashblocks/publisher: a refused connection that does not close is ended after five seconds', async () => {
+it('flashblocks/publisher: ends a refused connection that stays open after five seconds', async () => {
   const clock = createManualClock()
   await using world = await start({ maxClients: 1 }, clock)
   await using _first = await openSocket(world.publisher.url)
@@ -202,7 +202,7 @@ it('flashblocks/publisher: a refused connection that does not close is ended aft
   expect([await world.dropped('address'), await world.dropped('handshake')]).toEqual([1, 0])
 })
 
-it('flashblocks/publisher: one address gets half of the seats, and its oldest connection gives way to another address', async () => {
+it('flashblocks/publisher: gives one address half of the seats, and evicts its oldest connection for another address', async () => {
   const clock = createManualClock()
   await using world = await start({ maxClients: 4 }, clock)
   const hostile: ReturnType<typeof openRaw>[] = []
@@ -228,7 +228,7 @@ it('flashblocks/publisher: one address gets half of the seats, and its oldest co
   }
 })
 
-it('flashblocks/publisher: connections without a handshake, of 33 from each of five addresses, do not keep a subscriber out', async () => {
+it('flashblocks/publisher: keeps room for a subscriber when five addresses open 33 connections each without a handshake', async () => {
   await using world = await start()
   const open: ReturnType<typeof openRaw>[] = []
   try {
@@ -242,7 +242,7 @@ it('flashblocks/publisher: connections without a handshake, of 33 from each of f
   }
 })
 
-it('flashblocks/publisher: does not answer the pings of a client that leaves pongs unread', async () => {
+it('flashblocks/publisher: leaves pings unanswered when a client leaves pongs unread', async () => {
   await using world = await start()
   using loud = openRaw(world.publisher.url, handshake)
   await readable(loud)
@@ -256,14 +256,14 @@ it('flashblocks/publisher: does not answer the pings of a client that leaves pon
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000)
 })
 
-it('flashblocks/publisher: what a client says is not read, and much of it ends the connection', async () => {
+it('flashblocks/publisher: ignores messages of a client, and ends the connection at a large one', async () => {
   await using world = await start()
   await using loud = await openSocket(world.publisher.url)
   loud.socket.send('x'.repeat(2_000))
   expect((await loud.closed).code).toBe(1009)
 })
 
-it('flashblocks/publisher: a port in use names the flag; a plain request is told what is served', async () => {
+it('flashblocks/publisher: names the flag when the port is in use; answers a plain request with 426', async () => {
   await using world = await start()
   const { port } = new URL(world.publisher.url)
   await expect(start({ port: Number(port) })).rejects.toMatchObject({

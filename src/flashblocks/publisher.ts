@@ -13,26 +13,26 @@ export type PublisherDeps = { readonly clock: Clock; readonly log: Log; readonly
 
 export type PublisherOptions = {
   readonly host: string
-  /** 0: any free one */
+  /** 0: any free port */
   readonly port: number
   /** the flag that sets the port, for faults; absent: flashblocks.port */
   readonly flag?: string
-  /** subscribers at a time; absent: 100. One address has at most half of them */
+  /** subscribers at a time; absent: 100. One address has at most half of them. */
   readonly maxClients?: number
-  /** bytes that one client may leave unread; absent: 16 MB. With more its connection ends */
+  /** bytes that one subscriber may leave unread; absent: 16 MB. More ends its connection. */
   readonly maxUnreadBytes?: number
 }
 
-/** Tells all who are connected of blocks while they are built. Disposing of it ends all connections. */
+/** Sends flashblocks to all subscribers while a block is built. Disposing ends all connections. */
 export interface Publisher extends AsyncDisposable {
   readonly url: string
   publish(flashblock: BuiltFlashblock): void
 }
 
-/** Size of a message of a client; the publisher reads none of them. */
+/** Maximum size in bytes of a subscriber's message; the publisher ignores their content. */
 const maxMessageBytes = 1_024
 
-/** The messages of the newest block, for those who come in the middle of it. */
+/** The messages of the newest block, for subscribers that connect in the middle of it. */
 class Replay {
   #payloadId = ''
   #frames: Buffer[] = []
@@ -50,14 +50,14 @@ class Replay {
 
 /**
  * Publishes over WebSocket, on any path, JSON as text. A new subscriber first gets the flashblocks so far of the newest block. A subscriber that reads
- * too slowly or answers no ping is disconnected; the others are not affected.
+ * too slowly or answers no ping is disconnected; other subscribers are not affected.
  * @throws Fault PORT_IN_USE, LISTEN_FAILED (fatal)
  */
 export async function createPublisher(deps: PublisherDeps, options: PublisherOptions): Promise<Publisher> {
   const { log, metrics } = deps
   const { host, port, flag = 'flashblocks.port', maxClients = 100, maxUnreadBytes = 16 * 2 ** 20 } = options
   const http = createServer(
-    (_request, response) => void response.writeHead(426, { connection: 'close' }).end('a WebSocket is served here\n'),
+    (_request, response) => void response.writeHead(426, { connection: 'close' }).end('this port serves WebSockets only\n'),
   )
   const address = await listen(http, { host, port, flag })
   const sockets = new WebSocketServer({
@@ -71,7 +71,7 @@ export async function createPublisher(deps: PublisherDeps, options: PublisherOpt
     socket.send(frame, { binary: false })
     if (socket.bufferedAmount <= maxUnreadBytes) return
     metrics.dropped.inc({ reason: 'slow' })
-    log.warn('subscriber reads flashblocks too slowly, disconnected', { unreadBytes: socket.bufferedAmount })
+    log.warn('subscriber disconnected, reads flashblocks too slowly', { unreadBytes: socket.bufferedAmount })
     socket.terminate()
   }
 

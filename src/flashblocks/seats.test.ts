@@ -12,7 +12,7 @@ it('flashblocks/seats: refuses a client with too many seats, and any client when
   expect([seats.take('b', 4), seats.take('c', 5), seats.take('b', 6)].map(({ kind }) => kind)).toEqual(['seated', 'seated', 'refused'])
 })
 
-it('flashblocks/seats: takes the oldest seat of the client with the most for a client with two fewer', () => {
+it('flashblocks/seats: evicts the oldest seat of the client with the most for a client with two fewer', () => {
   const seats = new Seats<number>({ max: 4, maxPerClient: 4 })
   for (const connection of [1, 2, 3]) seats.take('a', connection)
   seats.take('b', 4)
@@ -23,7 +23,7 @@ it('flashblocks/seats: takes the oldest seat of the client with the most for a c
   expect(seats.take('c', 7)).toEqual({ kind: 'seated' })
 })
 
-it('flashblocks/seats: a client without a seat gets one unless every client has only one; limits hold', () => {
+it('flashblocks/seats: seats a client without a seat unless every client has only one; keeps its limits', () => {
   const move = fc.record({ client: fc.constantFrom(...'abcdef'), leaves: fc.boolean() })
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 4 }), (moves, max, most) => {

@@ -1,11 +1,11 @@
 export type SeatLimits = { readonly max: number; readonly maxPerClient: number }
 
-/** Outcome of asking for a seat; `evicted` lost its seat to the new connection. */
+/** Outcome of a request for a seat; `evicted` lost its seat to the new connection. */
 export type Seating<T> = { readonly kind: 'seated'; readonly evicted?: T } | { readonly kind: 'refused'; readonly why: 'full' | 'address' }
 
 /**
  * Seats of connections, bounded in total and by client. When no seat is free, the client with the most seats loses its oldest one to a client that
- * has at least two fewer: no client keeps the others out.
+ * has at least two fewer, so no client keeps the others out.
  */
 export class Seats<T> {
   readonly #limits: SeatLimits
@@ -39,7 +39,7 @@ export class Seats<T> {
     return { kind: 'seated', ...(evicted !== undefined && { evicted }) }
   }
 
-  /** Without effect when the connection has no seat. */
+  /** Does nothing when the connection has no seat. */
   leave(connection: T): void {
     const client = this.#clients.get(connection)
     if (client === undefined) return

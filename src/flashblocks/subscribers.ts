@@ -7,18 +7,21 @@ import { Seats } from './seats.ts'
 
 export type SubscribersDeps = { readonly clock: Clock; readonly metrics: PublisherMetrics }
 
-/** 1013: try again later */
+/** WebSocket close code "try again later" */
 const tooMany = 1013
-/** Between two pings to a subscriber; one that is not answered by the next ends the connection. */
+/** Between two pings of a subscriber; a ping without a pong by the next ping ends the connection. */
 const pingMs = 15_000
-/** From a connection until its handshake, and from a refusal until the end of the connection. */
+/** From a connection to its handshake, and from a refusal to the end of the connection. */
 const handshakeMs = 5_000
-/** Connections without a handshake yet, or refused. */
+/** Limits of connections that have no handshake yet or are refused. */
 const arriving = { max: 128, maxPerClient: 32 } as const
-/** With more unread the pings of a subscriber are not answered. */
+/** Unread bytes of a subscriber above which its pings are not answered. */
 const maxUnreadForPong = 65_536
 
-/** Subscribers of a publisher and connections that may become one; each has a seat. A connection without a handshake has a deadline, a subscriber answers pings. */
+/**
+ * Subscribers of a publisher, and connections that may become one; each has a seat. Ends connections without a handshake and subscribers
+ * without a pong.
+ */
 export class Subscribers implements Disposable {
   readonly #deps: SubscribersDeps
   readonly #arriving = new Seats<Socket>(arriving)
@@ -34,7 +37,7 @@ export class Subscribers implements Disposable {
     this.#ping()
   }
 
-  /** A TCP connection was accepted. */
+  /** Called for each accepted TCP connection. */
   arrive(socket: Socket): void {
     const { metrics } = this.#deps
     const seating = this.#arriving.take(clientNameOf(socket.remoteAddress ?? ''), socket)
@@ -49,10 +52,10 @@ export class Subscribers implements Disposable {
     socket.once('close', () => this.#leave(socket))
   }
 
-  /** @returns false when the subscriber is refused; its connection ends soon */
+  /** @returns false when the subscriber is refused; its connection ends within `handshakeMs` */
   admit(client: WebSocket, socket: Socket): boolean {
     const { metrics } = this.#deps
-    client.on('error', () => {}) // its end follows
+    client.on('error', () => {}) // the close event follows
     const seating = this.#seated.take(clientNameOf(socket.remoteAddress ?? ''), client)
     if (seating.kind === 'refused') {
       metrics.dropped.inc({ reason: seating.why })

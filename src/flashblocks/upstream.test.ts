@@ -13,7 +13,7 @@ import { createUpstream } from './upstream.ts'
 
 const backoff = { baseMs: 1_000, maxMs: 10_000, jitter: 0 }
 
-it('flashblocks/upstream: stops reading a publisher that sends faster than messages are decoded, and loses none of them', async () => {
+it('flashblocks/upstream: stops reading a publisher that sends faster than the decoder, and loses no message', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const frames: Frame[] = []

@@ -13,48 +13,48 @@ export type UpstreamDeps = {
   readonly random: Random
   readonly log: Log
   readonly metrics: Pick<FlashblocksMetrics, 'badFrames' | 'disconnects'>
-  /** Decodes a message, in another thread. */
+  /** Decodes a message in another thread. */
   readonly decode: (message: Uint8Array) => Promise<DecodedMessage>
   readonly onFrame: (frame: Frame) => void
-  /** Told after each change of `isUp` and `isHealthy`. */
+  /** Called after each change of `isUp` and `isHealthy`. */
   readonly onChange: () => void
 }
 
 export type UpstreamOptions = {
   readonly endpoint: Endpoint
   readonly connectTimeoutMs: number
-  /** between two pings; one that is not answered by the next ends the connection */
+  /** between two pings; a ping without a pong by the next ping ends the connection */
   readonly pingMs: number
-  /** without a frame: then the connection is made anew */
+  /** longest time without a flashblock; then the connection is replaced */
   readonly idleMs: number
   readonly backoff: Backoff
-  /** messages that are wrong, and none between that fitted: then it is unhealthy */
+  /** invalid messages in a row that make the publisher unhealthy */
   readonly maxFaults: number
 }
 
-/** A publisher that is listened to, as long as it can be reached. */
+/** A publisher that the node stays connected to. */
 export interface Upstream extends Disposable {
   /** host and port */
   readonly name: string
   readonly isUp: boolean
-  /** false from too many faults in a row until a frame of it fits */
+  /** false after too many invalid messages in a row, until one of its flashblocks fits */
   readonly isHealthy: boolean
-  /** when its last message came, by the clock that does not jump; undefined: none did */
+  /** monotonic time of its last message; undefined: none yet */
   readonly heardMs: number | undefined
-  /** One of its frames fitted. */
+  /** Called when one of its flashblocks fitted. */
   praise(): void
-  /** One of its frames was wrong. @param text what and where, for the log */
+  /** Called when one of its messages was invalid. @param text what is wrong and where, for the log */
   accuse(text: string): void
 }
 
-/** A connection that stays for so long is no failure of the one before it any more. */
+/** A connection that lasted this long resets the back-off. */
 const steadyMs = 10_000
-/** Between two warnings of what one upstream sends. */
+/** Between two warnings about invalid messages of one publisher. */
 const quietMs = 10_000
 
 /**
- * One connection at a time, made again after every end, the clean ones too. Which frames are believed is not decided here; who sends too many that
- * are wrong is left for a while, and for every further wrong one until one fits.
+ * One connection at a time, replaced after every end, clean or not. Placement of flashblocks is decided elsewhere. A publisher that sends too many
+ * invalid messages is disconnected for a while, and again after each further one until a flashblock fits.
  */
 class SocketUpstream implements Upstream {
   readonly #deps: UpstreamDeps
@@ -109,7 +109,7 @@ class SocketUpstream implements Upstream {
     this.#faults = 0
     if (this.#isHealthy) return
     this.#isHealthy = true
-    this.#deps.log.info('the feed is healthy again', { upstream: this.name })
+    this.#deps.log.info('publisher is healthy again', { upstream: this.name })
     this.#deps.onChange()
   }
 
@@ -119,17 +119,17 @@ class SocketUpstream implements Upstream {
     const nowMs = clock.elapsedMs()
     const isQuiet = nowMs - this.#warnedMs < quietMs
     if (!isQuiet) this.#warnedMs = nowMs
-    log[isQuiet ? 'debug' : 'warn']('the feed sent something wrong', { upstream: this.name, what: text, faults: this.#faults })
+    log[isQuiet ? 'debug' : 'warn']('publisher sent an invalid message', { upstream: this.name, what: text, faults: this.#faults })
     if (this.#faults < this.#options.maxFaults) return
     this.#undecoded.clear()
     if (this.#isHealthy) {
       this.#isHealthy = false
-      log.warn('the feed is unhealthy', {
+      log.warn('publisher is unhealthy', {
         error: flashblocksFault('FEED_UNHEALTHY', { upstream: this.name, faults: this.#faults, last: text }),
       })
       onChange()
     }
-    this.#giveUp('unhealthy', text)
+    this.#disconnect('unhealthy', text)
   }
 
   [Symbol.dispose](): void {
@@ -149,18 +149,18 @@ class SocketUpstream implements Upstream {
     const ofThis = (run: () => void): void => {
       if (this.#socket === socket) run()
     }
-    this.#setTimer(connectTimeoutMs, () => this.#giveUp('unreachable', `no connection within ${connectTimeoutMs / 1_000} s`))
+    this.#setTimer(connectTimeoutMs, () => this.#disconnect('unreachable', `no connection within ${connectTimeoutMs / 1_000} s`))
     socket.on('open', () => ofThis(() => this.#opened()))
     socket.on('pong', () => ofThis(() => this.#alive()))
     socket.on('message', (data: Buffer) => ofThis(() => this.#read(data)))
     socket.on('error', (error: NodeJS.ErrnoException) => ofThis(() => this.#failed(error.code ?? error.message)))
-    socket.on('close', (code) => ofThis(() => this.#giveUp('closed', `closed with ${code}`)))
+    socket.on('close', (code) => ofThis(() => this.#disconnect('closed', `closed with ${code}`)))
   }
 
   #opened(): void {
     this.#isUp = true
     this.#openedMs = this.#deps.clock.elapsedMs()
-    this.#deps.log.info('the feed is connected', { upstream: this.name })
+    this.#deps.log.info('publisher connected', { upstream: this.name })
     this.#deps.onChange()
     this.#expectFrame()
     this.#isAlive = true
@@ -171,11 +171,11 @@ class SocketUpstream implements Upstream {
     this.#isAlive = true
   }
 
-  /** Anything that comes shows that the connection lives; a pong need not overtake frames. */
+  /** Any message shows that the connection is alive; a pong may queue behind flashblocks. */
   #ping(): void {
     const { pingMs } = this.#options
     if (!this.#isAlive) {
-      this.#giveUp('no-pong', `no pong within ${pingMs / 1_000} s`)
+      this.#disconnect('no-pong', `no pong within ${pingMs / 1_000} s`)
       return
     }
     this.#isAlive = false
@@ -185,7 +185,7 @@ class SocketUpstream implements Upstream {
 
   #expectFrame(): void {
     const { idleMs } = this.#options
-    this.#setTimer(idleMs, () => this.#giveUp('silent', `no frame within ${idleMs / 1_000} s`))
+    this.#setTimer(idleMs, () => this.#disconnect('silent', `no flashblock within ${idleMs / 1_000} s`))
   }
 
   #read(data: Buffer): void {
@@ -195,7 +195,7 @@ class SocketUpstream implements Upstream {
     if (this.#undecoded.isFull) this.#socket?.pause()
   }
 
-  /** Frames count when their connection has ended meanwhile, too. */
+  /** Handles flashblocks even if their connection has ended. */
   #decoded(decoded: DecodedMessage): void {
     if (this.#isClosed) return
     const { metrics, onFrame } = this.#deps
@@ -216,23 +216,23 @@ class SocketUpstream implements Upstream {
       this.#deps.metrics.badFrames.inc({ reason: 'size' })
       this.accuse(`a message of more than ${maxMessageBytes} bytes`)
     }
-    this.#giveUp(isTooLarge ? 'too-large' : this.#isUp ? 'closed' : 'unreachable', reason)
+    this.#disconnect(isTooLarge ? 'too-large' : this.#isUp ? 'closed' : 'unreachable', reason)
   }
 
-  /** Ends the connection, and makes another one after a while. */
-  #giveUp(reason: DisconnectReason, text: string): void {
+  /** Ends the connection and makes another one after a delay. */
+  #disconnect(reason: DisconnectReason, text: string): void {
     const { clock, random, log, metrics, onChange } = this.#deps
-    const given = this.#socket
-    if (given === undefined || this.#isClosed) return
+    const socket = this.#socket
+    if (socket === undefined || this.#isClosed) return
     this.#socket = undefined
-    given.terminate()
+    socket.terminate()
     this.#pinging?.[Symbol.dispose]()
     if (this.#isUp && this.#isHealthy && clock.elapsedMs() - this.#openedMs >= steadyMs) this.#failures = 0
     this.#failures++
     const { backoff } = this.#options
     const delayMs = backoffMs(backoff, this.#isHealthy ? this.#failures : Number.POSITIVE_INFINITY, random())
     metrics.disconnects.inc({ reason })
-    log[this.#failures === 1 ? 'warn' : 'debug']('the feed is not connected', { upstream: this.name, reason: text, delayMs })
+    log[this.#failures === 1 ? 'warn' : 'debug']('publisher disconnected, reconnecting', { upstream: this.name, reason: text, delayMs })
     this.#isUp = false
     onChange()
     this.#setTimer(delayMs, () => this.#connect())

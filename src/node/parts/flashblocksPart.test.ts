@@ -71,7 +71,7 @@ it('node/parts/flashblocksPart: a silent feed is a problem after two block times
   await until(async () => expect(await at.metric('basalt_flashblocks_pending_state')).toBe(1))
   expect(await at.metric('reth_flashblocks_pending_snapshot_height')).toBe(11)
   await at.clock.advanceMs(2_000 * followConfig.blockTimeSec)
-  expect(at.part.problems()).toEqual([expect.stringContaining('pending is what is sealed')])
+  expect(at.part.problems()).toEqual([expect.stringContaining('no fresh pending block')])
   expect([at.model.blocks, await at.metric('basalt_flashblocks_pending_state')]).toEqual([[], 0])
   await at.clock.advanceMs(5)
   await until(() => expect(at.server.clients.size).toBe(1))
