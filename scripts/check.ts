@@ -1,4 +1,4 @@
-// What must hold before a commit: a Node that runs the sources, lint and format, types, generated docs, compiled contracts and interpreter as committed.
+// Checks a commit: Node version, lint and format, types, generated docs, compiled contracts, compiled interpreter, English.
 import { runNode, runTool } from './process.ts'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -10,5 +10,6 @@ const steps: readonly (() => number)[] = [
   () => runNode('scripts/docs.ts', ['--check']),
   () => runNode('scripts/contracts.ts', ['--check']),
   () => runNode('scripts/buildEvm.ts', ['--check']),
+  () => runNode('scripts/english.ts', []),
 ]
 process.exitCode = steps.map((step) => step()).find((status) => status !== 0) ?? 0
