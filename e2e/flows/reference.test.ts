@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ethRegistry, socketMethods } from '#rpc/methods'
+import { ethRegistry } from '#rpc/methods'
+import { socketMethods } from '#rpc/methods/eth/methods'
 import { mismatch } from '#test/harness/rpc/schemaJudge'
 import { net, newcomers, viemL2, viemWallet } from './people.ts'
 

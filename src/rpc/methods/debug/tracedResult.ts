@@ -4,7 +4,7 @@ import type { CancellationToken } from '../../context.ts'
 import { invalidInput, invalidParams, prunedHistory, timedOut, unsupported } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import type { TraceOutcome } from '../../tracePorts.ts'
-import { outOfTime, outputOf } from '../eth/callErrors.ts'
+import { outOfTime, outputOf } from '../eth/calls/callErrors.ts'
 
 /**
  * What a tracer says, or the RpcError that tells why it says nothing.

@@ -8,7 +8,7 @@ import { flag, hash } from '../../codecs/values.ts'
 import { optionalParam, param } from '../../registry.ts'
 import { blockResult, type MinedBlock } from '../../results/block.ts'
 import { bytesOrNull } from '../../results/text.ts'
-import { blockOfHash } from '../eth/blocks.ts'
+import { blockOfHash } from '../eth/blocks/blocks.ts'
 import { engineMethod } from './engineMethod.ts'
 
 /** Of a transaction in a valid block. */

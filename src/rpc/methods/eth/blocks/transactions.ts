@@ -1,0 +1,83 @@
+import type { Hash } from '#types/ids'
+import { decodeTransaction } from '#types/transaction'
+import type { DecodedBlock } from '../../../blockCache.ts'
+import { type BlockParam, blockNumberOrTag } from '../../../codecs/blockId.ts'
+import { gasQuantity, hash } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import type { TransactionPool } from '../../../poolPorts.ts'
+import { param } from '../../../registry.ts'
+import { receiptResult } from '../../../results/receipt.ts'
+import { textOrNull } from '../../../results/text.ts'
+import { pendingTransaction, transactionResult, transactionText } from '../../../results/transaction.ts'
+import { ethMethod } from '../../define.ts'
+import { findBlock } from '../atBlock.ts'
+
+function onTransaction<T>(context: EthContext, of: Hash, read: (block: DecodedBlock, index: number) => T | undefined): T | undefined {
+  using view = context.chain.view()
+  const place = view.transaction(of)
+  const block = place && context.blocks.read(view, place.block.hash)
+  return block && read(block, place.index)
+}
+
+const minedText = ({ text }: DecodedBlock, index: number): string | undefined => text.transaction(index)
+
+/** Of the chain, else of the pool; it may have got into a block while the pool was asked. */
+async function withPool(context: EthContext, pool: TransactionPool, of: Hash): Promise<string | undefined> {
+  const pooled = await pool.get(of)
+  if (pooled === undefined) return onTransaction(context, of, minedText)
+  return transactionText(pendingTransaction(decodeTransaction(pooled.raw), pooled.hash, pooled.sender))
+}
+
+export const getTransactionByHash = ethMethod({
+  name: 'eth_getTransactionByHash',
+  doc: 'A transaction of the canonical chain; or of a block that is not sealed, whose hash is null; or one that waits in the pool: that has no block, hash and number of its block are null.',
+  params: [param('hash', hash)],
+  result: textOrNull(transactionResult),
+  cost: 'point-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run(context, of): string | undefined | Promise<string | undefined> {
+    const mined = onTransaction(context, of, minedText)
+    return mined ?? (context.pool && withPool(context, context.pool, of))
+  },
+})
+
+function atIndex(context: EthContext, at: BlockParam, index: bigint): string | undefined {
+  using view = context.chain.view()
+  const id = findBlock(context, view, at)
+  const block = id && context.blocks.read(view, id.hash)
+  return block && index < BigInt(block.count) ? block.text.transaction(Number(index)) : undefined
+}
+
+export const getTransactionByBlockNumberAndIndex = ethMethod({
+  name: 'eth_getTransactionByBlockNumberAndIndex',
+  doc: 'A transaction by its place in a canonical block.',
+  params: [param('block', blockNumberOrTag), param('index', gasQuantity)],
+  result: textOrNull(transactionResult),
+  cost: 'point-read',
+  example: { params: ['0xffffff', '0x0'], result: null },
+  run: atIndex,
+})
+
+export const getTransactionByBlockHashAndIndex = ethMethod({
+  name: 'eth_getTransactionByBlockHashAndIndex',
+  doc: 'A transaction by its place in a block, canonical or not.',
+  params: [param('hash', hash), param('index', gasQuantity)],
+  result: textOrNull(transactionResult),
+  cost: 'point-read',
+  example: { params: [`0x${'11'.repeat(32)}`, '0x0'], result: null },
+  run: (context, of, index) => atIndex(context, { kind: 'hash', hash: of, mustBeCanonical: false }, index),
+})
+
+/** The text of the receipt of a transaction of the canonical chain. */
+export const minedReceiptOf = (context: EthContext, of: Hash): string | undefined =>
+  onTransaction(context, of, ({ text }, index) => text.receipt(index))
+
+export const getTransactionReceipt = ethMethod({
+  name: 'eth_getTransactionReceipt',
+  doc: 'What a transaction did: status, gas, logs, and what it paid for L1. It is of the canonical chain, or preconfirmed in a block that is not sealed: then the hash of the block is zero.',
+  params: [param('hash', hash)],
+  result: textOrNull(receiptResult),
+  cost: 'point-read',
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  run: minedReceiptOf,
+})

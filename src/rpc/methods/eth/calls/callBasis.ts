@@ -1,0 +1,42 @@
+import type { BlockId } from '#types/blockRef'
+import type { Header } from '#types/header'
+import { type Address, zeroAddress } from '#types/ids'
+import type { CallOverrides } from '../../../callPorts.ts'
+import type { BlockParam } from '../../../codecs/blockId.ts'
+import type { CallRequest } from '../../../codecs/callRequest.ts'
+import type { EthContext } from '../../../context.ts'
+import { prunedHistory } from '../../../errors.ts'
+import { requireBlock } from '../atBlock.ts'
+import type { CallBasis } from './planCall.ts'
+
+/** A block that messages are asked at, as far as their plans depend on it; good while it is read. */
+export type CallContext = {
+  readonly block: BlockId
+  readonly header: Header
+  /** What the plan of a request goes by. @param gasCap absent: that of calls */
+  basis(request: CallRequest, overrides: CallOverrides, gasCap?: bigint): CallBasis
+  /** Whether code runs when the account is called. */
+  hasCode(address: Address, overrides: CallOverrides): boolean
+}
+
+/** Reads a block for calls. RpcError −32001 when there is none, 4444 when its state is not retained. */
+export function atCallPlace<T>(context: EthContext, at: BlockParam, read: (place: CallContext) => T): T {
+  using view = context.chain.view()
+  const block = requireBlock(context, view, at)
+  const state = view.state(block)
+  const header = view.header(block.hash)
+  if (state === undefined || header === undefined) throw prunedHistory()
+  return read({
+    block,
+    header,
+    basis({ from = zeroAddress }, overrides, gasCap = context.limits.callGas): CallBasis {
+      return {
+        baseFee: overrides.block?.baseFee ?? header.baseFeePerGas ?? 0n,
+        balance: () => overrides.state?.get(from)?.balance ?? state.account(from)?.balance ?? 0n,
+        gasCap,
+        chainId: context.chainId,
+      }
+    },
+    hasCode: (address, overrides) => (overrides.state?.get(address)?.code ?? state.code(address)).length > 0,
+  })
+}

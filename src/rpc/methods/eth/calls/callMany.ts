@@ -1,0 +1,112 @@
+import { toHex } from '#lib/hex'
+import type { BlockId } from '#types/blockRef'
+import type { BlockOverrides, CallBundle, CallMessage, CallOutcome, StateOverrides } from '../../../callPorts.ts'
+import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
+import { blockOverrides } from '../../../codecs/blockOverride.ts'
+import { type CallRequest, callRequest } from '../../../codecs/callRequest.ts'
+import { member, stateOverrides } from '../../../codecs/stateOverride.ts'
+import { listOf, wrongType } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import { prunedHistory, unsupported } from '../../../errors.ts'
+import { isJsonObject } from '../../../json.ts'
+import { ParamError } from '../../../paramError.ts'
+import { optionalParam, type ParamCodec, param, type ResultCodec } from '../../../registry.ts'
+import { refTo } from '../../../schemas.ts'
+import { ethMethod } from '../../define.ts'
+import { atCallPlace } from './callBasis.ts'
+import { failureOf } from './callErrors.ts'
+import { planCall } from './planCall.ts'
+
+type Bundle = { readonly transactions: readonly CallRequest[]; readonly block: BlockOverrides }
+
+const maxBundles = 64
+/** In all bundles. */
+const maxMessages = 1_024
+
+const bundle: ParamCodec<Bundle> = {
+  doc: '{transactions, blockOverride}',
+  parse(value): Bundle {
+    if (!isJsonObject(value)) throw wrongType(value, 'a bundle of transactions')
+    return {
+      transactions: member(value, 'transactions', listOf(callRequest, maxMessages)) ?? [],
+      block: member(value, 'blockOverride', blockOverrides) ?? {},
+    }
+  },
+}
+
+const bundles: ParamCodec<readonly Bundle[]> = {
+  doc: `list of at most ${maxBundles} bundles {transactions, blockOverride} with at most ${maxMessages} transactions in all`,
+  schema: { type: 'array', maxItems: maxBundles, items: { type: 'object', required: ['transactions'] } },
+  parse(value): readonly Bundle[] {
+    const parsed = listOf(bundle, maxBundles).parse(value)
+    const messages = parsed.reduce((sum, { transactions }) => sum + transactions.length, 0)
+    if (messages > maxMessages) throw new ParamError(`${messages} transactions, at most ${maxMessages} allowed`, 'senseless')
+    return parsed
+  },
+}
+
+/** Where the first message stands. */
+const stateContext: ParamCodec<BlockParam> = {
+  doc: '{blockNumber: block, transactionIndex: -1 (after the whole block)}',
+  schema: { type: 'object' },
+  parse(value): BlockParam {
+    if (!isJsonObject(value)) throw wrongType(value, 'an object that names a block')
+    const { transactionIndex: index } = value
+    if (index !== undefined && index !== null && index !== -1) throw unsupported('a state between the transactions of a block')
+    return member(value, 'blockNumber', blockId) ?? latest
+  },
+}
+
+/** What became of one message. */
+type Answer = { readonly value: Uint8Array } | { readonly error: string | undefined }
+
+const manyResult: ResultCodec<readonly (readonly Answer[])[]> = {
+  doc: 'for each bundle a list, for each message of it {value: return data} or {error: why it fails}',
+  schema: {
+    type: 'array',
+    items: { type: 'array', items: { type: 'object', properties: { value: refTo('Bytes'), error: { type: 'string' } } } },
+  },
+  encode: (all) => all.map((answers) => answers.map((answer) => ('value' in answer ? { value: toHex(answer.value) } : answer))),
+}
+
+/** RpcError for a message that could not begin. */
+function answersOf({ messages }: CallBundle, outcomes: readonly CallOutcome[]): Answer[] {
+  return outcomes.map((outcome, i) =>
+    outcome.kind === 'success' ? { value: outcome.output } : { error: failureOf(outcome, messages[i] as CallMessage) },
+  )
+}
+
+type Plan = { readonly block: BlockId; readonly bundles: readonly CallBundle[] }
+
+/** The messages with their defaults. What a sender can pay is counted on the state before all of them. */
+function planAll(context: EthContext, given: readonly Bundle[], at: BlockParam, state: StateOverrides | undefined): Plan {
+  return atCallPlace(context, at, ({ block, basis }) => ({
+    block,
+    bundles: given.map(({ transactions, block: environment }) => ({
+      messages: transactions.map((request) => planCall(request, basis(request, { state, block: environment }))),
+      block: environment,
+    })),
+  }))
+}
+
+export const callMany = ethMethod({
+  name: 'eth_callMany',
+  doc: 'Runs bundles of messages on the state after a block, each message on what those before it have left, and keeps nothing. One that fails does not end the others; one that cannot begin is an error.',
+  params: [
+    param('bundles', bundles),
+    optionalParam('stateContext', stateContext, latest, 'latest'),
+    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
+  ],
+  result: manyResult,
+  cost: 'execution',
+  example: {
+    params: [[{ transactions: [{ to: '0x4200000000000000000000000000000000000015', input: '0x8381f58a' }] }], { blockNumber: 'latest' }],
+    result: [[{ value: '0x2a' }]],
+  },
+  run(context, given, at, state): readonly (readonly Answer[])[] {
+    const { block, bundles: planned } = planAll(context, given, at, state)
+    const all = context.calls.many(block, planned, context.executor.timer(), state)
+    if (all === undefined) throw prunedHistory()
+    return all.map((outcomes, i) => answersOf(planned[i] as CallBundle, outcomes))
+  },
+})

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { transactionGasCap } from '#chainspec/evmRules'
+import { plannedEvmRules } from '#chainspec/opRules'
+import type { BlockId } from '#types/blockRef'
+import type { CallMessage, CallOverrides, MeasuredCall } from '../../../callPorts.ts'
+import { type BlockParam, blockId, latest } from '../../../codecs/blockId.ts'
+import { blockOverrides } from '../../../codecs/blockOverride.ts'
+import { type CallRequest, callRequest } from '../../../codecs/callRequest.ts'
+import { stateOverrides } from '../../../codecs/stateOverride.ts'
+import { quantity } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import { invalidInput, prunedHistory, timedOut, transactionRejected } from '../../../errors.ts'
+import { optionalParam, param } from '../../../registry.ts'
+import { ethMethod } from '../../define.ts'
+import { atCallPlace } from './callBasis.ts'
+import { outOfTime, outputOf } from './callErrors.ts'
+import { planEstimate } from './planCall.ts'
+import { searchGas } from './searchGas.ts'
+
+/** What a transaction without data costs. */
+const transferGas = 21_000n
+/** Gas after which others get a turn of the event loop. */
+const sliceGas = 5_000_000n
+
+type Plan = {
+  readonly block: BlockId
+  readonly overrides: CallOverrides
+  /** with as much gas as there can be */
+  readonly message: CallMessage
+  readonly gasCap: bigint
+  /** nothing runs: value goes to an account without code */
+  readonly isTransfer: boolean
+}
+
+function leastOf(...caps: readonly [bigint, ...(bigint | undefined)[]]): bigint {
+  return caps.reduce((least: bigint, cap) => (cap !== undefined && cap < least ? cap : least), caps[0])
+}
+
+function plan(context: EthContext, request: CallRequest, at: BlockParam, overrides: CallOverrides): Plan {
+  return atCallPlace(context, at, ({ block, header, basis, hasCode }) => {
+    const gasCap = leastOf(
+      overrides.block?.gasLimit ?? header.gasLimit,
+      context.limits.callGas,
+      transactionGasCap(plannedEvmRules(context.forks.schedule, header.timestamp)),
+    )
+    const message = planEstimate(request, basis(request, overrides, gasCap))
+    const isTransfer = message.to !== null && message.data.length === 0 && !hasCode(message.to, overrides)
+    return { block, overrides, message, gasCap, isTransfer }
+  })
+}
+
+/** Runs of the message with different gas limits, all in the time of one request. */
+type Runs = {
+  now(gasLimit: bigint): MeasuredCall
+  /** Each run is short or has a turn of the event loop to itself. */
+  inTurn(gasLimit: bigint): Promise<MeasuredCall>
+}
+
+function createRuns(context: EthContext, { block, overrides, message }: Plan): Runs {
+  const timer = context.executor.timer()
+  let unsliced = 0n
+  function now(gasLimit: bigint): MeasuredCall {
+    if (context.cancellation.isCancelled) throw timedOut()
+    const measured = context.executor.measure(block, { ...message, gasLimit }, timer, overrides)
+    if (measured === undefined) throw prunedHistory()
+    if (measured.outcome.kind === 'timeout') throw outOfTime(measured.outcome.timeoutMs)
+    unsliced += measured.gasUsed
+    return measured
+  }
+  return {
+    now,
+    async inTurn(gasLimit): Promise<MeasuredCall> {
+      if (unsliced > sliceGas) {
+        unsliced = 0n
+        await nextTurn()
+      }
+      return now(gasLimit)
+    },
+  }
+}
+
+const isShortOfGas = ({ outcome }: MeasuredCall): boolean =>
+  outcome.kind === 'revert' || (outcome.kind === 'halt' && outcome.reason === 'out of gas')
+
+/** The RpcError of a message that fails with all the gas it may have; too little gas is said to be the reason when more would do. */
+async function refuse(failed: MeasuredCall, { message, gasCap }: Plan, run: Runs['inTurn']): Promise<never> {
+  const { outcome } = failed
+  if (outcome.kind === 'refused' && outcome.refusal.kind === 'intrinsic-gas')
+    throw invalidInput(`gas required exceeds allowance (${message.gasLimit})`)
+  const isLimited = message.gasLimit < gasCap && message.gasPrice === 0n
+  if (isLimited && isShortOfGas(failed) && (await run(gasCap)).outcome.kind === 'success')
+    throw transactionRejected(`out of gas: gas required exceeds: ${message.gasLimit}`)
+  outputOf(outcome, message)
+  throw new RangeError('a message that succeeded is not refused')
+}
+
+async function search(planned: Plan, run: Runs['inTurn']): Promise<bigint> {
+  const { gasLimit } = planned.message
+  const first = await run(gasLimit)
+  if (first.outcome.kind !== 'success') return await refuse(first, planned, run)
+  return await searchGas(first, gasLimit, run)
+}
+
+export const estimateGas = ethMethod({
+  name: 'eth_estimateGas',
+  doc: 'Gas limit with which a message succeeds on the state after a block: the least one, or up to 1.5 % more. A revert is error 3 with its data. The fees of L1 and of the operator, which are no gas, are not looked at.',
+  params: [
+    param('transaction', callRequest),
+    optionalParam('block', blockId, latest, 'latest'),
+    optionalParam('stateOverrides', stateOverrides, undefined, 'none'),
+    optionalParam('blockOverrides', blockOverrides, undefined, 'none'),
+  ],
+  result: quantity,
+  cost: 'execution',
+  example: { params: [{ to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1' }, 'latest'] },
+  run(context, request, at, state, block): bigint | Promise<bigint> {
+    const planned = plan(context, request, at, { state, block })
+    const { message, isTransfer } = planned
+    const { now, inTurn } = createRuns(context, planned)
+    if (isTransfer && message.gasLimit >= transferGas && now(transferGas).outcome.kind === 'success') return transferGas
+    return search(planned, inTurn)
+  },
+})

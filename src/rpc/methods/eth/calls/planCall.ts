@@ -1,0 +1,88 @@
+import { emptyBytes } from '#lib/bytes'
+import { zeroAddress } from '#types/ids'
+import type { CallMessage } from '../../../callPorts.ts'
+import type { CallRequest } from '../../../codecs/callRequest.ts'
+import { invalidInput, invalidParams, transactionRejected } from '../../../errors.ts'
+
+/** What a plan depends on besides the request; wei. */
+export type CallBasis = {
+  /** of the block, per gas */
+  readonly baseFee: bigint
+  /** of the sender; read only where it counts */
+  readonly balance: () => bigint
+  /** gas when the request names none, and the most it may name */
+  readonly gasCap: bigint
+  readonly chainId: number
+}
+
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+/** Wei per gas; 0 when the request names no price. A maximum fee of zero asks nothing of the base fee. */
+function priceOf(request: CallRequest, baseFee: bigint): bigint {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  if (maxFeePerGas === undefined && maxPriorityFeePerGas === undefined) return gasPrice ?? 0n
+  if (gasPrice !== undefined) throw invalidParams('both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified')
+  const tip = maxPriorityFeePerGas ?? 0n
+  if (maxFeePerGas === undefined) return baseFee + tip
+  if ((maxFeePerGas !== 0n || tip !== 0n) && maxFeePerGas < baseFee) throw invalidInput('max fee per gas less than block base fee')
+  if (maxFeePerGas < tip) throw transactionRejected('max priority fee per gas higher than max fee per gas')
+  return min(maxFeePerGas, baseFee + tip)
+}
+
+/** The gas that the sender can pay for, when there is a price and no limit. */
+function gasLimitOf(request: CallRequest, price: bigint, basis: CallBasis): bigint {
+  if (request.gas !== undefined) {
+    if (request.gas > basis.gasCap) throw invalidInput('gas limit too high')
+    return request.gas
+  }
+  if (price === 0n) return basis.gasCap
+  const value = request.value ?? 0n
+  const balance = basis.balance()
+  if (balance < value) throw insufficientFunds(balance, value)
+  return min(basis.gasCap, (balance - value) / price)
+}
+
+/** @param have wei of the sender. @param want wei for value and gas */
+export function insufficientFunds(have: bigint, want: bigint): Error {
+  return transactionRejected(`insufficient funds for gas * price + value: have ${have} want ${want}`)
+}
+
+/** @throws RpcError for what no transaction could be */
+function checkForm({ chainId, to, authorizationList }: CallRequest, basis: CallBasis): void {
+  if (chainId !== undefined && chainId !== BigInt(basis.chainId)) throw invalidInput('invalid chain ID')
+  if (authorizationList !== undefined && to === undefined)
+    throw invalidParams('a transaction with an authorizationList creates no contract: "to" is needed')
+}
+
+/** A request with its defaults, as it runs. RpcError when its fees contradict each other or the block. Pure. */
+export function planCall(request: CallRequest, basis: CallBasis): CallMessage {
+  checkForm(request, basis)
+  const gasPrice = priceOf(request, basis.baseFee)
+  return messageOf(request, gasPrice, gasLimitOf(request, gasPrice, basis))
+}
+
+/**
+ * A request as an estimate tries it first: with as much gas as there can be, which is what the request names and the sender can pay for, and
+ * the cap at most. The fees of L1 and of the operator are not set aside: Base's client charges neither in calls and estimates
+ * (paradigmxyz/reth, pull request 22959). RpcError as with `planCall`. Pure.
+ */
+export function planEstimate(request: CallRequest, basis: CallBasis): CallMessage {
+  checkForm(request, basis)
+  const gasPrice = priceOf(request, basis.baseFee)
+  const asked = min(request.gas ?? basis.gasCap, basis.gasCap)
+  const gasLimit = gasPrice === 0n ? asked : min(asked, gasLimitOf({ ...request, gas: undefined }, gasPrice, basis))
+  return messageOf(request, gasPrice, gasLimit)
+}
+
+function messageOf(request: CallRequest, gasPrice: bigint, gasLimit: bigint): CallMessage {
+  return {
+    from: request.from ?? zeroAddress,
+    to: request.to ?? null,
+    value: request.value ?? 0n,
+    data: request.data ?? emptyBytes,
+    gasLimit,
+    gasPrice,
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+  }
+}

@@ -1,0 +1,62 @@
+import { toQuantity } from '#lib/hex'
+import { address, quantity, resultList } from '../../../codecs/values.ts'
+import type { SyncProgress } from '../../../ports.ts'
+import type { ResultCodec } from '../../../registry.ts'
+import { refTo } from '../../../schemas.ts'
+import { ethMethod } from '../../define.ts'
+
+export const chainId = ethMethod({
+  name: 'eth_chainId',
+  doc: 'Chain id that transactions are signed for (EIP-155).',
+  params: [],
+  result: quantity,
+  cost: 'instant',
+  example: { params: [], result: '0x2105' },
+  run: (context) => context.chainId,
+})
+
+export const blockNumber = ethMethod({
+  name: 'eth_blockNumber',
+  doc: 'Number of the latest block.',
+  params: [],
+  result: quantity,
+  cost: 'instant',
+  example: { params: [], result: '0x2' },
+  run(context): number {
+    using view = context.chain.view()
+    return view.heads.latest.number
+  },
+})
+
+const syncResult: ResultCodec<SyncProgress | undefined> = {
+  doc: 'false, or the numbers of the starting, current and highest block',
+  schema: refTo('SyncStatus'),
+  encode: (sync) =>
+    sync === undefined
+      ? false
+      : {
+          startingBlock: toQuantity(sync.starting),
+          currentBlock: toQuantity(sync.current),
+          highestBlock: toQuantity(sync.highest),
+        },
+}
+
+export const syncing = ethMethod({
+  name: 'eth_syncing',
+  doc: 'Whether the node is behind the chain, and how far.',
+  params: [],
+  result: syncResult,
+  cost: 'instant',
+  example: { params: [], result: false },
+  run: (context) => context.chain.sync(),
+})
+
+export const accounts = ethMethod({
+  name: 'eth_accounts',
+  doc: 'Accounts that the node signs for: none, it holds no keys.',
+  params: [],
+  result: resultList(address),
+  cost: 'instant',
+  example: { params: [], result: [] },
+  run: () => [],
+})

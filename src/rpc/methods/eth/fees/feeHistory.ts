@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockId } from '#types/blockRef'
+import { type BlockParam, blockNumberOrTag } from '../../../codecs/blockId.ts'
+import { gasQuantity, listOf, wrongType } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import { internalError, invalidParams, prunedHistory, timedOut } from '../../../errors.ts'
+import { ParamError } from '../../../paramError.ts'
+import type { ChainView } from '../../../ports.ts'
+import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
+import { type BlockFees, type FeeHistory, feeHistoryResult } from '../../../results/feeHistory.ts'
+import { ethMethod } from '../../define.ts'
+import { requireBlock, sealed } from '../atBlock.ts'
+import { blobFeeOf } from './gasPrice.ts'
+import { type PaidPriorityFee, priorityFeesOf } from './priorityFees.ts'
+
+const maxBlocks = 1_024
+const maxPercentiles = 100
+/** Blocks between two turns of the event loop: with their transactions, and headers alone. */
+const sliceWithTips = 8
+const sliceOfHeaders = 512
+/** How often the chain may reorganise under one question. */
+const maxRestarts = 3
+
+const percentile: ParamCodec<number> = {
+  doc: 'a number from 0 to 100',
+  parse(value): number {
+    if (typeof value !== 'number') throw wrongType(value, 'a number')
+    return value
+  },
+}
+
+const percentiles: ParamCodec<readonly number[]> = {
+  doc: `list of at most ${maxPercentiles} rising numbers from 0 to 100`,
+  schema: { type: 'array', maxItems: maxPercentiles, items: { type: 'number', minimum: 0, maximum: 100 } },
+  parse(value): readonly number[] {
+    const list = listOf(percentile, maxPercentiles).parse(value)
+    const isRising = list.every((each, index) => each >= (list[index - 1] ?? 0) && each <= 100)
+    if (!isRising) throw new ParamError('invalid reward percentiles', 'senseless')
+    return list
+  },
+}
+
+/** The tips below which so many percent of the block's gas paid. @param tips lowest first */
+export function rewardsOf(tips: readonly PaidPriorityFee[], gasUsed: bigint, asked: readonly number[]): readonly bigint[] {
+  let index = 0
+  let passed = tips[0]?.gasUsed ?? 0n
+  return asked.map((percent) => {
+    const wanted = BigInt(Math.floor((Number(gasUsed) * percent) / 100))
+    while (passed < wanted && index < tips.length - 1) {
+      index++
+      passed += tips[index]?.gasUsed ?? 0n
+    }
+    return tips[index]?.tip ?? 0n
+  })
+}
+
+function feesOfBlock({ blocks }: EthContext, view: ChainView, { hash }: BlockId, asked: readonly number[]): BlockFees {
+  const header = view.header(hash)
+  if (header === undefined) throw prunedHistory()
+  const { gasUsed, gasLimit, baseFeePerGas = 0n, excessBlobGas } = header
+  const fees = {
+    baseFee: baseFeePerGas,
+    blobFee: blobFeeOf(excessBlobGas),
+    gasUsedRatio: gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit),
+  }
+  if (asked.length === 0) return { ...fees, rewards: [] }
+  const block = blocks.read(view, hash)
+  if (block === undefined) throw prunedHistory()
+  return { ...fees, rewards: rewardsOf(priorityFeesOf(block), gasUsed, asked) }
+}
+
+/** The fees of the block after `newest`: its own when there is one, else by the rules for the next. */
+function feesAfter({ fees }: EthContext, view: ChainView, newest: BlockId): FeeHistory['next'] {
+  const header = view.header(newest.hash)
+  const childHash = newest.number < view.heads.latest.number ? view.canonicalHash(newest.number + 1) : undefined
+  const child = childHash === undefined ? undefined : view.header(childHash)
+  if (header === undefined) return undefined
+  return { baseFee: child?.baseFeePerGas ?? fees.nextBaseFee(header) ?? 0n, blobFee: blobFeeOf(header.excessBlobGas) }
+}
+
+type Range = { readonly from: number; readonly newest: BlockId; readonly next: FeeHistory['next'] }
+
+function planRange(context: EthContext, count: number, at: BlockParam): Range {
+  using view = context.chain.view()
+  const head = view.heads.latest.number
+  if (at.kind === 'number' && at.number > head) throw invalidParams(`request beyond head block: requested ${at.number}, head ${head}`)
+  const newest = requireBlock(context, view, sealed(at))
+  return { from: Math.max(0, newest.number + 1 - count), newest, next: feesAfter(context, view, newest) }
+}
+
+/** @returns undefined when the chain reorganised meanwhile */
+async function readRange(context: EthContext, { from, newest }: Range, asked: readonly number[]): Promise<BlockFees[] | undefined> {
+  const slice = asked.length === 0 ? sliceOfHeaders : sliceWithTips
+  const read: BlockFees[] = []
+  for (let number = from; number <= newest.number; ) {
+    if (number > from) await nextTurn()
+    if (context.cancellation.isCancelled) throw timedOut()
+    using view = context.chain.view()
+    if (view.canonicalHash(newest.number) !== newest.hash) return undefined
+    for (const end = Math.min(newest.number + 1, number + slice); number < end; number++) {
+      const hash = view.canonicalHash(number)
+      if (hash === undefined) throw prunedHistory()
+      read.push(feesOfBlock(context, view, { hash, number }, asked))
+    }
+  }
+  return read
+}
+
+export const feeHistory = ethMethod({
+  name: 'eth_feeHistory',
+  doc: `Base fees, shares of the gas limit used, and tips by percentile of the gas, of at most ${maxBlocks} blocks, and the base fee of the block after them.`,
+  params: [
+    param('count', gasQuantity),
+    param('newest', blockNumberOrTag),
+    optionalParam<readonly number[] | undefined>('percentiles', percentiles, undefined, 'no tips'),
+  ],
+  result: feeHistoryResult,
+  cost: 'range-read',
+  example: { params: ['0x1', 'latest', [50]] },
+  async run(context, count, at, asked): Promise<FeeHistory> {
+    const hasRewards = asked !== undefined
+    if (count === 0n) return { oldest: 0, blocks: [], next: undefined, hasRewards }
+    const blocksAsked = count < BigInt(maxBlocks) ? Number(count) : maxBlocks
+    for (let restart = 0; restart < maxRestarts; restart++) {
+      const range = planRange(context, blocksAsked, at)
+      const blocks = await readRange(context, range, asked ?? [])
+      if (blocks) return { oldest: range.from, blocks, next: range.next, hasRewards }
+    }
+    throw internalError('the chain reorganised during the query')
+  },
+})

@@ -1,0 +1,252 @@
+import { expect, it } from 'vitest'
+import { toHex } from '#lib/hex'
+import { createManualClock } from '#test/harness/clock'
+import { account, type FakeBlock, fakeChain, fakeContext, fakePool, fakeSequencer, signedTransaction, topic } from '#test/harness/rpc/fakes'
+import { readResult } from '#test/harness/rpc/result'
+import { hashTransaction } from '#types/transaction'
+import { createFilters, type FilterLimits } from '../../../filters.ts'
+import { ethRegistry } from '../../../methods.ts'
+
+const log = (emitter: number, ...topics: readonly number[]) => ({
+  ...{ address: account(emitter), topics: topics.map(topic), data: Uint8Array.of(emitter) },
+})
+const minute = 60_000
+
+function setUp(blocks: readonly FakeBlock[] = [[], [[log(1, 10)]]], limits: Partial<FilterLimits> = {}) {
+  const chain = fakeChain(blocks)
+  const clock = createManualClock()
+  const context = { ...fakeContext(chain), pool: fakePool(), filters: createFilters({ clock }, limits) }
+  const ask = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    readResult(await ethRegistry.get(method)?.call(context, params))
+  const append = (...more: readonly FakeBlock[]): void => chain.reorganise(chain.blocks.length, more)
+  return { chain, clock, context, ask, append }
+}
+type Found = readonly { blockNumber: string; address: string; removed: boolean; blockHash: string }[]
+const places = (found: unknown) =>
+  (found as Found).map(({ blockNumber, address, removed }) => [Number(blockNumber), Number(address), ...(removed ? ['removed'] : [])])
+
+it('rpc/filters: logs of blocks that come after it was made, each told once', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newFilter', { address: account(1) })
+  expect(await ask('eth_getFilterChanges', id)).toEqual([])
+  append([[log(1), log(2)]], [[log(1, 4)]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([
+    [2, 1],
+    [3, 1],
+  ])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([])
+  expect(chain.views.open).toBe(0)
+})
+
+it('rpc/filters: after a reorg first what is no more, the newest first, then what is new', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newFilter', {})
+  append([[log(1)]], [[log(2)], [log(3)]], [[]])
+  const told = (await ask('eth_getFilterChanges', id)) as Found
+  chain.reorganise(3, [[[log(7)]], [[log(8)]], []])
+  const found = (await ask('eth_getFilterChanges', id)) as Found
+  expect(places(found)).toEqual([
+    [3, 2, 'removed'],
+    [3, 3, 'removed'],
+    [3, 7],
+    [4, 8],
+  ])
+  expect(found[0]).toEqual({ ...told[1], removed: true })
+  expect(await ask('eth_getFilterChanges', id)).toEqual([])
+})
+
+it('rpc/filters: a chain that became shorter takes its logs back; they come again with a block that has them', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newFilter', {})
+  append([[log(1)]], [[log(2)]])
+  expect(await ask('eth_getFilterChanges', id)).toHaveLength(2)
+  chain.reorganise(3, [])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([[3, 2, 'removed']])
+  append([[log(2)]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([[3, 2]])
+})
+
+it('rpc/filters: a reorg further back than a filter remembers ends it (-32602)', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newBlockFilter')
+  append(...Array.from({ length: 300 }, () => []))
+  expect(await ask('eth_getFilterChanges', id)).toHaveLength(300)
+  chain.reorganise(3, [[[log(9)]], []])
+  await expect(ask('eth_getFilterChanges', id)).rejects.toMatchObject({ code: -32602, message: 'filter not found' })
+})
+
+it('rpc/filters: hashes of new blocks; of another branch all of it', async () => {
+  const { ask, append, chain } = setUp()
+  const id = await ask('eth_newBlockFilter')
+  append([], [])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([2, 3].map((number) => chain.blocks[number]?.hash))
+  chain.reorganise(3, [[[log(5)]], []])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([3, 4].map((number) => chain.blocks[number]?.hash))
+  expect(await ask('eth_getFilterChanges', id)).toEqual([])
+})
+
+it('rpc/filters: hashes of transactions that came to the pool, refused ones not', async () => {
+  const { ask, context } = setUp()
+  const id = await ask('eth_newPendingTransactionFilter')
+  const first = await ask('eth_sendRawTransaction', '0x02c0')
+  const second = await ask('eth_sendRawTransaction', '0x02c1')
+  const refusing = { ...context, pool: fakePool([], () => ({ kind: 'refused', refusal: { kind: 'pool-full' } })) }
+  await expect(async () => ethRegistry.get('eth_sendRawTransaction')?.call(refusing, ['0x02c2'])).rejects.toThrow('txpool is full')
+  expect(await ask('eth_getFilterChanges', id)).toEqual([first, second])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([])
+})
+
+it('rpc/filters: what the sequencer took is told too', async () => {
+  const { ask, context } = setUp()
+  const id = await ask('eth_newPendingTransactionFilter')
+  const raw = signedTransaction(1)
+  await ethRegistry.get('eth_sendRawTransaction')?.call({ ...context, sequencer: fakeSequencer() }, [toHex(raw)])
+  expect(await ask('eth_getFilterChanges', id)).toEqual([hashTransaction(raw)])
+})
+
+it('rpc/filters: pending hashes are kept up to a bound, the newest of them', async () => {
+  const { ask } = setUp(undefined, { maxPending: 2 })
+  const id = await ask('eth_newPendingTransactionFilter')
+  const sent = []
+  for (const raw of ['0x0201', '0x0202', '0x0203']) sent.push(await ask('eth_sendRawTransaction', raw))
+  expect(await ask('eth_getFilterChanges', id)).toEqual(sent.slice(1))
+})
+
+it('rpc/filters: more logs than one answer may have come in several, at the end of a block', async () => {
+  const { ask, append, context } = setUp()
+  const asked = { ...context, limits: { ...context.limits, logResults: 2 } }
+  const id = await ask('eth_newFilter', {})
+  append([[log(1)]], [[log(2), log(3)]], [[log(4)]])
+  const changes = async () => places(readResult(await ethRegistry.get('eth_getFilterChanges')?.call(asked, [id])))
+  expect([await changes(), await changes(), await changes()]).toEqual([
+    [
+      [2, 1],
+      [3, 2],
+      [3, 3],
+    ],
+    [[4, 4]],
+    [],
+  ])
+})
+
+it('rpc/filters: what filters remember of a block they share, so that many of them hold it once', async () => {
+  const { ask, append, context } = setUp()
+  const ids = [await ask('eth_newFilter', {}), await ask('eth_newFilter', { address: account(1) })] as [string, string]
+  append([[log(1, 4), log(2)]])
+  for (const id of ids) await ask('eth_getFilterChanges', id)
+  const [first, second] = await Promise.all(
+    ids.map((id) => context.filters.ask(id, (filter) => ('trail' in filter ? filter.trail.told.at(-1)?.items : undefined))),
+  )
+  expect([first, second]).toMatchObject([{ length: 2 }, { length: 1 }])
+  expect(second?.[0]).toBe(first?.[0])
+})
+
+it('rpc/filters: a block with more logs than are shared is told all the same', async () => {
+  const { ask, append } = setUp(undefined, { maxSharedBytes: 100 })
+  const id = await ask('eth_newFilter', { address: account(2) })
+  append([[log(1, 4), log(2)]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
+})
+
+it('rpc/filters: two polls at once: each log is told once', async () => {
+  const { ask, append } = setUp()
+  const id = await ask('eth_newFilter', {})
+  append(...Array.from({ length: 40 }, (): FakeBlock => [[log(1)]]))
+  const [first, second] = (await Promise.all([ask('eth_getFilterChanges', id), ask('eth_getFilterChanges', id)])) as [Found, Found]
+  expect(first.length + second.length).toBe(40)
+})
+
+it('rpc/filters: a poll that nobody waits for any more tells nothing away', async () => {
+  const { ask, append, context } = setUp()
+  const id = await ask('eth_newFilter', {})
+  append(...Array.from({ length: 40 }, (): FakeBlock => [[log(1)]]))
+  const cancellation = { isCancelled: true }
+  await expect(async () => ethRegistry.get('eth_getFilterChanges')?.call({ ...context, cancellation }, [id])).rejects.toThrow()
+  expect(await ask('eth_getFilterChanges', id)).toHaveLength(40)
+})
+
+it('rpc/filters: eth_getFilterLogs searches what the filter names, without moving it', async () => {
+  const { ask, append } = setUp()
+  const id = await ask('eth_newFilter', { fromBlock: '0x0', toBlock: 'latest' })
+  append([[log(2)]])
+  const all = [
+    [1, 1],
+    [2, 2],
+  ]
+  expect([places(await ask('eth_getFilterLogs', id)), places(await ask('eth_getFilterLogs', id))]).toEqual([all, all])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([[2, 2]])
+})
+
+it('rpc/filters: block numbers of a filter bound what it tells', async () => {
+  const { ask, append } = setUp()
+  const id = await ask('eth_newFilter', { fromBlock: '0x3', toBlock: '0x4' })
+  append([[log(2)]], [[log(3)]], [[log(4)]], [[log(5)]])
+  expect(places(await ask('eth_getFilterChanges', id))).toEqual([
+    [3, 3],
+    [4, 4],
+  ])
+})
+
+it('rpc/filters: one that nobody asks for five minutes is gone; asking keeps it', async () => {
+  const { ask, clock } = setUp()
+  const [kept, left] = [await ask('eth_newBlockFilter'), await ask('eth_newBlockFilter')]
+  await clock.advanceMs(4 * minute)
+  expect(await ask('eth_getFilterChanges', kept)).toEqual([])
+  await clock.advanceMs(2 * minute)
+  expect(await ask('eth_getFilterChanges', kept)).toEqual([])
+  await expect(ask('eth_getFilterChanges', left)).rejects.toMatchObject({ code: -32602, message: 'filter not found' })
+  expect(await ask('eth_uninstallFilter', left)).toBe(false)
+})
+
+it('rpc/filters: an ended filter is gone', async () => {
+  const { ask } = setUp()
+  const id = await ask('eth_newFilter', {})
+  expect([await ask('eth_uninstallFilter', id), await ask('eth_uninstallFilter', id)]).toEqual([true, false])
+  for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs'])
+    await expect(ask(method, id)).rejects.toMatchObject({ message: 'filter not found' })
+})
+
+it('rpc/filters: too many are refused until some end or are forgotten (-32005)', async () => {
+  const { ask, clock } = setUp(undefined, { maxFilters: 2 })
+  const ids = [await ask('eth_newBlockFilter'), await ask('eth_newBlockFilter')]
+  expect(new Set(ids).size).toBe(2)
+  expect(ids[0]).toMatch(/^0x[0-9a-f]{32}$/)
+  await expect(ask('eth_newPendingTransactionFilter')).rejects.toMatchObject({ code: -32005 })
+  await ask('eth_uninstallFilter', ids[0])
+  await ask('eth_newFilter', {})
+  await clock.advanceMs(6 * minute)
+  expect([await ask('eth_newFilter', {}), await ask('eth_newFilter', {})]).toHaveLength(2)
+})
+
+it('rpc/filters: bounds the memory of addresses and topics in all filters; equal filters share it, small ones always fit', async () => {
+  const { ask, clock } = setUp(undefined, { maxMatcherBytes: 2_000 })
+  const from = (first: number) => ({ address: Array.from({ length: 10 }, (_, i) => account(first + i)), topics: [[topic(1), topic(2)]] })
+  const ids = [await ask('eth_newFilter', from(1)), await ask('eth_newFilter', from(1))]
+  const refused = { code: -32005, data: { limit: 'bytes', max: 2_000 } }
+  await expect(ask('eth_newFilter', from(2))).rejects.toMatchObject(refused)
+  await ask('eth_newFilter', { address: account(1) })
+  await ask('eth_uninstallFilter', ids[0])
+  await expect(ask('eth_newFilter', from(2))).rejects.toMatchObject(refused)
+  await ask('eth_uninstallFilter', ids[1])
+  await ask('eth_newFilter', from(2))
+  await clock.advanceMs(6 * minute)
+  await ask('eth_newFilter', from(3))
+})
+
+it.each<[string, readonly unknown[], number]>([
+  ['eth_newFilter', [], -32602],
+  ['eth_newFilter', [{ topics: [1] }], -32602],
+  ['eth_newFilter', ['latest'], -32602],
+  ['eth_getFilterChanges', [], -32602],
+  ['eth_getFilterChanges', [7], -32602],
+  ['eth_getFilterChanges', ['0x1'], -32602],
+  ['eth_getFilterLogs', ['0x1'], -32602],
+  ['eth_uninstallFilter', [null], -32602],
+])('rpc/filters: %s of %j is refused (%i)', async (method, params, code) => {
+  await expect(setUp().ask(method, ...params)).rejects.toMatchObject({ code })
+})
+
+it('rpc/filters: eth_getFilterLogs of a filter for blocks is refused', async () => {
+  const { ask } = setUp()
+  await expect(ask('eth_getFilterLogs', await ask('eth_newBlockFilter'))).rejects.toMatchObject({ message: 'filter not found' })
+})

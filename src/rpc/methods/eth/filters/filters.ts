@@ -1,0 +1,159 @@
+import type { Hash } from '#types/ids'
+import { LogMatcher } from '#types/logMatcher'
+import { trailFrom } from '../../../chainTrail.ts'
+import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
+import { flag, text } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import { filterNotFound } from '../../../errors.ts'
+import type { Filter, LogsFilter } from '../../../filters.ts'
+import type { ChainView } from '../../../ports.ts'
+import { param } from '../../../registry.ts'
+import { type LocatedLog, logResult, logText } from '../../../results/log.ts'
+import { asBytes, type WrittenCodec, written, writtenList } from '../../../results/text.ts'
+import { refTo } from '../../../schemas.ts'
+import { ethMethod } from '../../define.ts'
+import { logsOfBlock } from '../logs/blockLogs.ts'
+import { searchLogs } from '../logs/getLogs.ts'
+import { type Collect, followChain } from './followChain.ts'
+
+/** Reading receipts costs so many times what reading a header does. */
+const receiptsCost = 64
+
+function install(context: EthContext, make: (head: ReturnType<typeof trailFrom>) => Filter): string {
+  using view = context.chain.view()
+  return context.filters.add(make(trailFrom(view.heads.latest)))
+}
+
+const id = param('filter', text)
+const idResult = { doc: 'id of the filter', schema: { type: 'string' }, encode: (value: string): string => value }
+const exampleId = '0x9ce59a13059e417087c02d3236a0b1cc'
+
+export const newFilter = ethMethod({
+  name: 'eth_newFilter',
+  doc: 'Makes a filter for logs of blocks to come. One that nobody asks for five minutes ends.',
+  params: [param('filter', logFilter)],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [{ address: '0x4200000000000000000000000000000000000015' }] },
+  run(context, filter): string {
+    const { range, ...wanted } = filter
+    return install(context, (trail) => ({ kind: 'logs', range, use: context.filters.matcherFor(wanted), trail }))
+  },
+})
+
+export const newBlockFilter = ethMethod({
+  name: 'eth_newBlockFilter',
+  doc: 'Makes a filter for blocks to come. One that nobody asks for five minutes ends.',
+  params: [],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [] },
+  run: (context) => install(context, (trail) => ({ kind: 'blocks', trail })),
+})
+
+export const newPendingTransactionFilter = ethMethod({
+  name: 'eth_newPendingTransactionFilter',
+  doc: 'Makes a filter for transactions that are sent to the pool of this node from now on. One that nobody asks for five minutes ends.',
+  params: [],
+  result: idResult,
+  cost: 'point-read',
+  example: { params: [] },
+  run: ({ filters }) => filters.add({ kind: 'pending', hashes: [] }),
+})
+
+export const uninstallFilter = ethMethod({
+  name: 'eth_uninstallFilter',
+  doc: 'Ends a filter.',
+  params: [id],
+  result: flag,
+  cost: 'instant',
+  example: { params: [exampleId], result: false },
+  run: ({ filters }, of) => filters.remove(of),
+})
+
+/** Block numbers outside of which a filter has nothing to tell; tags bound nothing, for blocks to come are between them. */
+function isInRange(range: LogFilter['range'], number: number, hash: Hash): boolean {
+  if (range.kind === 'block') return hash === range.hash
+  const { from, to } = range
+  return (from.kind !== 'number' || number >= from.number) && (to.kind !== 'number' || number <= to.number)
+}
+
+const anyLog = new LogMatcher({ addresses: [], topics: [] })
+
+type Matched = { readonly hash: Hash; readonly items: readonly LocatedLog[] }
+
+/** What equal filters and subscriptions have found in the newest block. */
+const lastMatched = new WeakMap<LogMatcher, Matched>()
+
+const nothing: readonly LocatedLog[] = []
+
+function matchedIn(context: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
+  const bloom = view.header(hash)?.logsBloom
+  if (bloom === undefined || !matcher.mayBeIn(bloom)) return nothing
+  const all = context.filters.logsOf(hash, () => logsOfBlock(context, view, hash, anyLog))
+  return all.filter(({ log }) => matcher.matches(log))
+}
+
+function collectLogs(context: EthContext, { range, use: { matcher } }: LogsFilter): Collect<LocatedLog> {
+  return (view, { number, hash }) => {
+    if (!isInRange(range, number, hash)) return { items: nothing, cost: 0 }
+    const known = lastMatched.get(matcher)
+    if (known?.hash === hash) return { items: known.items, cost: 0 }
+    const items = matchedIn(context, view, hash, matcher)
+    lastMatched.set(matcher, { hash, items })
+    return { items, cost: items.length === 0 ? 0 : receiptsCost }
+  }
+}
+
+/** Logs that are new since it was asked last: first those that are no more. */
+export async function newLogs(context: EthContext, filter: LogsFilter): Promise<readonly LocatedLog[]> {
+  const { removed, added, trail } = await followChain(context, filter.trail, context.limits.logResults, collectLogs(context, filter))
+  filter.trail = trail
+  return [...removed.map((log) => ({ ...log, isRemoved: true })), ...added]
+}
+
+async function changesOf(context: EthContext, filter: Filter): Promise<readonly (Hash | LocatedLog)[]> {
+  const { logBlocks } = context.limits
+  switch (filter.kind) {
+    case 'pending':
+      return filter.hashes.splice(0)
+    case 'blocks': {
+      const { added, trail } = await followChain<Hash>(context, filter.trail, logBlocks, (_view, { hash }) => ({ items: [hash], cost: 0 }))
+      filter.trail = trail
+      return added
+    }
+    case 'logs':
+      return newLogs(context, filter)
+  }
+}
+
+const changeResult: WrittenCodec<Hash | LocatedLog> = written(
+  'hash of a block or of a transaction, or log',
+  { anyOf: [refTo('Hash'), refTo('Log')] },
+  (value) => (typeof value === 'string' ? `"${value}"` : logText(value)),
+)
+
+export const getFilterChanges = ethMethod({
+  name: 'eth_getFilterChanges',
+  doc: 'What is new since the last time: hashes of blocks or of transactions, or logs; after a reorg first the logs that are no more, with `removed` true.',
+  params: [id],
+  result: writtenList(changeResult),
+  cost: 'range-read',
+  example: { params: [exampleId] },
+  run: (context, of) => context.filters.ask(of, (filter) => changesOf(context, filter)),
+})
+
+export const getFilterLogs = ethMethod({
+  name: 'eth_getFilterLogs',
+  doc: 'All logs that a filter matches, as eth_getLogs with what it was made of.',
+  params: [id],
+  result: asBytes(writtenList(logResult)),
+  cost: 'range-read',
+  example: { params: [exampleId] },
+  run: (context, of) =>
+    context.filters.ask(of, (filter) => {
+      if (filter.kind !== 'logs') throw filterNotFound()
+      const { range, use } = filter
+      return searchLogs(context, { range, ...use.wanted }, use.matcher)
+    }),
+})

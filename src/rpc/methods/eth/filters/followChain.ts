@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockId } from '#types/blockRef'
+import { type ToldBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
+import type { EthContext } from '../../../context.ts'
+import { filterNotFound, internalError, prunedHistory, timedOut } from '../../../errors.ts'
+import type { ChainView } from '../../../ports.ts'
+
+/** What has become of the chain since. */
+export type Followed<T> = {
+  /** of blocks that are not canonical any more, the newest block first */
+  readonly removed: readonly T[]
+  /** of new blocks, the oldest first */
+  readonly added: readonly T[]
+  readonly trail: Trail<T>
+}
+
+/** Collects what there is to tell of one block; `cost` counts against a slice. */
+export type Collect<T> = (view: ChainView, block: BlockId) => { readonly items: readonly T[]; readonly cost: number }
+
+/** Cost of what is looked at between two turns of the event loop. */
+const sliceCost = 1_024
+const maxRestarts = 3
+
+const hashAt = (view: ChainView, number: number): string | undefined =>
+  number > view.heads.latest.number ? undefined : view.canonicalHash(number)
+
+/** The part of a trail that still holds. RpcError −32602 when what was told is not remembered so far back. */
+function stillCanonical<T>({ filters }: EthContext, view: ChainView, trail: Trail<T>): Trail<T> {
+  let { last } = trail
+  while (hashAt(view, last.number) !== last.hash) {
+    const parent = last.number > trail.since ? filters.parents.of(last.hash) : undefined
+    if (parent === undefined) throw filterNotFound()
+    last = { number: last.number - 1, hash: parent }
+  }
+  if (last === trail.last) return trail
+  return { ...trail, last, told: trail.told.filter(({ number }) => number <= last.number) }
+}
+
+type Slice<T> = { readonly last: BlockId; readonly found: readonly ToldBlock<T>[]; readonly isEnd: boolean }
+
+/** One turn's worth of blocks after the last one that was told. @returns undefined when that is not canonical any more */
+function followSlice<T>(context: EthContext, after: BlockId, maxItems: number, collect: Collect<T>): Slice<T> | undefined {
+  using view = context.chain.view()
+  if (hashAt(view, after.number) !== after.hash) return undefined
+  const found: ToldBlock<T>[] = []
+  let last = after
+  let [cost, items] = [0, 0]
+  while (last.number < view.heads.latest.number) {
+    if (cost >= sliceCost || items >= maxItems) return { last, found, isEnd: false }
+    const number = last.number + 1
+    const hash = view.canonicalHash(number)
+    if (hash === undefined) throw prunedHistory()
+    const collected = collect(view, { number, hash })
+    if (collected.items.length > 0) found.push({ number, hash, items: collected.items })
+    context.filters.parents.note(hash, last.hash)
+    last = { number, hash }
+    items += collected.items.length
+    cost += 1 + collected.cost
+  }
+  return { last, found, isEnd: true }
+}
+
+async function follow<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T> | undefined> {
+  let now = onView(context, (view) => stillCanonical(context, view, trail))
+  const removed = trail.told
+    .slice(now.told.length)
+    .reverse()
+    .flatMap(({ items }) => items)
+  const added: T[] = []
+  for (;;) {
+    const slice = followSlice(context, now.last, maxItems - added.length, collect)
+    if (slice === undefined) return undefined
+    for (const { items } of slice.found) for (const item of items) added.push(item)
+    now = trimmedTrail({ ...now, last: slice.last, told: slice.found.length === 0 ? now.told : [...now.told, ...slice.found] })
+    if (slice.isEnd || added.length >= maxItems) return { removed, added, trail: now }
+    await nextTurn()
+    if (context.cancellation.isCancelled) throw timedOut()
+  }
+}
+
+function onView<T>(context: EthContext, read: (view: ChainView) => T): T {
+  using view = context.chain.view()
+  return read(view)
+}
+
+/**
+ * What is new on the canonical chain since a trail was told, in slices. What is added ends with the block that makes it `maxItems` or more;
+ * the rest comes the next time.
+ * @throws RpcError −32602 when the chain changed further back than the trail goes
+ */
+export async function followChain<T>(context: EthContext, trail: Trail<T>, maxItems: number, collect: Collect<T>): Promise<Followed<T>> {
+  for (let restart = 0; restart < maxRestarts; restart++) {
+    const followed = await follow(context, trail, maxItems, collect)
+    if (followed) return followed
+  }
+  throw internalError('the chain reorganised during the query')
+}

@@ -1,0 +1,23 @@
+import type { Hash } from '#types/ids'
+import type { LogMatcher } from '#types/logMatcher'
+import type { DecodedBlock } from '../../../blockCache.ts'
+import type { EthContext } from '../../../context.ts'
+import { prunedHistory } from '../../../errors.ts'
+import type { ChainView } from '../../../ports.ts'
+import type { LocatedLog } from '../../../results/log.ts'
+
+/** The logs of one block that match, in order. @param only indexes of the transactions to look at, rising; absent: all */
+export function logsIn(
+  block: DecodedBlock,
+  matcher: LogMatcher,
+  only: Iterable<number> = block.of.block.transactions.keys(),
+): readonly LocatedLog[] {
+  return Array.from(only, (index) => block.logsOf(index, matcher)).flat()
+}
+
+/** The logs of a block that match, in order. RpcError 4444 when its receipts are not retained. */
+export function logsOfBlock({ blocks }: EthContext, view: ChainView, hash: Hash, matcher: LogMatcher): readonly LocatedLog[] {
+  const block = blocks.read(view, hash)
+  if (block === undefined) throw prunedHistory()
+  return logsIn(block, matcher)
+}

@@ -1,0 +1,49 @@
+import { type ByteList, ByteWriter } from '../../../byteList.ts'
+import type { KeptLogs } from '../../../keptLogs.ts'
+import { type LocatedLog, logText } from '../../../results/log.ts'
+
+const comma = 0x2c
+
+/** What a search for logs has found so far, as the JSON of a list. */
+export class FoundLogs {
+  readonly #writer = new ByteWriter()
+  #count = 0
+
+  constructor() {
+    this.#writer.ascii('[')
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** of the text so far */
+  get sizeBytes(): number {
+    return this.#writer.length
+  }
+
+  add(logs: Iterable<LocatedLog>): void {
+    for (const log of logs) {
+      this.#separate(1)
+      this.#writer.ascii(logText(log))
+    }
+  }
+
+  /** @param places of those that are found */
+  addKept(logs: KeptLogs, places: ArrayLike<number>): void {
+    if (places.length === 0) return
+    this.#separate(places.length)
+    logs.writeTo(this.#writer, places)
+  }
+
+  /** To be called once, when nothing more comes. */
+  finish(): ByteList {
+    this.#writer.ascii(']')
+    return this.#writer.finish()
+  }
+
+  #separate(added: number): void {
+    if (this.#count > 0) this.#writer.byte(comma)
+    this.#count += added
+  }
+}

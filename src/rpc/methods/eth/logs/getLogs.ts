@@ -1,0 +1,240 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockId } from '#types/blockRef'
+import type { Hash } from '#types/ids'
+import { LogMatcher, type WantedLogs } from '#types/logMatcher'
+import type { ByteList } from '../../../byteList.ts'
+import { type BlockParam, describeBlock } from '../../../codecs/blockId.ts'
+import { type LogFilter, logFilter } from '../../../codecs/logFilter.ts'
+import type { EthContext } from '../../../context.ts'
+import { blockNotFound, internalError, invalidParams, prunedHistory, type RpcError } from '../../../errors.ts'
+import { type LogTerms, logTerms } from '../../../keptLogs.ts'
+import type { LogSearch } from '../../../logPorts.ts'
+import type { ChainView } from '../../../ports.ts'
+import { param } from '../../../registry.ts'
+import { type LocatedLog, logResult } from '../../../results/log.ts'
+import { asBytes, writtenList } from '../../../results/text.ts'
+import { ethMethod } from '../../define.ts'
+import { findBlock, requireBlock } from '../atBlock.ts'
+import { logsIn, logsOfBlock } from './blockLogs.ts'
+import { FoundLogs } from './foundLogs.ts'
+
+/** Blocks looked at before others get a turn of the event loop: their headers cost microseconds each, receipts more. */
+const sliceCost = 1_024
+const receiptsCost = 64
+/** So many transactions whose text becomes kept cost as much as a header; as do so many logs that are found in it. */
+const perKeeping = 4
+const perKept = 16
+/** The blocks of a range up to so many are kept, for who asks for them next; of a longer one they are looked at in passing. */
+const nearBlocks = 128
+/** Of a question to the index, and of a block that it named beside the transactions in it. */
+const searchCost = 512
+const foundCost = 1
+/** So many transactions of a block are read by themselves, of more the block is read as a whole. */
+const fewTransactions = 32
+/** How often the chain may reorganise under one query. */
+const maxRestarts = 3
+
+/** `above`: what is found in blocks that are not sealed, where the range goes up to them. */
+type Range = { readonly from: number; readonly to: number; readonly head: BlockId; readonly above: readonly LocatedLog[] }
+
+function bound(context: EthContext, view: ChainView, at: BlockParam): number {
+  if (at.kind === 'number') return at.number
+  return requireBlock(context, view, at).number
+}
+
+function planRange(context: EthContext, range: Extract<LogFilter['range'], { kind: 'blocks' }>, matcher: LogMatcher): Range {
+  using view = context.chain.view()
+  const { latest: head, unsealed = [] } = view.heads
+  const from = bound(context, view, range.from)
+  const to = bound(context, view, range.to)
+  const isAbove = from > head.number && range.from.kind === 'tag' && range.to.kind === 'tag'
+  if (from > to && !isAbove) throw invalidParams('invalid block range params')
+  if (to > head.number && range.to.kind !== 'tag') throw invalidParams('block range extends beyond current head block')
+  const { logBlocks } = context.limits
+  if (to - from > logBlocks) throw invalidParams(`query exceeds max block range ${logBlocks}`)
+  const wanted = unsealed.filter(({ number }) => number >= from && number <= to)
+  return { from, to: Math.min(to, head.number), head, above: wanted.flatMap(({ hash }) => logsOfBlock(context, view, hash, matcher)) }
+}
+
+/** What a search is about: how it goes on is in `Slice`. */
+type Query = { readonly range: Range; readonly wanted: WantedLogs; readonly matcher: LogMatcher; readonly terms: LogTerms }
+
+/** How far a query has come: the next block, what was found, what an index said last and how many of the places it named were read. */
+type Progress = { next: number; readonly found: FoundLogs; search: LogSearch | undefined; read: number }
+
+/** One turn of the event loop on one view. */
+type Slice = { readonly view: ChainView; cost: number }
+
+/** Takes a query on by one turn's worth of blocks; 'reorg' when the planned head is not canonical any more. */
+function searchSlice(context: EthContext, query: Query, progress: Progress): 'on' | 'reorg' {
+  using view = context.chain.view()
+  const { range } = query
+  if (view.canonicalHash(range.head.number) !== range.head.hash) return 'reorg'
+  const slice: Slice = { view, cost: 0 }
+  while (slice.cost < sliceCost && progress.next <= range.to) {
+    progress.search ??= askIndex(query, slice, progress)
+    if (progress.search.kind === 'found') readFound(context, query, slice, progress, progress.search)
+    else scan(context, query, slice, progress, progress.search.next)
+    if (progress.next >= progress.search.next) progress.search = undefined
+  }
+  return 'on'
+}
+
+function askIndex({ wanted, range }: Query, slice: Slice, progress: Progress): LogSearch {
+  const isSelective = wanted.addresses.length > 0 || wanted.topics.some((alternatives) => alternatives.length > 0)
+  if (!isSelective) return { kind: 'unindexed', next: range.to + 1 }
+  const search = slice.view.findLogs(wanted, progress.next, range.to)
+  if (search.kind === 'found') slice.cost += searchCost
+  progress.read = 0
+  return search
+}
+
+type Found = Extract<LogSearch, { kind: 'found' }>
+
+/** Reads what an index found. What is left stays true in later slices, for the head is still canonical then. */
+function readFound(context: EthContext, query: Query, slice: Slice, progress: Progress, { places, next }: Found): void {
+  for (; slice.cost < sliceCost; progress.read++) {
+    const place = places[progress.read]
+    if (place === undefined) {
+      progress.next = next
+      return
+    }
+    readLocation(context, query, slice, progress.found, place)
+    progress.next = place.number + 1
+    refuseTooMany(context, query.range, place.number, progress.found)
+  }
+}
+
+/** Adds the logs that match in some transactions of a canonical block. */
+function readLocation(
+  context: EthContext,
+  query: Query,
+  slice: Slice,
+  into: FoundLogs,
+  { number, transactions }: Found['places'][number],
+): void {
+  if (transactions.length > fewTransactions) {
+    readBlock(context, query, slice, into, slice.view.canonicalHash(number), transactions)
+    return
+  }
+  const found = slice.view.logsAt(number, transactions, query.matcher)
+  if (found === undefined) throw prunedHistory()
+  into.add(found)
+  slice.cost += foundCost + transactions.length
+}
+
+/** Adds the logs that match in a block that is read as a whole. @param only indexes of the transactions in which they may be; absent: in any */
+function readBlock(
+  { blocks }: EthContext,
+  { range, matcher, terms }: Query,
+  slice: Slice,
+  into: FoundLogs,
+  hash: Hash | undefined,
+  only?: readonly number[],
+): void {
+  const isNear = range.to - range.from < nearBlocks
+  const block = hash && (isNear ? blocks.read(slice.view, hash) : blocks.pass(slice.view, hash))
+  if (!block) throw prunedHistory()
+  if (isNear || block.text.hasLogs) {
+    if (!block.text.hasLogs) slice.cost += receiptsCost + block.count / perKeeping
+    const logs = block.text.logs()
+    const places = logs.matching(terms)
+    into.addKept(logs, places)
+    slice.cost += 1 + places.length / perKept
+  } else {
+    slice.cost += only?.length ?? receiptsCost
+    into.add(logsIn(block, matcher, only))
+  }
+}
+
+/** Looks through blocks one by one. */
+function scan(context: EthContext, query: Query, slice: Slice, progress: Progress, end: number): void {
+  const { view } = slice
+  for (; slice.cost < sliceCost && progress.next < end; progress.next++, slice.cost++) {
+    const number = progress.next
+    const hash = view.canonicalHash(number)
+    const header = hash === undefined ? undefined : view.header(hash)
+    if (hash === undefined || header === undefined) throw prunedHistory()
+    if (!query.matcher.mayBeIn(header.logsBloom)) continue
+    readBlock(context, query, slice, progress.found, hash)
+    refuseTooMany(context, query.range, number, progress.found)
+  }
+}
+
+/** Names the longest range that would have been answered; a single block is always answered. */
+function refuseTooMany(
+  { limits }: EthContext,
+  range: Range,
+  reached: number,
+  { count, sizeBytes }: Pick<FoundLogs, 'count' | 'sizeBytes'>,
+): void {
+  const { logResults, logBytes } = limits
+  if ((count <= logResults && sizeBytes <= logBytes) || range.from === range.to) return
+  const last = Math.max(range.from, reached - 1)
+  const limit = count > logResults ? `results ${logResults}` : `size ${logBytes} bytes`
+  throw invalidParams(`query exceeds max ${limit}, retry with the range ${range.from}-${last}`)
+}
+
+/** Names the longest range that there was time for. */
+function tooSlow({ limits }: EthContext, range: Range, next: number): RpcError {
+  const last = Math.max(range.from, next - 1)
+  return invalidParams(`query exceeds max time ${limits.logMs} ms, retry with the range ${range.from}-${last}`)
+}
+
+/** The logs of the range as one head's chain has them; undefined when the chain reorganised meanwhile. */
+async function searchRange(context: EthContext, query: Query): Promise<ByteList | undefined> {
+  const { range } = query
+  const found = new FoundLogs()
+  const progress: Progress = { next: range.from, found, search: undefined, read: 0 }
+  const endMs = context.clock.elapsedMs() + context.limits.logMs
+  while (progress.next <= range.to) {
+    if (searchSlice(context, query, progress) === 'reorg') return undefined
+    const isDone = progress.next > range.to
+    if (!isDone) await nextTurn()
+    if (context.cancellation.isCancelled) throw internalError('cancelled')
+    if (!isDone && context.clock.elapsedMs() > endMs) throw tooSlow(context, range, progress.next)
+  }
+  const isAnySealed = found.count > 0
+  found.add(range.above)
+  if (isAnySealed) refuseTooMany(context, range, range.to + 1, found)
+  return found.finish()
+}
+
+async function searchBlocks(
+  context: EthContext,
+  range: Extract<LogFilter['range'], { kind: 'blocks' }>,
+  what: Omit<Query, 'range'>,
+): Promise<ByteList> {
+  for (let restart = 0; restart < maxRestarts; restart++) {
+    const found = await searchRange(context, { ...what, range: planRange(context, range, what.matcher) })
+    if (found !== undefined) return found
+  }
+  throw internalError('the chain reorganised during the query')
+}
+
+function searchBlock(context: EthContext, hash: Hash, wanted: WantedLogs): ByteList {
+  using view = context.chain.view()
+  const at: BlockParam = { kind: 'hash', hash, mustBeCanonical: false }
+  if (findBlock(context, view, at) === undefined) throw blockNotFound(describeBlock(at))
+  const logs = context.blocks.read(view, hash)?.text.logs()
+  if (logs === undefined) throw prunedHistory()
+  const found = new FoundLogs()
+  found.addKept(logs, logs.matching(logTerms(wanted)))
+  return found.finish()
+}
+
+/** What a filter finds on the chain as it is; RpcError when its range cannot be searched. */
+export function searchLogs(context: EthContext, { range, ...wanted }: LogFilter, matcher: LogMatcher): ByteList | Promise<ByteList> {
+  if (range.kind === 'block') return searchBlock(context, range.hash, wanted)
+  return searchBlocks(context, range, { wanted, matcher, terms: logTerms(wanted) })
+}
+
+export const getLogs = ethMethod({
+  name: 'eth_getLogs',
+  doc: 'Logs of a block or of a range of canonical blocks that match addresses and topics, in order; with `toBlock` `pending` also those of blocks that are not sealed.',
+  params: [param('filter', logFilter)],
+  result: asBytes(writtenList(logResult)),
+  cost: 'range-read',
+  example: { params: [{ fromBlock: '0x0', toBlock: '0x0', topics: [`0x${'11'.repeat(32)}`] }], result: [] },
+  run: (context, filter) => searchLogs(context, filter, new LogMatcher(filter)),
+})

@@ -1,0 +1,96 @@
+import type { Hash } from '#types/ids'
+import { hashTransaction } from '#types/transaction'
+import { bytes, gasQuantity } from '../../../codecs/values.ts'
+import type { EthContext } from '../../../context.ts'
+import { RpcError, timedOut } from '../../../errors.ts'
+import { ParamError } from '../../../paramError.ts'
+import { optionalParam, type ParamCodec, param } from '../../../registry.ts'
+import { receiptResult } from '../../../results/receipt.ts'
+import { asText } from '../../../results/text.ts'
+import { refTo } from '../../../schemas.ts'
+import { transactionDetail } from '../../base/transactionStatus.ts'
+import { ethMethod } from '../../define.ts'
+import { minedReceiptOf } from '../blocks/transactions.ts'
+import { submitRaw } from './sendRawSubmit.ts'
+
+/** As Base's execution client has it, and by default. */
+const maxTimeoutMs = 6_000
+
+const timeout: ParamCodec<number> = {
+  doc: `milliseconds, a number or a quantity, at most ${maxTimeoutMs}`,
+  schema: { anyOf: [{ type: 'integer' }, refTo('Quantity')] },
+  parse(value): number {
+    const ms = gasQuantity.parse(value)
+    if (ms > maxTimeoutMs) throw new ParamError(`time out too long, timeout: ${ms} ms, max: ${maxTimeoutMs} ms`, 'senseless')
+    return Number(ms)
+  },
+}
+
+/** Wakes who waits at each new head and at each flashblock of the next, beginning before he waits, and once when time is up. */
+class HeadWatch implements Disposable {
+  readonly #feeds: readonly (Disposable | undefined)[]
+  #timer: Disposable | undefined
+  #hasNews = false
+  #wake: (() => void) | undefined
+  isLate = false
+
+  constructor({ heads, preconfirmed }: Pick<EthContext, 'heads' | 'preconfirmed'>) {
+    const tell = (): void => this.#tell()
+    this.#feeds = [heads.subscribe(tell), preconfirmed?.subscribe(tell)]
+  }
+
+  startTimer({ clock }: Pick<EthContext, 'clock'>, ms: number): void {
+    this.#timer = clock.after(ms, () => {
+      this.isLate = true
+      this.#tell()
+    })
+  }
+
+  async news(): Promise<void> {
+    if (!this.#hasNews) await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#hasNews = false
+  }
+
+  [Symbol.dispose](): void {
+    for (const feed of this.#feeds) feed?.[Symbol.dispose]()
+    this.#timer?.[Symbol.dispose]()
+  }
+
+  #tell(): void {
+    this.#hasNews = true
+    this.#wake?.()
+  }
+}
+
+/** 6000 → "6s", 250 → "250ms", as Base's client writes it. */
+const duration = (ms: number): string => (ms >= 1_000 ? `${ms / 1_000}s` : `${ms}ms`)
+
+/** @see EIP-7966, "Error codes" */
+async function notConfirmed(context: EthContext, hash: Hash, timeoutMs: number): Promise<RpcError> {
+  const message = `Transaction ${hash} was added to the mempool but wasn't confirmed within ${duration(timeoutMs)}.`
+  return new RpcError(4, message, { hash, status: await transactionDetail(context, hash) })
+}
+
+async function sendAndWait(context: EthContext, raw: Uint8Array, timeoutMs: number): Promise<string> {
+  using watch = new HeadWatch(context) // from before it is sent, or its block may be missed
+  await submitRaw(context, raw)
+  watch.startTimer(context, timeoutMs)
+  const hash = hashTransaction(raw)
+  for (;;) {
+    const receipt = minedReceiptOf(context, hash)
+    if (receipt) return receipt
+    if (watch.isLate) throw await notConfirmed(context, hash, timeoutMs)
+    if (context.cancellation.isCancelled) throw timedOut()
+    await watch.news()
+  }
+}
+
+export const sendRawTransactionSync = ethMethod({
+  name: 'eth_sendRawTransactionSync',
+  doc: 'As eth_sendRawTransaction, and waits until the transaction is in a block (EIP-7966), or in one that is not sealed: then the hash of the block is zero. The time counts from when it is taken; when it is over: error 4, with `data.hash` and with what is known of the transaction in `data.status`.',
+  params: [param('transaction', bytes), optionalParam('timeout', timeout, maxTimeoutMs, `${maxTimeoutMs} ms`)],
+  result: asText(receiptResult),
+  cost: 'submit',
+  example: { params: ['0x1234', 2_000] },
+  run: sendAndWait,
+})

@@ -1,0 +1,55 @@
+import type { EthContext, Subscription } from '../../../context.ts'
+import type { PendingMade } from '../../../filters.ts'
+import { type Json, JsonText } from '../../../json.ts'
+import type { SyncProgress } from '../../../ports.ts'
+import { type Notification, notificationOf, notificationOfText } from '../../../subscriptions/notification.ts'
+import { getTransactionByHash } from '../blocks/transactions.ts'
+
+/** How often it is looked whether the node is still behind, or again. */
+const syncPollMs = 1_000
+
+/** As Base's client writes it: progress in numbers, or false. */
+const syncResult = (progress: SyncProgress | undefined): Json =>
+  progress === undefined
+    ? false
+    : { syncing: true, startingBlock: progress.starting, currentBlock: progress.current, highestBlock: progress.highest }
+
+/** Where the node stands when it is asked for, and when it falls behind or has caught up. */
+export function syncingFeed({ chain, clock }: Pick<EthContext, 'chain' | 'clock'>): Subscription {
+  return {
+    kind: 'feed',
+    open(tell): Disposable {
+      let told: boolean | undefined
+      let timer: Disposable
+      const look = (): void => {
+        const progress = chain.sync()
+        const isSyncing = progress !== undefined
+        if (isSyncing !== told) tell(notificationOf(syncResult(progress)))
+        told = isSyncing
+        timer = clock.after(syncPollMs, look)
+      }
+      look()
+      return { [Symbol.dispose]: () => timer[Symbol.dispose]() }
+    },
+  }
+}
+
+/** Undefined: it is neither in the pool nor in a block any more. */
+async function wholeOf(context: EthContext, hash: Parameters<EthContext['filters']['notePending']>[0]): Promise<Notification | undefined> {
+  const found = await getTransactionByHash.call({ ...context, cancellation: { isCancelled: false } }, [hash])
+  const text = found instanceof JsonText ? found.text : JSON.stringify(found ?? null)
+  return text === 'null' ? undefined : notificationOfText(text)
+}
+
+/** Transactions that are new in the pool, as they stand there. */
+export function wholePendingFeed(context: EthContext): Subscription {
+  const { filters } = context
+  return {
+    kind: 'feed',
+    open: (tell) =>
+      filters.onPending((hash, made: PendingMade) => {
+        made.whole ??= wholeOf(context, hash).catch(() => undefined)
+        void made.whole.then((notification) => notification && tell(notification))
+      }),
+  }
+}
