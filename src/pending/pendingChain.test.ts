@@ -49,7 +49,7 @@ function open(segments: Segments = new Map(), kv = createMemoryKv()) {
   return { execution, clock, segments, kv, seal, take, setUnsafe }
 }
 
-/** Blocks one on another, of alice's transfers to the target, and what would be told of them. */
+/** Builds blocks one on another, with alice's transfers to the target, and their flashblocks. */
 async function makeBlocks(counts: readonly number[], branch = 0) {
   const { execution: maker } = open()
   const payloads: Payload[] = []
@@ -66,7 +66,7 @@ async function makeBlocks(counts: readonly number[], branch = 0) {
   return { maker, payloads, told }
 }
 
-/** What a view shows of what is pending, and the balance of the target there. */
+/** Reads the pending blocks of a view, and the balance of the target there. */
 function shown(execution: Execution) {
   using view = execution.view()
   const { latest, pending, unsealed = [] } = view.heads
@@ -87,7 +87,7 @@ const changed = (flashblock: Flashblock | undefined, changes: Partial<Flashblock
 const { maker, payloads, told } = await makeBlocks([3, 2, 2, 2])
 const [first, second, third] = payloads as [Payload, Payload, Payload]
 
-it('pending/pendingChain: flashblocks grow one block, whose state is that of what was told so far', async () => {
+it('pending/pendingChain: extends one block by flashblocks, and its state is that of the flashblocks so far', async () => {
   const { execution, take } = open()
   expect(shown(execution)).toEqual({ latest: 0, pending: undefined, blocks: [], balance: 0n })
   const sizes = [1, 2, 4]
@@ -109,7 +109,7 @@ it('pending/pendingChain: flashblocks grow one block, whose state is that of wha
   expect(view.parent(id.hash)?.state.view.blockHash(1)).toBeUndefined()
 })
 
-it('pending/pendingChain: a block whose parent is pending stands on it, and BLOCKHASH knows the parent by its real hash', async () => {
+it('pending/pendingChain: builds a block on a pending parent, and BLOCKHASH returns the real hash of that parent', async () => {
   const { execution, take } = open()
   for (const flashblock of told.slice(0, 2).flat()) expect(await take(flashblock)).toMatchObject({ kind: 'taken' })
   expect(shown(execution)).toMatchObject({ latest: 0, pending: 2, blocks: [4, 3], balance: 5n })
@@ -121,7 +121,7 @@ it('pending/pendingChain: a block whose parent is pending stands on it, and BLOC
   expect(view.parent(first.blockHash)?.header.number).toBe(1)
 })
 
-it('pending/pendingChain: roots and proofs of a pending state are those that the sealed block will have', async () => {
+it('pending/pendingChain: gives roots and proofs of a pending state that equal those of the sealed block', async () => {
   const { execution, take } = open()
   for (const flashblock of told.slice(0, 3).flat()) await take(flashblock)
   using view = execution.view()
@@ -132,7 +132,7 @@ it('pending/pendingChain: roots and proofs of a pending state are those that the
   expect(accounts.map((address) => ({ ...pending?.account(address) }))).toEqual(accounts.map((address) => known?.account(address)))
 })
 
-it('pending/pendingChain: a sealed block is made of what was executed; what stands on it stays', async () => {
+it('pending/pendingChain: seals a block from its flashblocks, and keeps the blocks above it', async () => {
   const { execution, take, seal } = open()
   for (const flashblock of told.slice(0, 3).flat()) await take(flashblock)
   for (const [i, payload] of payloads.slice(0, 3).entries()) {
@@ -148,7 +148,7 @@ it('pending/pendingChain: a sealed block is made of what was executed; what stan
   expect((await execution.payload(3))?.blockHash).toBe(third.blockHash)
 })
 
-it('pending/pendingChain: on a block that has become canonical another goes on growing', async () => {
+it('pending/pendingChain: extends a block whose parent became canonical', async () => {
   const { execution, take, seal } = open()
   const [one, two] = [told[0] ?? [], told[1] ?? []]
   for (const flashblock of [...one, ...two.slice(0, 1)]) await take(flashblock)
@@ -159,7 +159,7 @@ it('pending/pendingChain: on a block that has become canonical another goes on g
   expect(execution.sizes().reused).toBe(2)
 })
 
-it('pending/pendingChain: another canonical block takes away what was shown there and above', async () => {
+it('pending/pendingChain: drops pending blocks when another block becomes canonical at their number', async () => {
   const other = await makeBlocks([1], 1)
   const { execution, take, seal } = open()
   for (const flashblock of told.slice(0, 2).flat()) await take(flashblock)
@@ -169,7 +169,7 @@ it('pending/pendingChain: another canonical block takes away what was shown ther
   expect(await take(told[1]?.[1])).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
-it('pending/pendingChain: on a part of its parent no block begins; it does when the parent is canonical', async () => {
+it('pending/pendingChain: begins no block on an incomplete parent, and begins it when the parent is canonical', async () => {
   const { execution, take, seal } = open()
   for (const flashblock of (told[0] ?? []).slice(0, 2)) await take(flashblock)
   const [base] = told[1] ?? []
@@ -182,7 +182,7 @@ it('pending/pendingChain: on a part of its parent no block begins; it does when 
   expect(execution.sizes().reused).toBe(0)
 })
 
-it('pending/pendingChain: a block that was sealed to build on, and still grows, is no part of the chain any more', async () => {
+it('pending/pendingChain: drops the block above when a sealed pending block grows', async () => {
   const { execution, take, seal } = open()
   const part = (told[0] ?? []).slice(0, 2)
   for (const flashblock of part) await take(flashblock)
@@ -193,7 +193,7 @@ it('pending/pendingChain: a block that was sealed to build on, and still grows, 
   expect((await execution.payload(1))?.transactions).toEqual(first.transactions)
 })
 
-it('pending/pendingChain: a reorg below takes away everything', async () => {
+it('pending/pendingChain: drops all pending blocks on a reorg below them', async () => {
   const other = await makeBlocks([0], 2)
   const { execution, take, seal } = open()
   await seal(first)
@@ -205,7 +205,7 @@ it('pending/pendingChain: a reorg below takes away everything', async () => {
   expect(shown(execution)).toMatchObject({ latest: 1, pending: undefined, balance: 3n })
 })
 
-it('pending/pendingChain: another build of the block takes its place, from its first flashblock on', async () => {
+it('pending/pendingChain: replaces a block at the first flashblock of another build', async () => {
   const { execution, take } = open()
   for (const flashblock of told.slice(0, 2).flat()) await take(flashblock)
   const [again, , rest] = flashblocksOf(maker, first, [1, 3], 1)
@@ -214,7 +214,7 @@ it('pending/pendingChain: another build of the block takes its place, from its f
   expect(await take(rest)).toMatchObject({ kind: 'refused', reason: 'order' })
 })
 
-it('pending/pendingChain: what is not fresh is not shown, and the next flashblock shows it again', async () => {
+it('pending/pendingChain: hides stale pending blocks, and shows them again with the next flashblock', async () => {
   const { execution, take, clock } = open()
   const [one, two] = told[0] ?? []
   await take(one, 1_000)
@@ -226,7 +226,7 @@ it('pending/pendingChain: what is not fresh is not shown, and the next flashbloc
   expect(shown(execution)).toMatchObject({ pending: 1, blocks: [2], balance: 1n })
 })
 
-it('pending/pendingChain: after a drop nothing is shown until a block begins, the same one too', async () => {
+it('pending/pendingChain: shows nothing after a drop until a block begins, which may be the same one', async () => {
   const { execution, take } = open()
   const [one, two] = told[0] ?? []
   await take(one)
@@ -240,13 +240,13 @@ const [begin, next] = told[0] ?? []
 const beginBase = begin?.base as NonNullable<Flashblock['base']>
 
 it.each([
-  ['a parent that nobody knows', 'parent', changed(begin, { base: { ...beginBase, parentHash: first.blockHash } })],
+  ['an unknown parent', 'parent', changed(begin, { base: { ...beginBase, parentHash: first.blockHash } })],
   ['a block further above', 'parent', changed(begin, { blockNumber: 3 })],
   ['a number that is canonical', 'parent', changed(begin, { blockNumber: 0 })],
   ['an index that jumps', 'order', changed(next, { index: 2 })],
-  ['the same flashblock again', 'order', changed(begin, {})],
+  ['the index of the last one', 'order', changed(begin, {})],
   ['another build in the middle', 'order', changed(next, { payloadId: '0x0102030405060708' })],
-])('pending/pendingChain: a flashblock with %s is refused (%s), what is shown stays', async (_what, reason, flashblock) => {
+])('pending/pendingChain: refuses a flashblock with %s (%s), and keeps the pending blocks', async (_what, reason, flashblock) => {
   const { execution, take } = open()
   await take(begin)
   const before = shown(execution)
@@ -259,29 +259,25 @@ const badTransaction = signedBy('alice', { nonce: 7n })
 it.each([
   ['another base fee', 'rules', changed(begin, { base: { ...beginBase, baseFee: 7n } })],
   ['a time before its parent', 'rules', changed(begin, { base: { ...beginBase, timestamp: 7 } })],
-  ['a time whose rules nobody has', 'rules', changed(begin, { base: { ...beginBase, timestamp: 2 ** 52 } })],
-  ['no deposit at its beginning', 'rules', changed(begin, { transactions: first.transactions.slice(1) })],
-  ['a gas limit that no chain has', 'rules', changed(begin, { base: { ...beginBase, gasLimit: 2n ** 62n } })],
+  ['a time of an unknown fork', 'rules', changed(begin, { base: { ...beginBase, timestamp: 2 ** 52 } })],
+  ['no deposit at the start', 'rules', changed(begin, { transactions: first.transactions.slice(1) })],
+  ['an impossible gas limit', 'rules', changed(begin, { base: { ...beginBase, gasLimit: 2n ** 62n } })],
   ['no transaction at all', 'rules', changed(begin, { transactions: [] })],
   ['other gas', 'outcome', changed(begin, { outcome: { ...(begin as Flashblock).outcome, gasUsed: 1n } })],
+  ['an invalid transaction', 'transaction', changed(begin, { transactions: [...(begin as Flashblock).transactions, badTransaction] })],
   [
-    'a transaction that cannot be there',
-    'transaction',
-    changed(begin, { transactions: [...(begin as Flashblock).transactions, badTransaction] }),
-  ],
-  [
-    'bytes that are no transaction',
+    'bytes that are not a transaction',
     'transaction',
     changed(begin, { transactions: [...(begin as Flashblock).transactions, Uint8Array.of(1, 2, 3)] }),
   ],
-])('pending/pendingChain: a block with %s is refused (%s), and nothing is shown', async (_what, reason, flashblock) => {
+])('pending/pendingChain: refuses a block with %s (%s), and shows no pending block', async (_what, reason, flashblock) => {
   const { execution, take } = open()
   expect(await take(flashblock)).toMatchObject({ kind: 'refused', reason })
   expect(shown(execution)).toMatchObject({ latest: 0, pending: undefined })
   expect(await take(begin)).toMatchObject({ kind: 'taken' })
 })
 
-it('pending/pendingChain: a later flashblock that is wrong takes its block away, not those below', async () => {
+it('pending/pendingChain: drops the block of a wrong later flashblock, and keeps the blocks below', async () => {
   const { execution, take } = open()
   const [one, two] = told[1] ?? []
   for (const flashblock of [...(told[0] ?? []), one]) await take(flashblock)
@@ -290,14 +286,14 @@ it('pending/pendingChain: a later flashblock that is wrong takes its block away,
   expect(await take(one)).toMatchObject({ kind: 'taken' })
 })
 
-it('pending/pendingChain: there are never more than so many blocks', async () => {
+it('pending/pendingChain: holds at most maxPendingBlocks blocks', async () => {
   const { execution, take } = open()
   for (const flashblock of told.slice(0, maxPendingBlocks).flat()) await take(flashblock)
   expect(await take(told[maxPendingBlocks]?.[0])).toMatchObject({ kind: 'refused', reason: 'depth' })
   expect(shown(execution)).toMatchObject({ pending: maxPendingBlocks })
 })
 
-it('pending/pendingChain: nothing that is pending outlives the process', async () => {
+it('pending/pendingChain: loses pending blocks when the process ends', async () => {
   const { execution, take, segments, kv, seal } = open()
   await seal(first)
   const { journalBytes } = execution.sizes()
@@ -306,7 +302,7 @@ it('pending/pendingChain: nothing that is pending outlives the process', async (
   expect(shown(open(segments, kv).execution)).toMatchObject({ latest: 1, pending: undefined })
 })
 
-it('pending/pendingChain: a block that has as many flashblocks as the one before is sealed as soon as nothing else is asked', async () => {
+it('pending/pendingChain: seals a block ahead when it has as many flashblocks as the previous one', async () => {
   const { execution } = open()
   const { maker: source, payloads: made, told: all } = await makeBlocks([2, 2, 2])
   let asked = 0

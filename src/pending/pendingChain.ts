@@ -19,50 +19,50 @@ import type { Payload } from '#types/payload'
 import type { PendingOutcome, PendingPort } from './pendingPort.ts'
 import { inputOfBase, type PendingPlan, planFlashblock, type RefusedFlashblock, refused } from './placeFlashblock.ts'
 
-/** Beyond it a block is followed no further: what its gas limit lets in is far less, unless it is full of deposits that fail. */
+/** Largest block that is followed. A gas limit allows far less, except for a block full of failing deposits. */
 const limits = { blockBytes: 64 * 2 ** 20, transactionBytes: 1_500, flashblocks: 10_000 }
 
 export type PendingChainDeps = {
   readonly block: BlockDeps
-  /** The unsafe head. */
+  /** Returns the unsafe head. */
   readonly head: () => BlockId
-  /** Runs on the unsafe head, as long as the state after it is open. */
+  /** Runs a function on the unsafe head while the state after it is open. */
   readonly onHead: <T>(run: (on: ParentBlock) => T) => T
-  /** Told when what is shown has changed by itself, not by new heads. */
+  /** Called when the pending blocks changed for another reason than new heads. */
   readonly onChange: () => void
   readonly guard: ExecutionGuard
   readonly watch: Pick<ExecutionWatch, 'abandonedPending'>
-  /** for executing all flashblocks of a block */
+  /** maximum execution time of all flashblocks of a block */
   readonly maxMs: number
   readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
   readonly log: Log
 }
 
-/** A block that is followed here: it stays open until it is canonical or given up. */
+/** An open block with the state it executes on, until it is canonical or dropped. */
 type Followed = { readonly open: BlockExecutor; readonly below: CurrentState }
 
-/** A block as it is shown. */
+/** A pending block as readers see it, with its executor. */
 type Entry = {
   readonly shown: PendingBlock
   readonly followed: Followed
-  /** what is shown with its roots, where it was asked for */
+  /** the sealed block, once computed */
   readonly sealed: ExecutedBlock | undefined
   readonly sizeBytes: number
   readonly ms: number
 }
 
-/** A flashblock, and who helps with its senders. */
+/** A flashblock and the source of its recovered senders. */
 type Received = Flashblock & { readonly senders: SharedSenders | undefined }
 
 type Taken = { readonly kind: 'taken'; readonly entry: Entry } | RefusedFlashblock
 
-/** A block that was executed here, and how long that took before it was sealed. */
+/** A sealed block that was executed here, and its execution time before the seal. */
 type SealedBlock = { readonly kind: 'executed'; readonly block: ExecutedBlock; readonly earlierMs: number }
 
 /**
- * The blocks above the unsafe head that are not sealed yet, each executed once, flashblock by flashblock, on one open session. Bounded: at most
- * `maxPendingBlocks`, each by its gas limit and by `limits`. A block is sealed when another begins on it, which has to name its hash: no state is
- * shown that the chain cannot have. Sealing takes about as long as executing it did, once; the payload that comes later finds it done.
+ * Executes the blocks above the unsafe head that are not sealed yet, once each, flashblock by flashblock, on one open session. Bounded: at most
+ * `maxPendingBlocks`, each by its gas limit and by `limits`. A block is sealed when another begins on it and must have the hash that the other names,
+ * so no impossible state is shown. Sealing takes about as long as the execution did, once; the payload that follows reuses it.
  */
 export class PendingChain implements PendingPort, Disposable {
   readonly rhythm = new FlashblockInterval()
@@ -71,26 +71,26 @@ export class PendingChain implements PendingPort, Disposable {
   #freshUntilMs = 0
   #blocks: PendingBlocks | undefined
   #reused = 0
-  /** the flashblock that was taken last */
+  /** the last executed flashblock */
   #taken: PendingLocation | undefined
-  /** of the block before, the index of its last flashblock */
+  /** index of the last flashblock of the previous block */
   #usuallyLast: number | undefined
 
   constructor(deps: PendingChainDeps) {
     this.#deps = deps
   }
 
-  /** What is shown; undefined: nothing. */
+  /** Returns the pending blocks; undefined: there are none. */
   get blocks(): PendingBlocks | undefined {
     return this.#blocks
   }
 
-  /** Blocks that were sealed out of what was executed here. */
+  /** Number of blocks sealed from their flashblocks, without another execution. */
   get reused(): number {
     return this.#reused
   }
 
-  /** @param senders of its transactions, where another thread helps */
+  /** @param senders of its transactions, recovered by another thread if present */
   async take(flashblock: Flashblock, freshUntilMs: number, senders?: SharedSenders): Promise<PendingOutcome> {
     const { head, onHead, log } = this.#deps
     const shown = this.#entries.map((entry) => entry.shown)
@@ -98,7 +98,7 @@ export class PendingChain implements PendingPort, Disposable {
     if (plan.kind === 'refused') return plan
     const outcome = onHead((on) => this.#takeOn(on, plan, { ...flashblock, senders }, freshUntilMs))
     const { blockNumber: number, index } = flashblock
-    if (outcome.kind === 'refused') log.debug('increment refused', { number, index, reason: outcome.text })
+    if (outcome.kind === 'refused') log.debug('flashblock refused', { number, index, reason: outcome.text })
     else {
       this.rhythm.came(this.#deps.clock.elapsedMs())
       if (this.#isUsuallyLast(flashblock)) void this.#sealAhead()
@@ -112,7 +112,7 @@ export class PendingChain implements PendingPort, Disposable {
     this.#change(this.#cut(0))
   }
 
-  /** The unsafe head has moved. What stands on it stays, without a new execution; all else goes, as shown canonical now or not. */
+  /** Called when the unsafe head moved. Keeps the blocks above it without another execution; drops the others, which are canonical or orphaned. */
   follow(unsafe: BlockId): void {
     const at = this.#entries.findIndex(({ shown }) => shown.header.parentHash === unsafe.hash)
     const above = at < 0 ? [] : this.#entries.slice(at)
@@ -121,7 +121,7 @@ export class PendingChain implements PendingPort, Disposable {
   }
 
   /**
-   * A block out of what was executed here of it, without executing it again; undefined when it is another.
+   * Returns a payload's block, sealed from its flashblocks without another execution; undefined when the pending block differs.
    * @param on its parent
    */
   sealed(on: ParentBlock, payload: Payload): SealedBlock | undefined {
@@ -139,14 +139,14 @@ export class PendingChain implements PendingPort, Disposable {
     this.#show(this.#cut(0))
   }
 
-  /** Blocks of a stream have as many flashblocks as those before them. */
+  /** Returns whether the flashblock has the index of the last one of the previous block. Builders send about as many for each block. */
   #isUsuallyLast({ payloadId, index }: PendingLocation): boolean {
     if (payloadId !== this.#taken?.payloadId) this.#usuallyLast = this.#taken?.index
     this.#taken = { payloadId, index }
     return index === this.#usuallyLast
   }
 
-  /** Seals the newest block while nothing else is asked: both the next one and the payload wait for that. */
+  /** Seals the newest block while the thread is idle: the next block and the payload both need its seal. */
   async #sealAhead(): Promise<void> {
     const newest = this.#entries.at(-1)?.shown
     await nextTurn()
@@ -154,7 +154,7 @@ export class PendingChain implements PendingPort, Disposable {
     try {
       this.#deps.onHead((on) => this.#parentAt(on, this.#entries.length))
     } catch (error) {
-      this.#deps.log.warn('a pending block cannot be sealed ahead', { number: newest.header.number, error })
+      this.#deps.log.warn('pending block not sealed ahead', { number: newest.header.number, error })
     }
   }
 
@@ -164,7 +164,7 @@ export class PendingChain implements PendingPort, Disposable {
     const at = plan.kind === 'begin' ? plan.at : this.#entries.length - 1
     const parent = this.#parentAt(on, at)
     if (parent === undefined || (plan.kind === 'begin' && parent.hash !== plan.base.parentHash))
-      return refused('parent', `block ${flashblock.blockNumber} stands on other transactions of its parent than are shown`)
+      return refused('parent', `block ${flashblock.blockNumber} names another parent than the executed pending block`)
     const last = this.#entries[at]
     using abandoned = new DisposableStack()
     abandoned.defer(() => this.#change(this.#cut(at)))
@@ -179,7 +179,7 @@ export class PendingChain implements PendingPort, Disposable {
     return { kind: 'taken', gasUsed: entry.shown.header.gasUsed }
   }
 
-  /** Executes a flashblock in the time that its block has left. */
+  /** Executes a flashblock within the time that its block has left. */
   #inTime({ blockNumber: number }: Flashblock, spentMs: number, execute: () => Taken): Taken {
     const { guard, watch, maxMs } = this.#deps
     try {
@@ -214,8 +214,7 @@ export class PendingChain implements PendingPort, Disposable {
 
   #grow(parent: ParentBlock, last: Entry, flashblock: Received): Taken {
     const sizeBytes = last.sizeBytes + sizeOf(flashblock)
-    if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks)
-      return refused('rules', 'the block is too large to be followed')
+    if (sizeBytes > limits.blockBytes || flashblock.index > limits.flashblocks) return refused('rules', 'the block is too large to follow')
     const { open, below } = last.followed
     return below.during(parent.state, () => {
       const refusal = takeAll(open, flashblock)
@@ -227,7 +226,7 @@ export class PendingChain implements PendingPort, Disposable {
     })
   }
 
-  /** What the block at an index stands on, the blocks below it sealed; undefined when one of them is not followed here. */
+  /** Returns the parent of the block at an index, sealing the blocks below it; undefined when a block below is not pending here. */
   #parentAt(on: ParentBlock, at: number): ParentBlock | undefined {
     const blocks: ExecutedBlock[] = []
     let parent = on
@@ -241,18 +240,18 @@ export class PendingChain implements PendingPort, Disposable {
     return parent
   }
 
-  /** The block at an index as it is if nothing more comes, computed once. @param on its parent */
+  /** Returns the block at an index, sealed as if it were complete; computed once. @param on its parent */
   #seal(at: number, on: ParentBlock): ExecutedBlock | undefined {
     const entry = this.#entries[at]
     if (entry === undefined || entry.sealed) return entry?.sealed
     const { diff, transactions, executed } = entry.shown
-    // the open block has its lists for itself: it may still grow
+    // the open block may still grow: the sealed one keeps its own lists
     const sealed = { ...entry.followed.open.seal(on, diff), transactions, executed }
     this.#entries = this.#entries.with(at, { ...entry, sealed })
     return sealed
   }
 
-  /** Gives up the blocks from an index on. @returns those that are left */
+  /** Drops the blocks from an index on. @returns the blocks that are left */
   #cut(from: number): readonly Entry[] {
     for (const { followed } of this.#entries.slice(from)) followed.open[Symbol.dispose]()
     this.#entries = this.#entries.slice(0, from)
@@ -276,7 +275,7 @@ const sizeOf = ({ transactions }: Flashblock): number => transactions.reduce((su
 
 type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | RefusedFlashblock
 
-/** A stream may claim a time whose rules nobody has: that is no reason to stop. */
+/** Opens a block. A timestamp of an unsupported fork refuses the flashblock instead of failing. */
 function openOrRefuse(deps: BlockDeps, parent: ParentBlock, input: ReturnType<typeof inputOfBase>): Opened {
   try {
     const opened = createBlockExecutor(deps, parent, input)

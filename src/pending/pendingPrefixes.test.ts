@@ -28,7 +28,7 @@ const evm = createWasmEvm()
 const open = (): Execution =>
   createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
 
-/** All that can be asked of a state. */
+/** Reads all of a state. */
 function stateOf(view: ChainView, id: BlockId) {
   const state = view.state(id) ?? expect.fail('no state')
   const addresses = [...people, ...contracts.map(({ address }) => address)]
@@ -40,7 +40,7 @@ function stateOf(view: ChainView, id: BlockId) {
   }
 }
 
-/** What messages in the environment of the block find: gas tells of the slots. */
+/** Runs messages in the environment of the block; their gas depends on the slots. */
 function messagesAt(view: ChainView, id: BlockId): string[] {
   const { header, state } = view.parent(id.hash) ?? expect.fail('no state')
   const caller = accountOf('alice')
@@ -52,7 +52,7 @@ function messagesAt(view: ChainView, id: BlockId): string[] {
   })
 }
 
-it('pending/pendingChain: the state after each flashblock is that of the same prefix executed from scratch', async () => {
+it('pending/pendingPrefixes: has after each flashblock the state of the same transactions executed from scratch', async () => {
   const roll = dice(1)
   const pool = randomTransactions(roll)
   const [scratch, follower] = [open(), open()]
@@ -79,7 +79,7 @@ it('pending/pendingChain: the state after each flashblock is that of the same pr
       const prefix = idOf(await build((cuts[i] ?? taken.length + 1) - 1))
       using view = follower.view()
       using judge = scratch.view()
-      const id = view.heads.pending ?? expect.fail('nothing is pending')
+      const id = view.heads.pending ?? expect.fail('there is no pending block')
       expect(stateOf(view, id)).toEqual(stateOf(judge, prefix))
       expect(messagesAt(view, id)).toEqual(messagesAt(judge, prefix))
       expect(view.receipts(id.hash)?.map(({ receipt }) => receipt)).toEqual(judge.receipts(prefix.hash)?.map(({ receipt }) => receipt))

@@ -8,16 +8,19 @@ import type { WorldState } from '#state/worldState'
 import type { NodeSource } from '#trie/ports'
 import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
 
-/** Says that an account has storage whose root nobody has computed. */
+/** Marks an account whose storage root is not computed. */
 const uncomputedRoot: Hash = zeroHash
 
-/** Only code has slots, and an account that code was put on has a nonce: of all others it is known that they have none (EIP-7610 asks). */
+/**
+ * Returns the storage root as far as it is known. Only an account with code has slots, and creating one sets its nonce; others have none
+ * (EIP-7610).
+ */
 const rootOf = (storageRoot: Hash, { nonce, codeHash }: Pick<Account, 'nonce' | 'codeHash'>): Hash =>
   storageRoot === emptyRoot && (nonce > 0n || codeHash !== emptyCodeHash) ? uncomputedRoot : storageRoot
 
 const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
-/** The values of the state after a block that is not sealed. Of storage roots it knows whether they are empty. */
+/** State after a pending block, by its values. It knows only whether storage roots are empty. */
 class PendingView implements StateView {
   readonly #below: StateView
   readonly #block: PendingBlock
@@ -56,18 +59,18 @@ class PendingView implements StateView {
   }
 }
 
-/** Nobody who runs messages asks for nodes. */
+/** Messages read no trie nodes. */
 const noTrie: NodeSource = {
   get(): never {
-    throw new RangeError('the state of a block that is not sealed has no trie')
+    throw new RangeError('the state of a pending block has no trie')
   },
 }
 
 /**
- * The last of some blocks that are not sealed, to run messages on: the values of its state, without a trie. Cost of a read: O(blocks).
+ * Returns the last of some pending blocks as a parent to run messages on: the values of its state, without a trie. A read costs O(blocks).
  * @param on the block below them
  * @param blocks oldest first
- * @param tipHash of the last one, where a block above it names it; BLOCKHASH knows the others by the block above them
+ * @param tipHash hash of the last one if a block above names it; BLOCKHASH takes the others from the block above each
  */
 export function parentAbove(on: ParentBlock, blocks: readonly PendingBlock[], tipHash: Hash | undefined): ParentBlock {
   return blocks.reduce<ParentBlock>((below, block, i) => {
@@ -80,7 +83,7 @@ export function parentAbove(on: ParentBlock, blocks: readonly PendingBlock[], ti
 /** A state and its root. */
 type Rooted = { readonly state: WorldState; readonly root: Hash }
 
-/** Computed once for a block, whoever asks: it takes about as long as sealing the block. */
+/** Tries of blocks, computed once for each: that takes about as long as sealing the block. */
 const tries = new WeakMap<PendingBlock, StateRoot>()
 
 function rootedAbove({ state, header }: ParentBlock, blocks: readonly PendingBlock[]): Rooted {
@@ -95,7 +98,7 @@ function rootedAbove({ state, header }: ParentBlock, blocks: readonly PendingBlo
 }
 
 /**
- * The state after the last of some blocks that are not sealed. Storage roots and proofs are computed when they are asked for.
+ * Returns the state after the last of some pending blocks. Storage roots and proofs are computed on demand.
  * @param on the block below them
  * @param blocks oldest first
  */

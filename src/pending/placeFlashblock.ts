@@ -10,11 +10,11 @@ export type RefusedFlashblock = Extract<PendingOutcome, { kind: 'refused' }>
 
 export const refused = (reason: PendingRefusal, text: string): RefusedFlashblock => ({ kind: 'refused', reason, text })
 
-/** What a flashblock does to the blocks that are shown: it begins one in the place of those from `at` on, or the last one grows. */
+/** Effect of a flashblock on the pending blocks: it begins a block that replaces those from `at` on, or extends the last block. */
 export type PendingPlan = { readonly kind: 'begin'; readonly at: number; readonly base: FlashblockBase } | { readonly kind: 'grow' }
 
 /**
- * Where a flashblock belongs. Pure. Whether a block that is shown is the parent that a flashblock names, its hash has to tell.
+ * Decides where a flashblock belongs. Pure. The caller still checks that the pending parent has the hash that the flashblock names.
  * @param shown oldest first, the first one a child of the head
  */
 export function planFlashblock(head: BlockId, shown: readonly PendingBlock[], flashblock: Flashblock): PendingPlan | RefusedFlashblock {
@@ -33,7 +33,7 @@ export function planFlashblock(head: BlockId, shown: readonly PendingBlock[], fl
   return isNext ? { kind: 'grow' } : refused('order', `flashblock ${index} of block ${blockNumber}, build ${payloadId}`)
 }
 
-/** What a block decides for itself whose first flashblock this is. */
+/** Returns the block input that flashblock 0 sets. */
 export function inputOfBase(schedule: ForkSchedule, base: FlashblockBase, transactions: readonly Uint8Array[]): BlockInput {
   const { timestamp, feeRecipient, prevRandao, gasLimit, extraData, parentBeaconBlockRoot } = base
   return {
@@ -58,12 +58,12 @@ const sameFields = [
   'parentBeaconBlockRoot',
 ] as const
 
-/** Whether transactions run the same in both blocks. */
+/** Returns whether transactions execute the same in both blocks. */
 export function isSameEnvironment(a: PendingBlock['header'], b: PendingBlock['header']): boolean {
   return sameFields.every((field) => a[field] === b[field]) && equalBytes(a.extraData, b.extraData)
 }
 
-/** Index of the first transaction that was shown and is not in its place in the other block; undefined when all are. */
+/** Returns the index of the first pending transaction that the other block lacks at its place; undefined when it has all. */
 export function firstDifference(shown: PendingBlock['executed'], other: PendingBlock['executed']): number | undefined {
   const at = shown.findIndex(({ hash }, index) => other[index]?.hash !== hash)
   return at < 0 ? undefined : at

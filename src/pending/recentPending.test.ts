@@ -22,7 +22,7 @@ function open() {
   return { kv, execution }
 }
 
-/** Two flashblocks of a block of three transactions, and what a reader has after each of them. */
+/** Makes two flashblocks of a block of three transactions, and the view after each. */
 async function followed() {
   const { execution: maker } = open()
   const transactions = [0n, 1n, 2n].map((nonce) => signedBy('alice', { nonce }))
@@ -43,11 +43,11 @@ async function followed() {
   return { records, viewOf, last: hashTransaction(transactions[2] as Uint8Array) }
 }
 
-it('pending/recentPending: a view answers by the id of the flashblock before, and shows the newest alone', async () => {
+it('pending/recentPending: answers for the id of the flashblock before, and shows only the newest', async () => {
   const { records, viewOf, last } = await followed()
   using before = viewOf(records[0])
   using now = viewOf(records[1])
-  const [old, newest] = [before.heads.pending ?? expect.fail('nothing is pending'), now.heads.pending]
+  const [old, newest] = [before.heads.pending ?? expect.fail('there is no pending block'), now.heads.pending]
   expect([now.heads.unsealed, now.transaction(last)?.block.hash]).toEqual([[newest], newest?.hash])
   expect(now.block(old.hash)).toMatchObject({ hash: old.hash, isUnsealed: true })
   expect(now.header(old.hash)?.gasUsed).toBe(before.header(old.hash)?.gasUsed)
@@ -57,16 +57,16 @@ it('pending/recentPending: a view answers by the id of the flashblock before, an
   expect(now.state(newest ?? old)?.account(alice)?.nonce).toBe(3n)
 })
 
-it('pending/recentPending: what is not fresh any more is not shown, but who has its id is answered', async () => {
+it('pending/recentPending: hides a stale pending block, and still answers for its id', async () => {
   const { records, viewOf, last } = await followed()
   const { pending: _stale, ...sealed } = records[1] ?? expect.fail('no record')
   using fresh = viewOf(records[1])
   using stale = viewOf(sealed)
   expect([stale.heads.pending, stale.transaction(last)]).toEqual([undefined, undefined])
-  expect(stale.parent(fresh.heads.pending?.hash ?? expect.fail('nothing is pending'))?.header.number).toBe(1)
+  expect(stale.parent(fresh.heads.pending?.hash ?? expect.fail('there is no pending block'))?.header.number).toBe(1)
 })
 
-it('pending/recentPending: the newest few are kept, one of each flashblock', () => {
+it('pending/recentPending: keeps the newest few pending blocks, one entry per flashblock', () => {
   const stack = (...ids: readonly string[]): PendingBlocks => ({
     blocks: ids.map((id) => ({ id }) as unknown as PendingBlock),
     freshUntilMs: 0,
