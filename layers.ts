@@ -46,14 +46,17 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   types: {
     imports: ['lib'],
     public: [
+      'account',
       'block',
       'blockRef',
+      'chainView',
       'deposit',
       'header',
       'headerJson',
       'ids',
       'flashblock',
       'jsonShape',
+      'l1FeeFacts',
       'log',
       'logMatcher',
       'payload',
@@ -64,7 +67,9 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'stateDiffTable',
       'transaction',
       'transactionJson',
+      'transactionPool',
       'withdrawal',
+      'worldReads',
     ],
   },
   chainspec: {
@@ -177,7 +182,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'building/buildFromPool',
       'building/buildPool',
       'building/flashblockInterval',
-      'building/poolPort',
       'execution/applyTransaction',
       'execution/authorizations',
       'execution/blockEnv',
@@ -286,7 +290,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
       'paramError',
       'pendingPorts',
       'pendingRounds',
-      'poolPorts',
       'ports',
       'rateLimit',
       'rateTable',
@@ -299,7 +302,6 @@ export const modules: Readonly<Record<string, { readonly imports: readonly strin
   },
   simulation: {
     imports: [
-      'rpc:ports',
       'rpc:callPorts',
       'rpc:meterPorts',
       'rpc:tracePorts',

@@ -7,7 +7,7 @@ import { createSenders } from '#block/execution/senders'
 import { configOfGenesis } from '#block/executionConfig'
 import { createExecution, type Execution } from '#blockchain/execution'
 import { importPayloads } from '#blockchain/importPayloads'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import { parseBaseGenesisNote } from '#chainspec/baseGenesis'
 import { createWasmEvm } from '#evm/wasmEvm'
 import { systemClock } from '#lib/clock'
@@ -49,7 +49,7 @@ async function heavyBlock(): Promise<Heavy> {
   return { execution, payload, told: flashblocksOf(execution, payload, cuts), deps }
 }
 
-function parentOf(view: ChainView, payload: Payload): NonNullable<ReturnType<ChainView['parent']>> {
+function parentOf(view: ExecutionView, payload: Payload): NonNullable<ReturnType<ExecutionView['parent']>> {
   const on = view.parent(payload.parentHash)
   if (on === undefined) throw new Error('no parent')
   return on

@@ -20,6 +20,7 @@ function scan(text: string): Scan {
   const imports: string[] = []
   const asyncAt: number[] = []
   const braces: ('block' | 'template')[] = []
+  let beforePrevious: SyntaxKind = SyntaxKind.Unknown
   let previous: SyntaxKind = SyntaxKind.Unknown
   for (let token = scanner.scan(); token !== SyntaxKind.EndOfFile; token = scanner.scan()) {
     if (token === SyntaxKind.OpenBraceToken) braces.push('block')
@@ -28,10 +29,11 @@ function scan(text: string): Scan {
       const inTemplate = braces.pop() === 'template'
       if (inTemplate && scanner.reScanTemplateToken(false) === SyntaxKind.TemplateMiddle) braces.push('template')
     }
-    if (token === SyntaxKind.StringLiteral && (previous === SyntaxKind.FromKeyword || previous === SyntaxKind.ImportKeyword)) {
-      imports.push(scanner.getTokenValue())
-    }
+    const isCalled = previous === SyntaxKind.OpenParenToken && beforePrevious === SyntaxKind.ImportKeyword
+    const isNamed = previous === SyntaxKind.FromKeyword || previous === SyntaxKind.ImportKeyword
+    if (token === SyntaxKind.StringLiteral && (isNamed || isCalled)) imports.push(scanner.getTokenValue())
     if (token === SyntaxKind.AsyncKeyword) asyncAt.push(text.slice(0, scanner.getTokenStart()).split('\n').length)
+    beforePrevious = previous
     previous = token
   }
   return { imports, asyncAt }
@@ -56,11 +58,33 @@ function refusal(file: string, specifier: string): string | undefined {
   return allowed.includes(to) || allowed.includes(`${to}:${name}`) ? undefined : `${from} may not import ${specifier}`
 }
 
+/** The file of `src/` that a specifier names, or undefined. */
+function importedFile(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return relative(root, resolve(root, file, '..', specifier))
+  return specifier.startsWith('#') && !specifier.startsWith('#test/') ? `src/${specifier.slice(1)}.ts` : undefined
+}
+
+/** Returns one path per import that closes a cycle. @param imports the files that each file imports, by type too */
+function importCycles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    const from = path.indexOf(file)
+    if (from >= 0) found.push([...path.slice(from), file].join(' → '))
+    if (from >= 0 || done.has(file)) return
+    for (const next of imports.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) visit(file, [])
+  return found
+}
+
 const files = sourceFiles('src')
 
 describe('architecture', () => {
   it('the scanner sees imports and async functions at all', () => {
     expect(scan("import { a } from '#lib/a'\nimport './b.ts'\nasync function f() {}").imports).toEqual(['#lib/a', './b.ts'])
+    expect(scan("const { a } = await import('./a.ts')\ntype B = import('#lib/b').B").imports).toEqual(['./a.ts', '#lib/b'])
     expect(scan('const x = 1\nasync function f() {}').asyncAt).toEqual([2])
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the source text of a template
     expect(scan('const x = `a ${b} async ${c} `\nasync function f() {}').asyncAt).toEqual([2])
@@ -96,6 +120,23 @@ describe('architecture', () => {
       }),
     )
     expect(bad).toEqual([])
+  })
+
+  it('no file imports itself through other files, not even a type', () => {
+    const a = "import { b } from './b.ts'"
+    const b = "import type { C } from './c.ts'"
+    const planted = [
+      ['src/lib/a.ts', a] as const,
+      ['src/lib/b.ts', b] as const,
+      ['src/lib/c.ts', "import type { A } from './a.ts'"] as const,
+    ]
+    const graph = (sources: readonly (readonly [string, string])[]): Map<string, string[]> =>
+      new Map(sources.map(([file, text]) => [file, scan(text).imports.flatMap((specifier) => importedFile(file, specifier) ?? [])]))
+    expect(importCycles(graph(planted))).toEqual(['src/lib/a.ts → src/lib/b.ts → src/lib/c.ts → src/lib/a.ts'])
+    const sources = files
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => [file, readFileSync(join(root, file), 'utf8')] as const)
+    expect(importCycles(graph(sources))).toEqual([])
   })
 
   it('every public file exists, and another module or a test of one imports it', () => {

@@ -15,6 +15,7 @@ import type { Kv, KvReader } from '#store/ports'
 import { tables } from '#store/tables'
 import { type Block, decodeWholeBlock, encodeBlock } from '#types/block'
 import type { BlockId, L2Ref } from '#types/blockRef'
+import type { ChainBlock, ChainReceipt } from '#types/chainView'
 import { type Header, hashHeader } from '#types/header'
 import { type Hash, zeroHash } from '#types/ids'
 import { decodeTransaction } from '#types/transaction'
@@ -22,8 +23,7 @@ import { blockKey } from './chainRows.ts'
 import * as store from './chainStore.ts'
 import { commitBranch, commitGenesis } from './commit/commit.ts'
 import type { HeadRecord } from './heads/headRecord.ts'
-import { type ChainView, createChainView, type ViewedBlock } from './view/chainView.ts'
-import type { ViewedReceipt } from './view/viewedReceipts.ts'
+import { createChainView, type ExecutionView } from './view/chainView.ts'
 
 export type EthereumChainDeps = {
   readonly kv: Kv
@@ -31,9 +31,6 @@ export type EthereumChainDeps = {
   readonly config: ExecutionConfig
   readonly genesis: () => Genesis
 }
-
-/** A receipt with what only blob transactions have. */
-type WholeReceipt = ViewedReceipt & { readonly blob?: { readonly gasUsed: bigint; readonly gasPrice: bigint } }
 
 /** What became of a block; one that stands in the chain already is not executed again. */
 export type EthereumInsert = { readonly kind: 'imported' | 'known' } | { readonly kind: 'invalid'; readonly reason: string }
@@ -50,7 +47,7 @@ export interface EthereumChain {
   label(id: BlockId): void
   /** The labels as readers and a pool of other chains are told of them. */
   readonly published: HeadRecord
-  view(): ChainView
+  view(): ExecutionView
 }
 
 /** Whole blocks stand in the table of labels, for no other chain has any: the tables of blocks have no place for ommers and withdrawals. */
@@ -146,7 +143,7 @@ class StoredEthereumChain implements EthereumChain {
     return recordOf(reader, this.#heads)
   }
 
-  view(): ChainView {
+  view(): ExecutionView {
     const { kv, config } = this.#deps
     const reader = kv.snapshot()
     const record = recordOf(reader, this.#heads)
@@ -157,17 +154,17 @@ class StoredEthereumChain implements EthereumChain {
 }
 
 /** The view of a chain of ours, telling also what only Ethereum's blocks have. */
-function withWholeBlocks(view: ChainView, reader: KvReader, config: ExecutionConfig): ChainView {
+function withWholeBlocks(view: ExecutionView, reader: KvReader, config: ExecutionConfig): ExecutionView {
   const block = view.block.bind(view)
   const receipts = view.receipts.bind(view)
   return Object.assign(view, {
-    block(hash: Hash): ViewedBlock | undefined {
+    block(hash: Hash): ChainBlock | undefined {
       const found = block(hash)
       if (found === undefined) return undefined
       const { ommers = [], withdrawals } = wholeBlock(reader, { number: found.block.header.number, hash }) ?? {}
       return { ...found, block: { ...found.block, ommers, ...(withdrawals && { withdrawals }) } }
     },
-    receipts(hash: Hash): readonly WholeReceipt[] | undefined {
+    receipts(hash: Hash): readonly ChainReceipt[] | undefined {
       const stored = receipts(hash)
       const found = stored && block(hash)?.block
       return found && stored.map((receipt, index) => withBlobs(receipt, found.transactions[index], found.header, config))
@@ -175,7 +172,7 @@ function withWholeBlocks(view: ChainView, reader: KvReader, config: ExecutionCon
   })
 }
 
-function withBlobs(stored: ViewedReceipt, raw: Uint8Array | undefined, header: Header, { schedule }: ExecutionConfig): WholeReceipt {
+function withBlobs(stored: ChainReceipt, raw: Uint8Array | undefined, header: Header, { schedule }: ExecutionConfig): ChainReceipt {
   const tx = raw?.[0] === 3 ? decodeTransaction(raw) : undefined
   if (tx?.type !== 3 || schedule.ethereum === undefined) return stored
   const gasUsed = BigInt(tx.blobVersionedHashes.length) * gasPerBlob

@@ -1,7 +1,6 @@
 import { buildBlock } from '#block/building/buildBlock'
 import { type BuildTiming, buildFromPool } from '#block/building/buildFromPool'
 import type { BuildPool } from '#block/building/buildPool'
-import type { BlockLimits } from '#block/building/poolPort'
 import type { BlockDeps, BlockResult, ParentBlock } from '#block/execution/executeBlock'
 import type { ExecutedBlock } from '#block/execution/executedBlock'
 import { ExecutionGuard, unlimited } from '#block/execution/executionGuard'
@@ -18,6 +17,7 @@ import { createMemoryJournal } from '#store/memoryJournal'
 import type { BlockId } from '#types/blockRef'
 import { type Address, emptyRoot, type Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { BlockLimits } from '#types/transactionPool'
 import { type BlockLoad, BlockTree, noLoad, sizeOfBlock } from './blockTree.ts'
 import { type Branch, branchOfHeads } from './branch.ts'
 import { CommitBehind, type CommitDeps, type Committed, type Published } from './commit/commitBehind.ts'
@@ -28,7 +28,7 @@ import { BlockJournal } from './journal/blockJournal.ts'
 import type { BlockLink, JournalledHeads } from './journal/journalRecords.ts'
 import { OfferedPayloads } from './offeredPayloads.ts'
 import { unwoundBlocks } from './unwoundBlocks.ts'
-import { type ChainView, createChainView } from './view/chainView.ts'
+import { createChainView, type ExecutionView } from './view/chainView.ts'
 
 /** The execution half: the engine, import of payloads, and views for readers. Disposing of it is `close`. */
 export interface Execution extends Engine, AsyncDisposable {
@@ -39,7 +39,7 @@ export interface Execution extends Engine, AsyncDisposable {
   /** Blocks that are not sealed. */
   readonly pending: PendingPort
   /** The chain as it is now. */
-  view(): ChainView
+  view(): ExecutionView
   /** Commits all that is published, now. @throws Fault DISK_LOW, DISK_FULL (retry), STORE_FAILED (fatal) */
   commit(): void
   /** From now on blocks that are built with transactions of the pool keep to these limits. */
@@ -116,7 +116,7 @@ class LocalExecution implements Execution {
     return this.#published
   }
 
-  view(): ChainView {
+  view(): ExecutionView {
     const { kv, config, clock } = this.#deps
     const reader = kv.snapshot()
     const view = createChainView(reader, config, recordAt(this.#published, clock.nowMs()), (hash) => this.#tree.get(hash))

@@ -1,7 +1,7 @@
 import { bigintFromBytes, bytesFromBigint, concatBytes, u32At, u64Bytes, u64FromBytes } from '#lib/bytes'
 import { fromHex, hexAt } from '#lib/hex'
+import type { FoundLog } from '#types/chainView'
 import type { Hash } from '#types/ids'
-import type { Log } from '#types/log'
 import type { LogMatcher } from '#types/logMatcher'
 import { decodeReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { encodeRow, rowEntry, rowLength } from './chainRows.ts'
@@ -26,8 +26,8 @@ export type StoredReceipt = {
   readonly firstLogIndex: number
 }
 
-/** A log with its place in a block. */
-export type StoredLog = { readonly log: Log; readonly transactionHash: Hash; readonly transactionIndex: number; readonly logIndex: number }
+/** A log with its position in a block. */
+export type StoredLog = Omit<FoundLog, 'block'>
 
 /** A receipt with the hash of its transaction. */
 export type NamedReceipt = StoredReceipt & { readonly hash: Hash }

@@ -1,17 +1,8 @@
 import type { EvmRules } from '#chainspec/evmRules'
+import type { Account } from '#types/account'
 import type { Address, Hash } from '#types/ids'
 import type { Log } from '#types/log'
 import type { StateDiff } from '#types/stateDiff'
-
-export type Account = {
-  /** u64. */
-  readonly nonce: bigint
-  /** Wei. */
-  readonly balance: bigint
-  readonly codeHash: Hash
-  /** Storage root in the view; stale while a block runs. The empty root means that the account has no slots, and none is read (EIP-7610). */
-  readonly storageRoot: Hash
-}
 
 /** State that a view was asked for; keys are hashed. */
 export type WantedState =

@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
+import type { Account } from '#types/account'
 import type { Address, Hash } from '#types/ids'
-import type { Account, HaltReason } from './ports.ts'
+import type { HaltReason } from './ports.ts'
 
 /**
  * Events of the traced build while a message runs, and the interface of a tracer. Callbacks are synchronous and follow the order of

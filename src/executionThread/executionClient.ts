@@ -1,11 +1,10 @@
 import { deserialize } from 'node:v8'
 import type { MessagePort } from 'node:worker_threads'
-import type { TransactionPool } from '#block/building/poolPort'
 import type { AbandonedBlock, AbandonedCounts, ExecutionWatch, RunningBlock } from '#block/execution/executionWatch'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import type { HeadRecord } from '#blockchain/heads/headRecord'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { BuildResult, Engine, Heads, InsertResult } from '#engine/port'
 import type { Clock } from '#lib/clock'
@@ -18,6 +17,7 @@ import type { BlockId } from '#types/blockRef'
 import type { BuiltFlashblock } from '#types/flashblock'
 import type { Address, Hash } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { TransactionPool } from '#types/transactionPool'
 import { WorkerCalls } from './calls.ts'
 import { drainOf, PublishedChain } from './publishedChain.ts'
 import type { PublishedSequence } from './publishedSequence.ts'
@@ -114,7 +114,7 @@ export class ExecutionClient implements Engine {
    * The chain as it is now.
    * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
    */
-  view(): ChainView {
+  view(): ExecutionView {
     return this.#chain.view()
   }
 

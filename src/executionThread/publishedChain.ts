@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
 import { type HeadRecord, recentWith, recordAt } from '#blockchain/heads/headRecord'
-import { type ChainView, createChainView } from '#blockchain/view/chainView'
+import { createChainView, type ExecutionView } from '#blockchain/view/chainView'
 import { SharedSnapshot } from '#blockchain/view/sharedSnapshot'
 import type { Clock } from '#lib/clock'
 import type { SnapshotSource } from '#store/ports'
@@ -33,7 +33,7 @@ export class PublishedChain {
   /** number of the record */
   #taken = 0
   /** What was handed out last, as long as it is the newest: opening a snapshot costs more than most questions. */
-  #newest: { readonly view: ChainView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord } | undefined
+  #newest: { readonly view: ExecutionView; readonly snapshot: SharedSnapshot; readonly record: HeadRecord } | undefined
   readonly #pause = new Int32Array(new SharedArrayBuffer(4))
 
   constructor(deps: PublishedChainDeps) {
@@ -79,7 +79,7 @@ export class PublishedChain {
    * The chain as it is now.
    * @throws Fault EXECUTION_STOPPED, CHAIN_STORE_DAMAGED (fatal)
    */
-  view(): ChainView {
+  view(): ExecutionView {
     if (this.#source === undefined) throw this.#failure ?? new RangeError('execution is not open yet')
     for (let tries = 1; tries <= maxViewTries; tries++) {
       if (this.#deps.shown.latest !== this.#taken) this.#deps.drain() // to ask the port costs more than all the rest
@@ -96,9 +96,9 @@ export class PublishedChain {
     throw executionFault('CHAIN_STORE_DAMAGED', { what: `block ${this.published.committed.hash}, the head that was committed` })
   }
 
-  #viewOnce(source: SnapshotSource): ChainView | undefined {
+  #viewOnce(source: SnapshotSource): ExecutionView | undefined {
     const snapshot = new SharedSnapshot(source.snapshot())
-    let view: ChainView | undefined
+    let view: ExecutionView | undefined
     try {
       const record = recordAt(this.published, this.#deps.clock.nowMs())
       view = createChainView(snapshot, this.#deps.config, record, () => undefined)

@@ -6,7 +6,7 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { createSenders, senderCacheBytes } from '#block/execution/senders'
 import { readHeads } from '#blockchain/chainStore'
 import { createExecution, type Execution } from '#blockchain/execution'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import type { Genesis } from '#chainspec/genesis'
 import type { Evm, EvmSession } from '#evm/ports'
 import { warmUp } from '#evm/warmUp'
@@ -114,7 +114,7 @@ async function run(settings: WorkerSettings, outbox: WorkerOutbox): Promise<void
   const senders = createSenders({ maxBytes: senderCacheBytes })
   // the first record is published before there is an execution to ask
   let opened: Execution | undefined
-  const view = (): ChainView => {
+  const view = (): ExecutionView => {
     if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
     return opened.view()
   }

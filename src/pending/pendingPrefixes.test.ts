@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { blockEnvOf } from '#block/execution/blockEnv'
 import { createExecution, type Execution } from '#blockchain/execution'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { evmRulesAt } from '#chainspec/opRules'
 import { createWasmEvm } from '#evm/wasmEvm'
@@ -29,7 +29,7 @@ const open = (): Execution =>
   createExecution({ kv: createMemoryKv(), evm, config, genesis: () => genesis, clock: createManualClock(), log: silentLog })
 
 /** Reads all of a state. */
-function stateOf(view: ChainView, id: BlockId) {
+function stateOf(view: ExecutionView, id: BlockId) {
   const state = view.state(id) ?? expect.fail('no state')
   const addresses = [...people, ...contracts.map(({ address }) => address)]
   const numbered = [...slots, 1_000].map((slot) => hashFromBytes(word(slot)))
@@ -41,7 +41,7 @@ function stateOf(view: ChainView, id: BlockId) {
 }
 
 /** Runs messages in the environment of the block; their gas depends on the slots. */
-function messagesAt(view: ChainView, id: BlockId): string[] {
+function messagesAt(view: ExecutionView, id: BlockId): string[] {
   const { header, state } = view.parent(id.hash) ?? expect.fail('no state')
   const caller = accountOf('alice')
   return [reader, setter].map(({ address: to }) => {

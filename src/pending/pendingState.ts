@@ -1,12 +1,14 @@
 import type { ParentBlock } from '#block/execution/executeBlock'
 import type { PendingBlock } from '#block/execution/pendingBlock'
-import type { Account, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import { computeStateRoot, type StateRoot } from '#state/stateRoot'
 import { overlay } from '#state/stateStack'
-import { createWorldReads, type WorldReads } from '#state/worldReads'
+import { createWorldReads } from '#state/worldReads'
 import type { WorldState } from '#state/worldState'
 import type { NodeSource } from '#trie/ports'
+import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, zeroHash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 
 /** Marks an account whose storage root is not computed. */
 const uncomputedRoot: Hash = zeroHash

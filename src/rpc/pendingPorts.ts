@@ -1,5 +1,5 @@
+import type { ChainBlock, ChainReceipt } from '#types/chainView'
 import type { Hash } from '#types/ids'
-import type { ChainBlock, ChainReceipt } from './ports.ts'
 
 /** A block that is not sealed, as far as it is known; each flashblock makes a new one, and neither changes. */
 export type PendingBlock = {

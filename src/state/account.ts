@@ -1,7 +1,7 @@
-import type { Account } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { decodeRlp, encodeRlp, type RlpItem, rlpBigint, rlpBytes, rlpList, rlpScalar } from '#lib/rlp'
+import type { Account } from '#types/account'
 import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 
 const usual = new Map([emptyRoot, emptyCodeHash].map((hash) => [hash, fromHex(hash)]))

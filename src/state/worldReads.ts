@@ -1,27 +1,10 @@
-import type { Account } from '#evm/ports'
 import { bigintFromBytes } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { createProof } from '#trie/proof'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
+import type { AccountProof, WorldReads } from '#types/worldReads'
 import type { WorldState } from './worldState.ts'
-
-/** An account with the trie nodes from the root to its key, or to the end of the path of an absent key (EIP-1186). */
-export type AccountProof = {
-  readonly account: Account | undefined
-  readonly proof: readonly Uint8Array[]
-  /** In the order of the request; without nodes when the account has no storage. */
-  readonly slots: readonly { readonly value: bigint; readonly proof: readonly Uint8Array[] }[]
-}
-
-/** Reads of the state after one block, by address and slot number. */
-export type WorldReads = {
-  account(address: Address): Account | undefined
-  /** Empty when the account has no code. */
-  code(address: Address): Uint8Array
-  slot(address: Address, slot: Hash): bigint
-  prove(address: Address, slots: readonly Hash[]): AccountProof
-}
 
 /** Creates reads of a state. @param stateRoot of the state */
 export function createWorldReads({ view, nodes }: WorldState, stateRoot: Hash): WorldReads {

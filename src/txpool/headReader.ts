@@ -1,9 +1,9 @@
 import { isDelegation } from '#block/execution/authorizations'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { executionFault } from '#block/faults'
-import type { ChainView } from '#blockchain/view/chainView'
-import type { WorldReads } from '#state/worldReads'
+import type { ChainView } from '#types/chainView'
 import { type Address, emptyCodeHash, type Hash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 import { type HeadFacts, readHeadFacts } from './headFacts.ts'
 import type { SenderAccount } from './senderQueue.ts'
 

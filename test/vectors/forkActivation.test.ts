@@ -20,11 +20,12 @@ import { createWasmEvm } from '#evm/wasmEvm'
 import { bigintFromBytes, bytesFromBigint, concatBytes } from '#lib/bytes'
 import { keccak256Text } from '#lib/keccak'
 import { overlay } from '#state/stateStack'
-import { createWorldReads, type WorldReads } from '#state/worldReads'
+import { createWorldReads } from '#state/worldReads'
 import { accountOf, signedBy } from '#test/harness/chain/blocks'
 import { type BuiltBlock, builtGenesis } from '#test/harness/chain/executedBlocks'
 import { headerOf } from '#test/harness/chain/headers'
 import { type Hash, parseAddress, parseHash, zeroAddress, zeroHash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 
 /** What the upgrades deploy, by the specs of their forks: address, keccak of the code. */
 const deployed: Readonly<Partial<Record<Fork, readonly (readonly [string, string])[]>>> = {

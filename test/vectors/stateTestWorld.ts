@@ -1,10 +1,11 @@
-import type { Account, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import { bytesFromBigint, trimLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { keccak256, keccak256Text } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { buildTrie } from '#trie/buildTrie'
 import type { NodeSource } from '#trie/ports'
+import type { Account } from '#types/account'
 import { emptyCodeHash, type Hash, hashFromBytes } from '#types/ids'
 import type { StateTest } from './stateTestCases.ts'
 

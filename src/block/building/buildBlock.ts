@@ -1,13 +1,13 @@
 import { emptyBytes } from '#lib/bytes'
 import { CurrentState } from '#state/currentState'
 import type { PayloadAttributes } from '#types/payload'
+import type { BlockLimits } from '#types/transactionPool'
 import { type BlockDeps, type BlockExecutor, type BlockResult, createBlockExecutor, type ParentBlock } from '../execution/executeBlock.ts'
 import type { ExecutedBlock, InvalidBlock } from '../execution/executedBlock.ts'
 import { executionFault } from '../faults.ts'
 import { attributesRefusal, inputOfAttributes } from '../validation/blockRules.ts'
 import { isRefusedForGood } from '../validation/transactionValidity.ts'
 import type { PoolCandidate, PoolCursor } from './buildPool.ts'
-import type { BlockLimits } from './poolPort.ts'
 
 /** The least that a transaction can use: with less left in the block none fits. */
 const leastGas = 21_000n

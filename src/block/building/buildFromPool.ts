@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '#lib/clock'
 import type { PayloadAttributes } from '#types/payload'
+import type { BlockLimits } from '#types/transactionPool'
 import type { BlockDeps, ParentBlock } from '../execution/executeBlock.ts'
 import type { InvalidBlock } from '../execution/executedBlock.ts'
 import { type BlockBuild, beginBuild } from './buildBlock.ts'
 import { type FlashblockListener, publishFlashblocks } from './buildFlashblocks.ts'
 import type { BuildPool } from './buildPool.ts'
-import type { BlockLimits } from './poolPort.ts'
 
 /** A build runs so long at most before others of its thread have their turn. */
 const sliceMs = 10

@@ -1,29 +1,9 @@
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 import type { L1Attributes } from '#chainspec/l1Info'
+import type { L1FeeFacts } from '#types/l1FeeFacts'
 import { depositType } from '#types/transaction'
 import { daFootprint } from './daFootprint.ts'
 import { type L1FeeParams, l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
-
-/** What a transaction's bytes cost on L1, as receipts show it. Prices in wei, scalars in millionths; absent where the block does not know. */
-export type L1FeeFacts = {
-  readonly l1GasPrice: bigint
-  readonly l1GasUsed: bigint
-  /** zero for deposits */
-  readonly l1Fee: bigint
-  /** before Ecotone */
-  readonly l1FeeScalar?: bigint
-  /** from Ecotone; its first block still has Bedrock's scalar here */
-  readonly l1BaseFeeScalar?: bigint
-  readonly l1BlobBaseFee?: bigint
-  readonly l1BlobBaseFeeScalar?: bigint
-  /** from Isthmus, unless this and the constant are zero */
-  readonly operatorFeeScalar?: bigint
-  readonly operatorFeeConstant?: bigint
-  /** from Jovian */
-  readonly daFootprintGasScalar?: bigint
-  /** from Jovian: what the transaction adds to the DA footprint, or would if it were no deposit */
-  readonly blobGasUsed?: bigint
-}
 
 function paramsOf(info: L1Attributes): L1FeeParams {
   const { baseFee, blobBaseFee, overhead, scalar } = info

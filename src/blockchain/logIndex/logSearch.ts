@@ -1,4 +1,5 @@
 import type { KvReader } from '#store/ports'
+import type { LogSearch } from '#types/chainView'
 import type { WantedLogs } from '#types/logMatcher'
 import { readIndexMark } from './logIndex.ts'
 import {
@@ -13,14 +14,7 @@ import {
   segmentsFrom,
 } from './logIndexRows.ts'
 
-/** Transactions whose logs may match, ascending; others of these blocks cannot. */
-export type LogLocations = readonly { readonly number: number; readonly transactions: readonly number[] }[]
-
-export type LogSearch =
-  /** all that may match in the blocks before `next` */
-  | { readonly kind: 'found'; readonly places: LogLocations; readonly next: number }
-  /** the blocks before `next` have to be looked through one by one */
-  | { readonly kind: 'unindexed'; readonly next: number }
+type LogPlaces = Extract<LogSearch, { kind: 'found' }>['places']
 
 /** Rows that one search reads, and transactions that it gives, before the caller asks again. */
 const bounds = { rows: 512, transactions: 1_024 }
@@ -52,7 +46,7 @@ class Search {
     })
   }
 
-  get places(): LogLocations {
+  get places(): LogPlaces {
     return this.#found
   }
 

@@ -4,70 +4,25 @@ import { stateAbove } from '#block/execution/stateAbove'
 import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { oldestState } from '#state/chainState'
-import { createWorldReads, type WorldReads } from '#state/worldReads'
+import { createWorldReads } from '#state/worldReads'
 import type { KvReader } from '#store/ports'
-import type { Block } from '#types/block'
 import type { BlockId } from '#types/blockRef'
+import type { ChainBlock, ChainHeads, ChainReceipt, ChainView, FoundLog, LogSearch, TransactionLocation } from '#types/chainView'
 import type { Header } from '#types/header'
-import type { Address, Hash } from '#types/ids'
+import type { Hash } from '#types/ids'
 import type { LogMatcher, WantedLogs } from '#types/logMatcher'
 import { hashTransaction } from '#types/transaction'
+import type { WorldReads } from '#types/worldReads'
 import { type Branch, branchTo, type KnownBlocks } from '../branch.ts'
 import * as store from '../chainStore.ts'
 import { committedState } from '../commit/committedState.ts'
 import { chainAbove, type HeadRecord, type RecordedChain } from '../heads/headRecord.ts'
-import { type LogSearch, searchLogIndex } from '../logIndex/logSearch.ts'
-import type { StoredLog } from '../receiptRows.ts'
+import { searchLogIndex } from '../logIndex/logSearch.ts'
 import { pendingReceipts, UnsealedBlocks, viewedPending } from './unsealedBlocks.ts'
-import { decodedEntry, entriesIn, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
+import { decodedEntry, entriesIn, feesIn, viewedReceipt } from './viewedReceipts.ts'
 
-/** A block with its hash and who sent each transaction (of a deposit: its `from`). */
-export type ViewedBlock = {
-  readonly hash: Hash
-  readonly block: Block
-  readonly senders: readonly Address[]
-  /** then the hash is an id */
-  readonly isUnsealed?: true
-}
-
-export type ViewedHeads = {
-  readonly latest: BlockId
-  readonly safe: BlockId
-  readonly finalized: BlockId
-  /** The newest block that is not sealed; the view answers by this id. Absent: none. */
-  readonly pending?: BlockId
-  /** All that are not sealed, oldest first. */
-  readonly unsealed?: readonly BlockId[]
-}
-
-/** A log with its place in the chain. */
-export type ViewedLog = StoredLog & { readonly block: { readonly hash: Hash; readonly number: number; readonly timestamp: number } }
-
-/** The chain at one instant: everything it answers belongs together. Dispose of it soon, and before any `await`. */
-export type ChainView = Disposable & {
-  readonly heads: ViewedHeads
-  canonicalHash(number: number): Hash | undefined
-  /** By hash, any known block, canonical or not. */
-  header(hash: Hash): Header | undefined
-  block(hash: Hash): ViewedBlock | undefined
-  /** One per transaction of the block, in order. */
-  receipts(hash: Hash): readonly ViewedReceipt[] | undefined
-  /** In canonical blocks, then in those that are not sealed. */
-  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined
-  /** undefined: the block is not known or its state not retained */
-  state(block: BlockId): WorldReads | undefined
-  /** Number of the oldest block whose state is retained. */
-  readonly oldestState: number
-  /**
-   * Looks for logs in canonical blocks, by an index as far as there is one; asked again from `next` on.
-   * @param wanted at least one list of it is not empty
-   */
-  findLogs(wanted: WantedLogs, from: number, to: number): LogSearch
-  /**
-   * The logs that match of some transactions of a canonical block, in order, without reading the others; undefined when the block is not known.
-   * @param indexes RangeError beyond the end of the block
-   */
-  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined
+/** The view that execution uses: it also returns states to execute on, and branches. */
+export interface ExecutionView extends ChainView {
   /** A block to build on with the state after it; undefined when it is not known or its state not retained. */
   parent(hash: Hash): ParentBlock | undefined
   /** How a known block hangs on the committed chain. */
@@ -78,7 +33,7 @@ export type ChainView = Disposable & {
 const idOf = ({ header, hash }: ExecutedBlock): BlockId => ({ number: header.number, hash })
 const pick = ({ number, hash }: BlockId): BlockId => ({ number, hash })
 
-function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed: UnsealedBlocks | undefined): ViewedHeads {
+function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed: UnsealedBlocks | undefined): ChainHeads {
   const pending = unsealed?.ids.at(-1)
   return {
     latest: pick(unsafe),
@@ -91,7 +46,7 @@ function viewedHeads({ unsafe, safe, finalized }: HeadRecord['heads'], unsealed:
 /** The same blocks are asked for again and again, and an interpreter keeps what it has read of a state that it meets again. */
 const maxParents = 8
 
-class SnapshotView implements ChainView {
+class SnapshotView implements ExecutionView {
   readonly #parents = new Map<Hash, ParentBlock>()
   readonly #reader: KvReader & Disposable
   readonly #config: ExecutionConfig
@@ -104,8 +59,8 @@ class SnapshotView implements ChainView {
   /** the block that was looked up by its number last */
   #lastId: BlockId | undefined
   /** the block that was read last */
-  #last: ViewedBlock | undefined
-  readonly heads: ViewedHeads
+  #last: ChainBlock | undefined
+  readonly heads: ChainHeads
   readonly known: KnownBlocks
 
   constructor(
@@ -159,12 +114,12 @@ class SnapshotView implements ChainView {
   }
 
   /** Receipts are read with their block: it is read once. */
-  block(hash: Hash): ViewedBlock | undefined {
+  block(hash: Hash): ChainBlock | undefined {
     if (this.#last?.hash !== hash) this.#last = this.#readBlock(hash)
     return this.#last
   }
 
-  #readBlock(hash: Hash): ViewedBlock | undefined {
+  #readBlock(hash: Hash): ChainBlock | undefined {
     const id = this.#stored(hash)
     if (id === undefined) {
       const executed = this.known.executed(hash)
@@ -188,17 +143,17 @@ class SnapshotView implements ChainView {
     return blocks && new UnsealedBlocks(blocks)
   }
 
-  #pendingBlock(hash: Hash): ViewedBlock | undefined {
+  #pendingBlock(hash: Hash): ChainBlock | undefined {
     const pending = this.#unsealedWith(hash)?.find(hash)
     return pending && viewedPending(pending)
   }
 
-  #pendingReceipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+  #pendingReceipts(hash: Hash): readonly ChainReceipt[] | undefined {
     const pending = this.#unsealedWith(hash)?.find(hash)
     return pending && pendingReceipts(pending, this.#config)
   }
 
-  receipts(hash: Hash): readonly ViewedReceipt[] | undefined {
+  receipts(hash: Hash): readonly ChainReceipt[] | undefined {
     const viewed = this.block(hash)
     const stored = viewed && store.readReceiptRow(this.#reader, { number: viewed.block.header.number, hash })
     const executed = stored ? undefined : this.known.executed(hash)
@@ -208,7 +163,7 @@ class SnapshotView implements ChainView {
     return entries.map((entry, index) => viewedReceipt(entry, () => feesOf(index)))
   }
 
-  transaction(hash: Hash): { readonly block: BlockId; readonly index: number } | undefined {
+  transaction(hash: Hash): TransactionLocation | undefined {
     for (const overlay of this.#overlays) {
       const index = placesIn(overlay).get(hash)
       if (index !== undefined) return { block: idOf(overlay), index }
@@ -234,7 +189,7 @@ class SnapshotView implements ChainView {
     return searchLogIndex(this.#reader, wanted, from, Math.min(to, this.#base.number))
   }
 
-  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+  logsAt(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined {
     const stored = number > this.#base.number ? undefined : store.readLogs(this.#reader, number, indexes, matcher)
     if (stored === undefined) return this.#decodedLogs(number, indexes, matcher)
     const block = { hash: stored.hash, number, timestamp: stored.timestamp }
@@ -248,7 +203,7 @@ class SnapshotView implements ChainView {
   }
 
   /** As `logsAt`, of a block in memory or of one that schema 2 wrote. */
-  #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly ViewedLog[] | undefined {
+  #decodedLogs(number: number, indexes: readonly number[], matcher: LogMatcher): readonly FoundLog[] | undefined {
     const hash = this.canonicalHash(number)
     const viewed = hash && this.block(hash)
     const receipts = hash && this.receipts(hash)
@@ -312,7 +267,7 @@ export function createChainView(
   config: ExecutionConfig,
   record: HeadRecord,
   executed: KnownBlocks['executed'],
-): ChainView | undefined {
+): ExecutionView | undefined {
   const committed = store.readHead(reader)
   const chain = committed && chainAbove(record, committed)
   if (committed === undefined || chain === undefined) return undefined

@@ -3,20 +3,20 @@ import type { PendingBlock } from '#block/execution/pendingBlock'
 import { placesIn } from '#block/execution/transactionPlaces'
 import type { ExecutionConfig } from '#block/executionConfig'
 import { parentAbove, readsAbove } from '#pending/pendingState'
-import type { WorldReads } from '#state/worldReads'
 import type { BlockId } from '#types/blockRef'
+import type { ChainBlock, ChainReceipt } from '#types/chainView'
 import type { Hash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 import { storedReceipts } from '../chainStore.ts'
-import type { ViewedBlock } from './chainView.ts'
-import { decodedEntry, feesIn, type ViewedReceipt, viewedReceipt } from './viewedReceipts.ts'
+import { decodedEntry, feesIn, viewedReceipt } from './viewedReceipts.ts'
 
 /** A block that is not sealed as views show it: its id stands for its hash. */
-export function viewedPending({ id, header, transactions, executed }: PendingBlock): ViewedBlock {
+export function viewedPending({ id, header, transactions, executed }: PendingBlock): ChainBlock {
   return { hash: id, block: { header, transactions }, senders: executed.map(({ sender }) => sender), isUnsealed: true }
 }
 
 /** One per transaction. */
-export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ViewedReceipt[] {
+export function pendingReceipts({ header, transactions, executed }: PendingBlock, config: ExecutionConfig): readonly ChainReceipt[] {
   const feesOf = feesIn({ header, transactions }, config)
   return storedReceipts({ executed }).map((stored, index) => viewedReceipt(decodedEntry(stored), () => feesOf(index)))
 }

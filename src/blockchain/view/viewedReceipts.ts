@@ -1,21 +1,13 @@
 import type { ExecutionConfig } from '#block/executionConfig'
-import { type L1FeeFacts, l1FeeFacts } from '#block/fees/l1FeeFacts'
+import { l1FeeFacts } from '#block/fees/l1FeeFacts'
 import type { L1Attributes } from '#chainspec/l1Info'
 import { l1AttributesIn } from '#chainspec/l2Ref'
 import { isFault } from '#lib/fault'
 import type { Block } from '#types/block'
+import type { ChainReceipt } from '#types/chainView'
+import type { L1FeeFacts } from '#types/l1FeeFacts'
 import { decodeReceipt, type Receipt } from '#types/receipt'
 import type { ReceiptRow, StoredReceipt } from '../receiptRows.ts'
-
-/**
- * A stored receipt and what its transaction cost on L1 (no such costs without L1 attributes in the block). Decoded and computed each
- * time it is asked for: who needs it again keeps it, or what he made of it. It does not hang on the view it came from.
- */
-export type ViewedReceipt = StoredReceipt & {
-  readonly fees?: L1FeeFacts | undefined
-  /** bytes in memory, roughly */
-  readonly sizeBytes: number
-}
 
 /** A receipt before it is decoded. */
 export type ReceiptEntry = Omit<StoredReceipt, 'receipt'> & { readonly decode: () => Receipt; readonly sizeBytes: number }
@@ -42,7 +34,7 @@ export function decodedEntry({ receipt, gasUsed, firstLogIndex }: StoredReceipt)
   return { gasUsed, firstLogIndex, decode: () => receipt, sizeBytes }
 }
 
-export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ViewedReceipt {
+export function viewedReceipt(entry: ReceiptEntry, feesOf: () => L1FeeFacts | undefined): ChainReceipt {
   return {
     gasUsed: entry.gasUsed,
     firstLogIndex: entry.firstLogIndex,

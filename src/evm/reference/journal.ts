@@ -1,9 +1,10 @@
 import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
+import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { Log } from '#types/log'
-import type { Account, StateView } from '../ports.ts'
+import type { StateView } from '../ports.ts'
 import { nameOf, WordMap } from './wordMap.ts'
 import { addressBytes, addressOf, type Word, wordBytes, wordFromBytes } from './words.ts'
 

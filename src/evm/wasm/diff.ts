@@ -1,3 +1,4 @@
+import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import type { AccountChange, StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
@@ -11,7 +12,6 @@ import {
   slotKey,
   slotValue,
 } from '../assembly/layout.ts'
-import type { Account } from '../ports.ts'
 import type { World } from './world.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }

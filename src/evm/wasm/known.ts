@@ -1,5 +1,5 @@
+import type { Account } from '#types/account'
 import type { Address } from '#types/ids'
-import type { Account } from '../ports.ts'
 
 /** The host's data about an instance's accounts, valid for all sessions on one view. Arrays are indexed by the entry's number. */
 export type Known = {

@@ -1,4 +1,5 @@
 import type { EvmRules } from '#chainspec/evmRules'
+import type { Account } from '#types/account'
 import type { Address, Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import {
@@ -34,7 +35,7 @@ import {
   staticBase,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { Account, BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
+import type { BlockEnv, EvmSession, InterruptCheck, Message, Outcome, StateView, TransactionEnv } from '../ports.ts'
 import { changedIn, diffOf } from './diff.ts'
 import { serve } from './exits.ts'
 import type { EvmInstance } from './instance.ts'

@@ -1,5 +1,6 @@
 import { emptyBytes } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
+import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import {
   accountAddress,
@@ -21,7 +22,7 @@ import {
   slotValue,
 } from '../assembly/layout.ts'
 import { evmFault } from '../faults.ts'
-import type { Account, StateView } from '../ports.ts'
+import type { StateView } from '../ports.ts'
 import { type EvmInstance, isTrap } from './instance.ts'
 import type { Known } from './known.ts'
 

@@ -1,7 +1,7 @@
-import type { BlockLimits, PoolRemoval, TransactionPool } from '#block/building/poolPort'
 import type { TxPool } from '#txpool/txPool'
 import type { Address, Hash } from '#types/ids'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
+import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
 import { packBytes, unpackBytes } from './packedBlocks.ts'
 import type { PoolAnswers, PoolCall } from './protocol.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { EngineApi, PayloadStatus } from '#engine/engineApi'
-import type { ChainView } from '#rpc/ports'
 import { createManualClock } from '#test/harness/clock'
+import type { ChainView } from '#types/chainView'
 import { type Hash, zeroHash } from '#types/ids'
 import { createEngineWatch } from './engineWatch.ts'
 

@@ -1,6 +1,7 @@
 import type { EngineApi, ForkchoiceAnswer, PayloadStatus } from '#engine/engineApi'
 import type { Clock } from '#lib/clock'
-import type { ChainReader, ChainView, SyncProgress } from '#rpc/ports'
+import type { ChainReader, SyncProgress } from '#rpc/ports'
+import type { ChainView } from '#types/chainView'
 import { maxSilentMs } from './engineSilence.ts'
 
 /** What an execution half can know of the consensus half that moves it. */

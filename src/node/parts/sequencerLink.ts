@@ -4,11 +4,11 @@ import { type Fetch, type JsonHttpOutcome, requestJson } from '#lib/jsonHttp'
 import type { Log } from '#lib/log'
 import { type Backoff, backoffMs, type Random } from '#lib/retry'
 import type { Json } from '#rpc/json'
-import type { TransactionPool } from '#rpc/poolPorts'
 import type { HeadBlock, HeadFeed } from '#rpc/ports'
 import type { Forwarded, ForwardState, SequencerLink, SequencerStatus } from '#rpc/submitPorts'
 import type { Hash } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
+import type { TransactionPool } from '#types/transactionPool'
 import { TransactionStates } from './transactionStates.ts'
 
 export type SequencerLinkDeps = {

@@ -11,7 +11,6 @@ import { defaultEthLimits } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
 import type { PendingFeed } from '#rpc/pendingPorts'
 import { pendingRounds } from '#rpc/pendingRounds'
-import type { TransactionPool } from '#rpc/poolPorts'
 import type { HeadFeed, SyncProgress } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import { measureCall, runCall } from '#simulation/call/callExecutor'
@@ -20,6 +19,7 @@ import { createCallTimer } from '#simulation/call/callTimer'
 import { createOverridableEvm } from '#simulation/call/overriddenPrecompiles'
 import { createMetering } from '#simulation/metering/meter'
 import { createTracing } from '#simulation/trace/tracing'
+import type { TransactionPool } from '#types/transactionPool'
 
 export type EthContextDeps = {
   readonly execution: Pick<Execution, 'view'>

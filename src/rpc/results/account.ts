@@ -1,13 +1,13 @@
 import { toHex, toQuantity } from '#lib/hex'
+import type { Account } from '#types/account'
 import type { Address } from '#types/ids'
 import { word } from '../codecs/values.ts'
-import type { AccountFacts } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 
 const [quantity, hash, bytes] = [refTo('Quantity'), refTo('Hash'), refTo('Bytes')]
 
-export const accountResult: ResultCodec<AccountFacts> = {
+export const accountResult: ResultCodec<Account> = {
   doc: 'nonce, balance, storageRoot, codeHash',
   schema: { type: 'object', properties: { nonce: quantity, balance: quantity, storageRoot: hash, codeHash: hash } },
   encode: ({ nonce, balance, storageRoot, codeHash }) => ({
@@ -18,7 +18,7 @@ export const accountResult: ResultCodec<AccountFacts> = {
   }),
 }
 
-export type AccountInfo = { readonly account: AccountFacts | undefined; readonly code: Uint8Array }
+export type AccountInfo = { readonly account: Account | undefined; readonly code: Uint8Array }
 
 export const accountInfoResult: ResultCodec<AccountInfo> = {
   doc: 'balance, nonce, code',

@@ -1,8 +1,8 @@
 import { toHex, toQuantity } from '#lib/hex'
 import { type Address, emptyCodeHash, emptyRoot } from '#types/ids'
+import type { AccountProof } from '#types/worldReads'
 import type { SlotKey } from '../codecs/values.ts'
 import type { Json } from '../json.ts'
-import type { AccountProof } from '../ports.ts'
 import type { ResultCodec } from '../registry.ts'
 import { refTo } from '../schemas.ts'
 

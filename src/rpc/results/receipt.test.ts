@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Hash, parseAddress, zeroHash } from '#types/ids'
+import type { L1FeeFacts } from '#types/l1FeeFacts'
 import { createReceipt } from '#types/receipt'
-import type { L1FeeFacts } from '../ports.ts'
 import { decimalOfMillionths, type MinedReceipt, receiptResult } from './receipt.ts'
 
 /** A contract creation by the sender of a public example: nonce 0 of 0x6ac7… gives 0xcd23…. */

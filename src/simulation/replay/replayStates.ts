@@ -1,5 +1,6 @@
-import type { Account, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
+import type { Account } from '#types/account'
 import { emptyRoot, type Hash, zeroHash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
 import { VersionedRows } from './versionedRows.ts'

@@ -1,5 +1,5 @@
 import type { BlockDeps, ParentBlock } from '#block/execution/executeBlock'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import { concatBytes, trimLeft } from '#lib/bytes'
 import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
@@ -57,7 +57,7 @@ const pieces = (all: Uint8Array, length: number): Uint8Array[] =>
   Array.from({ length: all.length / length }, (_, at) => all.subarray(at * length, (at + 1) * length))
 
 /** RLP of the parent and of the ancestors that BLOCKHASH was asked for. */
-function headersFrom(view: ChainView, parent: Header, lowest: number): readonly Uint8Array[] {
+function headersFrom(view: ExecutionView, parent: Header, lowest: number): readonly Uint8Array[] {
   const headers = [parent]
   for (let first = parent; first.number > lowest; ) {
     const before = view.header(first.parentHash)
@@ -77,7 +77,7 @@ export class WitnessRun implements WitnessWork {
   readonly #parts: WitnessParts
   readonly #hash: Hash | undefined
   readonly #current = new CurrentState()
-  #view: ChainView | undefined
+  #view: ExecutionView | undefined
   #pieces: Pieces<WitnessOutcome> | undefined
   #outcome: WitnessOutcome | undefined
 

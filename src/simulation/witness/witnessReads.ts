@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import type { Account, StateView } from '#evm/ports'
+import type { StateView } from '#evm/ports'
 import { compareBytes } from '#lib/bytes'
+import type { Account } from '#types/account'
 import type { Hash } from '#types/ids'
 
 /** A slot that was read: hashed key, and the 32 bytes that stood there; undefined: zero. */

@@ -1,17 +1,9 @@
 import type { EvmFork, EvmRules, OldEvmFork } from '#chainspec/evmRules'
-import {
-  type Account,
-  type Evm,
-  type EvmSession,
-  type Message,
-  MissingState,
-  type Outcome,
-  type StateView,
-  type WantedState,
-} from '#evm/ports'
+import { type Evm, type EvmSession, type Message, MissingState, type Outcome, type StateView, type WantedState } from '#evm/ports'
 import { bigintFromBytes, bytesFromBigint } from '#lib/bytes'
 import { fromHex, type Hex, toHex } from '#lib/hex'
 import { keccak256, keccak256Text } from '#lib/keccak'
+import type { Account } from '#types/account'
 import { type Address, emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import { cancun, osaka, paris, prague, shanghai, testBlock } from './host.ts'

@@ -1,13 +1,13 @@
 // A process of its own with an execution worker on a small chain, which does what it is told until it is killed.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { BlockLimits } from '#block/building/poolPort'
 import { l2RefOf } from '#chainspec/l2Ref'
 import { type ExecutionWorker, type ExecutionWorkerOptions, startExecutionWorker } from '#executionThread/executionThread'
 import { systemClock } from '#lib/clock'
 import { silentLog } from '#lib/log'
 import type { Address } from '#types/ids'
 import type { Payload, PayloadAttributes } from '#types/payload'
+import type { BlockLimits } from '#types/transactionPool'
 import { scheduleTo, smallChain } from '../chain/blocks.ts'
 
 type Settings = Omit<ExecutionWorkerOptions, 'config' | 'minFreeBytes'>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
-import type { ChainView } from '#blockchain/view/chainView'
+import type { ExecutionView } from '#blockchain/view/chainView'
 import { openExecutionReader } from '#executionThread/executionReader'
 import type { ReaderSettings } from '#executionThread/wire/protocol'
 import { systemClock } from '#lib/clock'
@@ -27,7 +27,7 @@ export function noteSeen(seen: Int32Array, number: number): void {
 }
 
 /** Everything that a view answers about its head belongs to that head, down to the trie; each block sends one wei. @returns its number */
-export function checkWhole(view: ChainView): number {
+export function checkWhole(view: ExecutionView): number {
   const { latest } = view.heads
   const header = view.header(latest.hash)
   assert(header, `no header of ${latest.number}`)

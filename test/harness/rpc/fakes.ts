@@ -5,15 +5,15 @@ import { createBlockCache } from '#rpc/blockCache'
 import type { CallMessage, CallOutcome, CallRuns, Executor } from '#rpc/callPorts'
 import { defaultEthLimits, type EthContext } from '#rpc/context'
 import { createFilters } from '#rpc/filters'
-import type { FoundLog } from '#rpc/logPorts'
 import type { MeterWork } from '#rpc/meterPorts'
-import type { BlockLimits, PoolRemoval, TransactionPool } from '#rpc/poolPorts'
-import type { AccountFacts, ChainBlock, ChainReader, ChainReceipt, ChainView, L1FeeFacts, WorldReads } from '#rpc/ports'
+import type { ChainReader } from '#rpc/ports'
 import type { SequencerLink } from '#rpc/submitPorts'
 import type { TraceOutcome, Tracing } from '#rpc/tracePorts'
 import { scheduleTo } from '#test/harness/chain/blocks'
 import { createManualClock } from '#test/harness/clock'
 import { scriptedFeed } from '#test/harness/rpc/headFeed'
+import type { Account } from '#types/account'
+import type { ChainBlock, ChainReceipt, ChainView, FoundLog } from '#types/chainView'
 import { type Header, hashHeader } from '#types/header'
 import {
   type Address,
@@ -26,11 +26,14 @@ import {
   parseAddress,
   zeroHash,
 } from '#types/ids'
+import type { L1FeeFacts } from '#types/l1FeeFacts'
 import type { Log } from '#types/log'
 import type { LogMatcher } from '#types/logMatcher'
 import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
 import { createReceipt } from '#types/receipt'
 import { encodeTransaction, type FeeMarketTransaction, hashTransaction, signingDigest } from '#types/transaction'
+import type { BlockLimits, PoolRemoval, TransactionPool } from '#types/transactionPool'
+import type { WorldReads } from '#types/worldReads'
 
 export const account = (last: number): Address => parseAddress(`0x${last.toString(16).padStart(40, '0')}`)
 export const topic = (last: number): Hash => `0x${last.toString(16).padStart(64, '0')}` as Hash
@@ -104,7 +107,7 @@ export type FakeAccount = {
 }
 export type FakeState = Readonly<Record<Address, FakeAccount>>
 
-function factsOf({ nonce = 0n, balance = 0n, code }: FakeAccount): AccountFacts {
+function factsOf({ nonce = 0n, balance = 0n, code }: FakeAccount): Account {
   return { nonce, balance, codeHash: code === undefined ? emptyCodeHash : hashFromBytes(keccak256(code)), storageRoot: emptyRoot }
 }
 

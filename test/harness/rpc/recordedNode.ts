@@ -13,7 +13,6 @@ import { fromHex, type Hex } from '#lib/hex'
 import { silentLog } from '#lib/log'
 import { createEthContext } from '#node/serving/ethContext'
 import { ethRegistry, rollupRegistry } from '#rpc/methods'
-import type { TransactionPool } from '#rpc/poolPorts'
 import type { OutputFacts, RollupNode, RollupStatus } from '#rpc/ports'
 import { createRpcServer, type RpcServer } from '#rpc/server'
 import { createMemoryKv } from '#store/memoryKv'
@@ -23,6 +22,7 @@ import { createTxPool, type TxPool } from '#txpool/txPool'
 import { decodeBlock } from '#types/block'
 import type { BlockId, L1Ref, L2Ref } from '#types/blockRef'
 import { emptyRoot, type Hash } from '#types/ids'
+import type { TransactionPool } from '#types/transactionPool'
 
 type RecordedChain = {
   readonly blocks: readonly { readonly raw: Hex }[]

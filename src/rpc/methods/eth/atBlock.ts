@@ -1,9 +1,10 @@
 import type { BlockId } from '#types/blockRef'
+import type { ChainView } from '#types/chainView'
 import { type Hash, zeroHash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 import { type BlockParam, describeBlock, latest } from '../../codecs/blockId.ts'
 import type { EthContext } from '../../context.ts'
 import { blockNotFound, internalError, isPruned, prunedHistory } from '../../errors.ts'
-import type { ChainView, WorldReads } from '../../ports.ts'
 
 function byNumber(view: ChainView, number: number): BlockId | undefined {
   if (number > view.heads.latest.number) return undefined

@@ -1,6 +1,6 @@
+import type { TransactionPool } from '#types/transactionPool'
 import type { EthContext } from '../../context.ts'
 import { unsupported } from '../../errors.ts'
-import type { TransactionPool } from '../../poolPorts.ts'
 
 /** RpcError −32004 on a node without a pool. */
 export function poolOf({ pool }: Pick<EthContext, 'pool'>): TransactionPool {

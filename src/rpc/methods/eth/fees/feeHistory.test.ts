@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { account, fakeChain, fakeContext, signedTransaction } from '#test/harness/rpc/fakes'
+import type { ChainView } from '#types/chainView'
 import type { Hash } from '#types/ids'
 import { ethRegistry } from '../../../methods.ts'
-import type { ChainView } from '../../../ports.ts'
 import { rewardsOf } from './feeHistory.ts'
 
 /** Blocks of one and two transactions, each of 21,000 gas and a tip of 5 wei; the header says 21,000 of 30 M gas. */

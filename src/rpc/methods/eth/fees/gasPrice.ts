@@ -1,6 +1,6 @@
+import type { ChainView } from '#types/chainView'
 import { orNull, quantity } from '../../../codecs/values.ts'
 import type { EthContext } from '../../../context.ts'
-import type { ChainView } from '../../../ports.ts'
 import { ethMethod } from '../../define.ts'
 import { priorityFeesOf } from './priorityFees.ts'
 

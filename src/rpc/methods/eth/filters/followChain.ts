@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockId } from '#types/blockRef'
+import type { ChainView } from '#types/chainView'
 import { type ToldBlock, type Trail, trimmedTrail } from '../../../chainTrail.ts'
 import type { EthContext } from '../../../context.ts'
 import { filterNotFound, internalError, prunedHistory, timedOut } from '../../../errors.ts'
-import type { ChainView } from '../../../ports.ts'
 
 /** What has become of the chain since. */
 export type Followed<T> = {

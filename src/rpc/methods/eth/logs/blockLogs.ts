@@ -1,9 +1,9 @@
+import type { ChainView } from '#types/chainView'
 import type { Hash } from '#types/ids'
 import type { LogMatcher } from '#types/logMatcher'
 import type { DecodedBlock } from '../../../blockCache.ts'
 import type { EthContext } from '../../../context.ts'
 import { prunedHistory } from '../../../errors.ts'
-import type { ChainView } from '../../../ports.ts'
 import type { LocatedLog } from '../../../results/log.ts'
 
 /** The logs of one block that match, in order. @param only indexes of the transactions to look at, rising; absent: all */

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { account, type FakeBlock, fakeChain, fakeContext, topic } from '#test/harness/rpc/fakes'
 import { readResult } from '#test/harness/rpc/result'
+import type { ChainView } from '#types/chainView'
 import type { Hash } from '#types/ids'
 import { LogMatcher } from '#types/logMatcher'
 import { createReceipt } from '#types/receipt'
 import { defaultEthLimits } from '../../../context.ts'
-import type { ChainView } from '../../../ports.ts'
 import { getLogs } from './getLogs.ts'
 
 const log = (emitter: number, ...topics: readonly number[]) => ({

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { account, type FakeBlock, fakeChain, fakeContext } from '#test/harness/rpc/fakes'
 import { readResult } from '#test/harness/rpc/result'
+import type { ChainView } from '#types/chainView'
 import { defaultEthLimits } from '../../../context.ts'
-import type { LogFinder } from '../../../logPorts.ts'
-import type { ChainView } from '../../../ports.ts'
 import { getLogs } from './getLogs.ts'
 
 const log = (emitter: number) => ({ address: account(emitter), topics: [], data: new Uint8Array(0) })
@@ -14,7 +13,7 @@ const chain = fakeChain([[], ...blocks])
 /** A chain whose index names these transactions of blocks up to 30, ten blocks a question. */
 function indexed(transactions: (number: number) => readonly number[]) {
   const asked: (readonly [number, number])[] = []
-  const findLogs: LogFinder['findLogs'] = (_wanted, from, to) => {
+  const findLogs: ChainView['findLogs'] = (_wanted, from, to) => {
     asked.push([from, to])
     if (from > 30) return { kind: 'unindexed', next: to + 1 }
     const next = Math.min(from + 10, 31, to + 1)
@@ -46,7 +45,7 @@ it('rpc/getLogs: what an index has named is read over several turns, and not ask
   const places = Array.from({ length: 40 }, (_, at) => ({ number: at + 1, transactions: many }))
   let asked = 0
   let views = 0
-  const findLogs: LogFinder['findLogs'] = (_wanted, _from, to) => {
+  const findLogs: ChainView['findLogs'] = (_wanted, _from, to) => {
     asked++
     return { kind: 'found', places, next: to + 1 }
   }

@@ -1,8 +1,9 @@
+import type { Account } from '#types/account'
 import type { Address, Hash } from '#types/ids'
+import type { WorldReads } from '#types/worldReads'
 import { blockId, latest } from '../../../codecs/blockId.ts'
 import { maxStorageValues, type StorageKeys, storageKeys } from '../../../codecs/storageKeys.ts'
 import { address, orNull } from '../../../codecs/values.ts'
-import type { AccountFacts, WorldReads } from '../../../ports.ts'
 import { optionalParam, param } from '../../../registry.ts'
 import { accountInfoResult, accountResult, storageValuesResult } from '../../../results/account.ts'
 import { ethMethod } from '../../define.ts'
@@ -18,7 +19,7 @@ export const getAccount = ethMethod({
   result: orNull(accountResult),
   cost: 'point-read',
   example: { params: [nobody, 'latest'], result: null },
-  run: (context, of, at): AccountFacts | undefined => onState(context, at, (state) => state.account(of)),
+  run: (context, of, at): Account | undefined => onState(context, at, (state) => state.account(of)),
 })
 
 export const getAccountInfo = ethMethod({

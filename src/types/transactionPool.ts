@@ -1,5 +1,5 @@
-import type { Address, Hash } from '#types/ids'
-import type { PooledTransaction, PoolOutcome } from '#types/pooledTransaction'
+import type { Address, Hash } from './ids.ts'
+import type { PooledTransaction, PoolOutcome } from './pooledTransaction.ts'
 
 /** What transactions of the pool may take of a block that is built here; undefined: as much as fits. */
 export type BlockLimits = {
