@@ -4,14 +4,15 @@ import type { RollupConfig } from '#chainspec/rollupConfig'
 import { zeroHash } from '#types/ids'
 import { genesisBlock } from './genesisBlock.ts'
 
-/** What of a rollup's config execution goes by. */
+/** Part of the rollup config that execution uses. */
 export type ExecutionConfig = Pick<RollupConfig, 'schedule' | 'eip1559' | 'l2ChainId'> & {
   readonly genesis: Pick<RollupConfig['genesis'], 'l1' | 'l2'>
 }
 
 /**
- * The config of a chain of which only the genesis file is known: nothing of L1, so the genesis block's L1 origin is a zero hash.
- * @throws Fault INVALID_CONFIG (fatal) when the file does not say which rules the chain follows
+ * Returns the execution config of a chain that is defined by a genesis file alone. The file holds nothing of L1, so the L1 origin of the genesis
+ * block is a zero hash.
+ * @throws Fault INVALID_CONFIG (fatal) when the file does not give the chain's base-fee parameters
  */
 export function configOfGenesis(genesis: Genesis): ExecutionConfig {
   const { chain } = genesis

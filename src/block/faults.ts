@@ -14,12 +14,12 @@ export const executionFault = defineFaults({
   BAD_LINE: {
     severity: 'fatal',
     says: (d: { line: number; reason: string }) => `line ${d.line} of the payload file: ${d.reason}`,
-    fix: 'give a file with one {"p": payload, "root": parent beacon block root} a line',
+    fix: 'give a file with one {"p": payload, "root": parent beacon block root} per line',
   },
   BAD_BLOCK: {
     severity: 'fatal',
     says: (d: { block: number; reason: string }) => `block ${d.block} of the RLP file: ${d.reason}`,
-    fix: 'give a file of blocks of Ethereum in RLP, one after another',
+    fix: 'give a file of RLP-encoded Ethereum blocks, one after another',
   },
   GENESIS_MISMATCH: {
     severity: 'fatal',
@@ -34,8 +34,8 @@ export const executionFault = defineFaults({
   },
   EXECUTION_CLOSING: {
     severity: 'retry',
-    says: (d: { number: number }) => `execution of block ${d.number} was abandoned: the execution thread ends`,
-    fix: 'nothing: the block is executed after the next start, when it is offered again',
+    says: (d: { number: number }) => `execution of block ${d.number} was abandoned: the execution thread is shutting down`,
+    fix: 'none needed: the block is executed after the next start, when it is offered again',
   },
   CHAIN_STORE_DAMAGED: {
     severity: 'fatal',

@@ -9,7 +9,7 @@ import { hashHeader } from '#types/header'
 import { emptyRoot } from '#types/ids'
 import type { ExecutedBlock } from './execution/executedBlock.ts'
 
-/** The genesis block as if it had been executed on nothing: its diff is the whole allocation. */
+/** Returns the genesis block in the form of an executed block. Its state diff is the whole genesis allocation. */
 export function genesisBlock(genesis: Genesis, schedule: ForkSchedule): ExecutedBlock {
   const { diff, result } = genesisState(genesis.accounts)
   const messagePasserStorageRoot = result.storageRoots.get(toHex(keccak256(fromHex(messagePasser)))) ?? emptyRoot

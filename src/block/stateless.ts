@@ -66,7 +66,7 @@ function headerOf({ sha3Uncles, miner, ...fields }: z.output<typeof headerFields
 
 const prefixed = (hex: string): string => (hex.startsWith('0x') ? hex : `0x${hex}`)
 
-/** @throws Fault WITNESS_INVALID (fatal) naming the preimage that is not what its key says */
+/** Checks that every preimage hashes to its key. @throws Fault WITNESS_INVALID (fatal) with the hash of the first wrong preimage */
 function verifiedPreimages(entries: Readonly<Record<string, string>>): Map<Hash, Uint8Array> {
   const preimages = new Map<Hash, Uint8Array>()
   for (const [key, value] of Object.entries(entries)) {
@@ -78,7 +78,7 @@ function verifiedPreimages(entries: Readonly<Record<string, string>>): Map<Hash,
   return preimages
 }
 
-/** What a stateless run made of its block. */
+/** Result of a stateless execution. */
 export type StatelessResult = {
   readonly number: number
   readonly hash: Hash
@@ -89,9 +89,10 @@ export type StatelessResult = {
 }
 
 /**
- * Executes one block out of a file alone: rollup config, parent header, payload attributes and the preimages of all state that it touches.
- * Every preimage is hashed before it is used. The attributes need not have the withdrawals field that the Engine API wants. BLOCKHASH knows the parent, and its parent; other ancestors are not in the file.
- * @returns the computed hash beside the expected one; the caller compares
+ * Executes one block from a self-contained file: rollup config, parent header, payload attributes and the preimages of all state that the block
+ * touches. Every preimage is hashed before it is used. The withdrawals field, which the Engine API requires, may be absent from the attributes.
+ * BLOCKHASH returns the hashes of the parent and of the grandparent only: the file has no other ancestors.
+ * @returns the computed and the expected block hash; the caller compares them
  * @throws Fault MALFORMED_PAYLOAD, INVALID_CONFIG, WITNESS_INVALID, WITNESS_INCOMPLETE, INVALID_BLOCK (all fatal)
  */
 export function executeStateless(evm: Evm, json: unknown): StatelessResult {

@@ -1,34 +1,34 @@
 import type { Address, Hash } from './ids.ts'
 import type { PooledTransaction, PoolOutcome } from './pooledTransaction.ts'
 
-/** What transactions of the pool may take of a block that is built here; undefined: as much as fits. */
+/** Limits for the pool's transactions in a block that this node builds. An undefined limit does not apply. */
 export type BlockLimits = {
-  /** of one transaction's estimated compressed size, in bytes: L1's data room */
+  /** estimated compressed size of one transaction, in bytes, for the data capacity of L1 */
   readonly maxTransactionBytes?: number | undefined
-  /** of all of them */
+  /** sum of the estimated compressed sizes, in bytes */
   readonly maxBlockBytes?: number | undefined
-  /** gas of the whole block, what is forced included */
+  /** gas of the whole block, forced transactions included */
   readonly maxBlockGas?: bigint | undefined
 }
 
-/** What an operator wants out of the pool. */
+/** Transactions that an operator removes from the pool. */
 export type PoolRemoval =
   | { readonly kind: 'transaction'; readonly hash: Hash }
   | { readonly kind: 'sender'; readonly sender: Address }
   | { readonly kind: 'all' }
 
-/** The transactions that wait for a block, as the other threads see them. */
+/** Transactions that wait for a block, as other threads use them. */
 export interface TransactionPool {
-  /** Checks a transaction on the unsafe head and keeps it, through a restart too. @param raw EIP-2718 bytes */
+  /** Validates a transaction on the unsafe head and keeps it, also across a restart. @param raw EIP-2718 bytes */
   add(raw: Uint8Array): Promise<PoolOutcome>
   get(hash: Hash): Promise<PooledTransaction | undefined>
-  /** The nonce after the account's pending transactions; undefined: it has none, and its state's nonce is the next. */
+  /** Returns the nonce after the account's pending transactions; undefined when it has none, so that the nonce of the state is next. */
   nextNonce(sender: Address): Promise<bigint | undefined>
   size(): Promise<{ readonly pending: number; readonly queued: number }>
-  /** All of them, or those of one sender; by sender and nonce. Bounded as the pool is. */
+  /** Returns all transactions, or those of one sender, ordered by sender and nonce. The bounds of the pool bound the result. */
   content(sender?: Address): Promise<readonly PooledTransaction[]>
-  /** Takes transactions out, for good. @returns their hashes */
+  /** Removes transactions for good. @returns their hashes */
   remove(what: PoolRemoval): Promise<readonly Hash[]>
-  /** From now on blocks that are built with pool transactions keep to these limits; those not named stay as they are. */
+  /** Changes the limits for blocks with pool transactions from now on. Limits that are not named stay as they are. */
   limitBlocks(change: BlockLimits): Promise<void>
 }

@@ -9,42 +9,42 @@ import { attributesRefusal, inputOfAttributes } from '../validation/blockRules.t
 import { isRefusedForGood } from '../validation/transactionValidity.ts'
 import type { PoolCandidate, PoolCursor } from './buildPool.ts'
 
-/** The least that a transaction can use: with less left in the block none fits. */
+/** Minimum gas of a transaction. A block with less gas left is full. */
 const leastGas = 21_000n
-/** The least estimated size of a transaction, in bytes. */
+/** Minimum estimated compressed size of a transaction, in bytes. */
 const leastBytes = 100
 
-/** `dry`: the pool has no more for now. `full`: nothing fits any more. `over`: time is up. */
+/** Why a build stopped taking transactions. `dry`: the pool has no candidate for now. `full`: nothing else fits. `over`: time is up. */
 export type Taken = 'dry' | 'full' | 'over'
 
 /**
- * A block that is built out of attributes and then of a pool, with breaks: the state below is given anew each time, and is always that after the
- * same parent. Nothing is stored.
+ * A block under construction: first the transactions of the attributes, then those of the pool. Construction can pause. After a pause the caller
+ * passes the parent's state again, with the same values. Nothing is stored.
  */
 export class BlockBuild implements Disposable {
   readonly #block: BlockExecutor
   readonly #below: CurrentState
   /** gas */
   readonly #leastFootprint: bigint
-  /** estimated compressed bytes of the pool's transactions */
+  /** estimated compressed bytes of the pool's transactions in the block */
   #dataBytes = 0
 
-  /** @param block with the transactions of the attributes; the state below is open */
+  /** @param block holds the transactions of the attributes @param below state of the parent, open */
   constructor(block: BlockExecutor, below: CurrentState) {
     this.#block = block
     this.#below = below
     this.#leastFootprint = block.run.footprintOf(emptyBytes)
   }
 
-  /** Of the block, wei per gas. */
+  /** Base fee of the block, in wei per gas. */
   get baseFee(): bigint {
     return this.#block.env.baseFee
   }
 
   /**
-   * Takes candidates until there is none, none fits, or time is up. One that cannot be in the block leaves no trace.
-   * @param on the parent
-   * @param isTimeUp asked after each candidate
+   * Takes candidates until the pool has none, none fits, or time is up. A candidate that cannot be in the block changes nothing.
+   * @param on parent of the block
+   * @param isTimeUp called after each candidate
    */
   takeFrom(on: ParentBlock, cursor: PoolCursor, limits: BlockLimits, isTimeUp: () => boolean): Taken {
     return this.#below.during(on.state, () => {
@@ -58,12 +58,12 @@ export class BlockBuild implements Disposable {
     })
   }
 
-  /** Lets somebody look at it as it is now. @param on the parent */
+  /** Calls `look` with the block in its present state. @param on parent of the block */
   look(on: ParentBlock, look: (block: BlockExecutor) => void): void {
     this.#below.during(on.state, () => look(this.#block))
   }
 
-  /** State root, header, hash; the build is disposed of. @param on the parent */
+  /** Computes state root, header and hash, and disposes of the build. @param on parent of the block */
   seal(on: ParentBlock): ExecutedBlock {
     using block = this.#block
     return this.#below.during(on.state, () => block.seal())
@@ -87,7 +87,7 @@ export class BlockBuild implements Disposable {
 
   #offer(cursor: PoolCursor, candidate: PoolCandidate, limits: BlockLimits): void {
     const { env, rules } = this.#block
-    // more than L1 lets any block have, since a change of the limit: those behind it would wait for ever
+    // L1 has lowered the gas limit: no block can take this transaction, and the sender's later ones would wait forever
     if (candidate.tx.gasLimit > env.gasLimit) cursor.skip(candidate, 'never')
     else if (!this.#fits(candidate, limits)) cursor.skip(candidate, 'now')
     else if (this.#block.takeSigned(candidate) === undefined) this.#dataBytes += candidate.sizeBytes
@@ -103,9 +103,9 @@ export class BlockBuild implements Disposable {
 }
 
 /**
- * Begins a block with the transactions of the attributes.
- * @returns 'invalid' when one of them cannot be in the block
- * @throws Fault INVALID_ATTRIBUTES (fatal) on fields that their fork does not allow, UNSUPPORTED_FORK (fatal)
+ * Begins a block and executes the transactions of the attributes.
+ * @returns 'invalid' when one of these transactions cannot be in the block
+ * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork, UNSUPPORTED_FORK (fatal)
  */
 export function beginBuild(
   deps: BlockDeps,
@@ -123,7 +123,7 @@ export function beginBuild(
   })
 }
 
-/** Takes all transactions of the input. A block that cannot have them, or in which a fault comes up, is given up. */
+/** Executes all transactions of the input. Disposes of the block when it is invalid or a fault is thrown. */
 function takenAll(block: BlockExecutor): InvalidBlock | undefined {
   using abandoned = new DisposableStack()
   abandoned.use(block)
@@ -133,9 +133,9 @@ function takenAll(block: BlockExecutor): InvalidBlock | undefined {
 }
 
 /**
- * The block of the attributes' own transactions, with none of a pool. Nothing is stored.
+ * Builds the block of the attributes' own transactions, without any from the pool. Nothing is stored.
  * @returns 'invalid' when a transaction cannot be in the block
- * @throws Fault INVALID_ATTRIBUTES (fatal) on fields that their fork does not allow, UNSUPPORTED_FORK (fatal)
+ * @throws Fault INVALID_ATTRIBUTES (fatal) when the fields are not those of their fork, UNSUPPORTED_FORK (fatal)
  */
 export function buildBlock(deps: BlockDeps, parent: ParentBlock, attributes: PayloadAttributes): BlockResult {
   const begun = beginBuild(deps, parent, attributes)

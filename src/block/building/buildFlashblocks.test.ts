@@ -14,12 +14,12 @@ const { genesis, config } = smallChain(schedule)
 
 const everyMs = 200
 
-/** A chain whose builds are told. */
+/** A chain that records the flashblocks of its builds. */
 function start() {
   const pool = createListedPool()
   const clock = createManualClock()
-  const told: BuiltFlashblock[] = []
-  const onFlashblock = (flashblock: BuiltFlashblock) => void told.push(flashblock)
+  const emitted: BuiltFlashblock[] = []
+  const onFlashblock = (flashblock: BuiltFlashblock) => void emitted.push(flashblock)
   const execution = createExecution({
     ...{ kv: createMemoryKv(), evm: createWasmEvm(), config, genesis: () => genesis, clock, log: silentLog, pool },
     flashblocks: { everyMs, onFlashblock },
@@ -27,37 +27,37 @@ function start() {
   const seal = new AbortController()
   const build = (forced: readonly Uint8Array[] = []) =>
     execution.build(execution.published.heads.unsafe, { ...attributesAt(schedule, 1, forced), noTxPool: false }, seal.signal)
-  return { pool, clock, told, execution, build, seal }
+  return { pool, clock, emitted, execution, build, seal }
 }
 
 const tip = (name: string, nonce = 0n) => signedBy(name, { nonce, maxPriorityFeePerGas: 1n })
 
-it('block/building/buildFlashblocks: the forced ones, the first of the pool, then what came each interval, also nothing', async () => {
-  const { pool, clock, told, build, seal } = start()
+it('block/building/buildFlashblocks: emits forced transactions, then the first of the pool, then one flashblock per interval, empty or not', async () => {
+  const { pool, clock, emitted, build, seal } = start()
   const [early, later] = [tip('alice'), tip('bob')]
   pool.add(early)
   const building = build()
   await settle()
-  expect(told.map(({ index, transactions }) => [index, transactions.length])).toEqual([
+  expect(emitted.map(({ index, transactions }) => [index, transactions.length])).toEqual([
     [0, 1],
     [1, 1],
   ])
   pool.add(later)
   await settle()
-  expect(told).toHaveLength(2)
+  expect(emitted).toHaveLength(2)
   await clock.advanceMs(everyMs)
   await clock.advanceMs(everyMs)
-  expect(told.slice(2).map(({ index, transactions }) => [index, transactions])).toEqual([
+  expect(emitted.slice(2).map(({ index, transactions }) => [index, transactions])).toEqual([
     [2, [later]],
     [3, []],
   ])
   seal.abort()
   await building
-  expect(told).toHaveLength(4)
+  expect(emitted).toHaveLength(4)
 })
 
-it('block/building/buildFlashblocks: what is left comes before the seal, and all of them together are the block', async () => {
-  const { pool, clock, told, build, seal } = start()
+it('block/building/buildFlashblocks: emits the rest before the seal, and the flashblocks together are the block', async () => {
+  const { pool, clock, emitted, build, seal } = start()
   const building = build([tip('alice')])
   await settle()
   await clock.advanceMs(everyMs / 2)
@@ -67,16 +67,16 @@ it('block/building/buildFlashblocks: what is left comes before the seal, and all
   const built = await building
   if (built.kind === 'invalid') expect.fail(built.reason)
   const { payload } = built
-  expect(told.flatMap(({ transactions }) => transactions)).toEqual(payload.transactions)
-  expect(told.map(({ index }) => index)).toEqual(told.map((_, at) => at))
-  expect(new Set(told.map(({ payloadId }) => payloadId)).size).toBe(1)
-  const { outcome } = told.at(-1) ?? expect.fail('none was told')
+  expect(emitted.flatMap(({ transactions }) => transactions)).toEqual(payload.transactions)
+  expect(emitted.map(({ index }) => index)).toEqual(emitted.map((_, at) => at))
+  expect(new Set(emitted.map(({ payloadId }) => payloadId)).size).toBe(1)
+  const { outcome } = emitted.at(-1) ?? expect.fail('no flashblock was emitted')
   const { receiptsRoot, logsBloom, gasUsed, withdrawalsRoot, blobGasUsed } = payload
   expect(outcome).toEqual({ stateRoot: zeroHash, receiptsRoot, logsBloom, gasUsed, withdrawalsRoot, blobGasUsed })
 })
 
-it('block/building/buildFlashblocks: the first one has what the block decides for itself, each has receipts and balances', async () => {
-  const { pool, told, execution, build, seal } = start()
+it('block/building/buildFlashblocks: puts base fields into the first flashblock, receipts and balances into each', async () => {
+  const { pool, emitted, execution, build, seal } = start()
   const { hash } = execution.published.heads.unsafe
   pool.add(tip('alice'))
   const building = build()
@@ -85,7 +85,7 @@ it('block/building/buildFlashblocks: the first one has what the block decides fo
   const built = await building
   if (built.kind === 'invalid') expect.fail(built.reason)
   const { payload } = built
-  const [first, second] = told
+  const [first, second] = emitted
   expect(first?.base).toEqual({
     parentHash: hash,
     parentBeaconBlockRoot: payload.parentBeaconBlockRoot,
@@ -109,22 +109,22 @@ it('block/building/buildFlashblocks: the first one has what the block decides fo
   expect(second?.balances.length).toBeGreaterThan(3)
 })
 
-it('block/building/buildFlashblocks: a build that is held up says less often what came, and never twice', async () => {
-  const { pool, clock, told, build, seal } = start()
+it('block/building/buildFlashblocks: emits fewer flashblocks and no transaction twice when the build is held up', async () => {
+  const { pool, clock, emitted, build, seal } = start()
   const building = build()
   await settle()
   clock.jumpMs(0)
   await clock.advanceMs(everyMs * 5.5)
   pool.add(tip('alice'))
   await settle()
-  expect(told.length).toBeLessThanOrEqual(7)
+  expect(emitted.length).toBeLessThanOrEqual(7)
   seal.abort()
   await building
-  expect(told.flatMap(({ transactions }) => transactions)).toHaveLength(2)
+  expect(emitted.flatMap(({ transactions }) => transactions)).toHaveLength(2)
 })
 
-it('block/building/buildFlashblocks: a block without the pool is told to nobody', async () => {
-  const { told, execution } = start()
+it('block/building/buildFlashblocks: emits nothing for a block without pool transactions', async () => {
+  const { emitted, execution } = start()
   await execution.build(execution.published.heads.unsafe, attributesAt(schedule, 1))
-  expect(told).toEqual([])
+  expect(emitted).toEqual([])
 })

@@ -18,38 +18,38 @@ import type { ExecutionConfig } from '../executionConfig.ts'
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
-/** 8 bytes as `0x` hex, of their own for each build. */
+/** Returns the id of a build: 8 bytes as `0x` hex, different for each build. */
 function payloadIdOf(parent: Hash, { timestamp, transactions }: BlockInput, atMs: number): string {
   const digest = createHash('sha256').update(`${parent} ${timestamp} ${atMs}`)
   for (const raw of transactions) digest.update(raw)
   return `0x03${digest.digest('hex').slice(0, 14)}`
 }
 
-/** Who wants to know of a block while it is built. */
+/** Receiver of the flashblocks of blocks that this node builds. */
 export type FlashblockListener = {
-  /** A flashblock comes so often, empty or not, the first two at once. */
+  /** Interval between flashblocks, in milliseconds; an interval without transactions has an empty one. The first two are emitted at once. */
   readonly everyMs: number
-  /** @param pending the block as the flashblock leaves it */
+  /** @param pending the block after the flashblock */
   onFlashblock(flashblock: BuiltFlashblock, pending: PendingBlock): void
 }
 
 export type BuildWatch = {
   readonly everyMs: number
-  /** @param on the parent, its state open @param isLast the block is sealed next */
+  /** @param on parent of the block, its state open @param isLast whether the block is sealed next */
   look(on: ParentBlock, block: BlockExecutor, isLast: boolean): void
 }
 
-/** Tells one build, slice after slice: each of its transactions once, in order, all of them before it is sealed. */
+/** Emits the flashblocks of one build. Each transaction of the block is in one of them, in order, and all are emitted before the block is sealed. */
 export function publishFlashblocks(config: ExecutionConfig, clock: Clock, { everyMs, onFlashblock }: FlashblockListener): BuildWatch {
   const startMs = clock.nowMs()
   let index = 0
-  let told = 0
+  let published = 0
   let payloadId = ''
   return {
     everyMs,
     look(on, block, isLast): void {
       const { transactions, run, session, env, input } = block
-      if (isLast && transactions.length === told) return
+      if (isLast && transactions.length === published) return
       if (index === 0) payloadId = payloadIdOf(on.hash, input, startMs)
       const changed = session.changed()
       const outcome = outcomeOf(config, on.state, block, changed)
@@ -57,12 +57,12 @@ export function publishFlashblocks(config: ExecutionConfig, clock: Clock, { ever
       const flashblock: BuiltFlashblock = {
         ...{ payloadId, blockNumber: env.number, index },
         ...(index === 0 && { base: baseOf(on, block) }),
-        ...{ transactions: transactions.slice(told), outcome, blockHash: hashHeader(pending.header) },
-        receipts: run.executed.slice(told).map(({ hash, receipt }) => ({ hash, receipt })),
+        ...{ transactions: transactions.slice(published), outcome, blockHash: hashHeader(pending.header) },
+        receipts: run.executed.slice(published).map(({ hash, receipt }) => ({ hash, receipt })),
         balances: changed.map((address) => ({ address, balanceWei: session.account(address)?.balance ?? 0n })),
       }
       index++
-      told = transactions.length
+      published = transactions.length
       onFlashblock(flashblock, pending)
     },
   }
@@ -96,7 +96,7 @@ function outcomeOf(
   }
 }
 
-/** Its slots change with withdrawals alone. */
+/** Storage root of the message passer. It changes only when the block contains withdrawals. */
 function messagePasserRoot(below: WorldState, session: EvmSession, changed: readonly Address[]): Hash {
   if (!changed.includes(messagePasser)) return session.account(messagePasser)?.storageRoot ?? emptyRoot
   return computeStorageRoot(below.nodes, below.view, session.diff(), messagePasserKey)

@@ -16,13 +16,13 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import { hashTransaction } from '#types/transaction'
 
 const schedule = scheduleTo('jovian')
-/** Reverts. */
+/** A contract that reverts. */
 const reverting = testAccount(testAddress(0x66), { nonce: 1n, code: '0x60006000fd' })
 const chain = smallChain(schedule, [reverting])
 const { config } = chain
 
 const slot = (index: number) => parseHash(`0x${index.toString(16).padStart(64, '0')}`)
-/** Without code, so that it stays: a small price of data, and a footprint of 400 gas a byte. */
+/** L1Block without code, so that its values stay: a small data price, and a DA footprint of 400 gas per byte. */
 const l1Block = testAccount(l1BlockAddress, {
   nonce: 1n,
   storage: new Map([
@@ -43,7 +43,7 @@ const withPool = (
 })
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-/** A store that counts its snapshots: all there were, and those that are open. */
+/** A store that counts all snapshots and the open ones. */
 function countingKv(): Kv & { readonly open: number; readonly opened: number } {
   const inner = createMemoryKv()
   let open = 0
@@ -73,7 +73,7 @@ function countingKv(): Kv & { readonly open: number; readonly opened: number } {
   }
 }
 
-/** A chain with a pool. @param stepMs by which the clock goes on with each look at it */
+/** A chain with a pool. @param stepMs advance of the clock at each reading */
 function start(stepMs = 0, { genesis, config } = chain) {
   const pool = createListedPool()
   const kv = countingKv()
@@ -92,13 +92,13 @@ async function payloadOf(build: ReturnType<Execution['build']>): Promise<Payload
   return result.kind === 'built' ? result.payload : expect.fail(result.reason)
 }
 
-/** The transactions after the L1 attributes. */
+/** Transactions after the L1 attributes. */
 const taken = ({ transactions }: Payload) => transactions.slice(1)
 
 const tip = (name: string, wei: bigint, nonce = 0n, change: Parameters<typeof signedBy>[1] = {}) =>
   signedBy(name, { nonce, maxPriorityFeePerGas: wei, ...change })
 
-it('block/building/buildFromPool: the highest tips first, after the forced ones, and another execution finds the block valid', async () => {
+it('block/building/buildFromPool: takes the highest tips after the forced transactions, and another execution accepts the block', async () => {
   const { pool, build } = start()
   const [low, high, later] = [tip('alice', 5n, 1n), tip('bob', 900n), tip('bob', 1n, 1n)]
   pool.add(low, high, later)
@@ -109,7 +109,7 @@ it('block/building/buildFromPool: the highest tips first, after the forced ones,
   expect(pool.listeners).toBe(0)
 })
 
-it('block/building/buildFromPool: noTxPool takes none, nor does a seal that is aborted from the start', async () => {
+it('block/building/buildFromPool: takes nothing with noTxPool or with a seal that is aborted from the start', async () => {
   const { pool, build } = start()
   pool.add(tip('bob', 900n))
   expect(taken(await build(attributesAt(schedule, 1)))).toEqual([])
@@ -120,7 +120,7 @@ it('block/building/buildFromPool: noTxPool takes none, nor does a seal that is a
   expect([taken(payload), isSound]).toEqual([[], false])
 })
 
-it('block/building/buildFromPool: it goes on with what is added until it is sealed, and no snapshot is open while it waits', async () => {
+it('block/building/buildFromPool: takes additions until the seal, and keeps no snapshot open while it waits', async () => {
   const { pool, kv, build } = start()
   const seal = new AbortController()
   const [first, second, late] = [tip('alice', 5n), tip('bob', 900n), tip('bob', 1n, 1n)]
@@ -144,7 +144,7 @@ it('block/building/buildFromPool: it goes on with what is added until it is seal
   expect([kv.open, pool.listeners]).toEqual([0, 0])
 })
 
-it('block/building/buildFromPool: sealed while it still has candidates, it ends after the slice', async () => {
+it('block/building/buildFromPool: ends after the current step when it is sealed with candidates left', async () => {
   const { pool, build } = start(4)
   pool.add(...Array.from({ length: 50 }, (_, i) => tip('alice', 5n, BigInt(i))))
   const seal = new AbortController()
@@ -153,7 +153,7 @@ it('block/building/buildFromPool: sealed while it still has candidates, it ends 
   expect(taken(await building)).toHaveLength(3)
 })
 
-it('block/building/buildFromPool: between its slices blocks are inserted, heads set and other blocks built; the block is the same', async () => {
+it('block/building/buildFromPool: builds the same block when inserts, head changes and other builds run between its steps', async () => {
   const many = Array.from({ length: 50 }, (_, i) => tip('alice', 5n, BigInt(i)))
   const calm = start()
   calm.pool.add(...many)
@@ -176,7 +176,7 @@ it('block/building/buildFromPool: between its slices blocks are inserted, heads 
   expect(await payloadOf(execution.build(base, withPool(1, [], { prevRandao: base.hash })))).toMatchObject({ gasUsed: expected.gasUsed })
 })
 
-it('block/building/buildFromPool: one that cannot be in the block leaves no trace; for good only when no block could have it', async () => {
+it('block/building/buildFromPool: leaves no trace of a refused candidate, and drops it for good only when no block could take it', async () => {
   const { pool, build } = start()
   const good = tip('bob', 3n)
   const wrong = [
@@ -197,7 +197,7 @@ it('block/building/buildFromPool: one that cannot be in the block leaves no trac
   expect(wrong.map((raw) => why.get(hashTransaction(raw)))).toEqual(['now', 'now', 'never', 'never', 'never', 'now', 'never'])
 })
 
-it('block/building/buildFromPool: one that reverts is in the block and pays', async () => {
+it('block/building/buildFromPool: includes a transaction that reverts, and its sender pays', async () => {
   const { pool, build, execution } = start()
   const raw = tip('bob', 3n, 0n, { to: testAddress(0x66), value: 0n, gasLimit: 50_000n })
   pool.add(raw, tip('bob', 2n, 1n))
@@ -207,7 +207,7 @@ it('block/building/buildFromPool: one that reverts is in the block and pays', as
   expect(view.receipts(payload.blockHash)?.map(({ receipt }) => receipt.succeeded)).toEqual([true, false, true])
 })
 
-it('block/building/buildFromPool: it ends by itself when no gas is left for any, or no data footprint', async () => {
+it('block/building/buildFromPool: ends by itself when no gas or no DA footprint is left', async () => {
   const { pool, build } = start()
   pool.add(...Array.from({ length: 60 }, (_, i) => tip('alice', 5n, BigInt(i))))
   const never = new AbortController().signal
@@ -215,13 +215,13 @@ it('block/building/buildFromPool: it ends by itself when no gas is left for any,
   expect(small.gasLimit - small.gasUsed).toBeLessThan(21_000n)
   const { pool: other, build: buildOther } = start(0, smallChain(schedule, [l1Block]))
   other.add(...Array.from({ length: 60 }, (_, i) => tip('alice', 5n, BigInt(i))))
-  // 400 gas a byte, 100 bytes at least: 40,000 gas each
+  // 400 gas per byte, at least 100 bytes: 40,000 gas each
   const full = await buildOther(withPool(1, [], { gasLimit: 1_090_000n }), never)
   expect([taken(full).length, full.blobGasUsed]).toEqual([27, 1_080_000n])
   expect(full.gasLimit - full.gasUsed).toBeGreaterThan(21_000n)
 })
 
-it('block/building/buildFromPool: the limits of data are kept, for one and for all', async () => {
+it('block/building/buildFromPool: applies the data limits of one transaction and of the block', async () => {
   const { pool, build, execution } = start()
   const data = Uint8Array.from({ length: 600 }, (_, i) => (i * i * 7 + i) & 255)
   const long = tip('alice', 9n, 0n, { gasLimit: 200_000n, data })
@@ -237,7 +237,7 @@ it('block/building/buildFromPool: the limits of data are kept, for one and for a
   expect(taken(await build(withPool(1)))).toEqual([long, ...short])
 })
 
-it('block/building/buildFromPool: a limit of gas below that of the block is kept, until it is lifted', async () => {
+it('block/building/buildFromPool: applies a gas limit below that of the block until it is lifted', async () => {
   const { pool, build, execution } = start()
   const short = Array.from({ length: 8 }, (_, i) => tip('bob', 5n, BigInt(i)))
   pool.add(...short)
@@ -250,7 +250,7 @@ it('block/building/buildFromPool: a limit of gas below that of the block is kept
   expect(taken(await build(withPool(1)))).toEqual(short)
 })
 
-it('block/building/buildFromPool: what is forced and cannot be executed is invalid at once, without a word of it being sound', async () => {
+it('block/building/buildFromPool: returns invalid at once when a forced transaction cannot be executed, and does not call onForcedExecuted', async () => {
   const { pool, execution, head } = start()
   let isSound = false
   const result = await execution.build(head(), withPool(1, [tip('carol', 1n)]), new AbortController().signal, () => {
@@ -259,7 +259,7 @@ it('block/building/buildFromPool: what is forced and cannot be executed is inval
   expect([result.kind, isSound, pool.listeners]).toEqual(['invalid', false, 0])
 })
 
-it('block/building/buildFromPool: a block that is under way when the execution closes comes to an end with an error', async () => {
+it('block/building/buildFromPool: rejects a build in progress when the execution closes', async () => {
   const { pool, execution, build } = start()
   const building = build(withPool(1), new AbortController().signal)
   await execution.close()
@@ -273,7 +273,7 @@ it.each([
   [3, false],
   [4, false],
 ])(
-  'block/building/buildFromPool: block %i, the third being the first under Azul: a transaction above the cap is in it: %s',
+  'block/building/buildFromPool: in block %i, when the third is the first under Azul, takes a transaction above the gas cap: %s',
   async (number, isIn) => {
     const { timestamp: azul } = attributesAt(schedule, 3)
     const { pool, build, execution, head } = start(0, smallChain({ ...schedule, azul }, [reverting]))

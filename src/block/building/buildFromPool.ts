@@ -8,29 +8,29 @@ import { type BlockBuild, beginBuild } from './buildBlock.ts'
 import { type FlashblockListener, publishFlashblocks } from './buildFlashblocks.ts'
 import type { BuildPool } from './buildPool.ts'
 
-/** A build runs so long at most before others of its thread have their turn. */
+/** Maximum time in milliseconds that a build runs before it yields to other work of the thread. */
 const sliceMs = 10
 
 export type PoolBuildDeps = {
   readonly block: BlockDeps
   readonly pool: BuildPool
   readonly clock: Clock
-  /** As they are now. */
+  /** Returns the present limits. */
   readonly limits: () => BlockLimits
-  /** Told of the block slice by slice: the forced transactions, the first of the pool, then as often as it wants, and what is left before the seal. */
+  /** Receives flashblocks: forced transactions, first pool transactions, then one per interval, and the rest before the seal. */
   readonly flashblocks: FlashblockListener | undefined
-  /** Runs with the parent's state open; nothing of it may be kept. */
+  /** Runs a function with the parent's state open. The function must not keep anything of the state. */
   readonly during: <T>(run: (on: ParentBlock) => T) => T
 }
 
-/** When a build ends, and who is told that the transactions of the attributes are executed. */
+/** When a build ends (`seal`), and what to call when the transactions of the attributes are executed. */
 export type BuildTiming = { readonly seal: AbortSignal | undefined; readonly onForcedExecuted: (() => void) | undefined }
 
 /**
- * Builds a block of the attributes' own transactions and then of the pool's, the best first, in slices: until nothing fits or the seal is aborted;
- * without a seal until the pool has no more. The first slice comes at once.
- * @returns a build that is to be sealed; 'invalid' when a transaction of the attributes cannot be in the block
- * @throws what `beginBuild` throws, and `during` when the parent is not known any more
+ * Builds a block of the attributes' own transactions and then of the pool's, best first, in steps of `sliceMs`. The build ends when nothing fits
+ * or the seal is aborted; without a seal, when the pool is empty. The first step runs at once.
+ * @returns a build that is ready to be sealed; 'invalid' when a transaction of the attributes cannot be in the block
+ * @throws faults of `beginBuild`, and of `during` when the parent is no longer known
  */
 export async function buildFromPool(
   deps: PoolBuildDeps,
@@ -65,11 +65,11 @@ export async function buildFromPool(
   return begun
 }
 
-/** The next of evenly spaced moments that is to come: those that were missed are missed. */
+/** Returns the next of evenly spaced moments after now. Missed moments are skipped. */
 const nextLookMs = (lastMs: number, nowMs: number, everyMs: number): number =>
   lastMs + everyMs * (Math.floor((nowMs - lastMs) / everyMs) + 1)
 
-/** Notices what is added from now on, and the seal. */
+/** Waits for additions to the pool from now on, and for the seal. */
 function waitForMore(
   pool: BuildPool,
   clock: Clock,
@@ -84,7 +84,7 @@ function waitForMore(
   const added = pool.onAdded(noticed)
   seal?.addEventListener('abort', noticed, { once: true })
   return {
-    /** When something was added since the last time, or the seal is aborted, or at a moment of `elapsedMs`. */
+    /** Resolves when a transaction was added since the last call, the seal is aborted, or `elapsedMs` reaches `untilMs`. */
     async more(untilMs): Promise<void> {
       using _timer = Number.isFinite(untilMs) ? clock.after(Math.max(0, untilMs - clock.elapsedMs()), noticed) : undefined
       if (!hasMore) await new Promise<void>((resolve) => (wake = resolve))

@@ -1,25 +1,25 @@
-/** Flashblocks that come closer together belong to one moment. */
+/** Flashblocks with a shorter gap count as one arrival, in milliseconds. */
 const leastGapMs = 40
-/** Longer pauses are none of the rhythm. */
+/** Gaps longer than this are pauses and do not set the interval, in milliseconds. */
 const mostGapMs = 1_000
-/** What has not begun so long before the next flashblock waits for it. */
+/** Work does not begin within this time before the next flashblock, in milliseconds. */
 const guardMs = 60
-/** So late it is not waited for any more. */
+/** An overdue flashblock is waited for this long, in milliseconds. */
 const lateMs = 20
 
-/** When flashblocks come, so that what can wait is not under way when the next one does. */
+/** Predicts the next flashblock, so that work which can wait does not delay its execution. */
 export class FlashblockInterval {
   #lastMs: number | undefined
   #everyMs: number | undefined
 
-  /** @param nowMs of a clock that does not jump */
+  /** Records the arrival of a flashblock. @param nowMs time of a monotonic clock */
   came(nowMs: number): void {
     const gapMs = this.#lastMs === undefined ? 0 : nowMs - this.#lastMs
     if (gapMs >= leastGapMs) this.#everyMs = gapMs <= mostGapMs ? gapMs : undefined
     this.#lastMs = nowMs
   }
 
-  /** Milliseconds to wait with something that takes a while; 0: there is time now, or nobody knows when the next flashblock comes. */
+  /** Returns how long to delay work, in milliseconds; 0 when there is time now or the next arrival cannot be predicted. */
   waitMs(nowMs: number): number {
     if (this.#lastMs === undefined || this.#everyMs === undefined) return 0
     const leftMs = this.#lastMs + this.#everyMs - nowMs

@@ -61,14 +61,14 @@ function apply(
 }
 
 describe('block/execution/applyTransaction: fees', () => {
-  it('the sender pays base fee and tip for the gas used, the beneficiary gets the tip', () => {
+  it('charges the sender base fee and tip for the gas used, and pays the tip to the beneficiary', () => {
     const session = sessionOf({})
     expect(apply(session, { ...base, value: 7n })).toMatchObject({ kind: 'executed', gasUsed: 21_000n })
     expect(session.account(sender)).toMatchObject({ nonce: 1n, balance: 10n ** 18n - 7n - 21_000n * 13n })
     expect(session.account(testBlock.beneficiary)?.balance).toBe(21_000n * 3n)
   })
 
-  it('what the fee rules take first must be there beside the dearest gas, and what they return comes back', () => {
+  it('requires the upfront fee on top of the maximum gas price, and keeps the refund of the fee rules', () => {
     const fees: FeeRules = { upfront: () => 1_000n, settle: (to, bill) => to.addBalance(bill.sender, 400n) }
     const dearest = 100_000n * 20n
     const rich = sessionOf({ [sender]: { balance: `0x${(dearest + 1_000n).toString(16)}` } })
@@ -79,21 +79,21 @@ describe('block/execution/applyTransaction: fees', () => {
     expect([...poor.diff().accounts()]).toEqual([])
   })
 
-  it('blobs are paid for at the block’s price', () => {
+  it('charges blobs at the block’s price', () => {
     const session = sessionOf({})
     expect(apply(session, blob({ maxFeePerBlobGas: 5n })).kind).toBe('executed')
     expect(session.account(sender)?.balance).toBe(10n ** 18n - 21_000n * 13n - 131_072n)
   })
 
-  it('from Prague calldata has a floor that refunds do not pass (EIP-7623)', () => {
+  it('applies from Prague on a calldata floor that refunds do not lower (EIP-7623)', () => {
     const data = new Uint8Array(1_000).fill(1)
     expect(apply(sessionOf({}), { ...base, data })).toMatchObject({ gasUsed: 21_000n + 40_000n })
     expect(apply(sessionOf({}, cancun), { ...base, data }, cancun)).toMatchObject({ gasUsed: 21_000n + 16_000n })
   })
 
-  it('at most a fifth of the gas comes back (EIP-3529)', () => {
+  it('refunds at most a fifth of the gas (EIP-3529)', () => {
     const clears = { code: `0x${push(0)}${storeIn(1)}00`, storage: { '0x1': '0x1' } }
-    // 21,000 + 3 + 3 + 5,000, of which 4,800 come back
+    // 21,000 + 3 + 3 + 5,000, of which 4,800 are refunded
     expect(apply(sessionOf({ [contract]: clears }), base)).toMatchObject({ gasUsed: 26_006n - 4_800n })
     const clearsMore = { code: `0x${push(0)}${storeIn(1)}${push(0)}${storeIn(2)}00`, storage: { '0x1': '0x1', '0x2': '0x1' } }
     const ran = 21_000n + 2n * 5_006n
@@ -101,23 +101,23 @@ describe('block/execution/applyTransaction: fees', () => {
   })
 })
 
-describe('block/execution/applyTransaction: refuses, and changes nothing', () => {
+describe('block/execution/applyTransaction: refuses without a change', () => {
   const high = { ...base, maxFeePerGas: 9n, maxPriorityFeePerGas: 9n }
   it.each<[string, string, SignedTransaction, EvmRules]>([
     ['another chain’s transaction', 'chain id', { ...base, chainId: 2n }, prague],
-    ['a nonce that is ahead', 'nonce too high', { ...base, nonce: 1n }, prague],
+    ['a nonce that is too high', 'nonce too high', { ...base, nonce: 1n }, prague],
     ['a fee cap below the base fee', 'max fee per gas less than', high, prague],
     ['a tip above the fee cap', 'max priority fee', { ...base, maxPriorityFeePerGas: 21n }, prague],
-    ['gas below the intrinsic', 'intrinsic gas too low', { ...base, gasLimit: 20_999n }, prague],
-    ['gas below the floor', 'floor data gas', { ...base, gasLimit: 40_000n, data: new Uint8Array(1_000).fill(1) }, prague],
-    ['more gas than the block has left', 'gas limit reached', { ...base, gasLimit: 30_000_001n }, prague],
-    ['more gas than a transaction may have', 'gas limit too high', { ...base, gasLimit: 16_777_217n }, osaka],
+    ['a gas limit below the intrinsic gas', 'intrinsic gas too low', { ...base, gasLimit: 20_999n }, prague],
+    ['a gas limit below the floor', 'floor data gas', { ...base, gasLimit: 40_000n, data: new Uint8Array(1_000).fill(1) }, prague],
+    ['a gas limit above the remaining gas of the block', 'gas limit reached', { ...base, gasLimit: 30_000_001n }, prague],
+    ['a gas limit above the transaction cap', 'gas limit too high', { ...base, gasLimit: 16_777_217n }, osaka],
     ['initcode of more than 49,152 bytes', 'initcode', { ...base, to: null, gasLimit: 10_000_000n, data: new Uint8Array(49_153) }, prague],
-    ['more wei than there are', 'insufficient funds', { ...base, value: 10n ** 18n }, prague],
+    ['more wei than the sender has', 'insufficient funds', { ...base, value: 10n ** 18n }, prague],
     ['blobs before Cancun', 'type not supported', blob({}), { fork: 'shanghai', precompileLimits: {} }],
-    ['no blob', 'missing blob hashes', blob({ blobVersionedHashes: [] }), prague],
+    ['no blobs', 'missing blob hashes', blob({ blobVersionedHashes: [] }), prague],
     ['a blob hash of another version', 'hash version', blob({ blobVersionedHashes: [`0x02${'00'.repeat(31)}` as Hash] }), prague],
-    ['a blob fee cap below the price', 'blob gas fee', blob({ maxFeePerBlobGas: 0n }), prague],
+    ['a blob fee cap below the blob base fee', 'blob gas fee', blob({ maxFeePerBlobGas: 0n }), prague],
     ['delegations before Prague', 'type not supported', setCode([]), cancun],
     ['an empty list of authorizations', 'empty authorization list', setCode([]), prague],
   ])('%s: %s', (_what, reason, tx, rules) => {
@@ -126,21 +126,21 @@ describe('block/execution/applyTransaction: refuses, and changes nothing', () =>
     expect([...session.diff().accounts()]).toEqual([])
   })
 
-  it('not the most gas that a transaction may have, nor more of it before Osaka (EIP-7825)', () => {
+  it('accepts a gas limit at the transaction cap, and a higher one before Osaka (EIP-7825)', () => {
     expect(apply(sessionOf({}, osaka), { ...base, gasLimit: 16_777_216n }, osaka)).toMatchObject({ kind: 'executed', gasUsed: 21_000n })
     expect(apply(sessionOf({}), { ...base, gasLimit: 16_777_217n })).toMatchObject({ kind: 'executed', gasUsed: 21_000n })
   })
 
-  it('blobs where the fee rules know none', () => {
+  it('a blob transaction when the fee rules allow none', () => {
     const fees: FeeRules = { upfront: () => 0n, settle: () => {} }
     expect(apply(sessionOf({}), blob({}), prague, fees)).toMatchObject({ kind: 'refused', reason: 'transaction type not supported: 3' })
   })
 
-  it('a sender with code (EIP-3607), but for a delegation', () => {
+  it('a sender with code that is not a delegation (EIP-3607)', () => {
     expect(apply(sessionOf({ [sender]: { balance: ether, code: '0x00' } }), base)).toMatchObject({ reason: 'sender not an eoa' })
     const delegated = { balance: ether, code: `0xef0100${contract.slice(2)}` }
     expect(apply(sessionOf({ [sender]: delegated }), base).kind).toBe('executed')
-    // no chain has a delegation before Prague; Base's client does not look at the fork here
+    // no chain has delegations before Prague; Base's client does not check the fork here
     expect(apply(sessionOf({ [sender]: delegated }, cancun), base, cancun).kind).toBe('executed')
   })
 })
@@ -159,14 +159,14 @@ describe('block/execution/applyTransaction: authorizations (EIP-7702)', () => {
     return { chainId, address, nonce, yParity, r, s }
   }
 
-  it('a new authority delegates, and its nonce rises', () => {
+  it('sets the delegation of a new authority and increments its nonce', () => {
     const session = sessionOf({})
     expect(apply(session, setCode([authorize({})]))).toMatchObject({ kind: 'executed', gasUsed: intrinsic })
     expect(session.code(authority)).toEqual(fromHex(`0xef0100${delegate.slice(2)}`))
     expect(session.account(authority)?.nonce).toBe(1n)
   })
 
-  it('an authority that exists gives 12,500 gas to the refund', () => {
+  it('adds 12,500 gas to the refund for an existing authority', () => {
     const session = sessionOf({ [authority]: { balance: '0x1' } })
     expect(apply(session, setCode([authorize({})]))).toMatchObject({ gasUsed: intrinsic - intrinsic / 5n })
     const burning = { code: `0x${push(1)}${storeIn(1)}00` }
@@ -176,7 +176,7 @@ describe('block/execution/applyTransaction: authorizations (EIP-7702)', () => {
     })
   })
 
-  it('any chain’s authorization holds, another chain’s does not', () => {
+  it('accepts an authorization for any chain and skips one for another chain', () => {
     const session = sessionOf({})
     apply(session, setCode([authorize({ chainId: 0n })]))
     expect(session.account(authority)?.nonce).toBe(1n)
@@ -185,7 +185,7 @@ describe('block/execution/applyTransaction: authorizations (EIP-7702)', () => {
     expect(foreign.account(authority)).toBeUndefined()
   })
 
-  it('a later entry sees the nonce of an earlier one; one that does not fit is passed over', () => {
+  it('applies entries in order, each on the nonce of the previous entry, and skips a mismatch', () => {
     const session = sessionOf({})
     const list = [authorize({}), authorize({ nonce: 0n, address: contract }), authorize({ nonce: 1n, address: sender })]
     apply(session, setCode(list))
@@ -193,32 +193,32 @@ describe('block/execution/applyTransaction: authorizations (EIP-7702)', () => {
     expect(session.account(authority)?.nonce).toBe(2n)
   })
 
-  it('the zero address takes the delegation away', () => {
+  it('removes the delegation when the delegate is the zero address', () => {
     const session = sessionOf({ [authority]: { code: `0xef0100${delegate.slice(2)}`, nonce: '0x4' } })
     apply(session, setCode([authorize({ nonce: 4n, address: zeroAddress })]))
     expect(session.code(authority)).toHaveLength(0)
   })
 
-  it('code that is no delegation stays', () => {
+  it('keeps code that is not a delegation', () => {
     const session = sessionOf({ [authority]: { code: '0x6001', nonce: '0x0' } })
     apply(session, setCode([authorize({})]))
     expect(session.code(authority)).toEqual(fromHex('0x6001'))
   })
 
-  it('a signature with high s does not count (EIP-2)', () => {
+  it('skips an authorization with high s (EIP-2)', () => {
     const session = sessionOf({})
     const low = authorize({})
     apply(session, setCode([{ ...low, s: secp256k1Order - low.s, yParity: 1 - low.yParity }]))
     expect(session.account(authority)).toBeUndefined()
   })
 
-  it('a delegation stays when the message fails', () => {
+  it('keeps a delegation when the message fails', () => {
     const session = sessionOf({ [contract]: { code: '0xfe' } })
     expect(apply(session, setCode([authorize({})]))).toMatchObject({ outcome: { kind: 'halt' }, gasUsed: 100_000n })
     expect(session.account(authority)?.nonce).toBe(1n)
   })
 
-  it('a delegation is followed in the same transaction, and its authority is warm', () => {
+  it('follows a delegation in the same transaction, with a warm authority', () => {
     // slot 0 := gas of BALANCE(authority), then a call of the authority
     const price = `5a${push(authority)}31505a9003${storeIn(0)}`
     const call = `${push(0).repeat(5)}${push(authority)}5af15000`

@@ -6,7 +6,7 @@ import { gasAfterRefund, gasBounds, refundQuotient } from '../validation/intrins
 import { blobGasOf, refuseTransaction, tipPerGas } from '../validation/transactionValidity.ts'
 import { applyAuthorizations, type SignedAuthorization, signedAuthorizations } from './authorizations.ts'
 
-/** What a transaction is charged by; gas in gas, prices in wei per gas. */
+/** Facts from which the fees of a transaction are computed; gas in gas, prices in wei per gas. */
 export type GasBill = {
   readonly sender: Address
   readonly gasLimit: bigint
@@ -18,17 +18,17 @@ export type GasBill = {
   readonly raw: Uint8Array
 }
 
-/** Where the fees of a signed transaction go: all in which chains differ at transaction level. */
+/** Fee rules for signed transactions: the only difference between chains at transaction level. */
 export type FeeRules = {
-  /** Blobs that one transaction may carry; absent: no blob transactions at all. */
+  /** Maximum number of blobs per transaction; absent: blob transactions are not allowed. */
   readonly maxBlobs?: number
-  /** Wei beside the gas that the sender must hold and pays first: L1 fee, and operator fee on the gas limit. */
+  /** Wei in addition to the gas that the sender is charged before execution: L1 data fee, and operator fee on the gas limit. */
   upfront(raw: Uint8Array, tx: SignedTransaction): bigint
-  /** Pays beneficiary and vaults, and returns to the sender what `upfront` took too much. Unused gas has been returned before. */
+  /** Pays beneficiary and vaults, and returns the excess of `upfront` to the sender. Unused gas has already been returned. */
   settle(session: EvmSession, bill: GasBill): void
 }
 
-/** `gasUsed` is what the sender paid for: after refunds, at least the floor. A refused transaction has changed nothing. */
+/** `gasUsed` is the gas that the sender pays for: after refunds, at least the floor. A refused transaction has changed nothing. */
 export type TransactionResult =
   | { readonly kind: 'executed'; readonly gasUsed: bigint; readonly outcome: Outcome }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -49,11 +49,11 @@ function transactionEnv(
 }
 
 /**
- * Runs one signed transaction from its checks to its fees. Effects on the session, in order: 1 the sender pays for all gas, blobs and what the
- * fee rules take first, 2 its nonce rises, 3 authorizations take effect, 4 the message runs, 5 unused gas is returned, 6 the fee rules settle,
- * 7 the transaction ends. Effects 1 to 3 stay when the message fails.
+ * Validates and runs one signed transaction. Effects on the session, in order: 1 the sender is charged for all gas, blobs and the upfront fees,
+ * 2 its nonce is incremented, 3 authorizations are applied, 4 the message runs, 5 unused gas is returned, 6 the fee rules settle, 7 the transaction
+ * ends. Effects 1 to 3 persist when the message fails.
  * @param raw EIP-2718 bytes of `tx`
- * @param sender whose signature it bears; the caller has recovered it
+ * @param sender signer of `tx`, recovered by the caller
  * @param gasAvailable gas left in the block
  */
 export function applyTransaction(

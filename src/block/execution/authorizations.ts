@@ -10,13 +10,13 @@ import { type Authorization, signatureBytes } from '#types/transaction'
 const delegationPrefix = Uint8Array.of(0xef, 0x01, 0x00)
 const delegationSize = 23
 const maxNonce = 2n ** 64n - 1n
-/** Gas that comes back when the authority exists already: 25,000 was paid for a new one. */
+/** Gas refund for an existing authority, because the transaction paid 25,000 gas for a new one. */
 const existingAuthorityRefund = 12_500n
 
-/** An authorization whose signature and chain are right; whether it takes effect, the authority's account says. */
+/** An authorization with a valid signature and chain id. It takes effect if the authority's account allows it. */
 export type SignedAuthorization = { readonly authority: Address; readonly delegate: Address; readonly nonce: bigint }
 
-/** Whether code is a delegation to another account's (EIP-7702). */
+/** Whether code is a delegation to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
   return code.length === delegationSize && delegationPrefix.every((byte, i) => code[i] === byte)
 }
@@ -30,7 +30,7 @@ function authorityOf(authorization: Authorization): Address | undefined {
   return signer && addressFromBytes(signer)
 }
 
-/** Steps 1 to 3 of EIP-7702 for each entry, which need no state. An entry that fails them is passed over. */
+/** Runs steps 1 to 3 of EIP-7702 on each entry; they need no state. Invalid entries are skipped. */
 export function signedAuthorizations(list: readonly Authorization[], chainId: bigint): SignedAuthorization[] {
   return list.flatMap((authorization) => {
     const isHere = authorization.chainId === 0n || authorization.chainId === chainId
@@ -40,7 +40,7 @@ export function signedAuthorizations(list: readonly Authorization[], chainId: bi
 }
 
 /**
- * Sets the delegations, in order; one that does not fit its account is passed over. Stays when the transaction fails.
+ * Sets the delegations in order. Skips an entry that does not match its authority's account. Delegations persist when the transaction fails.
  * @returns gas for the refund counter
  * @see EIP-7702, "Behavior", steps 5 to 9
  */

@@ -5,7 +5,7 @@ import type { Header } from '#types/header'
 import { hashFromBytes } from '#types/ids'
 import type { ExecutionConfig } from '../executionConfig.ts'
 
-/** What code sees of a block with this header. Before the merge its difficulty stands where later the random value is (EIP-4399). */
+/** Returns the EVM environment of a block. Before the merge `prevRandao` holds the difficulty, because both use the same opcode (EIP-4399). */
 export function blockEnvOf({ schedule, l2ChainId }: Pick<ExecutionConfig, 'schedule' | 'l2ChainId'>, header: Header): BlockEnv {
   return {
     chainId: BigInt(l2ChainId),

@@ -2,7 +2,7 @@ import type { ForkSchedule } from '#chainspec/forks'
 import type { Block } from '#types/block'
 import type { BlockInput } from './executedBlock.ts'
 
-/** What a known block decided for itself, to run it once more. */
+/** Returns the input of a known block, to execute it again. */
 export function inputOfBlock(schedule: ForkSchedule, block: Block): BlockInput {
   const { header, transactions } = block
   const { parentBeaconBlockRoot } = header

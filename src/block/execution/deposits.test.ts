@@ -16,7 +16,7 @@ const accounts = [
   testAccount(from, { balance: 10n, nonce: 5n }),
   testAccount(reverting, { code: '0x60006000fd' }),
   testAccount(halting, { code: '0xfe' }),
-  // SSTORE 1 to slot 0, then 0 again: a refund
+  // stores 1 at slot 0 and then 0, which earns a refund
   testAccount(storing, { code: '0x600160005560006000550000' }),
 ]
 
@@ -47,21 +47,25 @@ function run(fields: Partial<Deposit>, metering: DepositMetering = 'used', fork:
 
 describe('block/execution/deposits', () => {
   it.each([
-    ['value out of its mint', { mint: 100n, value: 110n }, { succeeded: true, gasUsed: 21_000n, senderBalance: 0n, received: 110n }],
-    ['more value than there is: the mint stays', { mint: 1n, value: 12n }, { succeeded: false, gasUsed: 100_000n, senderBalance: 11n }],
+    ['a value paid from its mint', { mint: 100n, value: 110n }, { succeeded: true, gasUsed: 21_000n, senderBalance: 0n, received: 110n }],
+    [
+      'more value than the balance: the mint persists',
+      { mint: 1n, value: 12n },
+      { succeeded: false, gasUsed: 100_000n, senderBalance: 11n },
+    ],
     [
       'a revert: gas as used, the mint stays',
       { to: reverting, mint: 1n, value: 3n },
       { succeeded: false, gasUsed: 21_006n, senderBalance: 11n },
     ],
-    ['a halt: all gas', { to: halting, mint: 1n, value: 3n }, { succeeded: false, gasUsed: 100_000n, senderBalance: 11n }],
-    ['less gas than its bytes cost', { gasLimit: 20_999n, value: 1n }, { succeeded: false, gasUsed: 20_999n, senderBalance: 10n }],
+    ['a halt: all gas is used', { to: halting, mint: 1n, value: 3n }, { succeeded: false, gasUsed: 100_000n, senderBalance: 11n }],
+    ['less gas than the intrinsic gas', { gasLimit: 20_999n, value: 1n }, { succeeded: false, gasUsed: 20_999n, senderBalance: 10n }],
     ['a system transaction after Regolith', { isSystemTransaction: true }, { succeeded: false, gasUsed: 100_000n, senderBalance: 10n }],
   ] as const)('%s; the nonce rises once', (_what, fields, expected) => {
     expect(run(fields)).toMatchObject({ ...expected, nonce: 5n, senderNonce: 6n })
   })
 
-  it('gas below the floor of Prague fails, and enough of it is used up to the floor', () => {
+  it('fails below the floor gas of Prague, and uses at least the floor above it', () => {
     const data = new Uint8Array(1_000).fill(1)
     expect(run({ data, gasLimit: 60_999n })).toMatchObject({ succeeded: false, gasUsed: 60_999n })
     expect(run({ data, gasLimit: 61_000n })).toMatchObject({ succeeded: true, gasUsed: 61_000n })
@@ -72,16 +76,16 @@ describe('block/execution/deposits', () => {
     ['that succeeds', '0x00', true],
     ['that halts', '0xfe', false],
     ['that reverts', '0x60006000fd', false],
-  ])('a creation %s raises the nonce once', (_what, data, succeeded) => {
+  ])('increments the nonce once for a creation %s', (_what, data, succeeded) => {
     expect(run({ to: null, data: fromHex(data) })).toMatchObject({ succeeded, nonce: 5n, senderNonce: 6n })
   })
 
-  // answers of Base's client: bytes of initcode, then gas at Paris, at Shanghai and Cancun, from Prague on
+  // results of Base's client: bytes of initcode, then gas at Paris, at Shanghai and Cancun, from Prague on
   it.each([
     [49_152, 249_608n, 252_680n, 512_520n],
     [49_153, 249_612n, 252_686n, 512_530n],
     [200_000, 853_000n, 865_500n, 2_021_000n],
-  ])('a creation with %i bytes of initcode runs: only signed transactions have the limit of EIP-3860', (size, paris, shanghai, prague) => {
+  ])('runs a creation with %i bytes of initcode, because EIP-3860 limits only signed transactions', (size, paris, shanghai, prague) => {
     const expected: Record<EvmFork, bigint> = { paris, shanghai, cancun: shanghai, prague, osaka: prague }
     for (const fork of evmForks) {
       const result = run({ to: null, data: new Uint8Array(size), gasLimit: 3_000_000n }, 'used', fork)
@@ -89,13 +93,13 @@ describe('block/execution/deposits', () => {
     }
   })
 
-  // answers of Base's client; no account of a chain has the largest nonce (EIP-2681)
+  // results of Base's client; no account of a chain has the maximum nonce (EIP-2681)
   it.each([
     ['a call runs', { to }, { succeeded: true, gasUsed: 21_000n, received: 3n }],
     ['a call that halts uses all gas', { to: halting }, { succeeded: false, gasUsed: 100_000n }],
     ['a creation ends at once and succeeds', { to: null, data: Uint8Array.of(0xfe) }, { succeeded: true, gasUsed: 53_018n }],
     ['a system transaction fails', { to, isSystemTransaction: true }, { succeeded: false, gasUsed: 100_000n }],
-  ])('the largest nonce stays: %s', (_what, fields, expected) => {
+  ])('keeps the maximum nonce when %s', (_what, fields, expected) => {
     const spent = testAddress(8)
     const session = openSession([...accounts, testAccount(spent, { nonce: 2n ** 64n - 1n })], plainRules('prague'))
     const result = applyDeposit(session, plainRules('prague'), 'used', { ...plain, from: spent, mint: 3n, value: 3n, ...fields })
@@ -103,22 +107,22 @@ describe('block/execution/deposits', () => {
     expect(session.account(spent)?.nonce).toBe(2n ** 64n - 1n)
   })
 
-  it('refunds count from Regolith on, at most a fifth', () => {
+  it('refunds at most a fifth of the gas, from Regolith on', () => {
     const used = run({ to: storing }).gasUsed
     expect(run({ to: storing }, 'limit', 'paris').gasUsed).toBe(100_000n)
-    // 21,000 + 22,100 + 100 + 4 × 3; of it a fifth back
+    // 21,000 + 22,100 + 100 + 4 × 3, of which a fifth is refunded
     expect(used).toBe(43_212n - 43_212n / 5n)
   })
 
   it.each([
-    ['all of the limit', {}, 100_000n, true],
-    ['all of the limit when it fails', { value: 11n }, 100_000n, false],
+    ['the whole gas limit', {}, 100_000n, true],
+    ['the whole gas limit when it fails', { value: 11n }, 100_000n, false],
     ['nothing for a system transaction', { isSystemTransaction: true }, 0n, true],
   ] as const)('before Regolith a deposit uses %s', (_what, fields, gasUsed, succeeded) => {
     expect(run(fields, 'limit', 'paris')).toMatchObject({ gasUsed, succeeded, senderNonce: 6n })
   })
 
-  it('a sender that does not exist gets its mint and its nonce', () => {
+  it('creates a sender that does not exist, with its mint and nonce', () => {
     const newcomer = testAddress(9)
     const { session, nonce } = run({ from: newcomer, mint: 4n })
     expect(nonce).toBe(0n)

@@ -7,7 +7,7 @@ import { floorGas, gasAfterRefund, intrinsicGas } from '../validation/intrinsicG
 
 const maxNonce = 2n ** 64n - 1n
 
-/** How deposits count gas: from Regolith on as used; before, all of the limit, and nothing for a system transaction. */
+/** How deposits count gas. `used`: from Regolith on, the gas used. `limit`: before Regolith, the gas limit, and zero for system transactions. */
 export type DepositMetering = 'used' | 'limit'
 
 export type DepositResult = {
@@ -15,21 +15,21 @@ export type DepositResult = {
   /** gas */
   readonly gasUsed: bigint
   readonly logs: readonly Log[]
-  /** of the sender, before execution */
+  /** nonce of the sender before execution */
   readonly nonce: bigint
 }
 
-/** Why the deposit fails without running, or undefined. */
+/** Returns why the deposit fails without running, or undefined. */
 function refusal(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): string | undefined {
   if (deposit.isSystemTransaction && metering === 'used') return 'system transaction'
   if (deposit.gasLimit < intrinsicGas(rules, deposit) || deposit.gasLimit < floorGas(rules, deposit)) return 'intrinsic gas'
   return (session.account(deposit.from)?.balance ?? 0n) < deposit.value ? 'insufficient balance' : undefined
 }
 
-/** The largest nonce stays as it is, which only a genesis file can give an account (EIP-2681). */
+/** Increments a nonce. The maximum nonce, which only a genesis file can give to an account, stays as it is (EIP-2681). */
 const nonceAfter = (nonce: bigint): bigint => (nonce < maxNonce ? nonce + 1n : nonce)
 
-/** The call or creation itself. For a call the nonce is raised first; a creation raises it itself, and ends at once when it cannot. */
+/** Runs the deposit's call or creation. A call's nonce is incremented here; a creation increments it itself, and ends at once at the maximum. */
 function runDeposit(session: EvmSession, rules: EvmRules, deposit: Deposit, nonce: bigint): Outcome {
   const gas = deposit.gasLimit - intrinsicGas(rules, deposit)
   if (deposit.to === null && nonce === maxNonce) return { kind: 'success', gasLeft: gas, gasRefund: 0n, output: emptyBytes, logs: [] }
@@ -38,12 +38,12 @@ function runDeposit(session: EvmSession, rules: EvmRules, deposit: Deposit, nonc
 }
 
 /**
- * Executes a deposit: nobody pays for its gas, and it cannot make the block invalid. What it mints stays and the sender's nonce rises
- * whatever becomes of it; a halt, or a failure before it runs, undoes everything else and uses all of its gas.
+ * Executes a deposit. Its gas is free, and it cannot make the block invalid. Its mint persists and the sender's nonce is incremented in every case.
+ * A halt, or a failure before execution, reverts all other changes and uses all of its gas.
  *
- * The initcode of a deposit that creates a contract has no size limit: EIP-3860's limit is a check on signed transactions. This is what Base's
- * client (revm) does. op-geth differs: from Canyon on it fails such a deposit when its initcode is longer than 49,152 bytes. Initcode of CREATE
- * and CREATE2 inside a deposit has the limit in both.
+ * The initcode of a deposit that creates a contract has no size limit: EIP-3860's limit is a check on signed transactions. Base's client (revm)
+ * does the same. op-geth differs: from Canyon on it fails such a deposit when its initcode is longer than 49,152 bytes. Initcode of CREATE and
+ * CREATE2 inside a deposit has the limit in both.
  * @see specs protocol/deposits.md, "Execution"; protocol/regolith/overview.md
  */
 export function applyDeposit(session: EvmSession, rules: EvmRules, metering: DepositMetering, deposit: Deposit): DepositResult {

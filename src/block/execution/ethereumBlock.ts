@@ -17,12 +17,12 @@ import { systemCall } from './systemCalls.ts'
 
 const weiPerGwei = 1_000_000_000n
 const ether = 10n ** 18n
-/** An ommer this far below its block earns nothing. */
+/** An ommer earns (8 − distance) / 8 of the block reward. */
 const ommerEighths = 8n
-/** A block earns a 32nd of its reward for each ommer that it names. */
+/** A block earns 1/32 of its reward for each ommer in it. */
 const nephewQuotient = 32n
 
-/** Wei for a block of proof of work; 0 from the merge on. @see EIP-649, EIP-1234, EIP-3675 */
+/** Reward in wei for a proof-of-work block; 0 from the merge on. @see EIP-649, EIP-1234, EIP-3675 */
 function blockReward(schedule: EthereumSchedule, header: Header): bigint {
   if (followsEthereum(schedule, 'paris', header)) return 0n
   if (followsEthereum(schedule, 'constantinople', header)) return 2n * ether
@@ -38,14 +38,14 @@ function payRewards(session: EvmSession, schedule: EthereumSchedule, { header, o
   session.addBalance(header.beneficiary, reward + (reward / nephewQuotient) * BigInt(ommers.length))
 }
 
-/** What happens before the first transaction. @see EIP-4788, EIP-2935 */
+/** Makes the system calls before the first transaction. @see EIP-4788, EIP-2935 */
 export function beginEthereumBlock(session: EvmSession, schedule: EthereumSchedule, { header }: Block): void {
   const { parentBeaconBlockRoot } = header
   if (parentBeaconBlockRoot !== undefined) systemCall(session, beaconRootsContract, fromHex(parentBeaconBlockRoot))
   if (followsEthereum(schedule, 'prague', header)) systemCall(session, historyStorageContract, fromHex(header.parentHash))
 }
 
-/** The fields of a header that follow from what the end of a block of Ethereum does. */
+/** Header fields that `endEthereumBlock` computes. */
 export type EthereumEnd = Pick<Header, 'withdrawalsRoot' | 'blobGasUsed' | 'excessBlobGas' | 'requestsHash'>
 
 function blobGasOf(transactions: readonly Uint8Array[]): bigint {
@@ -58,8 +58,8 @@ function blobGasOf(transactions: readonly Uint8Array[]): bigint {
 }
 
 /**
- * What happens after the last transaction: 1 withdrawals are paid, 2 requests are collected, 3 the miner and those of ommers are paid.
- * @returns 'invalid' when there are too many blobs, or the requests cannot be collected
+ * Applies the changes after the last transaction: 1 pays withdrawals, 2 collects requests, 3 pays the rewards of the block and its ommers.
+ * @returns 'invalid' when the block has too many blobs, or the requests cannot be collected
  * @see yellow paper, 11.3; EIP-4895; EIP-7685
  */
 export function endEthereumBlock(

@@ -23,7 +23,7 @@ function depositLog(fields: readonly Uint8Array[]): Log {
 }
 const receiptOf = (...logs: readonly Log[]): Receipt => createReceipt({ type: 2, succeeded: true, cumulativeGasUsed: 0n, logs })
 
-/** A session in which the contracts of the protocol give out what is handed in; undefined: one fails. */
+/** A session in which the system contracts return the given outputs; undefined: the contract fails. */
 function sessionOf(outputs: Readonly<Record<string, Uint8Array | undefined>>, isDeployed = true): EvmSession {
   const run = ({ to }: Message): Outcome => {
     const output = outputs[String(to)]
@@ -48,11 +48,11 @@ const sha256 = (...parts: readonly Uint8Array[]): Uint8Array =>
     .update(concatBytes(...parts))
     .digest()
 
-it('block/execution/ethereumRequests: a block without requests has the hash of nothing', () => {
+it('block/execution/ethereumRequests: returns the hash of an empty list for a block without requests', () => {
   expect(collectRequests(sessionOf(outputs(none, none)), depositContract, [])).toEqual({ kind: 'requests', hash: emptyRequestsHash })
 })
 
-it('block/execution/ethereumRequests: deposits out of events, withdrawals and consolidations, each list under its type (EIP-7685)', () => {
+it('block/execution/ethereumRequests: collects deposits, withdrawals and consolidations, each list under its type (EIP-7685)', () => {
   const [first, second] = [fieldsOf(1), fieldsOf(20)]
   const elsewhere = { ...depositLog(fieldsOf(40)), address: addressOf(0x45) }
   const receipts = [receiptOf(depositLog(first), elsewhere), receiptOf(depositLog(second))]
@@ -72,8 +72,8 @@ it.each([
   ['a contract is not deployed', sessionOf(outputs(none, none), false), [], 'withdrawal'],
   ['a contract fails', sessionOf(outputs(none, undefined)), [], 'consolidation'],
   ['a key has 47 bytes', sessionOf(outputs(none, none)), [receiptOf(depositLog([new Uint8Array(47), ...fieldsOf(1).slice(1)]))], 'deposit'],
-  ['an event is cut', sessionOf(outputs(none, none)), [receiptOf({ ...depositLog(fieldsOf(1)), data: none })], 'deposit'],
-])('block/execution/ethereumRequests: there is no such block when %s', (_what, session, receipts, type) => {
+  ['an event is truncated', sessionOf(outputs(none, none)), [receiptOf({ ...depositLog(fieldsOf(1)), data: none })], 'deposit'],
+])('block/execution/ethereumRequests: returns invalid when %s', (_what, session, receipts, type) => {
   expect(collectRequests(session, depositContract, receipts)).toEqual({
     kind: 'invalid',
     reason: `the ${type} requests cannot be collected`,

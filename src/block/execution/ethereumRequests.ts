@@ -7,9 +7,9 @@ import type { Log } from '#types/log'
 import type { Receipt } from '#types/receipt'
 import { systemCall } from './systemCalls.ts'
 
-/** keccak of DepositEvent(bytes,bytes,bytes,bytes,bytes) */
+/** Hash of the event signature DepositEvent(bytes,bytes,bytes,bytes,bytes). */
 const depositTopic = parseHash('0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5')
-/** Bytes of a deposit event, and where in it public key, credentials, amount, signature and index are. @see EIP-6110 */
+/** Size of a deposit event in bytes, and [offset, size] of public key, credentials, amount, signature and index. @see EIP-6110 */
 const depositEventBytes = 576
 const depositFields = [
   [192, 48],
@@ -18,7 +18,7 @@ const depositFields = [
   [416, 96],
   [544, 8],
 ] as const
-/** What the ABI says of the fields: five offsets, then each with its length. */
+/** [offset, value] of the ABI words that must be present: five field offsets, then five lengths. */
 const depositWords = [
   [0, 160],
   [32, 256],
@@ -32,7 +32,7 @@ const depositWords = [
   [512, 8],
 ] as const
 
-/** The request that a deposit's event makes; undefined when the event is not laid out as it must be. */
+/** Decodes the request in a deposit event; undefined when the event does not have the ABI layout. */
 function depositRequest({ data }: Log): Uint8Array | undefined {
   if (data.length !== depositEventBytes) return undefined
   const view = new DataView(data.buffer, data.byteOffset, data.length)
@@ -53,16 +53,16 @@ function depositRequests(contract: Address, receipts: readonly Receipt[]): Uint8
   return concatBytes(...requests)
 }
 
-/** What a contract of the protocol gives out at the end of a block; undefined when it is not there or fails. */
+/** Empties the request queue of a system contract. @returns the requests; undefined when the contract does not exist or fails */
 function dequeued(session: EvmSession, contract: Address): Uint8Array | undefined {
   const outcome = systemCall(session, contract, new Uint8Array(0))
   return outcome?.kind === 'success' ? outcome.output : undefined
 }
 
 /**
- * What a block of Ethereum asks of the beacon chain, as its header shows it: deposits out of events, then withdrawals and consolidations out of
- * their contracts, which this empties.
- * @returns 'invalid' when an event or a contract is not as it must be: then the block is
+ * Computes the requests hash of a block of Ethereum: deposits from events, then withdrawals and consolidations from the queues of their system
+ * contracts, which are emptied.
+ * @returns 'invalid' when an event has a wrong layout or a contract fails; then the block is invalid
  * @see EIP-7685, "Block Header"; EIP-6110; EIP-7002; EIP-7251
  */
 export function collectRequests(

@@ -21,7 +21,7 @@ import { createSenders } from './senders.ts'
 /** Code that stores CALLDATALOAD(0) at slot 0. */
 const recorder = '0x5f355f5500'
 
-/** DA footprint scalar 400, operator fee scalar 5,000, constant 1,000,000. */
+/** DA footprint scalar 400, operator fee scalar 5,000, operator fee constant 1,000,000. */
 const operatorFeeSlot = zeroHash.replace(/0$/, '8') as Hash
 const operatorFees = (400n << 96n) | (5_000n << 64n) | 1_000_000n
 
@@ -51,19 +51,19 @@ describe('block/execution/executeBlock: header fields by fork', () => {
     ['canyon', { withdrawalsRoot: emptyRoot, blobGasUsed: undefined, parentBeaconBlockRoot: undefined, requestsHash: undefined }],
     ['ecotone', { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, excessBlobGas: 0n, parentBeaconBlockRoot: hashOf('beacon 1') }],
     ['isthmus', { withdrawalsRoot: emptyRoot, blobGasUsed: 0n, requestsHash: emptyRequestsHash }],
-  ] as const)('%s', (fork, fields) => {
+  ] as const)('sets the fields of %s', (fork, fields) => {
     const { header } = built(scheduleTo(fork))
     for (const [name, value] of Object.entries(fields)) expect(header[name as keyof typeof header], name).toEqual(value)
   })
 
-  it('Jovian: blobGasUsed is the DA footprint of the user transactions', () => {
+  it('sets blobGasUsed to the DA footprint of the user transactions, from Jovian on', () => {
     const { header } = built(scheduleTo('jovian'), [signedBy('alice', {}), signedBy('bob', {})])
     expect(header.blobGasUsed).toBe(2n * 100n * 400n)
   })
 })
 
 describe('block/execution/executeBlock: system calls', () => {
-  it('the parent beacon root is stored from Ecotone on, the parent hash from Isthmus on', () => {
+  it('stores the parent beacon root from Ecotone on, and the parent hash from Isthmus on', () => {
     const ecotone = built(scheduleTo('ecotone'))
     expect(ecotone.state.slot(beaconRootsContract, zeroHash)).toBe(BigInt(hashOf('beacon 1')))
     expect(ecotone.state.slot(historyStorageContract, zeroHash)).toBe(0n)
@@ -71,7 +71,7 @@ describe('block/execution/executeBlock: system calls', () => {
     expect(isthmus.state.slot(historyStorageContract, zeroHash)).toBe(BigInt(isthmus.parent.hash))
   })
 
-  it('Canyon’s first block sets the create2 deployer; not when Canyon is there from genesis on', () => {
+  it('sets the create2 deployer in the first block of Canyon, but not when Canyon is active from genesis on', () => {
     expect(built(scheduleTo('regolith', { canyon: chainStart + 2 })).state.code(create2DeployerAddress)).toEqual(create2DeployerCode)
     expect(built(scheduleTo('canyon')).state.account(create2DeployerAddress)).toBeUndefined()
     expect(built(scheduleTo('regolith', { canyon: chainStart + 4 })).state.account(create2DeployerAddress)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('block/execution/executeBlock: system calls', () => {
 })
 
 describe('block/execution/executeBlock: transactions', () => {
-  it('fees go to the vaults and the beneficiary, receipts count gas together', () => {
+  it('pays fees to the vaults and the beneficiary, and accumulates gas in receipts', () => {
     const { block, state } = built(scheduleTo('granite'), [signedBy('alice', {}), signedBy('bob', { value: 5n })])
     const { executed, header } = block
     expect(executed.map(({ gasUsed }) => gasUsed).slice(1)).toEqual([21_000n, 21_000n])
@@ -92,16 +92,16 @@ describe('block/execution/executeBlock: transactions', () => {
   it.each([
     ['isthmus', (21_000n * 5_000n) / 1_000_000n + 1_000_000n],
     ['jovian', 21_000n * 5_000n * 100n + 1_000_000n],
-  ] as const)('%s: the operator fee on the gas used goes to its vault, the rest of the limit’s comes back', (fork, fee) => {
+  ] as const)('pays the operator fee on the gas used to its vault and returns the excess: %s', (fork, fee) => {
     const { state, header } = built(scheduleTo(fork), [signedBy('alice', { gasLimit: 100_000n })])
     expect(state.account(operatorFeeVault)?.balance).toBe(fee)
     const spent = 10n ** 18n - (state.account(accountOf('alice'))?.balance ?? 0n)
     expect(spent).toBe(21_000n * ((header.baseFeePerGas ?? 0n) + 1n) + 1n + fee)
   })
 
-  it('Jovian: a DA footprint above the gas limit makes the block invalid', () => {
+  it('makes the block invalid when its DA footprint exceeds the gas limit, from Jovian on', () => {
     const schedule = scheduleTo('jovian')
-    // 1,000,000 gas are what the L1 attributes need; 40,000 the footprint of one transaction
+    // the L1 attributes need 1,000,000 gas; one transaction has a footprint of 40,000
     const transactions = Array.from({ length: 26 }, (_, nonce) => signedBy('alice', { nonce: BigInt(nonce) }))
     const build = (gasLimit: bigint) => chainOf(schedule).build({ ...attributesAt(schedule, 1, transactions), gasLimit })
     expect(build(1_040_000n).kind).toBe('executed')
@@ -109,17 +109,17 @@ describe('block/execution/executeBlock: transactions', () => {
   })
 
   it.each([
-    ['bytes that are none', [Uint8Array.of(0x05)], 'transaction 1: unknown transaction type 5'],
-    ['another chain’s', [signedBy('alice', { chainId: 1n })], 'transaction 1: chain id 1'],
-    ['a nonce twice', [signedBy('alice', {}), signedBy('alice', {})], 'transaction 2: nonce too low'],
-    ['more gas than is left', [signedBy('alice', { gasLimit: 30_000_000n })], 'transaction 1: '],
-    ['a poor sender', [signedBy('carol', {})], 'transaction 1: '],
-  ])('%s makes the block invalid', (_what, transactions, reason) => {
+    ['undecodable bytes', [Uint8Array.of(0x05)], 'transaction 1: unknown transaction type 5'],
+    ['another chain’s transaction', [signedBy('alice', { chainId: 1n })], 'transaction 1: chain id 1'],
+    ['a repeated nonce', [signedBy('alice', {}), signedBy('alice', {})], 'transaction 2: nonce too low'],
+    ['a gas limit above the remaining gas', [signedBy('alice', { gasLimit: 30_000_000n })], 'transaction 1: '],
+    ['a sender without funds', [signedBy('carol', {})], 'transaction 1: '],
+  ])('makes the block invalid for %s', (_what, transactions, reason) => {
     const result = chainOf(scheduleTo('isthmus')).build(attributesAt(scheduleTo('isthmus'), 1, transactions))
     expect(result).toEqual({ kind: 'invalid', reason: expect.stringContaining(reason) })
   })
 
-  it('a deposit beyond the gas of the block makes it invalid from Regolith on', () => {
+  it('makes the block invalid for a deposit beyond its gas limit, from Regolith on', () => {
     const schedule = scheduleTo('regolith')
     const attributes = { ...attributesAt(schedule, 1), gasLimit: 999_999n }
     expect(chainOf(schedule).build(attributes)).toEqual({
@@ -130,7 +130,7 @@ describe('block/execution/executeBlock: transactions', () => {
     expect(chainOf(before).build({ ...attributesAt(before, 1), gasLimit: 999_999n }).kind).toBe('executed')
   })
 
-  it('deposit receipts: nonce from Regolith, version from Canyon; the root leaves the nonce out before Canyon', () => {
+  it('adds deposit nonces from Regolith and versions from Canyon on, and omits the nonce from the root before Canyon', () => {
     const receiptOf = (schedule: ForkSchedule) => built(schedule).block.executed[0]?.receipt
     expect(receiptOf(scheduleTo('bedrock'))).not.toHaveProperty('depositNonce')
     expect(receiptOf(scheduleTo('regolith'))).toMatchObject({ depositNonce: 0n })
@@ -161,7 +161,7 @@ describe('block/building/buildBlock: attributes', () => {
       { ...attributesAt(scheduleTo('regolith'), 1), withdrawals: [] as const },
     ],
     ['eip1559Params: denominator is zero', jovian, { ...good, eip1559Params: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 1) }],
-  ])('%s (INVALID_ATTRIBUTES)', (reason, schedule, attributes) => {
+  ])('throws INVALID_ATTRIBUTES when %s', (reason, schedule, attributes) => {
     expect(() => chainOf(schedule).build(attributes)).toThrow(
       expect.objectContaining({ code: 'INVALID_ATTRIBUTES', data: expect.objectContaining({ reason }) }),
     )
@@ -171,16 +171,16 @@ describe('block/building/buildBlock: attributes', () => {
     ['is not after the parent', { timestamp: chainStart }],
     ['the first transaction is not a deposit', { transactions: [] }],
     ['the first transaction is not a deposit', { transactions: [signedBy('alice', {})] }],
-  ])('%s', (reason, fields) => {
+  ])('returns invalid when %s', (reason, fields) => {
     expect(chainOf(jovian).build({ ...good, ...fields })).toEqual({ kind: 'invalid', reason: expect.stringContaining(reason) })
   })
 
-  it('without noTxPool the block holds the same: there is no pool yet', () => {
+  it('builds the same block without noTxPool, because it does not use a pool', () => {
     const [with_, without] = [chainOf(jovian).build(good), chainOf(jovian).build({ ...good, noTxPool: false })]
     expect(without).toMatchObject({ kind: 'executed', block: { hash: with_.kind === 'executed' ? with_.block.hash : '' } })
   })
 
-  it('a fork without rules here is refused before anything runs (UNSUPPORTED_FORK)', () => {
+  it('throws UNSUPPORTED_FORK for a fork without rules before anything runs', () => {
     const schedule = scheduleTo('azul', { beryl: chainStart + 2 })
     expect(() => chainOf(schedule).build(good)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_FORK' }))
   })
@@ -192,7 +192,7 @@ describe('block/validation/verifyPayload', () => {
   const payload = payloadOfBlock(block)
   const rehashed = (fields: Partial<typeof block.header>) => payloadOfBlock({ ...block, header: { ...block.header, ...fields } })
 
-  it('accepts what building made', () => {
+  it('accepts a block that this node built', () => {
     expect(verify(payload)).toMatchObject({ kind: 'executed', block: { hash: block.hash } })
   })
 
@@ -209,7 +209,7 @@ describe('block/validation/verifyPayload', () => {
     ['parentHash', { parentHash: hashOf('other') }],
     ['extra data', { extraData: new Uint8Array(0) }],
     ['timestamp', { timestamp: chainStart }],
-  ])('names %s when it is the first that differs', (field, fields) => {
+  ])('names %s when it is the first different field', (field, fields) => {
     expect(verify(rehashed(fields))).toEqual({ kind: 'invalid', reason: expect.stringMatching(new RegExp(`^${field} `)) })
   })
 
@@ -228,14 +228,14 @@ describe('block/validation/verifyPayload', () => {
     },
   )
 
-  it('names a field that comes too early', () => {
+  it('names a field that is present before its fork', () => {
     const early = scheduleTo('granite')
     const old = built(early)
     const withRoot = { ...payloadOfBlock(old.block), withdrawalsRoot: emptyRoot }
     expect(old.verify(withRoot)).toEqual({ kind: 'invalid', reason: 'withdrawalsRoot is present before isthmus' })
   })
 
-  it('a payload without L1 attributes is refused', () => {
+  it('refuses a payload without L1 attributes', () => {
     const none = payloadOfBlock({ header: { ...block.header, transactionsRoot: emptyRoot }, transactions: [] })
     expect(verify(none)).toEqual({ kind: 'invalid', reason: 'the first transaction is not a deposit' })
   })

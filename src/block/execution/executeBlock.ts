@@ -25,28 +25,28 @@ import { type BlockRun, type ReadTransaction, TransactionRun } from './runTransa
 import { recoverFrontierSender, type Senders } from './senders.ts'
 import { applySystemCalls } from './systemCalls.ts'
 
-/** What executing the blocks of a chain takes. */
+/** Dependencies of block execution. */
 export type BlockDeps = {
   readonly evm: Evm
   readonly config: ExecutionConfig
   readonly senders: Senders
-  /** Called before each piece of work; what it throws ends the execution of the block. Absent: a block may take any time. */
+  /** Called before each piece of work. An error that it throws ends the execution of the block. Absent: execution time is unlimited. */
   readonly pace?: InterruptCheck
 }
 
-/** The block to build on and the state after it. */
+/** The parent block and the state after it. */
 export type ParentBlock = { readonly header: Header; readonly hash: Hash; readonly state: WorldState }
 
 export type BlockResult = { readonly kind: 'executed'; readonly block: ExecutedBlock } | InvalidBlock
 
 const messagePasserKey = keccak256(fromHex(messagePasser))
 
-/** A block that takes transactions until it is sealed; then, or when it is given up, it is disposed of. */
+/** A block that takes transactions until it is sealed. The caller disposes of it when it is sealed or abandoned. */
 export class BlockExecutor implements Disposable {
   readonly run: TransactionRun
   readonly env: BlockEnv
   readonly rules: EvmRules
-  /** What the block decides for itself. */
+  /** Input that the block was begun with. */
   readonly input: BlockInput
   readonly #run: BlockRun
   readonly #parent: ParentBlock
@@ -62,12 +62,12 @@ export class BlockExecutor implements Disposable {
     this.input = input
   }
 
-  /** Those that are in it, EIP-2718 bytes. */
+  /** Transactions that the block has taken, EIP-2718 bytes. */
   get transactions(): readonly Uint8Array[] {
     return this.#transactions
   }
 
-  /** Its state as it is now. */
+  /** EVM session with the block's present state. */
   get session(): EvmSession {
     return this.#run.session
   }
@@ -76,26 +76,26 @@ export class BlockExecutor implements Disposable {
     return this.#parent.hash
   }
 
-  /** Whether the rules of the fork hold in it. */
+  /** Whether a fork is active in the block. */
   has(fork: Fork): boolean {
     return isActive(this.#run.config.schedule, fork, this.input.timestamp)
   }
 
-  /** @param signer where it is known @returns why the transaction cannot be the next one; then it has changed nothing */
+  /** Runs the next transaction. @param signer its sender, if known @returns why it cannot be next; then it has changed nothing */
   take(raw: Uint8Array, signer?: Address): string | undefined {
     const refusal = this.run.take(raw, signer)
     if (refusal === undefined) this.#transactions.push(raw)
     return refusal
   }
 
-  /** `take` of a transaction that was read before. */
+  /** `take` for a decoded transaction with a known sender. */
   takeSigned(transaction: ReadTransaction): string | undefined {
     const refusal = this.run.takeSigned(transaction)
     if (refusal === undefined) this.#transactions.push(transaction.raw)
     return refusal
   }
 
-  /** The transactions of the input, which must all be able to be in the block. @returns the first that cannot, and why */
+  /** Runs all transactions of the input. @returns 'invalid' for the first invalid transaction */
   takeAll(): InvalidBlock | undefined {
     for (const [index, raw] of this.input.transactions.entries()) {
       const refusal = this.take(raw)
@@ -104,7 +104,7 @@ export class BlockExecutor implements Disposable {
     return undefined
   }
 
-  /** What comes after the last transaction, which only Ethereum's own blocks have. @returns why there can be no such block */
+  /** Applies the changes after the last transaction; only Ethereum's own blocks have some. @returns why the block is invalid */
   finish(): InvalidBlock | undefined {
     const { ethereum: block } = this.input
     const { ethereum: schedule } = this.#run.config.schedule
@@ -117,9 +117,9 @@ export class BlockExecutor implements Disposable {
   }
 
   /**
-   * State root, header, hash. Nothing can be taken any more.
-   * @param parent as it is known now; its state has the values of the one that the block was begun on
-   * @param diff of all transactions, where it is known
+   * Computes state root, header and hash. The block takes no transactions afterwards.
+   * @param parent the parent with its present state; its values are those at the begin of the block
+   * @param diff state diff of all transactions, if known
    */
   seal({ state, header: parent }: ParentBlock = this.#parent, diff: StateDiff = this.session.diff()): ExecutedBlock {
     const { config, env } = this.#run
@@ -180,19 +180,19 @@ export class BlockExecutor implements Disposable {
   }
 }
 
-/** Storage root of the message passer after the block. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
+/** Returns the storage root of the message passer. @see specs protocol/isthmus/exec-engine.md, "L2ToL1MessagePasser Storage Root in Header" */
 function messagePasserRoot(before: WorldState, changed: ReadonlyMap<string, Hash>): Hash {
   return changed.get(toHex(messagePasserKey)) ?? before.view.account(messagePasserKey)?.storageRoot ?? emptyRoot
 }
 
 type Opened = { readonly kind: 'open'; readonly block: BlockExecutor } | InvalidBlock
 
-/** A block before its system calls, and what makes them. */
+/** A block before its system calls, and the function that makes them. */
 type Begun = { readonly kind: 'begun'; readonly block: BlockExecutor; readonly callSystem: () => void } | InvalidBlock
 
 /**
- * Begins a block on its parent: the checks of what it decides for itself, and the system calls. Its transactions are not run yet.
- * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
+ * Begins a block on its parent: checks its input and makes the system calls. It runs no transactions.
+ * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
 export function createBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
@@ -208,7 +208,7 @@ export function createBlockExecutor(deps: BlockDeps, parent: ParentBlock, input:
   return { kind: 'open', block }
 }
 
-/** As `createBlockExecutor`, where the parent's state is not its own but the one in which the block's system calls are made. */
+/** `createBlockExecutor` for a parent state that already includes the effects of the block's system calls. */
 export function resumeBlockExecutor(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Opened {
   const begun = beginBlock(deps, parent, input)
   return begun.kind === 'invalid' ? begun : { kind: 'open', block: begun.block }
@@ -240,7 +240,7 @@ function beginBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): Be
   return { kind: 'begun', block, callSystem: () => applySystemCalls(session, schedule, at, input) }
 }
 
-/** As `beginBlock`, of Ethereum's own chain. */
+/** `beginBlock` for Ethereum's own chain. */
 function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, parent: ParentBlock, input: BlockInput): Begun {
   const { config, senders } = deps
   const { ethereum: whole } = input
@@ -260,7 +260,7 @@ function beginBlockOfEthereum(deps: BlockDeps, schedule: EthereumSchedule, paren
 
 /**
  * Executes a block on its parent: system calls, transactions, state root, header. Nothing is stored.
- * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's is not complete
+ * @throws Fault UNSUPPORTED_FORK (fatal) before anything runs; faults of the state when the parent's state is incomplete
  * @see specs protocol/exec-engine.md
  */
 export function executeBlock(deps: BlockDeps, parent: ParentBlock, input: BlockInput): BlockResult {

@@ -4,7 +4,7 @@ import type { Address, Hash } from '#types/ids'
 import type { Receipt } from '#types/receipt'
 import type { StateDiff } from '#types/stateDiff'
 
-/** What a block decides for itself before it runs; everything else in its header follows. */
+/** Input of block execution. Execution computes all other header fields. */
 export type BlockInput = {
   /** seconds */
   readonly timestamp: number
@@ -17,11 +17,11 @@ export type BlockInput = {
   readonly parentBeaconBlockRoot?: Hash
   /** EIP-2718 bytes */
   readonly transactions: readonly Uint8Array[]
-  /** on Ethereum's own chain: the whole block, which decides more for itself */
+  /** on Ethereum's own chain: the whole block, which determines more of its header */
   readonly ethereum?: Block
 }
 
-/** One transaction that ran. */
+/** An executed transaction. */
 export type ExecutedTransaction = {
   readonly hash: Hash
   readonly sender: Address
@@ -29,16 +29,16 @@ export type ExecutedTransaction = {
   readonly gasUsed: bigint
 }
 
-/** A block with everything that its execution left. Frozen: readers of any thread may hold it. */
+/** A block with all results of its execution. Immutable, so that readers in any thread may hold it. */
 export type ExecutedBlock = Block & {
   readonly hash: Hash
   /** in the order of `transactions` */
   readonly executed: readonly ExecutedTransaction[]
-  /** those of `executed`, where they are cheaper to have */
+  /** hashes of the transactions, when they are available without `executed` */
   readonly transactionHashes?: readonly Hash[]
   readonly diff: StateDiff
   readonly trie: StateRoot
 }
 
-/** A block that cannot be: the reason names the rule and, for a transaction, its place. */
+/** Verdict on an invalid block. The reason names the violated rule and, for a transaction, its index. */
 export type InvalidBlock = { readonly kind: 'invalid'; readonly reason: string }

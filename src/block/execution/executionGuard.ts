@@ -4,36 +4,36 @@ import type { Clock } from '#lib/clock'
 import { executionFault } from '../faults.ts'
 import type { ExecutionWatch } from './executionWatch.ts'
 
-/** How long a block may run. */
+/** Maximum execution time of a block. */
 export type RunLimit = {
   readonly maxMs: number
-  /** Ends earlier while a call of the engine waits. */
+  /** The execution ends earlier when a call of the engine waits. */
   readonly givesWay?: true
 }
 
-/** Of a block that L1 says, or that is made here: it is executed however long it takes. */
+/** Limit for blocks that are derived from L1 or built here: they are executed however long it takes. */
 export const unlimited: RunLimit = { maxMs: Number.POSITIVE_INFINITY }
 
 /**
- * Time that a gas takes at most, about, in ns: the worst of bench/results/evmPrice.json is 90 (a BLS12-381 precompile on a machine of two shared
- * cores).
+ * Approximate maximum time per gas, in ns. The highest value in bench/results/evmPrice.json is 90 (a BLS12-381 precompile on a machine with two
+ * shared cores).
  */
 const slowestNsPerGas = 100
-/** A block that gives way may run so long while a call of the engine waits. */
+/** Time in milliseconds after which a block that gives way is abandoned when a call of the engine waits. */
 const giveWayMs = 500
-/** A block may run so long when the thread is to end; one without a limit, so long from then on. */
+/** Maximum time of a block in milliseconds while the thread shuts down; for a block without a limit, counted from the first check after the stop. */
 const stopMs = 1_000
 
 type Run = {
   readonly number: number
   readonly limit: RunLimit
-  /** undefined: no look at the clock was needed yet */
+  /** undefined: the clock has not been read yet */
   startMs: number | undefined
 }
 
 /**
- * Limits the time of each block that is executed, one at a time. A piece of work (at most a megagas, or a whole precompile) cannot be
- * interrupted, so a piece that would probably end after the limit is not begun.
+ * Limits the execution time of one block at a time. A piece of work (at most a megagas, or a whole precompile) cannot be interrupted, so a piece
+ * that would probably exceed the limit is not begun.
  */
 export class ExecutionGuard {
   readonly #clock: Pick<Clock, 'nowMs' | 'elapsedMs'>
@@ -45,15 +45,15 @@ export class ExecutionGuard {
     this.#watch = watch
   }
 
-  /** For all blocks that `run` executes. @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
+  /** Interrupt check for all blocks that `run` executes. @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry) */
   readonly pace: InterruptCheck = (pieceGas) => {
     if (this.#run) this.#check(this.#run, pieceGas)
   }
 
   /**
-   * Executes a block, which other threads see meanwhile.
-   * @param limit absent: the block was executed before and is run to its end
-   * @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry); then the session of the block is of no use
+   * Executes a block and shows it to other threads meanwhile.
+   * @param limit absent: the block was executed before and runs to its end
+   * @throws Fault BLOCK_NOT_EXECUTED, EXECUTION_CLOSING (retry); the session of the block is unusable afterwards
    */
   run<T>(number: number, limit: RunLimit | undefined, execute: () => T): T {
     this.#run = limit && { number, limit, startMs: limit === unlimited ? undefined : this.#clock.elapsedMs() }

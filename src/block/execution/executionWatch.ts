@@ -1,10 +1,10 @@
-/** A block that is being executed. */
+/** A block in execution. */
 export type RunningBlock = { readonly number: number; readonly forMs: number }
 
-/** The newest block whose execution was ended before its end. */
+/** The last payload whose execution was abandoned. */
 export type AbandonedBlock = { readonly number: number; readonly afterMs: number }
 
-/** Blocks whose execution was ended before its end, since the start. */
+/** Number of blocks whose execution was abandoned since the start. */
 export type AbandonedCounts = { readonly payload: number; readonly pending: number }
 
 const [numberAt, sinceAt, abandonedNumberAt, abandonedMsAt] = [0, 1, 2, 3]
@@ -13,13 +13,13 @@ const [waitingAt, stopAt, payloadsAt, pendingAt] = [0, 1, 2, 3]
 const ints = 4
 
 /**
- * What the thread that executes blocks and the thread that calls it know of each other while a block runs, when no message is read. In shared
- * memory: each cell has one writer, but `waiting`, which both count.
+ * Shared memory between the execution thread and the thread that calls it. It carries state while a block runs and no messages are read. Each cell
+ * has one writer, except the count of waiting calls, which both threads change.
  */
 export class ExecutionWatch {
-  /** number and begin (wall clock, ms; 0: idle) of the block that runs; number and duration (ms) of the newest one that was abandoned */
+  /** number and start (wall clock, ms; 0: idle) of the running block; number and duration (ms) of the last abandoned payload */
   readonly #longs: BigInt64Array
-  /** calls of the engine that wait; 1: the thread is to end; abandoned payloads; abandoned blocks that were not sealed */
+  /** waiting calls of the engine; 1 when the thread must stop; abandoned payloads; abandoned pending blocks */
   readonly #ints: Int32Array
 
   constructor(memory: SharedArrayBuffer = ExecutionWatch.create()) {
@@ -31,9 +31,9 @@ export class ExecutionWatch {
     return new SharedArrayBuffer(longs * 8 + ints * 4)
   }
 
-  // the thread that executes
+  // called by the execution thread
 
-  /** A block runs from now on. @param nowMs wall clock */
+  /** Records that a block runs. @param nowMs wall clock */
   begin(number: number, nowMs: number): void {
     Atomics.store(this.#longs, numberAt, BigInt(number))
     Atomics.store(this.#longs, sinceAt, BigInt(Math.max(1, Math.floor(nowMs))))
@@ -43,7 +43,7 @@ export class ExecutionWatch {
     Atomics.store(this.#longs, sinceAt, 0n)
   }
 
-  /** A call of the engine is being answered. */
+  /** Records that the thread has received a call of the engine. */
   took(): void {
     Atomics.sub(this.#ints, waitingAt, 1)
   }
@@ -66,26 +66,26 @@ export class ExecutionWatch {
     Atomics.add(this.#ints, pendingAt, 1)
   }
 
-  // the thread that calls
+  // called by the calling thread
 
-  /** A call of the engine was sent. */
+  /** Records that a call of the engine was sent. */
   called(): void {
     Atomics.add(this.#ints, waitingAt, 1)
   }
 
-  /** Ends the block that runs, if it takes long. */
+  /** Tells the execution thread to stop. A running block is abandoned if it takes long. */
   stop(): void {
     Atomics.store(this.#ints, stopAt, 1)
   }
 
-  /** @param nowMs wall clock @returns undefined: no block is being executed */
+  /** Returns the block in execution; undefined when there is none. @param nowMs wall clock */
   running(nowMs: number): RunningBlock | undefined {
     const sinceMs = Number(Atomics.load(this.#longs, sinceAt))
     if (sinceMs === 0) return undefined
     return { number: Number(Atomics.load(this.#longs, numberAt)), forMs: Math.max(0, nowMs - sinceMs) }
   }
 
-  /** The newest payload whose execution was abandoned since the start. */
+  /** Returns the last payload whose execution was abandoned; undefined when there was none since the start. */
   abandoned(): AbandonedBlock | undefined {
     if (this.counts().payload === 0) return undefined
     return { number: Number(Atomics.load(this.#longs, abandonedNumberAt)), afterMs: Number(Atomics.load(this.#longs, abandonedMsAt)) }

@@ -6,7 +6,7 @@ import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
 /**
- * Why the payload has not exactly the fields of its fork, or undefined.
+ * Returns why the payload's fields are not exactly those of its fork, or undefined.
  * @see specs protocol/{canyon,ecotone,isthmus}/exec-engine.md; Engine API, payload structures
  */
 export function payloadShapeRefusal(schedule: ForkSchedule, payload: Payload): string | undefined {
@@ -25,7 +25,7 @@ export function payloadShapeRefusal(schedule: ForkSchedule, payload: Payload): s
   return payload.withdrawals?.length ? 'withdrawals are not empty' : undefined
 }
 
-/** A block as a payload. `hash` is the header's. */
+/** Converts a block into a payload. @param hash hash of the header, if known */
 export function payloadOfBlock({ header, transactions }: Block, hash: Hash = hashHeader(header)): Payload {
   return payloadOfHeader(header, hash, transactions)
 }

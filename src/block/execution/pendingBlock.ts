@@ -11,49 +11,49 @@ import type { BlockExecutor } from './executeBlock.ts'
 import type { ExecutedTransaction } from './executedBlock.ts'
 import { unionOfBlooms } from './receipts.ts'
 
-/** Which build a block comes from, and the last of its flashblocks that is in it. */
+/** Build that a pending block belongs to, and the last flashblock in it. */
 export type PendingLocation = {
-  /** 8 bytes as hex */
+  /** 8 bytes as `0x` hex */
   readonly payloadId: string
-  /** from 0 */
+  /** index of the flashblock, from 0 */
   readonly index: number
 }
 
-/** The header of a block that is not sealed, without what is computed when somebody asks for it. */
+/** Header of a pending block, without the transactions root, which is computed when it is read. */
 export type PendingHeader = Omit<Header, 'transactionsRoot'>
 
 /**
- * A block that is not sealed, as a flashblock left it: frozen, and another one after the next flashblock. Its state root is what the flashblock says,
- * which builders leave zero; gas, bloom and DA footprint are those of our execution.
+ * A pending block after one of its flashblocks: frozen, and replaced by a new one after the next flashblock. Its state root is the flashblock's
+ * (builders leave it zero). Gas used, bloom and DA footprint come from this node's execution.
  */
 export type PendingBlock = PendingLocation & {
-  /** stands for the hash that it does not have yet; known to views alone */
+  /** placeholder for the block hash; known to views only */
   readonly id: Hash
   readonly header: Header
-  /** the same without what is computed */
+  /** the header without the computed transactions root */
   readonly fields: PendingHeader
   readonly transactions: readonly Uint8Array[]
   /** in the order of `transactions` */
   readonly executed: readonly ExecutedTransaction[]
-  /** on the state of its parent */
+  /** changes to the state of the parent */
   readonly diff: StateDiff
 }
 
-/** What is pending: each block on the one before, the first one on the unsafe head. */
+/** Pending blocks: the first is a child of the unsafe head, each other block is a child of the previous one. */
 export type PendingBlocks = {
   /** oldest first, at least one */
   readonly blocks: readonly PendingBlock[]
-  /** wall clock, milliseconds: later it is not shown */
+  /** end of validity, as wall clock in milliseconds; afterwards the blocks are not served */
   readonly freshUntilMs: number
 }
 
-/** An id that no block hash is, new for each flashblock. */
+/** Returns an id that differs from every block hash and from the ids of other flashblocks. */
 export function pendingId(parentHash: Hash, number: number, { payloadId, index }: PendingLocation): Hash {
   const place = [bytesFromBigint(BigInt(number), 8), fromHex(payloadId), bytesFromBigint(BigInt(index), 4)]
   return hashFromBytes(keccak256(concatBytes(fromHex(parentHash), ...place)))
 }
 
-/** The root of the transactions is computed when it is read. */
+/** Returns a header that computes its transactions root when it is first read. */
 export function lazyHeader(fields: PendingHeader, transactions: () => readonly Uint8Array[]): Header {
   let root: Hash | undefined
   return {
@@ -65,7 +65,7 @@ export function lazyHeader(fields: PendingHeader, transactions: () => readonly U
   }
 }
 
-/** A block as its flashblocks so far have left it. */
+/** Returns the pending block that a block under construction forms after a flashblock. */
 export function pendingBlockOf(block: BlockExecutor, place: PendingLocation, outcome: FlashblockOutcome): PendingBlock {
   const { env, input, parentHash } = block
   const { executed, gasUsed, footprint } = block.run

@@ -5,7 +5,7 @@ import { bloomBytes } from '#types/log'
 import { encodeReceipt, type Receipt } from '#types/receipt'
 
 /**
- * Root of a block's receipts. Before Canyon it leaves the deposit nonce out, although the receipts have it since Regolith.
+ * Computes the receipts root of a block. Before Canyon it omits the deposit nonce, although receipts contain one from Regolith on.
  * @see specs protocol/canyon/exec-engine.md, "Deposit receipt hash"
  */
 export function receiptsRoot(schedule: ForkSchedule, timestamp: number, receipts: readonly Receipt[]): Hash {
@@ -13,7 +13,7 @@ export function receiptsRoot(schedule: ForkSchedule, timestamp: number, receipts
   return orderedRoot(receipts.map(({ depositNonce: _, ...receipt }) => encodeReceipt(receipt)))
 }
 
-/** The bloom of a block: what any of its receipts has. */
+/** Returns the bloom of a block: the union of the blooms of its receipts. */
 export function unionOfBlooms(receipts: readonly Receipt[]): Uint8Array {
   const union = new Uint8Array(bloomBytes)
   for (const { logs, logsBloom } of receipts) {

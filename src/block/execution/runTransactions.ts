@@ -14,30 +14,30 @@ import { applyDeposit } from './deposits.ts'
 import type { ExecutedTransaction } from './executedBlock.ts'
 import type { Senders } from './senders.ts'
 
-/** A block being executed: where it runs and under which rules. */
+/** Environment of a block in execution. */
 export type BlockRun = {
   readonly session: EvmSession
   readonly env: BlockEnv
   readonly rules: EvmRules
   readonly config: ExecutionConfig
   readonly senders: Senders
-  /** Called before each transaction; the session calls it while messages run. */
+  /** Called before each transaction; the session calls it while messages run. An error that it throws ends the execution. */
   readonly pace?: InterruptCheck
-  /** on Ethereum's own chain before Byzantium: the state root now, which receipts show */
+  /** on Ethereum's own chain before Byzantium: returns the present state root, for receipts */
   readonly postState?: () => Uint8Array
 }
 
-/** A signed transaction of which all is known that its bytes say. */
+/** A decoded signed transaction with its hash and sender. */
 export type ReadTransaction = {
   readonly tx: SignedTransaction
   /** EIP-2718 bytes */
   readonly raw: Uint8Array
   readonly hash: Hash
-  /** whose signature it bears */
+  /** signer of the transaction */
   readonly sender: Address
 }
 
-/** The transactions of one block, run one after another: the one rule for those of payloads, of attributes and of the pool. */
+/** Runs the transactions of one block in order. Payloads, attributes and the pool use the same rules. */
 export class TransactionRun {
   readonly #run: BlockRun
   readonly #isRegolith: boolean
@@ -54,7 +54,7 @@ export class TransactionRun {
     this.#isCanyon = isActive(schedule, 'canyon', run.env.timestamp)
   }
 
-  /** Those that ran, in order. */
+  /** Transactions that ran, in order. */
   get executed(): readonly ExecutedTransaction[] {
     return this.#executed
   }
@@ -64,7 +64,7 @@ export class TransactionRun {
     return this.#gasUsed
   }
 
-  /** Gas that the block has left. */
+  /** Gas left in the block. */
   get gasLeft(): bigint {
     return this.#run.env.gasLimit - this.#gasUsed
   }
@@ -74,20 +74,20 @@ export class TransactionRun {
     return this.#footprint
   }
 
-  /** What the DA footprint may grow by, in gas. */
+  /** DA footprint left in the block, in gas. */
   get footprintLeft(): bigint {
     return this.#run.env.gasLimit - this.#footprint
   }
 
-  /** What a transaction adds to the DA footprint, in gas. */
+  /** DA footprint of a transaction, in gas. */
   footprintOf(raw: Uint8Array): bigint {
     return this.#feesNow().footprint(raw)
   }
 
   /**
    * Runs the next transaction.
-   * @param signer of it, where somebody has recovered it
-   * @returns why it cannot be in this block at this place; then it has changed nothing
+   * @param signer sender of the transaction, if it is already recovered
+   * @returns why it cannot be at this place in the block; then it has changed nothing
    */
   take(raw: Uint8Array, signer?: Address): string | undefined {
     this.#run.pace?.(0)
@@ -99,7 +99,7 @@ export class TransactionRun {
     return sender === undefined ? 'invalid signature' : this.takeSigned({ tx, raw, hash, sender })
   }
 
-  /** `take` of one whose bytes were read before. */
+  /** `take` for a decoded transaction with a known sender. */
   takeSigned({ tx, raw, hash, sender }: ReadTransaction): string | undefined {
     const { session, env, rules, postState } = this.#run
     const fees = this.#feesNow()
@@ -136,7 +136,7 @@ export class TransactionRun {
     return undefined
   }
 
-  /** At the prices that the block's first transaction has set. */
+  /** Fee rules at the prices that the block's first transaction has set. */
   #feesNow(): OpFees {
     const { config, env, session } = this.#run
     this.#fees ??= config.schedule.ethereum
@@ -146,7 +146,7 @@ export class TransactionRun {
   }
 }
 
-/** The transaction, or why its bytes are none. */
+/** Decodes a transaction. @returns the transaction, or why its bytes are invalid */
 function decoded(raw: Uint8Array): Transaction | string {
   try {
     return decodeTransaction(raw)

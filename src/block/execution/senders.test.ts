@@ -10,11 +10,11 @@ function transaction(): SignedTransaction {
   return tx
 }
 
-it('block/execution/senders: the sender is whose key signed', () => {
+it('block/execution/senders: recovers the account whose key signed', () => {
   expect(recoverSender(transaction())).toBe(accountOf('alice'))
 })
 
-it('block/execution/senders: the other signature of the same key, with high s, is refused (EIP-2); it counted before', () => {
+it('block/execution/senders: refuses a signature with high s from EIP-2 on, and accepts it before', () => {
   const tx = transaction()
   const other: SignedTransaction = { ...tx, s: secp256k1Order - tx.s, yParity: tx.yParity === 0 ? 1 : 0 }
   expect(recoverSender(other)).toBeUndefined()
@@ -26,11 +26,11 @@ it.each([
   ['s is zero', { s: 0n }],
   ['r is the order', { r: secp256k1Order }],
   ['r has more than 32 bytes', { r: 1n << 256n }],
-])('block/execution/senders: no key fits when %s', (_what, fields) => {
+])('block/execution/senders: returns undefined when %s', (_what, fields) => {
   expect(recoverSender({ ...transaction(), ...fields })).toBeUndefined()
 })
 
-it('block/execution/senders: a transaction is recovered once, one without sender each time', () => {
+it('block/execution/senders: recovers a transaction once, and one without a sender each time', () => {
   const senders = createSenders({ maxBytes: 1_000 })
   expect(senders.of(transaction(), hashOf('a'))).toBe(accountOf('alice'))
   expect(senders.of({ ...transaction(), r: 0n }, hashOf('a'))).toBe(accountOf('alice'))

@@ -4,27 +4,27 @@ import { type Address, addressFromBytes, type Hash } from '#types/ids'
 import { type SignedTransaction, signatureBytes, signingDigest } from '#types/transaction'
 
 /**
- * Who signed a transaction.
- * @returns undefined when no key fits, or for one of the two signatures that EIP-2 took away (s in the upper half)
+ * Recovers the signer of a transaction.
+ * @returns undefined when no key fits, or when s is in the upper half of its range, which EIP-2 forbids
  */
 export function recoverSender(tx: SignedTransaction): Address | undefined {
   return tx.s > secp256k1HalfOrder ? undefined : recoverFrontierSender(tx)
 }
 
-/** As `recoverSender`, of a transaction from before EIP-2: either of the two signatures counts. */
+/** `recoverSender` for a transaction from before EIP-2: s may be in either half. */
 export function recoverFrontierSender(tx: SignedTransaction): Address | undefined {
   const signature = signatureBytes(tx)
   const address = signature && recoverAddress(signingDigest(tx), signature, tx.yParity)
   return address && addressFromBytes(address)
 }
 
-/** Senders by transaction hash: a transaction is recovered once, be it built, inserted or read again. */
+/** Senders by transaction hash. The cache recovers a transaction once when it is built, inserted and read. */
 export type Senders = { of(tx: SignedTransaction, hash: Hash): Address | undefined }
 
-/** What a node remembers: the senders of some 100,000 transactions. */
+/** Cache size of a node: the senders of about 100,000 transactions. */
 export const senderCacheBytes: number = 32 * 2 ** 20
 
-/** Rough size of an entry: two hex strings. */
+/** Approximate size in bytes of an entry with two hex strings. */
 const entryBytes = 300
 
 export function createSenders(opts: { readonly maxBytes: number }): Senders {

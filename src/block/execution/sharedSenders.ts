@@ -3,22 +3,22 @@ import { type Address, addressFromBytes } from '#types/ids'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { recoverSender } from './senders.ts'
 
-/** What became of a transaction: nobody has begun with it, somebody has, its sender stands beside it. */
+/** State of a transaction: recovery not begun; begun by one of the threads; sender available. */
 const [free, begun, known] = [0, 1, 2]
 const addressBytes = 20
 
-/** Who helps recovers so many senders of a flashblock at most: some five milliseconds. */
+/** Maximum number of senders that the helping thread recovers for one flashblock: about five milliseconds of work. */
 const maxHelped = 64
 
 /**
- * The senders of a flashblock's transactions, recovered by two threads at the same time: by the one that executes from the front, as it comes to
- * them, by the other from the back, until they meet. Neither waits for the other.
+ * Senders of a flashblock's transactions, recovered by two threads in parallel. The execution thread works from the front, as it executes them, and
+ * the helping thread from the back, until they meet. Neither thread waits for the other.
  */
 export class SharedSenders {
   readonly #states: Int32Array
   readonly #addresses: Uint8Array
 
-  /** @param shared of `create`, the same in both threads */
+  /** @param shared memory from `create`, the same in both threads */
   constructor(shared: SharedArrayBuffer) {
     const count = shared.byteLength / (4 + addressBytes)
     this.#states = new Int32Array(shared, 0, count)
@@ -29,14 +29,14 @@ export class SharedSenders {
     return new SharedArrayBuffer(count * (4 + addressBytes))
   }
 
-  /** In the thread that executes. @returns the sender, when the other thread has it; else it is left to the caller */
+  /** Called by the execution thread. @returns the sender if the helping thread has recovered it; undefined: the caller recovers it */
   take(index: number): Address | undefined {
     const state = Atomics.compareExchange(this.#states, index, free, begun)
     if (state !== known) return undefined
     return addressFromBytes(this.#addresses.slice(index * addressBytes, (index + 1) * addressBytes))
   }
 
-  /** In the other thread. @param raws all transactions, EIP-2718 bytes; one that is none or has no sender is left to who executes it */
+  /** Called by the helping thread. Transactions without a valid sender are left to the execution thread. @param raws EIP-2718 bytes of all */
   help(raws: readonly Uint8Array[]): void {
     const last = Math.max(0, raws.length - maxHelped)
     for (let index = raws.length - 1; index >= last; index--) {

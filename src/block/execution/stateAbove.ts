@@ -3,10 +3,10 @@ import type { WorldState } from '#state/worldState'
 import type { BlockId } from '#types/blockRef'
 import type { ExecutedBlock } from './executedBlock.ts'
 
-/** Stacks by their youngest block: what a branch's state costs once is not paid again by who reads it or builds on it. */
+/** State stacks by their youngest block, so that readers and builders on the same branch share the cost of its state. */
 const stacks = new WeakMap<ExecutedBlock, StateStack>()
 
-/** The outcomes of blocks that follow each other on an ancestor; may hold some of the blocks at and below the ancestor too. */
+/** Returns the stack of consecutive blocks above an ancestor. It may also hold some blocks at and below the ancestor. */
 function stackOf(ancestor: BlockId, blocks: readonly ExecutedBlock[]): StateStack {
   let next = blocks.length
   let stack = emptyStack
@@ -27,9 +27,9 @@ function stackOf(ancestor: BlockId, blocks: readonly ExecutedBlock[]): StateStac
 }
 
 /**
- * The state after blocks in memory.
+ * Returns the state after blocks in memory.
  * @param below the state after `ancestor`
- * @param blocks oldest first, the first one a child of the ancestor
+ * @param blocks oldest first; the first one is a child of the ancestor
  */
 export function stateAbove(below: WorldState, ancestor: BlockId, blocks: readonly ExecutedBlock[]): WorldState {
   return stackedState(below, stackOf(ancestor, blocks))

@@ -5,10 +5,10 @@ import type { EvmSession, Outcome } from '#evm/ports'
 import { fromHex } from '#lib/hex'
 import type { Address, Hash } from '#types/ids'
 
-/** gas of a system call; outside the block's gas */
+/** Gas limit of a system call; it does not count against the block's gas. */
 const systemCallGas = 30_000_000n
 
-/** A call that the protocol makes. @returns how it ended; undefined: a contract that is not deployed yet is not called */
+/** Makes a system call. @returns its outcome; undefined when the contract is not deployed, so that no call is made */
 export function systemCall(session: EvmSession, to: Address, data: Uint8Array): Outcome | undefined {
   if (session.code(to).length === 0) return undefined
   session.beginTransaction({ origin: systemCaller, gasPrice: 0n, blobHashes: [], warm: [] })
@@ -24,8 +24,8 @@ function deployCreate2(session: EvmSession): void {
 }
 
 /**
- * What changes the state before a block's first transaction, in this order: parent hash (EIP-2935, Isthmus), beacon root (EIP-4788,
- * Ecotone), the create2 deployer (Canyon's first block). How the calls end does not matter.
+ * Applies the state changes before a block's first transaction, in this order: parent hash (EIP-2935, Isthmus), beacon root (EIP-4788, Ecotone),
+ * the create2 deployer (first block of Canyon). A system call that fails is ignored.
  * @see specs protocol/ecotone and isthmus exec-engine.md; protocol/canyon/overview.md, "create2Deployer"
  */
 export function applySystemCalls(

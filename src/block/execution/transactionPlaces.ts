@@ -3,10 +3,10 @@ import type { ExecutedBlock } from './executedBlock.ts'
 
 type InMemory = Pick<ExecutedBlock, 'executed'>
 
-/** Looked up for each of the blocks by each question for a transaction. */
+/** Cache: each lookup of a transaction searches every block in memory. */
 const places = new WeakMap<InMemory, ReadonlyMap<Hash, number>>()
 
-/** Where the transactions of a block in memory stand. */
+/** Returns the indices of a block's transactions by hash. */
 export function placesIn(block: InMemory): ReadonlyMap<Hash, number> {
   const known = places.get(block)
   if (known) return known

@@ -16,20 +16,20 @@ const free = '0x616c6c20796f7572'
 const own = { denominator: 250, elasticity: 6, minBaseFee: 0n }
 
 describe('block/fees/baseFee', () => {
-  /** [what, parent time, gas limit, gas used, blob gas used, extra data, base fee, child's time, child's base fee]: recorded blocks, times moved. */
+  /** Recorded blocks with shifted times: [title, parent's time, gas limit, gas used, blob gas used, extra data, base fee, child's time, base fee]. */
   it.each([
     ['Bedrock', 2, 30000000, 75165, 0, '0x', 980000000, 4, 960694647],
-    ['the first Canyon block: the new denominator', 98, 30000000, 63965, 0, '0x', 810501428, 100, 807300898],
+    ['the first Canyon block, with the new denominator', 98, 30000000, 63965, 0, '0x', 810501428, 100, 807300898],
     ['Canyon', 100, 30000000, 46865, 0, free, 807300898, 102, 804101962],
     ['Ecotone', 200, 40000000, 1498351, 0, '0x', 739742276, 202, 737448344],
     ['the first Holocene block', 298, 40000000, 744474, 0, '0x', 650346195, 300, 648035310],
-    ['Holocene, the chain’s parameters', 300, 40000000, 367730, 0, '0x00000000fa00000006', 648035310, 302, 645586150],
-    ['Holocene, parameters of its own', 302, 43000000, 302252, 0, '0x000000006400000004', 581294620, 304, 575645114],
+    ['Holocene, with the chain’s parameters', 300, 40000000, 367730, 0, '0x00000000fa00000006', 648035310, 302, 645586150],
+    ['Holocene, with the block’s own parameters', 302, 43000000, 302252, 0, '0x000000006400000004', 581294620, 304, 575645114],
     ['Isthmus', 400, 44000000, 2772356, 0, '0x00000000fa00000006', 786492729, 402, 784536088],
     ['the first Jovian block', 498, 43000000, 237617, 0, '0x000000006400000004', 636631150, 500, 630405559],
     ['Jovian', 500, 43000000, 2324675, 0, '0x0100000064000000040000000000000000', 630405559, 502, 625464749],
-    ['Jovian, the minimum', 502, 43000000, 323073, 120000, '0x0100000064000000040000000059682f00', 500201600, 504, 1500000000],
-  ])('%s', (_what, timestamp, gasLimit, gasUsed, blobGasUsed, extraData, baseFee, childTime, expected) => {
+    ['Jovian, at the minimum base fee', 502, 43000000, 323073, 120000, '0x0100000064000000040000000059682f00', 500201600, 504, 1500000000],
+  ])('computes the recorded base fee: %s', (_what, timestamp, gasLimit, gasUsed, blobGasUsed, extraData, baseFee, childTime, expected) => {
     const parent = {
       timestamp,
       gasLimit: BigInt(gasLimit),
@@ -42,17 +42,17 @@ describe('block/fees/baseFee', () => {
   })
 
   it.each([
-    ['at the target the fee stays', 1000n, 100n, 100n],
-    ['above, the fee rises in proportion', 1000n, 200n, 110n],
-    ['above, by at least 1 wei', 1000n, 101n, 101n],
-    ['below, the fall may round to nothing', 1000n, 99n, 100n],
-    ['without gas the fall is 1/denominator', 1000n, 0n, 90n],
+    ['keeps the fee at the target', 1000n, 100n, 100n],
+    ['raises the fee in proportion above the target', 1000n, 200n, 110n],
+    ['raises the fee by at least 1 wei above the target', 1000n, 101n, 101n],
+    ['rounds a fall below the target to zero', 1000n, 99n, 100n],
+    ['lowers the fee by 1/denominator when no gas is used', 1000n, 0n, 90n],
   ])('%s', (_what, gasLimit, used, expected) => {
     const params = { denominator: 10, elasticity: 10, minBaseFee: 0n }
     expect(nextBaseFee({ baseFee: 100n, gasLimit, gasMetered: used }, params)).toBe(expected)
   })
 
-  it('Jovian: the DA footprint counts where it exceeds the gas used', () => {
+  it('uses the DA footprint when it exceeds the gas used, from Jovian on', () => {
     const parent = {
       timestamp: 500,
       gasLimit: 60n,
@@ -63,7 +63,7 @@ describe('block/fees/baseFee', () => {
     expect(childBaseFee(config, { ...parent, baseFeePerGas: 600n }, 502)).toBe(1100n)
   })
 
-  it('a parent whose extra data cannot be read has no valid child', () => {
+  it('returns undefined when the parent’s extra data cannot be decoded', () => {
     const parent = { timestamp: 300, gasLimit: 60n, gasUsed: 1n, blobGasUsed: 0n, extraData: fromHex('0x00'), baseFeePerGas: 600n }
     expect(childBaseFee(config, parent, 302)).toBeUndefined()
   })
@@ -75,7 +75,7 @@ describe('block/validation/eip1559ExtraData', () => {
     [300, 'holocene'],
     [499, 'holocene'],
     [500, 'jovian'],
-  ])('at %i the form is %s', (time, form) => {
+  ])('chooses the format by time: at %i it is %s', (time, form) => {
     expect(extraDataFormAt(schedule, time)).toBe(form)
   })
 
@@ -84,7 +84,7 @@ describe('block/validation/eip1559ExtraData', () => {
     ['holocene', '0x0000000000000000', 7n, '0x00000000fa00000006'],
     ['jovian', '0x0000006400000004', 1_500_000_000n, '0x0100000064000000040000000059682f00'],
     ['jovian', '0x0000000000000000', 0n, '0x01000000fa000000060000000000000000'],
-  ] as const)('%s: attributes %s with minimum %i encode to %s', (form, params, minBaseFee, extraData) => {
+  ] as const)('encodes in format %s: attributes %s with minimum %i as %s', (form, params, minBaseFee, extraData) => {
     expect(toHex(encodeExtraData(form, fromHex(params), own, minBaseFee))).toBe(extraData)
   })
 
@@ -95,7 +95,7 @@ describe('block/validation/eip1559ExtraData', () => {
     ['0x0000000100000000', 'eip1559Params: elasticity is zero'],
     ['0x0000000000000000', undefined],
     ['0x0000000100000001', undefined],
-  ])('attributes %s: %s', (params, refusal) => {
+  ])('checks the attributes %s: %s', (params, refusal) => {
     expect(eip1559ParamsRefusal(params === undefined ? undefined : fromHex(params))).toBe(refusal)
   })
 
@@ -110,11 +110,11 @@ describe('block/validation/eip1559ExtraData', () => {
     ['jovian', '0x00000000fa00000006', 'extra data of 9 bytes, 17 expected'],
     ['jovian', '0x00000000fa000000060000000000000000', 'extra data of version 0, 1 expected'],
     ['jovian', '0x01000000fa000000060000000000000000', undefined],
-  ] as const)('%s %s: %s', (form, extraData, refusal) => {
+  ] as const)('checks in format %s the extra data %s: %s', (form, extraData, refusal) => {
     expect(extraDataRefusal(form, fromHex(extraData))).toBe(refusal)
   })
 
-  it('zeros in a parent are the chain’s own parameters, its minimum still holds', () => {
+  it('decodes zeros in a parent as the chain’s parameters, with the parent’s own minimum', () => {
     expect(decodeExtraData('holocene', fromHex('0x000000000000000000'), own)).toEqual(own)
     expect(decodeExtraData('jovian', fromHex('0x0100000000000000000000000000000009'), own)).toEqual({ ...own, minBaseFee: 9n })
     expect(decodeExtraData('jovian', fromHex('0x00'), own)).toBeUndefined()

@@ -7,8 +7,8 @@ type FeeConfig = Pick<RollupConfig, 'eip1559' | 'schedule'>
 type FeeParent = Pick<Header, 'timestamp' | 'gasLimit' | 'gasUsed' | 'blobGasUsed' | 'extraData' | 'baseFeePerGas'>
 
 /**
- * EIP-1559 with the parameters given: by how far the parent's gas missed its target (limit / elasticity), at most 1/denominator up or down,
- * never below the minimum.
+ * Returns the base fee of the next block by EIP-1559. The change is proportional to the distance between the parent's metered gas and its target
+ * (gas limit / elasticity). The fee falls by at most 1/denominator, and never below the minimum.
  * @returns wei per gas
  */
 export function nextBaseFee(parent: { baseFee: bigint; gasLimit: bigint; gasMetered: bigint }, params: BaseFeeParams): bigint {
@@ -18,7 +18,7 @@ export function nextBaseFee(parent: { baseFee: bigint; gasLimit: bigint; gasMete
   return next < params.minBaseFee ? params.minBaseFee : next
 }
 
-/** No target: the fee stays. A rise is at least 1 wei, a fall may round to nothing; no fall exceeds the fee (denominator ≥ 1). */
+/** Change of the base fee in wei per gas: zero when the target is zero, at least 1 when it rises. A fall is rounded towards zero. */
 function change(baseFee: bigint, metered: bigint, target: bigint, denominator: bigint): bigint {
   if (metered === target || target === 0n) return 0n
   const distance = metered > target ? metered - target : target - metered
@@ -28,10 +28,11 @@ function change(baseFee: bigint, metered: bigint, target: bigint, denominator: b
 }
 
 /**
- * Base fee of the child of a block: up to Granite with the chain's parameters (Canyon's denominator from the child's own time on), later
- * with those in the parent's extra data; from Jovian the larger of gas used and DA footprint counts, and the parent's minimum holds.
- * @param timestamp of the child, seconds
- * @returns wei per gas; undefined when the parent's extra data cannot be read: no child of it is valid
+ * Returns the base fee of a block's child. Up to Granite the chain's parameters apply, with Canyon's denominator when the child is a Canyon block.
+ * From Holocene on the parameters in the parent's extra data apply. From Jovian on the metered gas is the larger of the parent's gas used and its
+ * DA footprint, and the parent's minimum base fee applies.
+ * @param timestamp of the child, in seconds
+ * @returns wei per gas; undefined when the parent's extra data cannot be decoded, so that no child of the parent is valid
  * @see specs protocol/holocene/exec-engine.md, "Base fee computation"; protocol/jovian/exec-engine.md
  */
 export function childBaseFee(config: FeeConfig, parent: FeeParent, timestamp: number): bigint | undefined {

@@ -1,11 +1,10 @@
 import { estimatedSizeMillionths } from './l1DataFee.ts'
 
 /**
- * What one transaction adds to the block's data-availability footprint, which may not exceed the block's gas limit and stands in the header
- * as `blobGasUsed`.
- * @param raw EIP-2718 bytes; never a deposit: it adds nothing
+ * Returns the DA footprint of one transaction. The sum over a block must not exceed the block's gas limit; the header holds it as `blobGasUsed`.
+ * @param raw EIP-2718 bytes of a transaction that is not a deposit: deposits have no footprint
  * @param gasScalar gas per byte of estimated compressed size, from L1Block
- * @param sizeOf `estimatedSizeMillionths`, for who remembers what it said
+ * @param sizeOf `estimatedSizeMillionths`, or a version of it with a cache
  * @returns gas
  * @see specs protocol/jovian/exec-engine.md, "DA footprint block limit"
  */

@@ -1,10 +1,10 @@
 import { blobParamsAt, type EthereumSchedule } from '#chainspec/ethereumSchedule'
 import type { OpFees } from './opFees.ts'
 
-/** Blobs of one transaction, from Osaka on. @see EIP-7594 */
+/** Maximum number of blobs in one transaction from Osaka on. @see EIP-7594 */
 const maxTransactionBlobs = 6
 
-/** Ethereum's own fees in a block of this time (seconds): the base fee is burnt, blobs are paid for, and nothing else. */
+/** Fee rules of Ethereum's own chain at a block time in seconds: the base fee is burnt, blobs are paid for, there are no other fees. */
 export function createEthereumFees(schedule: EthereumSchedule, timestamp: number): OpFees {
   const params = blobParamsAt(schedule, timestamp)
   const { osaka } = schedule.times

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { fromHex } from '#lib/hex'
 import { fastLzLength } from './fastLz.ts'
 
-/** A contract call of OP Mainnet: 0x8eb9dd4eb6d33f4dc25fb015919e4b1e9f7542f9b0322bf6622e268cd116b594. */
+/** A contract call on OP Mainnet: 0x8eb9dd4eb6d33f4dc25fb015919e4b1e9f7542f9b0322bf6622e268cd116b594. */
 const contractCall = fromHex(
   '0x02f901550a758302df1483be21b88304743f94f80e51afb613d764fa61751affd3313c190a86bb870151bd62fd12adb8e41ef24f3f000000000000000000000000000000000000000000000000000000000000006e000000000000000000000000af88d065e77c8cc2239327c5edb3a432268e5831000000000000000000000000000000000000000000000000000000000003c1e5000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a000000000000000000000000000000000000000000000000000000000000000148c89ed219d02f1a5be012c689b4f5b731827bebe000000000000000000000000c001a033fd89cb37c31b2cba46b6466e040c61fc9b2a3675a7f5f493ebd5ad77c497f8a07cdf65680e238392693019b4092f610222e71b7cec06449cb922b93b6a12744e',
 )
@@ -11,9 +11,9 @@ it.each([
   ['no bytes', new Uint8Array(0), 0],
   ['1,000 zero bytes', new Uint8Array(1000), 21],
   ['1,000 ones', new Uint8Array(1000).fill(1), 21],
-  ['less than the tail', new Uint8Array(12), 13],
-  ['a transaction without anything', fromHex('0xdd80808094095e7baea6a6c7c4c2dfeb977efac326af552d878080808080'), 31],
+  ['fewer bytes than the tail', new Uint8Array(12), 13],
+  ['an empty transaction', fromHex('0xdd80808094095e7baea6a6c7c4c2dfeb977efac326af552d878080808080'), 31],
   ['a contract call', contractCall, 202],
-])('block/fees/fastLz: %s compress to the published length', (_what, input, length) => {
+])('block/fees/fastLz: returns the published length for %s', (_what, input, length) => {
   expect(fastLzLength(input)).toBe(length)
 })

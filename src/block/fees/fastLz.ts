@@ -1,11 +1,11 @@
-/** Positions of recent three-byte sequences by hash: 13 bits. */
+/** Number of bits in the hash of a three-byte sequence. */
 const hashBits = 13
-/** A match further back than this cannot be written. */
+/** Maximum distance in bytes between a match and its earlier occurrence. */
 const maxDistance = (1 << hashBits) - 1
 const literalRun = 32
-/** Longest match of one instruction: what is longer takes several. */
+/** Maximum length in bytes of a match in one instruction. Longer matches take several instructions. */
 const matchRun = 262
-/** The last bytes are always literals: no match begins there. */
+/** Number of bytes at the end of the input that are always literals: no match begins there. */
 const tailBytes = 13
 
 function literalsLength(count: number): number {
@@ -18,11 +18,11 @@ function matchLength(count: number): number {
   return Math.floor((count - 1) / matchRun) * 3 + (rest >= 6 ? 3 : 2)
 }
 
-/** Where each sequence was seen last, as places from `base` on: what is below it is of inputs before, so that nothing need be cleared. */
+/** Last position of each hash, plus the `base` of its input. Smaller values belong to earlier inputs, so the table need not be cleared. */
 const seen = new Uint32Array(1 << hashBits)
 let base = 1
 
-/** Makes the table empty for an input of so many bytes. @returns what stands for the input's first byte */
+/** Reserves positions in the table for an input of `length` bytes. @returns the position of the input's first byte */
 function emptyTable(length: number): number {
   if (base + length > 0xffff_ffff) {
     seen.fill(0)
@@ -37,7 +37,7 @@ const triple = (input: Uint8Array, at: number): number => (input[at] ?? 0) | ((i
 const slotOf = (value: number): number => (Math.imul(value, 0x9e3779b9) >>> 19) & maxDistance
 
 /**
- * Length in bytes that FastLZ (level 1, in the variant whose output the fee contracts predict) compresses the input to; nothing is written.
+ * Returns the length in bytes of the FastLZ compression of the input (level 1, in the variant that the fee contracts use). No output is written.
  * Cost: O(bytes).
  * @see specs protocol/fjord/exec-engine.md, "L1-Cost fee changes (FastLZ estimator)"
  */
@@ -56,7 +56,7 @@ export function fastLzLength(input: Uint8Array): number {
       at++
       continue
     }
-    // the last place before the limit is looked up but never begins a match
+    // the last position before the limit enters the table but never begins a match
     if (at + 1 >= limit) break
     length += literalsLength(at - literalsFrom)
     const matched = countMatch(input, earlier + 3, at + 3, limit + 9)
@@ -70,7 +70,7 @@ export function fastLzLength(input: Uint8Array): number {
   return length + literalsLength(input.length - literalsFrom)
 }
 
-/** How far two places agree, plus one for the byte that differs; bounded by `end`. */
+/** Returns the number of equal bytes at two positions, plus one for the first different byte; at most `end - at`. */
 function countMatch(input: Uint8Array, earlier: number, at: number, end: number): number {
   const most = end - at
   let count = 0

@@ -14,10 +14,10 @@ const slots = {
   operatorFee: slotNumber(8),
 }
 
-/** What of a session the fee rules read. */
+/** Part of an EVM session that the fee rules read. */
 export type SlotReader = { slot(address: Address, slot: Hash): bigint }
 
-/** Everything that fees take from L1Block; read after the block's first transaction. */
+/** Fee parameters in L1Block. They are valid after the block's first transaction. */
 export type L1BlockFees = {
   readonly dataFee: L1FeeParams
   readonly operatorFee: OperatorFeeParams
@@ -25,14 +25,15 @@ export type L1BlockFees = {
   readonly daFootprintGasScalar: bigint
 }
 
-/** `from` and `to` count bytes from the most significant. */
+/** Extracts bytes `from` to `to` (exclusive) of a 32-byte word; byte 0 is the most significant. */
 function bytesOf(value: bigint, from: number, to: number): bigint {
   return (value >> BigInt((32 - to) * 8)) & ((1n << BigInt((to - from) * 8)) - 1n)
 }
 
 /**
- * Reads L1Block's storage, and of it only what the fork's rules use: a witness of the block has no more. All else is zero.
- * @param timestamp of the block, seconds
+ * Reads the fee parameters from L1Block's storage. Reads only the slots that the fork's rules use, because a witness of the block contains no
+ * others. Parameters that are not read are zero.
+ * @param timestamp of the block, in seconds
  * @see specs protocol/predeploys.md, "L1Block"; the pages of Ecotone, Isthmus and Jovian
  */
 export function readL1BlockFees(state: SlotReader, schedule: ForkSchedule, timestamp: number): L1BlockFees {

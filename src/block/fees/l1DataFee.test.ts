@@ -5,7 +5,7 @@ import { type L1FeeParams, l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
 
 const none: L1FeeParams = { baseFee: 0n, blobBaseFee: 0n, overhead: 0n, scalar: 0n, baseFeeScalar: 0n, blobBaseFeeScalar: 0n }
 
-/** Transactions of recorded chains with what the recording clients' receipts say of them. */
+/** Transactions of recorded chains. The expected values are from the receipts of the clients that recorded them. */
 const transfer = fromHex(
   '0xf86a8084b2d05e00825208949965507d1a55bcc2695c58ba16fb37d819b0a4dc842030f84b808302bf46a0b64e9d1fd7d8dd223e3d9f258364fa63e155a13f23812a73d03974e786f145d7a07b430b97116eb7f8fcb058bc5a04095910157cb1afc7cf913958cfe58870b52b',
 )
@@ -21,10 +21,10 @@ const withdrawal = fromHex(
 
 describe('block/fees/l1DataFee', () => {
   it.each([
-    ['bedrock, a transfer', 'bedrock', transfer, { baseFee: 230817648n, overhead: 188n, scalar: 684000n }, 1904n, 300602132425n],
-    ['ecotone, a call', 'ecotone', call, { baseFee: 301475244n, blobBaseFee: 1n, baseFeeScalar: 684000n }, 2668n, 550165790478n],
+    ['a transfer under Bedrock', 'bedrock', transfer, { baseFee: 230817648n, overhead: 188n, scalar: 684000n }, 1904n, 300602132425n],
+    ['a call under Ecotone', 'ecotone', call, { baseFee: 301475244n, blobBaseFee: 1n, baseFeeScalar: 684000n }, 2668n, 550165790478n],
     [
-      'fjord, below the smallest size',
+      'a transaction below the minimum size under Fjord',
       'fjord',
       transfer,
       { baseFee: 118510708n, blobBaseFee: 1n, baseFeeScalar: 1368n, blobBaseFeeScalar: 810949n },
@@ -32,7 +32,7 @@ describe('block/fees/l1DataFee', () => {
       259396318n,
     ],
     [
-      'fjord, by its size',
+      'a call above the minimum size under Fjord',
       'fjord',
       fjordCall,
       { baseFee: 202043827n, blobBaseFee: 1n, baseFeeScalar: 1368n, blobBaseFeeScalar: 810949n },
@@ -40,36 +40,36 @@ describe('block/fees/l1DataFee', () => {
       625514675n,
     ],
     [
-      'holocene, by its size',
+      'a withdrawal above the minimum size under Holocene',
       'fjord',
       withdrawal,
       { baseFee: 35696128n, blobBaseFee: 1n, baseFeeScalar: 1368n, blobBaseFeeScalar: 810949n },
       1741n,
       85023691n,
     ],
-  ] as const)('%s costs what the recorded receipt says', (_what, rule, raw, params, gasUsed, fee) => {
+  ] as const)('computes the fee of the recorded receipt for %s', (_what, rule, raw, params, gasUsed, fee) => {
     expect(l1DataFee(rule, { ...none, ...params }, raw)).toEqual({ gasUsed, fee })
   })
 
-  /** The smallest transaction at round prices, blob base fee among them: the published outcomes of each formula. */
+  /** The empty transaction at round prices: the published gas and fee of each formula. */
   it.each([
     ['beforeRegolith', 1_618n, 11_326_000_000_000n],
     ['bedrock', 530n, 3_710_000_000_000n],
     ['ecotone', 480n, 960_900n],
     ['fjord', 1_600n, 3_203_000n],
-  ] as const)('%s: the empty transaction has the published gas and fee', (rule, gasUsed, fee) => {
+  ] as const)('computes the published gas and fee of the empty transaction: %s', (rule, gasUsed, fee) => {
     const emptyTransaction = fromHex('0xdd80808094095e7baea6a6c7c4c2dfeb977efac326af552d878080808080')
     const prices = { baseFee: 1_000_000_000n, blobBaseFee: 10_000_000n, overhead: 50n, scalar: 7_000_000n }
     expect(l1DataFee(rule, { ...prices, baseFeeScalar: 2n, blobBaseFeeScalar: 3n }, emptyTransaction)).toEqual({ gasUsed, fee })
   })
 
-  it('before Regolith 68 bytes of signature are added', () => {
+  it('adds 68 bytes of signature before Regolith', () => {
     const params = { ...none, baseFee: 1n, scalar: 1_000_000n }
     const { fee, gasUsed } = l1DataFee('bedrock', params, transfer)
     expect(l1DataFee('beforeRegolith', params, transfer)).toEqual({ gasUsed: gasUsed + 1088n, fee: fee + 1088n })
   })
 
-  it('a zero byte costs 4 gas, any other 16', () => {
+  it('charges 4 gas per zero byte and 16 per other byte', () => {
     const params = { ...none, baseFee: 1n, scalar: 1_000_000n }
     expect(l1DataFee('bedrock', params, Uint8Array.of(0, 1, 0, 255)).fee).toBe(40n)
   })
@@ -80,11 +80,11 @@ describe('block/fees/l1DataFee', () => {
     ['at Regolith', 10, none, 'bedrock'],
     ['before Ecotone', 29, none, 'bedrock'],
     ['in the first Ecotone block', 30, { ...none, overhead: 188n, scalar: 1n }, 'bedrock'],
-    ['once Ecotone has its base-fee scalar', 32, { ...none, baseFeeScalar: 1n }, 'ecotone'],
-    ['once Ecotone has a blob base fee', 32, { ...none, blobBaseFee: 1n }, 'ecotone'],
+    ['with an Ecotone base-fee scalar', 32, { ...none, baseFeeScalar: 1n }, 'ecotone'],
+    ['with an Ecotone blob base fee', 32, { ...none, blobBaseFee: 1n }, 'ecotone'],
     ['at Fjord', 40, { ...none, blobBaseFee: 1n }, 'fjord'],
-    ['when Fjord begins with Ecotone, before it has values', 40, none, 'bedrock'],
-  ])('the rule %s', (_what, time, params, rule) => {
+    ['when Fjord and Ecotone activate together and L1Block has no Ecotone values', 40, none, 'bedrock'],
+  ])('chooses the rule %s', (_what, time, params, rule) => {
     expect(l1FeeRuleAt(schedule, time, params)).toBe(rule)
   })
 
@@ -98,7 +98,7 @@ describe('block/fees/l1DataFee', () => {
     ['Bedrock', 29, [1, 5, 6], { dataFee: { ...none, baseFee: 11n, overhead: 15n, scalar: 16n }, ...noOperator }],
     ['Ecotone', 30, [1, 3, 7], { dataFee: ecotone, ...noOperator }],
     ['Isthmus', 50, [1, 3, 7, 8], { dataFee: ecotone, operatorFee: { scalar: 5000n, constant: 1_000_000n }, daFootprintGasScalar: 400n }],
-  ] as const)('%s reads its own slots of L1Block and no other', (_what, time, read, fees) => {
+  ] as const)('reads only the L1Block slots of %s', (_what, time, read, fees) => {
     const asked = new Set<number>()
     const state = { slot: (_address: string, slot: string) => slots[asked.add(Number(slot)) && Number(slot)] ?? 0n }
     expect(readL1BlockFees(state, { ...schedule, isthmus: 50 }, time)).toEqual(fees)

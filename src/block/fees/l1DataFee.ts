@@ -1,35 +1,36 @@
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { fastLzLength } from './fastLz.ts'
 
-/** What L1Block says about the price of L1 data. Fields of forks that are not active yet are zero. */
+/** L1 fee parameters in L1Block. Fields of forks that are not active yet are zero. */
 export type L1FeeParams = {
   /** wei per gas */
   readonly baseFee: bigint
   /** wei per blob gas */
   readonly blobBaseFee: bigint
-  /** Bedrock: gas added to each transaction */
+  /** Bedrock: gas that is added to each transaction */
   readonly overhead: bigint
-  /** Bedrock: millionths */
+  /** Bedrock: scalar in millionths */
   readonly scalar: bigint
-  /** Ecotone: millionths */
+  /** Ecotone: base fee scalar in millionths */
   readonly baseFeeScalar: bigint
-  /** Ecotone: millionths */
+  /** Ecotone: blob base fee scalar in millionths */
   readonly blobBaseFeeScalar: bigint
 }
 
-/** Which formula prices L1 data in a block. */
+/** Formula of the L1 data fee. */
 export type L1FeeRule = 'beforeRegolith' | 'bedrock' | 'ecotone' | 'fjord'
 
 const million = 1_000_000n
 
-/** Whether L1Block has been filled by Ecotone's rules already. */
+/** Returns whether L1Block already holds parameters in Ecotone's format. */
 export function hasEcotoneValues(params: Pick<L1FeeParams, 'blobBaseFee' | 'baseFeeScalar' | 'blobBaseFeeScalar'>): boolean {
   return params.blobBaseFee !== 0n || params.baseFeeScalar !== 0n || params.blobBaseFeeScalar !== 0n
 }
 
 /**
- * The formula for a block of this time. The first Ecotone block still has Bedrock's values in L1Block, and so Bedrock's formula, also when
- * Fjord begins with the same block.
+ * Returns the formula for a block. In the first Ecotone block L1Block still holds Bedrock's parameters, so Bedrock's formula applies there, even
+ * when Fjord activates in the same block.
+ * @param timestamp of the block, in seconds
  * @see specs protocol/exec-engine.md, "Ecotone L1-Cost fee changes (EIP-4844 DA)"
  */
 export function l1FeeRuleAt(schedule: ForkSchedule, timestamp: number, params: L1FeeParams): L1FeeRule {
@@ -38,7 +39,7 @@ export function l1FeeRuleAt(schedule: ForkSchedule, timestamp: number, params: L
   return isActive(schedule, 'regolith', timestamp) ? 'bedrock' : 'beforeRegolith'
 }
 
-/** Gas that the bytes would cost as calldata on L1: 4 a zero byte, 16 any other. */
+/** Calldata gas of the bytes on L1: 4 per zero byte, 16 per other byte. */
 function calldataGas(raw: Uint8Array): bigint {
   let zeros = 0
   for (const byte of raw) if (byte === 0) zeros++
@@ -46,7 +47,7 @@ function calldataGas(raw: Uint8Array): bigint {
 }
 
 /**
- * Size that the transaction is expected to have in a compressed batch, in millionths of a byte.
+ * Estimates the size of a transaction in a compressed batch, in millionths of a byte; at least 100 bytes.
  * @see specs protocol/fjord/exec-engine.md, "L1-Cost fee changes (FastLZ estimator)"
  */
 export function estimatedSizeMillionths(raw: Uint8Array): bigint {
@@ -54,19 +55,19 @@ export function estimatedSizeMillionths(raw: Uint8Array): bigint {
   return estimate < 100n * million ? 100n * million : estimate
 }
 
-/** The price of a transaction's place on L1. */
+/** L1 data fee of a transaction. */
 export type L1DataFee = {
   /** wei, rounded down */
   readonly fee: bigint
-  /** what receipts show as `l1GasUsed`; gas */
+  /** gas; the `l1GasUsed` field of receipts */
   readonly gasUsed: bigint
 }
 
 /**
- * L1 data fee of one transaction.
- * @param raw EIP-2718 bytes, signature included; never a deposit: it pays none
- * @param sizeOf `estimatedSizeMillionths`, for who remembers what it said
- * @see specs protocol/exec-engine.md, "L1-Cost fees (L1 Fee Vault)" and the same of Ecotone and Fjord
+ * Computes the L1 data fee of one transaction.
+ * @param raw EIP-2718 bytes, including the signature, of a transaction that is not a deposit: deposits pay no L1 data fee
+ * @param sizeOf `estimatedSizeMillionths`, or a version of it with a cache
+ * @see specs protocol/exec-engine.md, "L1-Cost fees (L1 Fee Vault)", and the same section of Ecotone and Fjord
  */
 export function l1DataFee(
   rule: L1FeeRule,

@@ -35,8 +35,9 @@ function footprintFacts(isJovian: boolean, info: L1Attributes, raw: Uint8Array):
 }
 
 /**
- * @param timestamp of the block, seconds
- * @param info its L1 attributes
+ * Computes the L1 fee fields of a transaction's receipt.
+ * @param timestamp of the block, in seconds
+ * @param info L1 attributes of the block
  * @param raw EIP-2718 bytes
  */
 export function l1FeeFacts(schedule: ForkSchedule, timestamp: number, info: L1Attributes, raw: Uint8Array): L1FeeFacts {

@@ -7,16 +7,16 @@ import { readL1BlockFees } from './l1BlockSlots.ts'
 import { estimatedSizeMillionths, l1DataFee, l1FeeRuleAt } from './l1DataFee.ts'
 import { operatorFee, operatorFeeRuleAt } from './operatorFee.ts'
 
-/** The fees of one block: what its user transactions pay beside gas, and what they add to its DA footprint. */
+/** Fee rules of one block: the fees of its user transactions and their DA footprints. */
 export type OpFees = {
   readonly rules: FeeRules
-  /** gas; zero before Jovian */
+  /** DA footprint of a transaction in gas; zero before Jovian */
   footprint(raw: Uint8Array): bigint
 }
 
 /**
- * Fees at the prices that stand in L1Block now: make this after the block's first transaction.
- * @param timestamp of the block, seconds
+ * Creates the fee rules of a block from the prices that L1Block holds now. Call it after the block's first transaction, which sets the prices.
+ * @param timestamp of the block, in seconds
  * @see specs protocol/exec-engine.md, "Fees"; protocol/isthmus/exec-engine.md, "Operator fee"
  */
 export function createOpFees(schedule: ForkSchedule, timestamp: number, session: EvmSession): OpFees {
@@ -44,7 +44,7 @@ export function createOpFees(schedule: ForkSchedule, timestamp: number, session:
   }
 }
 
-/** What a transaction's bytes cost is asked for when it is checked and again when it is paid. */
+/** Caches the last result: the fee of a transaction is computed for its validity check and used again when it is paid. */
 function rememberLast(compute: (raw: Uint8Array) => bigint): (raw: Uint8Array) => bigint {
   let last: Uint8Array | undefined
   let value = 0n

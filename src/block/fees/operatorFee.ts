@@ -1,9 +1,9 @@
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 
-/** As L1Block holds them: u32 and u64. */
+/** Operator fee parameters of L1Block: u32 and u64. */
 export type OperatorFeeParams = { readonly scalar: bigint; readonly constant: bigint }
 
-/** How the scalar counts: not at all, in millionths of a wei per gas, in hundreds of wei per gas. */
+/** Meaning of the scalar: `none` no fee, `isthmus` millionths of a wei per gas, `jovian` hundreds of wei per gas. */
 export type OperatorFeeRule = 'none' | 'isthmus' | 'jovian'
 
 export function operatorFeeRuleAt(schedule: ForkSchedule, timestamp: number): OperatorFeeRule {
@@ -12,7 +12,8 @@ export function operatorFeeRuleAt(schedule: ForkSchedule, timestamp: number): Op
 }
 
 /**
- * Operator fee on an amount of gas: taken on the gas limit, settled on the gas used. No amount of gas (u64) overflows 256 bits.
+ * Computes the operator fee of an amount of gas. It is charged on the gas limit and settled on the gas used. The result fits in 256 bits for every
+ * amount of gas (u64).
  * @returns wei
  * @see specs protocol/isthmus/exec-engine.md, "Operator fee"; protocol/jovian/exec-engine.md, "Operator fee"
  */

@@ -6,11 +6,11 @@ import type { BlockInput } from '../execution/executedBlock.ts'
 import type { ExecutionConfig } from '../executionConfig.ts'
 import { chainBaseFeeParams, eip1559ParamsRefusal, encodeExtraData, extraDataFormAt, extraDataRefusal } from './eip1559ExtraData.ts'
 
-/** Larger gas limits are refused (EIP-1985). */
+/** Maximum gas limit of a block (EIP-1985). */
 const maxGasLimit = (1n << 63n) - 1n
 
 /**
- * Why no block can follow the parent with this input, or undefined. The gas limit is not bound to the parent's: L1 sets it.
+ * Returns why no block with this input can follow the parent, or undefined. The gas limit is not checked against the parent's: L1 sets it.
  * @see specs protocol/exec-engine.md, "Extended PayloadAttributesV1"; protocol/{ecotone,holocene,jovian}/exec-engine.md
  */
 export function inputRefusal(config: ExecutionConfig, parent: Header, input: BlockInput): string | undefined {
@@ -24,7 +24,7 @@ export function inputRefusal(config: ExecutionConfig, parent: Header, input: Blo
   return extraDataRefusal(extraDataFormAt(config.schedule, timestamp), input.extraData)
 }
 
-/** Why the attributes have not exactly the fields of their fork, or undefined. */
+/** Returns why the attributes' fields are not exactly those of their fork, or undefined. */
 export function attributesRefusal(config: ExecutionConfig, attributes: PayloadAttributes): string | undefined {
   const { timestamp, withdrawals, eip1559Params, minBaseFee } = attributes
   const isCanyon = isActive(config.schedule, 'canyon', timestamp)
@@ -38,7 +38,7 @@ export function attributesRefusal(config: ExecutionConfig, attributes: PayloadAt
   return eip1559ParamsRefusal(eip1559Params)
 }
 
-/** What a block built from attributes that `attributesRefusal` lets pass decides for itself. */
+/** Converts attributes into block input. The attributes must have passed `attributesRefusal`. */
 export function inputOfAttributes(config: ExecutionConfig, attributes: PayloadAttributes): BlockInput {
   const { timestamp, parentBeaconBlockRoot, eip1559Params, minBaseFee } = attributes
   const form = extraDataFormAt(config.schedule, timestamp)

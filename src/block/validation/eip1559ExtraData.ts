@@ -2,10 +2,10 @@ import type { Eip1559Params } from '#chainspec/eip1559Config'
 import { type ForkSchedule, isActive } from '#chainspec/forks'
 import { bigintFromBytes, bytesFromBigint, concatBytes, numberFromBytes } from '#lib/bytes'
 
-/** Which form a block's extra data has: none (only genesis may have some), Holocene's 9 bytes, Jovian's 17. */
+/** Format of a block's extra data: empty (a genesis block may have any), Holocene's 9 bytes, Jovian's 17 bytes. */
 export type ExtraDataForm = 'empty' | 'holocene' | 'jovian'
 
-/** Base-fee parameters that a block fixes for its child. */
+/** Base-fee parameters that a block sets for its child. */
 export type BaseFeeParams = {
   readonly denominator: number
   readonly elasticity: number
@@ -18,7 +18,7 @@ export function extraDataFormAt(schedule: ForkSchedule, timestamp: number): Extr
   return isActive(schedule, 'holocene', timestamp) ? 'holocene' : 'empty'
 }
 
-/** The chain's own parameters for a block of this time. */
+/** Returns the chain's base-fee parameters for a block at this time. */
 export function chainBaseFeeParams(params: Eip1559Params, schedule: ForkSchedule, timestamp: number): BaseFeeParams {
   const denominator = isActive(schedule, 'canyon', timestamp) ? params.denominatorCanyon : params.denominator
   return { denominator, elasticity: params.elasticity, minBaseFee: 0n }
@@ -26,7 +26,7 @@ export function chainBaseFeeParams(params: Eip1559Params, schedule: ForkSchedule
 
 const u32 = (bytes: Uint8Array, at: number): number => numberFromBytes(bytes.subarray(at, at + 4))
 
-/** Why the 8 bytes `denominator ‖ elasticity` of payload attributes are refused, or undefined. Both zero stand for the chain's own. */
+/** Returns why the 8 bytes `denominator ‖ elasticity` of payload attributes are invalid, or undefined. Two zeros select the chain's parameters. */
 export function eip1559ParamsRefusal(params: Uint8Array | undefined): string | undefined {
   if (params === undefined) return 'eip1559Params are missing'
   if (params.length !== 8) return `eip1559Params of ${params.length} bytes`
@@ -37,9 +37,9 @@ export function eip1559ParamsRefusal(params: Uint8Array | undefined): string | u
 }
 
 /**
- * Extra data of a block that is built from attributes.
- * @param params 8 bytes that `eip1559ParamsRefusal` lets pass
- * @param own the chain's parameters, in place of zeros
+ * Encodes the extra data of a block that is built from attributes.
+ * @param params 8 bytes that have passed `eip1559ParamsRefusal`
+ * @param own the chain's parameters, which replace zeros
  * @see specs protocol/holocene/exec-engine.md, "Encoding"; protocol/jovian/exec-engine.md, "Minimum base fee"
  */
 export function encodeExtraData(form: 'holocene' | 'jovian', params: Uint8Array, own: BaseFeeParams, minBaseFee: bigint): Uint8Array {
@@ -53,7 +53,7 @@ export function encodeExtraData(form: 'holocene' | 'jovian', params: Uint8Array,
 
 const lengths: Readonly<Record<ExtraDataForm, number>> = { empty: 0, holocene: 9, jovian: 17 }
 
-/** Why a block may not have this extra data, or undefined. @see specs protocol/exec-engine.md, "Extra Data" */
+/** Returns why the extra data is invalid in this format, or undefined. @see specs protocol/exec-engine.md, "Extra Data" */
 export function extraDataRefusal(form: ExtraDataForm, extraData: Uint8Array): string | undefined {
   const length = lengths[form]
   if (extraData.length !== length) return `extra data of ${extraData.length} bytes, ${length} expected`
@@ -65,8 +65,8 @@ export function extraDataRefusal(form: ExtraDataForm, extraData: Uint8Array): st
 }
 
 /**
- * The parameters in a parent's extra data. Denominator and elasticity both zero (a genesis) are the chain's own.
- * @returns undefined when the bytes are not of the form: no child of such a block is valid
+ * Decodes the base-fee parameters in a parent's extra data. If denominator and elasticity are both zero, as in a genesis block, the chain's apply.
+ * @returns undefined when the bytes do not have this format: such a block has no valid child
  */
 export function decodeExtraData(form: 'holocene' | 'jovian', extraData: Uint8Array, own: BaseFeeParams): BaseFeeParams | undefined {
   const isUnset = extraData.length >= 9 && u32(extraData, 1) === 0 && u32(extraData, 5) === 0

@@ -35,27 +35,27 @@ const without = (block: Block, name: keyof Block['header']): Block => ({
   header: Object.fromEntries(Object.entries(block.header).filter(([key]) => key !== name)) as Block['header'],
 })
 
-it('block/validation/ethereumRules: a block of work and one of Osaka are let pass', () => {
+it('block/validation/ethereumRules: accepts a proof-of-work block and an Osaka block', () => {
   expect(ethereumRefusal(schedule, oldParent, work)).toBeUndefined()
   expect(ethereumRefusal(schedule, mergedParent, osaka)).toBeUndefined()
 })
 
 it.each([
-  ['another number', changed(osaka, { number: 51 }), 'number is 51, 50 expected'],
+  ['a wrong number', changed(osaka, { number: 51 }), 'number is 51, 50 expected'],
   ['the time of its parent', changed(osaka, { timestamp: 490 }), 'timestamp 490 is not after'],
-  ['a gas limit a 1024th higher', changed(osaka, { gasLimit: 1_025_000n }), 'gas limit 1025000 is too far'],
+  ['a gas limit higher by a 1024th', changed(osaka, { gasLimit: 1_025_000n }), 'gas limit 1025000 is too far'],
   ['no requests', without(osaka, 'requestsHash'), 'requestsHash is missing'],
   ['no blob gas', without(osaka, 'blobGasUsed'), 'blobGasUsed is missing'],
-  ['work after the merge', changed(osaka, { difficulty: 1n }), 'difficulty 1 after the merge'],
+  ['a difficulty after the merge', changed(osaka, { difficulty: 1n }), 'difficulty 1 after the merge'],
   ['a nonce after the merge', changed(osaka, { nonce: new Uint8Array(8).fill(1) }), 'a nonce after the merge'],
-  ['33 bytes of its own', changed(osaka, { extraData: new Uint8Array(33) }), 'extra data of 33 bytes'],
+  ['33 bytes of extra data', changed(osaka, { extraData: new Uint8Array(33) }), 'extra data of 33 bytes'],
   ['ommers that its header does not name', { ...osaka, ommers: [work.header] }, 'ommersHash is'],
   ['more than 8 MiB', { ...osaka, transactions: [new Uint8Array(8_388_608)] }, 'a block of more than 8388608 bytes'],
-])('block/validation/ethereumRules: a block with %s is refused', (_what, block, reason) => {
+])('block/validation/ethereumRules: refuses a block with %s', (_what, block, reason) => {
   expect(ethereumRefusal(schedule, mergedParent, block)).toContain(reason)
 })
 
-it('block/validation/ethereumRules: a base fee before London, and withdrawals before Shanghai, are refused', () => {
+it('block/validation/ethereumRules: refuses a base fee before London, and withdrawals before Shanghai', () => {
   expect(ethereumRefusal(schedule, oldParent, changed(work, { baseFeePerGas: 1n }))).toBe('baseFeePerGas is present before london')
   expect(ethereumRefusal(schedule, oldParent, { ...work, withdrawals: [] })).toBe('withdrawals and their root do not go together')
 })
@@ -64,7 +64,7 @@ it.each([
   [14, undefined],
   [13, 'an ommer is too far away'],
   [20, 'an ommer is too far away'],
-])('block/validation/ethereumRules: block 20 that names an ommer of number %i: %s', (number, refusal) => {
+])('block/validation/ethereumRules: checks the distance of ommer %i from block 20: %s', (number, refusal) => {
   const homestead = { ...schedule, blocks: { homestead: 0 } }
   const ommers = [{ ...old, number }]
   const ommersHash = hashFromBytes(keccak256(encodeRlp([decodeRlp(encodeHeader({ ...old, number }))])))
@@ -72,7 +72,7 @@ it.each([
   expect(ethereumRefusal(homestead, { ...oldParent, number: 19 }, block)).toBe(refusal)
 })
 
-it('block/validation/ethereumRules: London begins with a base fee of 1 gwei and twice the gas limit', () => {
+it('block/validation/ethereumRules: begins London with a base fee of 1 gwei and twice the gas limit', () => {
   const parent = { ...oldParent, number: 4, timestamp: 40 }
   expect(ethereumBaseFee(schedule, oldParent, 40)).toBeUndefined()
   expect(ethereumBaseFee(schedule, parent, 50)).toBe(1_000_000_000n)

@@ -13,20 +13,20 @@ const initialBaseFee = 1_000_000_000n
 const minGasLimit = 5_000n
 const gasLimitQuotient = 1_024n
 const maxExtraDataBytes = 32
-/** An ommer's distance from the block, and how many there may be; yellow paper, 11.1. */
+/** Maximum distance of an ommer from its block, and maximum number of ommers; yellow paper, 11.1. */
 const maxOmmerDistance = 6
 const maxOmmers = 2
 /** Bytes; EIP-7934 */
 const maxBlockBytes = 8_388_608
 
-/** Base fee of the child of a block; undefined before London. @see EIP-1559 */
+/** Returns the base fee of a block's child in wei per gas; undefined before London. @see EIP-1559 */
 export function ethereumBaseFee(schedule: EthereumSchedule, parent: Header, timestamp: number): bigint | undefined {
   if (!followsEthereum(schedule, 'london', { number: parent.number + 1, timestamp })) return undefined
   if (parent.baseFeePerGas === undefined) return initialBaseFee
   return nextBaseFee({ baseFee: parent.baseFeePerGas, gasLimit: parent.gasLimit, gasMetered: parent.gasUsed }, baseFeeParams)
 }
 
-/** The fields of later forks that a header has from which fork on. */
+/** Header fields of later forks, each with the fork that adds it. */
 const laterFields: readonly (readonly [keyof Header, EthereumFork])[] = [
   ['baseFeePerGas', 'london'],
   ['withdrawalsRoot', 'shanghai'],
@@ -67,7 +67,7 @@ function ommersRefusal({ header, ommers = [] }: Block): string | undefined {
   return isNear ? undefined : 'an ommer is too far away'
 }
 
-/** From the merge on nobody works for a block. @see EIP-3675 */
+/** Checks that a block after the merge has no proof of work. @see EIP-3675 */
 function mergedRefusal({ header }: Block): string | undefined {
   if (header.difficulty !== 0n) return `difficulty ${header.difficulty} after the merge`
   if (header.nonce.some((byte) => byte !== 0)) return 'a nonce after the merge'
@@ -75,8 +75,8 @@ function mergedRefusal({ header }: Block): string | undefined {
 }
 
 /**
- * Why a block of Ethereum cannot follow its parent, as far as that shows before it runs, or undefined. Proof of work and the lineage of ommers
- * are not looked at: these chains are there to be executed.
+ * Returns why a block of Ethereum cannot follow its parent, or undefined, by the rules that need no execution. Proof of work and the lineage of
+ * ommers are not checked.
  * @see yellow paper, 4.4.4; EIP-1559; EIP-3675; EIP-4895; EIP-4844; EIP-7685; EIP-7934
  */
 export function ethereumRefusal(schedule: EthereumSchedule, parent: Header, block: Block): string | undefined {

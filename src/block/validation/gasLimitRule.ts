@@ -4,15 +4,15 @@ import type { Header } from '#types/header'
 import type { BlockInput } from '../execution/executedBlock.ts'
 
 /**
- * The largest gas limit that a SystemConfig contract lets its owner set, in gas.
- * @see ethereum-optimism/optimism, SystemConfig.sol, MAX_GAS_LIMIT: 200 M at first, 500 M later
+ * Maximum gas limit that a SystemConfig contract accepts from its owner, in gas.
+ * @see ethereum-optimism/optimism, SystemConfig.sol, MAX_GAS_LIMIT: 200 M in early versions, 500 M in later ones
  */
 const maxSystemGasLimit = 500_000_000n
 
 /**
- * Why a block that L1 does not confirm yet cannot have its gas limit, or undefined. The limit is the parent's: L1 can change it only with a new L1
- * origin, to what its contract allows. Stricter than the rules of the chain, where a contract may allow more: a block that is refused here
- * is seen when it is sealed.
+ * Returns why the gas limit of a block that L1 does not confirm yet is refused, or undefined. The limit must equal the parent's, unless the block
+ * is the first of an epoch: then L1 can set any limit that its contract accepts. The rule is stricter than the chain's own, because a contract may
+ * accept more. A valid block that this rule refuses becomes visible when it is sealed.
  * @see specs protocol/system-config.md, "gasLimit"; protocol/derivation.md, "Building Individual Payload Attributes"
  */
 export function gasLimitRefusal(
@@ -20,7 +20,7 @@ export function gasLimitRefusal(
   { gasLimit, transactions }: Pick<BlockInput, 'gasLimit' | 'transactions'>,
 ): string | undefined {
   if (gasLimit === parent.gasLimit) return undefined
-  // the system config of a genesis block is not in its header
+  // the header of a genesis block does not hold its system config
   const mayChange = parent.number === 0 || isFirstOfEpoch(transactions)
   if (!mayChange) return `gas limit ${gasLimit}, the parent's ${parent.gasLimit} expected within an epoch`
   return gasLimit > maxSystemGasLimit ? `gas limit ${gasLimit}, at most ${maxSystemGasLimit} expected` : undefined

@@ -3,7 +3,7 @@ import type { Outcome } from '#evm/ports'
 import type { Address } from '#types/ids'
 import type { AccessList } from '#types/transaction'
 
-/** Gas; EIP-2028, EIP-2930, EIP-3860, EIP-7623 and EIP-7702 name the prices. */
+/** Prices in gas; EIP-2028, EIP-2930, EIP-3860, EIP-7623 and EIP-7702. */
 const price = {
   transaction: 21_000,
   creation: 32_000,
@@ -18,16 +18,16 @@ const price = {
   floorToken: 10,
 } as const
 
-/** Bytes; EIP-3860. */
+/** Maximum size of initcode in bytes; EIP-3860. */
 const maxInitcodeSize = 49_152
-/** EIP-3529 */
+/** Divisor of the maximum refund; EIP-3529 */
 const maxRefundQuotient = 5n
 const oldMaxRefundQuotient = 2n
 
-/** The part of the gas that ran which a refund may give back at most, as its divisor. */
+/** Returns the divisor that gives the maximum refund from the gas that the message used. */
 export const refundQuotient = (rules: EvmRules): bigint => (hasOldFork(rules, 'london') ? maxRefundQuotient : oldMaxRefundQuotient)
 
-/** What the price of a transaction depends on; a deposit is one too. */
+/** Fields of a transaction or deposit that determine its intrinsic gas. */
 export type Priced = {
   readonly to: Address | null
   readonly data: Uint8Array
@@ -42,11 +42,11 @@ function zeroBytes(data: Uint8Array): number {
   return zeros
 }
 
-/** What the bytes of a transaction cost, in gas. */
+/** Lower bounds of the gas of a transaction, in gas. */
 export type GasBounds = {
-  /** gone before the first instruction */
+  /** charged before the first instruction */
   readonly intrinsic: bigint
-  /** the least that is paid for in the end; zero before Prague (EIP-7623) */
+  /** minimum that the transaction pays for; zero before Prague (EIP-7623) */
   readonly floor: bigint
 }
 
@@ -55,7 +55,7 @@ export function gasBounds(rules: EvmRules, tx: Priced): GasBounds {
   return { intrinsic: intrinsicOf(rules, tx, zeros), floor: floorOf(rules, tx.data, zeros) }
 }
 
-/** Gas that is gone before the first instruction. */
+/** Gas that is charged before the first instruction. */
 export function intrinsicGas(rules: EvmRules, tx: Priced): bigint {
   return intrinsicOf(rules, tx, zeroBytes(tx.data))
 }
@@ -70,7 +70,7 @@ function intrinsicOf(rules: EvmRules, tx: Priced, zeros: number): bigint {
   return BigInt(sum)
 }
 
-/** The least gas that a transaction pays for in the end; zero before Prague (EIP-7623). */
+/** Minimum gas that a transaction pays for; zero before Prague (EIP-7623). */
 export function floorGas(rules: EvmRules, tx: Priced): bigint {
   return floorOf(rules, tx.data, zeroBytes(tx.data))
 }
@@ -80,17 +80,17 @@ function floorOf(rules: EvmRules, data: Uint8Array, zeros: number): bigint {
   return BigInt(price.transaction + (zeros + 4 * (data.length - zeros)) * price.floorToken)
 }
 
-/** EIP-3860 */
+/** Returns why the initcode is too long, or undefined. @see EIP-3860 */
 export function initcodeRefusal(rules: EvmRules, tx: Priced): string | undefined {
   const isTooLong = tx.to === null && tx.data.length > maxInitcodeSize && hasFork(rules, 'shanghai')
   return isTooLong ? `max initcode size exceeded: ${tx.data.length} > ${maxInitcodeSize}` : undefined
 }
 
 /**
- * Gas to pay for: what ran, less the refund (a fifth at most, EIP-3529), and not below the floor (EIP-7623).
- * @param floor of the transaction
- * @param earlierRefund gas for the refund counter from before the message ran (EIP-7702)
- * @param quotient that of `refundQuotient`
+ * Returns the gas that the sender pays for: the gas used less the refund (at most a fifth, EIP-3529), and at least the floor (EIP-7623).
+ * @param floor the transaction's floor, in gas
+ * @param earlierRefund gas that the refund counter held before the message ran (EIP-7702)
+ * @param quotient result of `refundQuotient`
  */
 export function gasAfterRefund(
   gasLimit: bigint,

@@ -9,36 +9,36 @@ const maxNonce = 2n ** 64n - 1n
 const gasPerBlob = 131_072n
 const blobHashVersion = '0x01'
 
-/** A transaction and all that decides whether it may stand in the block at this point. */
+/** A transaction, with the facts that decide whether it is valid at this point of the block. */
 export type Candidate = {
   readonly session: EvmSession
   readonly block: BlockEnv
   readonly rules: EvmRules
-  /** blobs that one transaction may carry; undefined: no blob transactions at all */
+  /** maximum number of blobs per transaction; undefined: blob transactions are not allowed */
   readonly maxBlobs: number | undefined
   readonly tx: SignedTransaction
-  /** of `tx` under `rules` */
+  /** gas bounds of `tx` under `rules` */
   readonly bounds: GasBounds
   readonly sender: Address
-  /** wei that the fee rules take beside the gas */
+  /** wei that the fee rules charge in addition to the gas */
   readonly upfront: bigint
   /** gas left in the block */
   readonly gasAvailable: bigint
 }
 
-/** The most that a transaction pays per gas, in wei. */
+/** Maximum price per gas that a transaction pays, in wei. */
 export const feeCapOf = (tx: SignedTransaction): bigint => ('maxFeePerGas' in tx ? tx.maxFeePerGas : tx.gasPrice)
 
-/** The most that the beneficiary gets per gas, in wei. */
+/** Maximum tip per gas for the beneficiary, in wei. */
 export const tipCapOf = (tx: SignedTransaction): bigint => ('maxPriorityFeePerGas' in tx ? tx.maxPriorityFeePerGas : tx.gasPrice)
 
-/** What the beneficiary gets per gas, in wei: negative for a fee cap that does not reach the base fee. */
+/** Tip per gas for the beneficiary, in wei; negative when the fee cap is below the base fee. */
 export function tipAt(tipCap: bigint, feeCap: bigint, baseFee: bigint): bigint {
   const room = feeCap - baseFee
   return tipCap < room ? tipCap : room
 }
 
-/** The same, of a transaction. */
+/** Returns `tipAt` for a transaction. */
 export const tipPerGas = (tx: SignedTransaction, baseFee: bigint): bigint => tipAt(tipCapOf(tx), feeCapOf(tx), baseFee)
 
 export const blobGasOf = (tx: SignedTransaction): bigint => (tx.type === 3 ? BigInt(tx.blobVersionedHashes.length) * gasPerBlob : 0n)
@@ -53,7 +53,7 @@ function refuseBlobs(tx: BlobTransaction, block: BlockEnv, maxBlobs: number): st
   return undefined
 }
 
-/** What rules before Paris do not know yet. */
+/** Returns why a transaction's type is not yet known to rules before Paris, or undefined. */
 function refuseLater(tx: SignedTransaction, rules: EvmRules): string | undefined {
   if (tx.type === 1 && !hasOldFork(rules, 'berlin')) return 'transaction type not supported: 1'
   if (tx.type === 2 && !hasOldFork(rules, 'london')) return 'transaction type not supported: 2'
@@ -91,7 +91,7 @@ function refuseGas({ tx, rules, bounds }: Pick<Candidate, 'tx' | 'rules' | 'boun
   return undefined
 }
 
-/** EIP-3607, which EIP-7702 opens for delegated accounts: before Prague there are none. */
+/** Whether the sender has code that is not a delegation (EIP-3607, EIP-7702). Before Prague there are no delegations. */
 function hasForeignCode({ session, sender }: Candidate): boolean {
   const account = session.account(sender)
   return account !== undefined && account.codeHash !== emptyCodeHash && !isDelegation(session.code(sender))
@@ -109,7 +109,7 @@ function refuseSender(candidate: Candidate): string | undefined {
   return balance < cost ? `insufficient funds for gas * price + value: have ${balance}, want ${cost}` : undefined
 }
 
-/** Why a transaction may not stand in the block at this point, or undefined. Changes nothing. */
+/** Returns why a transaction is invalid at this point of the block, or undefined. Changes nothing. */
 export function refuseTransaction(candidate: Candidate): string | undefined {
   return (
     refuseKind(candidate) ??
@@ -122,7 +122,7 @@ export function refuseTransaction(candidate: Candidate): string | undefined {
   )
 }
 
-/** Whether a refused transaction of an OP chain can never be in a block under these rules, whatever the state and the prices. */
+/** Whether a refused transaction of an OP chain is invalid in every block under these rules, for any state and any prices. */
 export function isRefusedForGood(block: BlockEnv, rules: EvmRules, tx: SignedTransaction): boolean {
   const of = { block, rules, tx, bounds: gasBounds(rules, tx), maxBlobs: undefined }
   return (refuseKind(of) ?? refusePrices(tx) ?? initcodeRefusal(rules, tx) ?? refuseGas(of)) !== undefined

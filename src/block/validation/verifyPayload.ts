@@ -9,7 +9,7 @@ import { payloadShapeRefusal } from '../execution/payloadBlock.ts'
 
 const invalid = (reason: string): InvalidBlock => ({ kind: 'invalid', reason })
 
-/** What a payload's block decides for itself. */
+/** Converts a payload into block input. */
 function inputOfPayload(payload: Payload): BlockInput {
   const { parentBeaconBlockRoot } = payload
   return {
@@ -23,7 +23,7 @@ function inputOfPayload(payload: Payload): BlockInput {
   }
 }
 
-/** In the order in which a difference explains most. */
+/** Compared in this order, so that the reported difference explains most. */
 const comparedFields = [
   'parentHash',
   'number',
@@ -40,7 +40,7 @@ const comparedFields = [
 
 const shown = (value: unknown): string => (value instanceof Uint8Array ? toHex(value) : String(value))
 
-/** The first field in which two headers differ, with both values; undefined when they agree in all that execution decides. */
+/** Returns the first field in which two headers differ, with both values; undefined when they agree in all fields that execution computes. */
 export function headerDifference(claimed: Header, computed: Header): string | undefined {
   for (const field of comparedFields) {
     const [a, b] = [shown(claimed[field]), shown(computed[field])]
@@ -50,8 +50,8 @@ export function headerDifference(claimed: Header, computed: Header): string | un
 }
 
 /**
- * The header that a payload claims to have: the fields of its fork and no others, and hashing to the payload's block hash.
- * @returns 'invalid' when that does not hold
+ * Returns the header that a payload describes. The payload must have exactly the fields of its fork, and its header must have the block hash.
+ * @returns 'invalid' when one of these does not hold
  */
 export function claimedHeader(
   schedule: ForkSchedule,
@@ -67,7 +67,7 @@ export function claimedHeader(
 /**
  * Executes a payload on its parent and compares every header field and the block hash. Nothing is stored.
  * @param claimed the payload's header
- * @returns 'invalid' with the first rule or field that does not hold
+ * @returns 'invalid' with the first violated rule or different field
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Payload, claimed: Header): BlockResult {
@@ -81,7 +81,7 @@ export function verifyClaimed(deps: BlockDeps, parent: ParentBlock, payload: Pay
   return hash === payload.blockHash ? result : invalid(`blockHash is ${payload.blockHash}, ${hash} expected`)
 }
 
-/** `claimedHeader` and `verifyClaimed` in one. */
+/** Runs `claimedHeader` and then `verifyClaimed`. */
 export function verifyPayload(deps: BlockDeps, parent: ParentBlock, payload: Payload): BlockResult {
   const claim = claimedHeader(deps.config.schedule, payload)
   return claim.kind === 'invalid' ? claim : verifyClaimed(deps, parent, payload, claim.header)
