@@ -16,7 +16,7 @@ const rest = (cursor: PoolCursor) => {
   return found
 }
 
-it('txpool: a cursor gives what is added while it is read, in its place, and after it had nothing more', () => {
+it('txpool/bestCursor: returns transactions that are added while it is read in their order, also after it was exhausted', () => {
   const pool = new PoolChain().pool()
   send(pool, 1, 0, 30)
   send(pool, 2, 0, 10)
@@ -33,7 +33,7 @@ it('txpool: a cursor gives what is added while it is read, in its place, and aft
   expect(rest(cursor)).toEqual(['4/0', '4/1'])
 })
 
-it('txpool: a replacement takes the place of what it replaces, at its own price, unless that was given already', () => {
+it('txpool/bestCursor: returns a replacement at its own price, unless the replaced transaction was returned already', () => {
   const pool = new PoolChain().pool()
   for (const [n, tip] of [
     [1, 30],
@@ -49,7 +49,7 @@ it('txpool: a replacement takes the place of what it replaces, at its own price,
   expect(rest(cursor)).toEqual(['2/0'])
 })
 
-it('txpool: who is skipped is passed over with all that it adds; the others go on; one of never leaves the pool', () => {
+it('txpool/bestCursor: skips a sender with its additions, continues with the others, and drops a candidate that no block can take', () => {
   const pool = new PoolChain().pool()
   for (const nonce of [0, 1, 2]) send(pool, 1, nonce, 30)
   send(pool, 2, 0, 20)
@@ -71,7 +71,7 @@ it('txpool: who is skipped is passed over with all that it adds; the others go o
   expect(rest(pool.best(baseFee))).toEqual(['1/0', '1/1', '1/2', '1/3', '3/0'])
 })
 
-it('txpool: a cursor that outlives a head gives what is left, once', () => {
+it('txpool/bestCursor: returns the remaining transactions once when the head changes', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   for (const nonce of [0, 1, 2]) send(pool, 1, nonce, 30)
@@ -85,7 +85,7 @@ it('txpool: a cursor that outlives a head gives what is left, once', () => {
   expect(rest(cursor)).toEqual(['2/1'])
 })
 
-it('txpool: who does not reach the base fee keeps back only its own', () => {
+it('txpool/bestCursor: holds back only the sender whose fee cap is below the base fee', () => {
   const pool = new PoolChain().pool()
   send(pool, 1, 0, 5, 999n)
   send(pool, 1, 1, 5)
@@ -96,7 +96,7 @@ it('txpool: who does not reach the base fee keeps back only its own', () => {
   expect(rest(cursor)).toEqual(['1/0', '1/1'])
 })
 
-it('txpool: a listener hears once of what one call makes pending, and not of what waits', () => {
+it('txpool/txPool: notifies a listener once per call that makes transactions pending, and not of queued ones', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   let heard = 0

@@ -6,10 +6,10 @@ import { Heap } from './heap.ts'
 import type { LastAddition, PoolTotals } from './poolTotals.ts'
 import type { SenderQueue } from './senderQueue.ts'
 
-/** One sender: what comes next of it. `nonce`: undefined as long as nothing was taken. */
+/** Progress on one sender. `nonce`: the next nonce; undefined until a transaction was taken. */
 type Lane = { queue: SenderQueue; nonce: bigint | undefined; isPassedOver: boolean }
 
-/** `rank` is the tip as a number: rounded, but never in another order. */
+/** The next transaction of a sender. `rank` is the tip rounded to a number, which preserves the order; equal ranks are compared by `tip`. */
 type Offer = { readonly lane: Lane; readonly entry: PoolEntry; readonly tip: bigint; readonly rank: number }
 
 function isBefore(a: Offer, b: Offer): boolean {
@@ -19,8 +19,8 @@ function isBefore(a: Offer, b: Offer): boolean {
 }
 
 /**
- * Pending transactions, the highest tip first, each sender's by nonce. It holds an offer for the next transaction of each sender, and follows the
- * additions of the pool by itself: nobody need end it.
+ * Pending transactions, highest tip first, each sender's in nonce order. The cursor holds an offer for the next transaction of each sender and
+ * follows additions to the pool. It needs no disposal.
  */
 export class BestCursor implements PoolCursor {
   readonly #queues: ReadonlyMap<Address, SenderQueue>
@@ -33,7 +33,7 @@ export class BestCursor implements PoolCursor {
 
   /**
    * @param baseFee wei per gas
-   * @param onNever told of what can be in no block
+   * @param onNever called with each candidate that no block can take
    */
   constructor(queues: ReadonlyMap<Address, SenderQueue>, totals: PoolTotals, baseFee: bigint, onNever: (candidate: PoolCandidate) => void) {
     this.#queues = queues
@@ -106,7 +106,7 @@ export class BestCursor implements PoolCursor {
   }
 }
 
-/** Never below the account's own, which a head may have moved. */
+/** Returns the sender's next nonce. A new head may raise it to the account's nonce. */
 function nextNonce({ nonce, queue }: Lane): bigint {
   const least = queue.account.nonce
   return nonce === undefined || nonce < least ? least : nonce

@@ -14,11 +14,11 @@ const add = (pool: TxPool, n: number, nonce: number, tip = 10, fields: Partial<F
   const [outcome] = pool.add([raw])
   return outcome?.kind === 'refused' ? outcome.refusal.kind : outcome?.kind
 }
-/** what a transfer of this chain takes of the bounds */
+/** size of a transfer of this chain towards the limits */
 const one = 1_800 + poolTransaction(1).length + 1
 const sized = (bytes: number) => ({ data: new Uint8Array(bytes).fill(1), gasLimit: 30_000n + 40n * BigInt(bytes) })
 
-it('txpool: a full pool takes what pays more than the least, which goes; it refuses what does not', () => {
+it('txpool/eviction: evicts the lowest tip for a higher one when full, and refuses a lower one', () => {
   const pool = new PoolChain().pool({ maxBytes: 3 * one })
   expect([add(pool, 1, 0, 30), add(pool, 2, 0, 20), add(pool, 3, 0, 10)]).toEqual(['added', 'added', 'added'])
   expect(add(pool, 4, 0, 10)).toBe('pool-full')
@@ -27,7 +27,7 @@ it('txpool: a full pool takes what pays more than the least, which goes; it refu
   expect(pool.facts()).toMatchObject({ removals: { evicted: 1 }, outcomes: { added: 4, 'pool-full': 1 } })
 })
 
-it('txpool: queued transactions go first, whatever they pay, and push nothing out that is pending', () => {
+it('txpool/eviction: evicts queued transactions first, at any price, and no pending one for a queued one', () => {
   const pool = new PoolChain().pool({ maxBytes: 3 * one })
   expect([add(pool, 1, 0, 1), add(pool, 2, 5, 900), add(pool, 3, 0, 1)]).toEqual(['added', 'added', 'added'])
   expect(add(pool, 4, 0, 1)).toBe('added')
@@ -35,25 +35,25 @@ it('txpool: queued transactions go first, whatever they pay, and push nothing ou
   expect(add(pool, 5, 1, 900)).toBe('pool-full')
 })
 
-it('txpool: a dear transaction protects no cheap one that it waits for', () => {
+it('txpool/eviction: evicts a transaction with a low tip although a later one of its sender has a high tip', () => {
   const pool = new PoolChain().pool({ maxBytes: 3 * one })
   expect([add(pool, 1, 0, 1), add(pool, 1, 1, 900), add(pool, 2, 0, 5)]).toEqual(['added', 'added', 'added'])
   expect([add(pool, 3, 0, 6), add(pool, 4, 0, 6)]).toEqual(['added', 'added'])
   expect(names(pool)).toEqual(['2/0 pending', '3/0 pending', '4/0 pending'])
 })
 
-it('txpool: one that needs the room of several takes it from all of them or from none', () => {
+it('txpool/eviction: evicts several transactions for a large one, or none', () => {
   const pool = new PoolChain().pool({ maxBytes: 4 * one })
   for (const n of [1, 2, 3]) expect(add(pool, n, 0, 10 + n)).toBe('added')
   expect(add(pool, 4, 0, 90)).toBe('added')
-  // room for three: that of the third is not to be had
+  // the newcomer needs the room of three transactions, and the third pays as much as it does
   expect(add(pool, 5, 0, 13, sized(2 * one - 100))).toBe('pool-full')
   expect(names(pool)).toHaveLength(4)
   expect(add(pool, 5, 0, 14, sized(2 * one - 100))).toBe('added')
   expect(names(pool)).toEqual(['4/0 pending', '5/0 pending'])
 })
 
-it('txpool: a larger replacement makes room without its own predecessor', () => {
+it('txpool/eviction: makes room for a larger replacement without evicting its predecessor', () => {
   const pool = new PoolChain().pool({ maxBytes: 3 * one })
   for (const n of [1, 2, 3]) expect(add(pool, n, 0, 10 * n)).toBe('added')
   expect(add(pool, 1, 0, 50, { maxFeePerGas: 20_000n, ...sized(one - 100) })).toBe('added')
@@ -62,7 +62,7 @@ it('txpool: a larger replacement makes room without its own predecessor', () => 
   expect(pool.facts().removals).toEqual({ replaced: 1, evicted: 1 })
 })
 
-it('txpool: an account keeps to its bound: its last ones make room for earlier ones, and for nothing else', () => {
+it('txpool/txPool: evicts the last transactions of an account at its limit for earlier ones only', () => {
   const pool = new PoolChain().pool({ maxAccountBytes: 3 * one })
   for (const nonce of [1, 2, 3]) expect(add(pool, 1, nonce)).toBe('added')
   expect(add(pool, 1, 4)).toBe('account-full')
@@ -70,7 +70,7 @@ it('txpool: an account keeps to its bound: its last ones make room for earlier o
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '1/2 pending'])
 })
 
-it('txpool: at both bounds at once the room that the account makes counts', () => {
+it('txpool/txPool: counts the room that the account itself frees when both limits are reached', () => {
   const pool = new PoolChain().pool({ maxBytes: 4 * one, maxAccountBytes: 3 * one })
   for (const nonce of [1, 2, 3]) expect(add(pool, 1, nonce)).toBe('added')
   expect(add(pool, 2, 0, 1)).toBe('added')
@@ -78,7 +78,7 @@ it('txpool: at both bounds at once the room that the account makes counts', () =
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '1/2 pending', '2/0 pending'])
 })
 
-it('txpool: what goes for the account alone is not counted again for the pool', () => {
+it('txpool/txPool: counts a transaction that leaves for the limit of its account only once', () => {
   const pool = new PoolChain().pool({ maxBytes: 4 * one, maxAccountBytes: 3 * one })
   expect([add(pool, 1, 1), add(pool, 1, 2), add(pool, 2, 0), add(pool, 3, 0)]).toEqual(['added', 'added', 'added', 'added'])
   expect(add(pool, 1, 0, 10, sized(one - 300))).toBe('added')
@@ -86,7 +86,7 @@ it('txpool: what goes for the account alone is not counted again for the pool', 
   expect(pool.facts().heldBytes).toBeLessThanOrEqual(4 * one)
 })
 
-it('txpool: what is kept holds no more memory than its own bytes', () => {
+it('txpool/txPool: retains no memory beyond the bytes of its transactions', () => {
   const pool = new PoolChain().pool()
   const raw = poolTransaction(1)
   const message = new Uint8Array(10_000)
@@ -98,7 +98,7 @@ it('txpool: what is kept holds no more memory than its own bytes', () => {
   expect(kept?.raw.buffer.byteLength).toBe(raw.length)
 })
 
-it('txpool: the balance covers all pending ones together; what a dearer replacement takes, later ones lack', () => {
+it('txpool/senderQueue: requires the balance to cover all pending transactions together, also after a replacement at a higher price', () => {
   const chain = new PoolChain()
   const cost = 21_000n * 10_010n + 1n
   chain.include([], [[poolAccount(1), { nonce: 0n, balance: 3n * cost }]])
@@ -110,7 +110,7 @@ it('txpool: the balance covers all pending ones together; what a dearer replacem
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending', '1/2 pending'])
 })
 
-it('txpool: what waits for another longer than its lifetime goes with the next head', async () => {
+it('txpool/txPool: removes a queued transaction with the first head after its lifetime', async () => {
   const chain = new PoolChain()
   const pool = chain.pool({ queuedLifetimeMs: 60_000 })
   expect([add(pool, 1, 0), add(pool, 2, 1)]).toEqual(['added', 'added'])

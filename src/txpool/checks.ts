@@ -11,20 +11,20 @@ import type { SenderQueue } from './senderQueue.ts'
 const maxNonce = 2n ** 64n - 1n
 const blobType = 3
 const legacyFrom = 0xc0
-/** A replacement pays this much of the old price at least, in tenths. */
+/** Minimum price of a replacement relative to the old price, in tenths. */
 const replacementTenths = 11n
 
-/** What the pool takes of a single transaction. */
+/** Limits for a single transaction. */
 export type EntryLimits = {
-  /** of EIP-2718 bytes */
+  /** maximum size of the EIP-2718 bytes */
   readonly maxTransactionBytes: number
-  /** wei per gas */
+  /** minimum tip, in wei per gas */
   readonly minTip: bigint
-  /** How far a nonce may be above the account's. */
+  /** maximum distance of a nonce above the account's */
   readonly maxNonceAhead: bigint
 }
 
-/** A transaction out of bytes from anywhere, or why it is none that the pool takes. */
+/** Decodes untrusted bytes. @returns the transaction, or why the pool refuses it */
 export function decodePooled(raw: Uint8Array, maxBytes: number): { readonly tx: SignedTransaction } | PoolRefusal {
   if (raw.length > maxBytes) return { kind: 'oversized', size: raw.length, limit: maxBytes }
   const type = raw[0] ?? legacyFrom
@@ -38,7 +38,7 @@ export function decodePooled(raw: Uint8Array, maxBytes: number): { readonly tx: 
   }
 }
 
-/** What needs neither the sender nor its account. */
+/** Runs the checks that need neither the sender nor its account. */
 export function refuseAlone(tx: SignedTransaction, facts: HeadFacts, chainId: bigint, minTip: bigint): PoolRefusal | undefined {
   const { rules, gasLimit } = facts
   if (tx.type === blobType || (tx.type === 4 && !hasFork(rules, 'prague'))) return { kind: 'type', type: tx.type }
@@ -54,7 +54,7 @@ export function refuseAlone(tx: SignedTransaction, facts: HeadFacts, chainId: bi
   return tx.nonce === maxNonce ? { kind: 'nonce-max' } : undefined
 }
 
-/** Whether a price is a tenth above another at least; from nothing to nothing is. */
+/** Whether a price is at least a tenth above another. Zero counts as raised from zero. */
 const isRaised = (from: bigint, to: bigint): boolean => to * 10n >= from * replacementTenths
 
 function refuseReplacement(tx: SignedTransaction, old: PoolEntry): PoolRefusal | undefined {
@@ -62,7 +62,7 @@ function refuseReplacement(tx: SignedTransaction, old: PoolEntry): PoolRefusal |
   return isDearer ? undefined : { kind: 'replacement-underpriced' }
 }
 
-/** What the account and the other transactions of the sender decide. @param costWei the most that it may take of its sender */
+/** Checks a transaction against the sender's account and its other transactions. @param costWei maximum cost for the sender */
 export function refuseOfSender(
   tx: SignedTransaction,
   queue: SenderQueue,
@@ -75,7 +75,7 @@ export function refuseOfSender(
   if (nonce < next) return { kind: 'nonce-too-low', next, nonce }
   const old = queue.at(nonce)
   if (code === 'delegation' && old === undefined && queue.entries.length > 0) return { kind: 'delegated-limit' }
-  // one that waits would keep out the one that it waits for
+  // a queued transaction would block the sender's only place, which the next nonce needs
   const maxAhead = code === 'delegation' && old === undefined ? 0n : maxNonceAhead
   if (nonce - next > maxAhead) return { kind: 'nonce-too-high' }
   const underpriced = old && refuseReplacement(tx, old)

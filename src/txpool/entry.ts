@@ -3,34 +3,34 @@ import { feeCapOf, tipAt, tipCapOf } from '#block/validation/transactionValidity
 import type { PooledTransaction } from '#types/pooledTransaction'
 import type { SignedTransaction } from '#types/transaction'
 
-/** Where a transaction stands: could be in the next block, waits for something before it, or left the pool. */
+/** State of a transaction: `pending` can be in the next block, `queued` waits for an earlier one, `gone` has left the pool. */
 export type Place = 'pending' | 'queued' | 'gone'
 
-/** A transaction of the pool. Prices in wei per gas. */
+/** A transaction in the pool. Prices in wei per gas. */
 export type PoolEntry = PoolCandidate & {
   readonly feeCap: bigint
   readonly tipCap: bigint
-  /** the most that it may take of its sender: value, gas, L1 data and operator fee, in wei at the prices of when it came */
+  /** maximum cost for the sender: value, gas, L1 data fee and operator fee, in wei at the prices of its arrival */
   readonly costWei: bigint
-  /** of memory, roughly */
+  /** approximate memory, in bytes */
   readonly heldBytes: number
-  /** of arrival: of two that pay the same the earlier goes first */
+  /** number of arrival; at equal prices the earlier transaction is first */
   readonly order: number
   place: Place
-  /** since when it waits for another, on the clock that never jumps */
+  /** when it became queued, on the monotonic clock */
   queuedSinceMs: number
-  /** the least of its own tip and those of its sender's earlier ones, which it cannot overtake */
+  /** minimum of its own tip and those of the sender's earlier transactions, which it cannot overtake */
   leastTip: bigint
   leastFeeCap: bigint
 }
 
-/** Memory of a transaction's objects beside its bytes: hash, numbers, places in tables, and its sender's queue (1,900 measured with the bytes). */
+/** Memory of a transaction in addition to its bytes: hash, numbers, table entries and its sender's queue (measured: 1,900 including the bytes). */
 const objectBytes = 1_800
 const listedAddressBytes = 150
 const listedSlotBytes = 100
 const authorizationBytes = 400
 
-/** What a transaction takes of the pool's bounds, in bytes. */
+/** Approximate memory of a transaction in bytes, which counts towards the pool's limits. */
 function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
   let bytes = objectBytes + raw.length
   if (tx.type !== 0) for (const { slots } of tx.accessList) bytes += listedAddressBytes + slots.length * listedSlotBytes
@@ -38,7 +38,7 @@ function heldBytesOf(tx: SignedTransaction, raw: Uint8Array): number {
   return bytes
 }
 
-/** A transaction before it has a place. @param order of arrival */
+/** Creates an entry that is not in a queue yet. @param order number of arrival */
 export function newEntry(candidate: PoolCandidate, costWei: bigint, order: number): PoolEntry {
   const { tx, raw } = candidate
   const [feeCap, tipCap] = [feeCapOf(tx), tipCapOf(tx)]
@@ -46,7 +46,7 @@ export function newEntry(candidate: PoolCandidate, costWei: bigint, order: numbe
   return { ...candidate, feeCap, tipCap, costWei, heldBytes: heldBytesOf(tx, raw), order, place: 'gone', queuedSinceMs: 0, ...least }
 }
 
-/** As others see it. */
+/** Returns a transaction in the form of the pool's public interface. */
 export const pooled = ({ hash, sender, raw, place }: PoolEntry): PooledTransaction => ({
   hash,
   sender,
@@ -54,10 +54,10 @@ export const pooled = ({ hash, sender, raw, place }: PoolEntry): PooledTransacti
   isPending: place === 'pending',
 })
 
-/** What a block with this base fee gives its maker per gas for the worst of the transaction and those that it waits for. */
+/** Returns the lowest tip per gas at this base fee among a transaction and the sender's earlier ones. */
 export const worthOf = ({ leastTip, leastFeeCap }: PoolEntry, baseFee: bigint): bigint => tipAt(leastTip, leastFeeCap, baseFee)
 
-/** The same of one that is to follow another of its sender. */
+/** Returns the worth of a transaction that would follow `before` in its sender's queue. */
 export function worthBehind({ tipCap, feeCap }: PoolEntry, before: PoolEntry | undefined, baseFee: bigint): bigint {
   const leastTip = before && before.leastTip < tipCap ? before.leastTip : tipCap
   const leastFeeCap = before && before.leastFeeCap < feeCap ? before.leastFeeCap : feeCap

@@ -3,13 +3,13 @@ import { type PoolEntry, worthOf } from './entry.ts'
 import { Heap } from './heap.ts'
 import type { SenderQueue } from './senderQueue.ts'
 
-/** What a transaction counts when room is short: a queued one less than any that is pending; among equals what it is worth to a block. */
+/** Rank of a transaction for eviction. A queued transaction ranks below every pending one; equals are ranked by their worth. */
 export type Standing = { readonly isPending: boolean; readonly worth: bigint }
 
-/** One that is to come. Of its sender the last `spared` go in any case, and those up to its nonce stay. */
+/** An arriving transaction. The last `spared` transactions of its sender leave in any case; those up to its nonce stay. */
 export type Newcomer = Standing & { readonly queue: SenderQueue; readonly nonce: bigint; readonly spared: number }
 
-/** The last of a sender's, or what `depth` others leave as the last in a plan: then it is of use to that plan only. */
+/** The last transaction of a sender, or with `depth` > 0 the last one without the `depth` in a plan; then it is valid for that plan only. */
 type Tail = Standing & {
   readonly queue: SenderQueue
   readonly version: number
@@ -22,15 +22,15 @@ function isLess(a: Standing, b: Standing): boolean {
   return a.isPending === b.isPending ? a.worth < b.worth : b.isPending
 }
 
-/** Of equals the one that came last goes first. */
+/** Of two transactions with equal rank, the later arrival is evicted first. */
 const goesBefore = (a: Tail, b: Tail): boolean => isLess(a, b) || (!isLess(b, a) && a.order > b.order)
 
-/** Room for records that changes have made void, before all are made anew. */
+/** Maximum number of outdated records beyond the queues, before all records are rebuilt. */
 const spareRecords = 10_000
 
 /**
- * Who has to go when the pool is full: always the last transaction of a sender, for the earlier ones can do without it, and of all senders' the
- * one that counts least. It is made when room is short, and is of use as long as the base fee stays; `changed` keeps it true meanwhile.
+ * Chooses transactions to evict from a full pool. It always evicts the last transaction of a sender, because the sender's earlier ones do not depend
+ * on it, and the lowest ranked of these. It is built when the pool is full and valid for one base fee; `changed` keeps it up to date.
  */
 export class Eviction {
   readonly #queues: ReadonlyMap<Address, SenderQueue>
@@ -50,7 +50,7 @@ export class Eviction {
     if (tail) this.#tails.push(tail)
   }
 
-  /** Transactions that count less than the one that comes, of so many bytes together at least; undefined when there are not enough. */
+  /** Returns transactions of at least `bytes` together that rank below the newcomer; undefined when there are not enough. */
   plan(bytes: number, newcomer: Newcomer): readonly PoolEntry[] | undefined {
     this.#plan++
     const eviction: PoolEntry[] = []
@@ -68,7 +68,7 @@ export class Eviction {
     return freed < bytes ? undefined : eviction
   }
 
-  /** The tail that counts least of those that still stand and may go; those that outlast the plan are seen. */
+  /** Pops the lowest ranked valid tail that may leave. Tails that stay valid after this plan are added to `seen`. */
   #next(newcomer: Newcomer, seen: Tail[]): Tail | undefined {
     for (let tail = this.#tails.pop(); tail !== undefined; tail = this.#tails.pop()) {
       if (!this.#holds(tail)) continue

@@ -6,14 +6,14 @@ import type { AccountChange } from '#types/stateDiff'
 import { codeKind, type HeadReader } from './headReader.ts'
 import type { SenderAccount, SenderQueue } from './senderQueue.ts'
 
-/** The blocks of a record above a head, oldest first; undefined when they do not follow it or are not all in the record. */
+/** Returns the record's blocks above a head, oldest first; undefined when they do not follow the head or the record lacks some of them. */
 export function blocksAbove({ base, overlays, heads }: HeadRecord, head: BlockId): readonly ExecutedBlock[] | undefined {
   if (heads.unsafe.number <= head.number || head.number < base.number) return undefined
   const blocks = overlays.slice(head.number - base.number)
   return blocks[0]?.header.parentHash === head.hash ? blocks : undefined
 }
 
-/** What blocks leave of an account; undefined: they do not touch it. */
+/** Returns the last change that blocks make to an account; undefined when they do not change it. */
 function changeOf(blocks: readonly ExecutedBlock[], addressKey: Uint8Array): AccountChange | null | undefined {
   for (let i = blocks.length - 1; i >= 0; i--) {
     const change = blocks[i]?.diff.account(addressKey)
@@ -22,7 +22,7 @@ function changeOf(blocks: readonly ExecutedBlock[], addressKey: Uint8Array): Acc
   return undefined
 }
 
-/** What blocks make of a sender's account; undefined: they do not touch it. */
+/** Returns a sender's account after blocks; undefined when they do not change it. */
 export function changedAccount(
   reader: HeadReader,
   { account, address, addressKey }: Pick<SenderQueue, 'account' | 'address' | 'addressKey'>,

@@ -9,26 +9,26 @@ import { evmRulesAt } from '#chainspec/opRules'
 import type { Header } from '#types/header'
 import type { SignedTransaction } from '#types/transaction'
 
-/** Gas that Fjord's formula counts for each byte of estimated size. */
+/** Gas per byte of estimated size in Fjord's formula. */
 const fjordGasPerByte = 16n
 
-/** What all transactions are held against as long as a head stands. */
+/** Facts of a head that all transactions are checked against. */
 export type HeadFacts = {
   readonly rules: EvmRules
-  /** of a block, in gas */
+  /** gas limit of a block, in gas */
   readonly gasLimit: bigint
-  /** of the next block, wei per gas */
+  /** base fee of the next block, in wei per gas */
   readonly baseFee: bigint
-  /** What a transaction's bytes cost on L1, in wei, and what they are expected to take of a compressed batch. @param raw EIP-2718 bytes */
+  /** Returns a transaction's L1 data fee in wei and its estimated size in a compressed batch. @param raw EIP-2718 bytes */
   dataOf(raw: Uint8Array): { readonly feeWei: bigint; readonly sizeBytes: number }
-  /** Wei, on the gas limit. */
+  /** Operator fee on the gas limit, in wei. */
   operatorFeeOf(tx: SignedTransaction): bigint
 }
 
 /**
- * Rules of the block after a head (of the second after it, for nobody here knows when that block comes), prices that stand in L1Block now. The first
- * Ecotone block leaves Bedrock's there, by which no later block is priced, and a scalar that Bedrock's formula may not understand: then data is free
- * here, and the block that takes a transaction knows its price.
+ * Returns the rules for the block after a head, and the prices that L1Block holds now. The rules are those of one second after the head, because the
+ * time of the next block is not known. The first Ecotone block leaves Bedrock's prices in L1Block. No later block uses them, and Bedrock's formula
+ * may misread their scalar. So data costs nothing in this check then, and the block that takes the transaction applies its own price.
  * @throws Fault UNSUPPORTED_FORK (fatal)
  */
 export function readHeadFacts(config: ExecutionConfig, header: Header, state: SlotReader): HeadFacts {
@@ -44,7 +44,7 @@ export function readHeadFacts(config: ExecutionConfig, header: Header, state: Sl
     baseFee: childBaseFee(config, header, timestamp) ?? header.baseFeePerGas ?? 0n,
     dataOf(raw): { feeWei: bigint; sizeBytes: number } {
       const { fee: feeWei, gasUsed } = l1DataFee(l1Rule, prices.dataFee, raw)
-      // the estimate is most of the work, and Fjord's fee has made it already
+      // the size estimate is most of the work, and Fjord's fee already contains it
       const size = l1Rule === 'fjord' ? gasUsed / fjordGasPerByte : estimatedSizeMillionths(raw) / 1_000_000n
       return { feeWei: isOutdated ? 0n : feeWei, sizeBytes: Number(size) }
     },

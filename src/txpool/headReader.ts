@@ -7,13 +7,13 @@ import type { WorldReads } from '#types/worldReads'
 import { type HeadFacts, readHeadFacts } from './headFacts.ts'
 import type { SenderAccount } from './senderQueue.ts'
 
-/** What the pool reads of the chain as it is now. */
+/** Part of a chain view that the pool reads. */
 export type PoolView = Disposable & Pick<ChainView, 'heads' | 'header' | 'state' | 'block' | 'canonicalHash'>
 
-/** A block that a reorg took out, with who sent its transactions. */
+/** A block that a reorg unwound, with the senders of its transactions. */
 export type UnwoundBlock = { readonly transactions: readonly Uint8Array[]; readonly senders: readonly Address[] }
 
-/** Reads at the unsafe head for the length of one call: the view is opened when something is read. */
+/** Reads the state of the unsafe head during one call. The view is opened at the first read. */
 export class HeadReader implements Disposable {
   readonly #open: () => PoolView
   #view: PoolView | undefined
@@ -48,8 +48,8 @@ export class HeadReader implements Disposable {
   }
 
   /**
-   * The blocks from one down to the canonical chain, oldest first; the newest of them only when all have more bytes than given, or when the older
-   * ones are not known any more.
+   * Returns the blocks from `from` down to the canonical chain, oldest first. Stops earlier, with the newest blocks only, when they exceed `maxBytes`
+   * together or an older block is not known.
    */
   unwound(from: Hash, maxBytes: number): UnwoundBlock[] {
     const blocks: UnwoundBlock[] = []

@@ -9,7 +9,7 @@ const delegation = fromHex(`0xef0100${'07'.repeat(20)}`)
 const balance = 10n ** 18n
 const transactions = (n: number, ...nonces: number[]) => nonces.map((nonce) => poolTransaction(n, { nonce: BigInt(nonce) }))
 
-it('txpool: a head reads no account: what it changed stands in the diffs of its blocks', () => {
+it('txpool/txPool: reads no account for a new head whose blocks have diffs', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   for (let n = 0; n < 50; n++) pool.add(transactions(n, 0, 1))
@@ -21,7 +21,7 @@ it('txpool: a head reads no account: what it changed stands in the diffs of its 
   expect(pool.size()).toEqual({ pending: 95, queued: 2 })
 })
 
-it('txpool: prices of L1 and rules are read once a head, not once a transaction', () => {
+it('txpool/txPool: reads rules and L1 prices once per head', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   let slots = 0
@@ -38,7 +38,7 @@ it('txpool: prices of L1 and rules are read once a head, not once a transaction'
   expect(slots).toBe(2 * once)
 })
 
-it('txpool: a record that moves no head does nothing; one that is far ahead asks the state', () => {
+it('txpool/txPool: ignores a record with the same head, and reads the state for a record far ahead', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   pool.add([...transactions(1, 0, 1), ...transactions(2, 0)])
@@ -51,7 +51,7 @@ it('txpool: a record that moves no head does nothing; one that is far ahead asks
   expect(chain.reads).toBe(reads + 2)
 })
 
-it('txpool: a record whose blocks do not reach down to the head before asks the state too', () => {
+it('txpool/txPool: reads the state when the blocks of a record do not reach down to the previous head', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   pool.add(transactions(1, 0, 1, 2))
@@ -63,7 +63,7 @@ it('txpool: a record whose blocks do not reach down to the head before asks the 
   expect(names(pool)).toEqual(['1/2 pending'])
 })
 
-it('txpool: an account that becomes delegated has one pending from then on, the others one after another', () => {
+it('txpool/txPool: keeps one transaction pending for an account that becomes delegated', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   pool.add(transactions(1, 0, 1, 2))
@@ -76,7 +76,7 @@ it('txpool: an account that becomes delegated has one pending from then on, the 
   expect(names(pool)).toEqual(['1/1 pending', '1/2 pending'])
 })
 
-it('txpool: of an account that is gone nothing is pending', () => {
+it('txpool/txPool: keeps nothing pending for an account that is destroyed', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   pool.add(transactions(1, 0))
@@ -88,7 +88,7 @@ it('txpool: of an account that is gone nothing is pending', () => {
   expect(names(pool)).toEqual(['1/0 queued'])
 })
 
-it('txpool: a sender with thousands of transactions is no dearer at the front than at the end', () => {
+it('txpool/senderQueue: costs no more at the front than at the end for thousands of transactions', () => {
   const count = 4_000
   const nonces = Array.from({ length: count }, (_, i) => i)
   const time = (order: readonly number[]): number => {
@@ -104,7 +104,7 @@ it('txpool: a sender with thousands of transactions is no dearer at the front th
   expect(time([...nonces].reverse())).toBeLessThan(10 * time(nonces))
 })
 
-it('txpool: with the first head under Azul, and not before, what asks for more gas than a transaction may have leaves', () => {
+it('txpool/txPool: removes transactions above the gas cap with the first head under Azul, and not before', () => {
   const { timestamp } = new PoolChain().head.header
   const chain = new PoolChain({ ...scheduleTo('jovian'), azul: timestamp + 4 })
   const pool = chain.pool()

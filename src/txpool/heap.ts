@@ -1,9 +1,9 @@
-/** A binary heap: the first of its items in an order is had in O(log n). */
+/** A binary heap. `push` and `pop` cost O(log n); `pop` returns the first item in the order. */
 export class Heap<T> {
   readonly #items: T[]
   readonly #isBefore: (a: T, b: T) => boolean
 
-  /** @param items is taken over, in any order */
+  /** @param items initial items in any order; the heap takes ownership of the array */
   constructor(isBefore: (a: T, b: T) => boolean, items: T[] = []) {
     this.#isBefore = isBefore
     this.#items = items

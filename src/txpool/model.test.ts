@@ -38,13 +38,13 @@ type Shown = { readonly raw: Uint8Array; readonly isPending: boolean }
 const addresses = Array.from({ length: senders }, (_, n) => poolAccount(n))
 const senderOf = (raw: Uint8Array) => poolAccount(Number(nameOf(raw).split('/')[0]))
 
-/** The pool and the model side by side on one chain. */
+/** The pool and the model on the same chain. */
 class Pair {
   readonly chain = new PoolChain()
   readonly pool: TxPool
   readonly model: PoolModel
   readonly #limits: ModelLimits
-  /** what the blocks above genesis hold */
+  /** transactions of the blocks above genesis */
   #blocks: (readonly Uint8Array[])[] = []
 
   constructor(limits: ModelLimits) {
@@ -67,14 +67,14 @@ class Pair {
   #add({ sender: n, ahead, tip, room, value, dataBytes }: Of<'add'>): void {
     const nonce = this.chain.account(poolAccount(n)).nonce + BigInt(ahead)
     const fees = { maxPriorityFeePerGas: tip, maxFeePerGas: tip + room }
-    // twice the floor's price for data, so that it is never what decides
+    // twice the floor price of data, so that the gas limit is always sufficient
     const data = new Uint8Array(dataBytes).fill(1)
     const raw = poolTransaction(n, { nonce: nonce < 0n ? 0n : nonce, ...fees, value, data, gasLimit: 21_000n + 40n * BigInt(dataBytes) })
     const [outcome] = this.pool.add([raw])
     expect(outcome?.kind === 'refused' ? outcome.refusal.kind : outcome?.kind).toBe(this.model.add(raw, poolAccount(n)))
   }
 
-  /** Blocks with the next `take` transactions that the pool would give, then the changes. */
+  /** Adds a block with the pool's next `take` transactions and the given account changes. */
   #grow(take: number, changed: Of<'head'>['changes']): HeadRecord {
     const cursor = this.pool.best(1_000n)
     const raws: Uint8Array[] = []
@@ -146,10 +146,10 @@ class Pair {
 }
 
 it.each([
-  ['with room for all', { maxBytes: 10 ** 9, maxAccountBytes: 10 ** 8 }],
-  ['with room for a dozen', { maxBytes: 26_000, maxAccountBytes: 15_000 }],
-  ['with an account that may fill it', { maxBytes: 13_000, maxAccountBytes: 13_000 }],
-])('txpool: what the pool holds, and in which order it gives it, is what plain rules say, %s', (_what, limits) => {
+  ['room for all', { maxBytes: 10 ** 9, maxAccountBytes: 10 ** 8 }],
+  ['room for a dozen', { maxBytes: 26_000, maxAccountBytes: 15_000 }],
+  ['an account that may fill it', { maxBytes: 13_000, maxAccountBytes: 13_000 }],
+])('txpool/txPool: holds and orders the same transactions as the model with %s', (_what, limits) => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 20, maxLength: 50, size: 'max' }), (commands) => {
       const pair = new Pair(limits)

@@ -21,7 +21,7 @@ const names = (pool: TxPool) => pool.content().map(({ raw }) => nameOf(raw))
 const files = () => readdirSync(dir).map((name) => join(dir, name))
 const many = (count: number, n = 1) => Array.from({ length: count }, (_, nonce) => poolTransaction(n, { nonce: BigInt(nonce) }))
 
-/** What a node that starts on the directory has, as one that was killed before left it. */
+/** Transactions in the pool of a node that starts on the directory of a killed node. */
 function restarted(chain: PoolChain, limits: TxPoolLimits = {}): TxPool {
   using journal = openFileJournal(dir, silentLog)
   const pool = chain.pool(limits, { journal })
@@ -35,7 +35,7 @@ function filled(chain: PoolChain, batches: readonly (readonly Uint8Array[])[]): 
   for (const batch of batches) pool.add(batch)
 }
 
-it('txpool: what was answered survives a kill, and so does what the start after it found', () => {
+it('txpool/poolJournal: keeps accepted transactions across a kill, and across the next start', () => {
   const chain = new PoolChain()
   filled(chain, [many(2), [poolTransaction(2, { nonce: 4n })], [poolTransaction(3, { chainId: 1n })]])
   expect(names(restarted(chain))).toEqual(['1/0', '1/1', '2/4'])
@@ -43,7 +43,7 @@ it('txpool: what was answered survives a kill, and so does what the start after 
   expect(files()).toHaveLength(1)
 })
 
-it('txpool: a start leaves out what was included meanwhile, and forgets it', () => {
+it('txpool/poolJournal: drops transactions that were included before the start', () => {
   const chain = new PoolChain()
   filled(chain, [many(3)])
   chain.include(many(2))
@@ -51,7 +51,7 @@ it('txpool: a start leaves out what was included meanwhile, and forgets it', () 
   expect(names(restarted(new PoolChain()))).toEqual(['1/2'])
 })
 
-it('txpool: a torn end costs the batch that was being written', () => {
+it('txpool/poolJournal: loses only the batch in a truncated record', () => {
   const chain = new PoolChain()
   filled(chain, [many(2), many(2, 2)])
   const [file = ''] = files()
@@ -59,7 +59,7 @@ it('txpool: a torn end costs the batch that was being written', () => {
   expect(names(restarted(chain))).toEqual(['1/0', '1/1'])
 })
 
-it('txpool: a start takes no more than the bounds hold', () => {
+it('txpool/poolJournal: restores no more than the limits of the pool', () => {
   const chain = new PoolChain()
   filled(chain, [many(50)])
   const pool = restarted(chain, { maxBytes: 16_800 })
@@ -67,7 +67,7 @@ it('txpool: a start takes no more than the bounds hold', () => {
   expect(names(pool)).toEqual(['1/0', '1/1', '1/2', '1/3', '1/4', '1/5', '1/6', '1/7', '1/8'])
 })
 
-it('txpool: whatever stands in the file, a start has the transactions that are sound and goes on', () => {
+it('txpool/poolJournal: restores the valid transactions of a damaged journal', () => {
   const sound = poolTransaction(1)
   const record = (bytes: Uint8Array): Uint8Array => {
     const out = new Uint8Array(9 + bytes.length)
@@ -94,7 +94,7 @@ it('txpool: whatever stands in the file, a start has the transactions that are s
   expect(names(restarted(new PoolChain()))).toEqual(['1/0'])
 })
 
-it('txpool: a journal that is mostly dead is written anew; its size follows what waits', () => {
+it('txpool/poolJournal: rewrites a journal that is mostly dead, so that its size follows the pool', () => {
   const chain = new PoolChain()
   using journal = openFileJournal(dir, silentLog)
   const pool = chain.pool({}, { journal })
@@ -113,7 +113,7 @@ it('txpool: a journal that is mostly dead is written anew; its size follows what
   expect(names(restarted(chain))).toEqual(['9/0'])
 })
 
-it('txpool: without new heads, too, what is replaced over and over takes no more of the disk than a bound', () => {
+it('txpool/poolJournal: bounds its size under repeated replacements without new heads', () => {
   const chain = new PoolChain()
   using journal = openFileJournal(dir, silentLog)
   const pool = chain.pool({}, { journal })
@@ -126,7 +126,7 @@ it('txpool: without new heads, too, what is replaced over and over takes no more
   expect(names(restarted(chain))).toEqual(['1/0'])
 })
 
-it('txpool: a kill between any two writes of that loses nothing', () => {
+it('txpool/poolJournal: loses nothing when the process is killed between two writes of a rewrite', () => {
   const states: JournalRecord[][][] = []
   const segments = new Map<number, JournalRecord[]>()
   const inner = createMemoryJournal(segments)
@@ -173,7 +173,7 @@ it('txpool: a kill between any two writes of that loses nothing', () => {
   }
 })
 
-it('txpool: a disk that fails costs the journal alone, and says so once until it works again', () => {
+it('txpool/poolJournal: keeps the pool running when the disk fails, with one warning until a write succeeds', () => {
   const inner = createMemoryJournal()
   let isFull = true
   const journal: Journal = {

@@ -1,12 +1,12 @@
 import type { Log } from '#lib/log'
 import type { Journal } from '#store/ports'
 
-/** A record is as long at most, beyond the last transaction in it. */
+/** Maximum size of a record in bytes, not counting its last transaction. */
 const recordBytes = 2 ** 20
-/** Below this size what is dead in a journal is nobody's concern. */
+/** A journal smaller than this is never rewritten, in bytes. */
 const smallBytes = 2 ** 20
 
-/** Transactions one after another, each after its length as u32. */
+/** Encodes transactions, each with its length as u32 before it. */
 function encodeRaws(raws: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const raw of raws) length += 4 + raw.length
@@ -21,7 +21,7 @@ function encodeRaws(raws: readonly Uint8Array[]): Uint8Array {
   return out
 }
 
-/** What is whole of a record; each in bytes of its own. */
+/** Decodes the complete transactions of a record. Each is copied into its own buffer. */
 function* decodeRaws(bytes: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let at = 0; bytes.length - at >= 4; ) {
@@ -33,8 +33,8 @@ function* decodeRaws(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * The pool's transactions on disk, so that a restart has them. A disk that fails costs no more than that: the pool goes on without, and the log
- * says so once until it works again.
+ * Journal of the pool's transactions, for a restart. When the disk fails, the pool continues without the journal. The log has one warning until a
+ * write succeeds again.
  */
 export class PoolJournal {
   readonly #journal: Journal
@@ -47,7 +47,7 @@ export class PoolJournal {
     this.#log = log
   }
 
-  /** What was kept when it was opened. Whatever the bytes are is for the caller to judge. */
+  /** Reads the transactions that were in the journal when it was opened. The caller validates them. */
   *load(): Generator<Uint8Array> {
     try {
       for (const { kind, bytes, segment } of this.#journal.records()) {
@@ -55,22 +55,22 @@ export class PoolJournal {
         if (kind === 'transactions') yield* decodeRaws(bytes)
       }
     } catch (error) {
-      this.#log.warn('the journal of the pool cannot be read', { error })
+      this.#log.warn('cannot read the journal of the pool', { error })
     }
   }
 
-  /** Survives a kill when this returns. */
+  /** Appends transactions. They survive a kill of the process when this returns. */
   append(raws: readonly Uint8Array[]): void {
     if (raws.length > 0) this.#attempt(() => this.#append(raws))
   }
 
-  /** Whether it is worth writing anew: most of it is of transactions that the pool has no more. @param liveBytes of those that it has */
+  /** Whether the journal should be rewritten: most of it is transactions that have left the pool. @param liveBytes size of those in the pool */
   isMostlyDead(liveBytes: number): boolean {
     const { sizeBytes } = this.#journal
     return !this.#isFailing && sizeBytes > smallBytes && sizeBytes > 2 * liveBytes
   }
 
-  /** Begins anew with these. A kill meanwhile leaves some of them twice. */
+  /** Replaces the contents of the journal. After a kill during the rewrite some transactions are in it twice. */
   rewrite(raws: Iterable<Uint8Array>): void {
     this.#attempt(() => {
       this.#journal.rotate()
@@ -104,7 +104,7 @@ export class PoolJournal {
       write()
       this.#isFailing = false
     } catch (error) {
-      if (!this.#isFailing) this.#log.warn('transactions are kept in memory only: the journal of the pool cannot be written', { error })
+      if (!this.#isFailing) this.#log.warn('cannot write the journal of the pool, transactions are kept in memory only', { error })
       this.#isFailing = true
     }
   }

@@ -1,23 +1,23 @@
 import type { Place, PoolEntry } from './entry.ts'
 
-/** One of the transactions that became pending, in the order in which they did. */
+/** Linked list of transactions in the order in which they became pending. */
 export type Addition = { readonly entry: PoolEntry; next: Addition | undefined }
-/** The latest of them: who keeps it finds in `next` what comes after, and keeps nothing of what came before. */
+/** The last addition. A reader that keeps it follows `next` to later additions, and does not retain earlier ones. */
 export type LastAddition = { next: Addition | undefined }
 
-/** What the queues of all senders hold together. */
+/** Totals over the queues of all senders. */
 export class PoolTotals {
   pending = 0
   queued = 0
-  /** as bounded */
+  /** approximate memory, in bytes, as counted towards the limits */
   heldBytes = 0
-  /** of the transactions themselves */
+  /** size of the EIP-2718 bytes */
   rawBytes = 0
   last: LastAddition = { next: undefined }
-  /** of the call that goes on; on the clock that never jumps */
+  /** time of the current call, on the monotonic clock */
   nowMs = 0
 
-  /** A transaction that came, as queued. */
+  /** Adds a new transaction, as queued. */
   enter(entry: PoolEntry): void {
     this.queued++
     this.heldBytes += entry.heldBytes
@@ -26,7 +26,7 @@ export class PoolTotals {
     entry.queuedSinceMs = this.nowMs
   }
 
-  /** Between pending and queued, or out. */
+  /** Moves a transaction between pending and queued, or removes it. */
   move(entry: PoolEntry, place: Place): void {
     if (entry.place === place) return
     if (entry.place === 'pending') this.pending--

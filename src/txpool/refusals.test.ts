@@ -15,7 +15,7 @@ const outcome = (pool: TxPool, raw: Uint8Array): PoolRefusal | string => {
   return one.kind === 'refused' ? one.refusal : one.kind
 }
 const of = (fields: Partial<FeeMarketTransaction>) => poolTransaction(1, fields)
-/** A transaction of another type with the fields of one of type 2. */
+/** A transaction of another type with the fields of a type 2 transaction. */
 const typed = (type: 0 | 1 | 3 | 4, fields: object = {}) => {
   const tx = decodeTransaction(of({})) as FeeMarketTransaction
   return encodeTransaction({ ...tx, gasPrice: 10_000n, ...fields, type } as unknown as SignedTransaction)
@@ -25,49 +25,53 @@ const initcode = new Uint8Array(49_153)
 
 it.each<[string, Uint8Array, PoolRefusal | string, TxPoolLimits?]>([
   ['no bytes', new Uint8Array(0), { kind: 'undecodable', reason: 'empty transaction' }],
-  ['bytes that are cut off', of({}).subarray(0, 30), expect.objectContaining({ kind: 'undecodable' })],
+  ['truncated bytes', of({}).subarray(0, 30), expect.objectContaining({ kind: 'undecodable' })],
   ['a trailing byte', Uint8Array.from([...of({}), 0]), expect.objectContaining({ kind: 'undecodable' })],
   ['a deposit', Uint8Array.of(0x7e, 0xc0), { kind: 'type', type: 0x7e }],
-  ['a type that nobody knows', Uint8Array.of(0x79, 0xc0), { kind: 'type', type: 0x79 }],
-  ['bytes that begin no transaction', Uint8Array.of(0xb8, 0x01), { kind: 'type', type: 0xb8 }],
+  ['an unknown type', Uint8Array.of(0x79, 0xc0), { kind: 'type', type: 0x79 }],
+  ['bytes with an invalid first byte', Uint8Array.of(0xb8, 0x01), { kind: 'type', type: 0xb8 }],
   ['a blob transaction', typed(3, { maxFeePerBlobGas: 1n, blobVersionedHashes: [zeroHash] }), { kind: 'type', type: 3 }],
   ['more than 128 KiB', of({ data: new Uint8Array(131_072) }), expect.objectContaining({ kind: 'oversized', limit: 131_072 })],
-  ['another chain', of({ chainId: 902n }), { kind: 'chain-id' }],
-  ['no authorizations', typed(4, { authorizationList: [] }), { kind: 'empty-authorizations' }],
-  ['more gas than a block has', of({ gasLimit: 30_000_001n }), { kind: 'gas-limit', limit: 30_000_000n }],
+  ['another chain id', of({ chainId: 902n }), { kind: 'chain-id' }],
+  ['an empty authorization list', typed(4, { authorizationList: [] }), { kind: 'empty-authorizations' }],
+  ['a gas limit above that of the block', of({ gasLimit: 30_000_001n }), { kind: 'gas-limit', limit: 30_000_000n }],
   ['too much initcode', of({ to: null, data: initcode, gasLimit: 29_000_000n }), { kind: 'initcode-size' }],
-  ['less gas than the bytes cost', of({ data: Uint8Array.of(1), gasLimit: 21_015n }), { kind: 'intrinsic-gas' }],
-  ['less gas than the floor', of({ data: new Uint8Array(100).fill(1), gasLimit: 24_999n }), { kind: 'intrinsic-gas' }],
-  ['a tip above the cap', of({ maxPriorityFeePerGas: 10_001n }), { kind: 'tip-above-fee-cap' }],
-  ['a tip below the least', of({ maxPriorityFeePerGas: 4n }), { kind: 'underpriced' }, { minTip: 5n }],
-  ['the last nonce of all', of({ nonce: 2n ** 64n - 1n }), { kind: 'nonce-max' }],
-  ['a nonce far ahead', of({ nonce: 10_001n }), { kind: 'nonce-too-high' }],
-  ['a nonce as far ahead as may be', of({ nonce: 10_000n }), 'added'],
-  ['more than the balance', of({ value: 10n ** 18n }), { kind: 'insufficient-funds', have: 10n ** 18n, want: 10n ** 18n + 210_000_000n }],
+  ['a gas limit below the intrinsic gas', of({ data: Uint8Array.of(1), gasLimit: 21_015n }), { kind: 'intrinsic-gas' }],
+  ['a gas limit below the floor', of({ data: new Uint8Array(100).fill(1), gasLimit: 24_999n }), { kind: 'intrinsic-gas' }],
+  ['a tip above the fee cap', of({ maxPriorityFeePerGas: 10_001n }), { kind: 'tip-above-fee-cap' }],
+  ['a tip below the minimum', of({ maxPriorityFeePerGas: 4n }), { kind: 'underpriced' }, { minTip: 5n }],
+  ['the maximum nonce', of({ nonce: 2n ** 64n - 1n }), { kind: 'nonce-max' }],
+  ['a nonce too far ahead', of({ nonce: 10_001n }), { kind: 'nonce-too-high' }],
+  ['a nonce at the maximum distance', of({ nonce: 10_000n }), 'added'],
   [
-    'every number as large as it can be',
+    'a cost above the balance',
+    of({ value: 10n ** 18n }),
+    { kind: 'insufficient-funds', have: 10n ** 18n, want: 10n ** 18n + 210_000_000n },
+  ],
+  [
+    'maximum numbers in all fields',
     of({ value: 2n ** 256n - 1n, maxFeePerGas: 2n ** 256n - 1n }),
     expect.objectContaining({ kind: 'insufficient-funds' }),
   ],
   ['a legacy transaction', typed(0), 'added'],
-  ['a legacy transaction without a chain', typed(0, { chainId: undefined }), 'added'],
+  ['a legacy transaction without a chain id', typed(0, { chainId: undefined }), 'added'],
   ['an access list', typed(1, { accessList: [{ address: zeroAddress, slots: [zeroHash] }], gasLimit: 30_000n }), 'added'],
   [
-    'an access list that its gas does not cover',
+    'an access list that the gas limit does not cover',
     typed(1, { accessList: [{ address: zeroAddress, slots: [] }] }),
     { kind: 'intrinsic-gas' },
   ],
-  ['an authorization', typed(4, { authorizationList: [authorization], gasLimit: 46_000n }), 'added'],
-])('txpool: %s', (_what, raw, expected, limits = {}) => {
+  ['an authorization list', typed(4, { authorizationList: [authorization], gasLimit: 46_000n }), 'added'],
+])('txpool/checks: validates %s', (_what, raw, expected, limits = {}) => {
   const pool = new PoolChain().pool(limits)
   expect(outcome(pool, raw)).toEqual(expected)
   expect(pool.size()).toEqual(expected === 'added' ? expect.anything() : { pending: 0, queued: 0 })
 })
 
-it('txpool: authorizations are of no type that Granite knows', () => {
+it('txpool/checks: refuses an authorization list under Granite', () => {
   const pool = new PoolChain(scheduleTo('granite')).pool()
   expect(outcome(pool, typed(4, { authorizationList: [authorization], gasLimit: 46_000n }))).toEqual({ kind: 'type', type: 4 })
-  // nor is there a floor
+  // Granite has no floor gas either
   expect(outcome(pool, of({ data: new Uint8Array(100).fill(1), gasLimit: 22_600n }))).toBe('added')
 })
 
@@ -75,14 +79,14 @@ it.each([
   ['the last head but one before Azul', 3, ['added', 'added']],
   ['the last head before Azul', 1, [{ kind: 'transaction-gas-limit', limit: 16_777_216n }, 'added']],
   ['a head under Azul', 0, [{ kind: 'transaction-gas-limit', limit: 16_777_216n }, 'added']],
-])('txpool: on %s, 16,777,217 gas and one less (EIP-7825)', (_what, secondsBefore, expected) => {
+])('txpool/checks: applies the cap of 16,777,216 gas (EIP-7825) on %s', (_what, secondsBefore, expected) => {
   const { timestamp } = new PoolChain().head.header
   const pool = new PoolChain({ ...scheduleTo('jovian'), azul: timestamp + secondsBefore }).pool()
   const asking = [of({ gasLimit: 16_777_217n }), poolTransaction(2, { gasLimit: 16_777_216n })]
   expect(asking.map((raw) => outcome(pool, raw))).toEqual(expected)
 })
 
-it('txpool: who signed is recovered; a signature that fits nobody, or is the other one of its key, is refused', () => {
+it('txpool/txPool: recovers the sender, and refuses a signature without a key or with high s', () => {
   const chain = new PoolChain()
   const pool = chain.pool({}, { senders: { of: recoverSender } })
   const raw = signedBy('alice', {})
@@ -95,7 +99,7 @@ it('txpool: who signed is recovered; a signature that fits nobody, or is the oth
   expect(outcome(pool, raw)).toBe('known')
 })
 
-it('txpool: a nonce that is used names the next one', () => {
+it('txpool/checks: names the next nonce when a nonce is used', () => {
   const chain = new PoolChain()
   chain.include([], [[poolAccount(1), { nonce: 7n, balance: 10n ** 18n }]])
   expect(outcome(chain.pool(), of({ nonce: 6n }))).toEqual({ kind: 'nonce-too-low', next: 7n, nonce: 6n })
@@ -103,9 +107,9 @@ it('txpool: a nonce that is used names the next one', () => {
 
 it.each([
   ['neither price is raised enough', { maxFeePerGas: 10_999n, maxPriorityFeePerGas: 11n }, 'refused'],
-  ['the tip is not', { maxFeePerGas: 11_000n, maxPriorityFeePerGas: 10n }, 'refused'],
+  ['only the fee cap is raised enough', { maxFeePerGas: 11_000n, maxPriorityFeePerGas: 10n }, 'refused'],
   ['both are raised by a tenth', { maxFeePerGas: 11_000n, maxPriorityFeePerGas: 11n }, 'added'],
-])('txpool: a replacement when %s: %s', (_what, fees, expected) => {
+])('txpool/checks: decides on a replacement when %s: %s', (_what, fees, expected) => {
   const pool = new PoolChain().pool()
   expect(outcome(pool, of({}))).toBe('added')
   const replaced = outcome(pool, of(fees))
@@ -113,7 +117,7 @@ it.each([
   expect(pool.size()).toEqual({ pending: 1, queued: 0 })
 })
 
-it('txpool: a contract sends nothing; a delegated account has one at a time, the next one and replacements of it', () => {
+it('txpool/checks: refuses a contract, and allows a delegated account only its next transaction and replacements of it', () => {
   const chain = new PoolChain()
   const balance = 10n ** 18n
   const delegated = { nonce: 3n, balance, code: fromHex(`0xef0100${'07'.repeat(20)}`) }
@@ -135,9 +139,9 @@ it('txpool: a contract sends nothing; a delegated account has one at a time, the
 
 const slot = (index: number) => `0x${index.toString(16).padStart(64, '0')}` as typeof zeroHash
 
-it("execution/txpool: on the first Ecotone block, which leaves Bedrock's prices, data costs nothing yet", () => {
+it('txpool/headFacts: charges nothing for data on the first Ecotone block, which leaves the prices of Bedrock', () => {
   const chain = new PoolChain()
-  // a scalar of Ecotone's form, by Bedrock's formula, is more than there is
+  // Bedrock's formula would read a scalar in Ecotone's format as more than any balance
   chain.slots
     .set(slot(1), 10n ** 9n)
     .set(slot(5), 188n)
@@ -145,9 +149,9 @@ it("execution/txpool: on the first Ecotone block, which leaves Bedrock's prices,
   expect(outcome(chain.pool(), of({}))).toBe('added')
 })
 
-it('txpool: L1 data and operator fee count, each at what L1Block holds', () => {
+it('txpool/headFacts: adds L1 data fee and operator fee at the prices in L1Block', () => {
   const chain = new PoolChain()
-  // Fjord: least size 100 bytes, L1 base fee 1,000 and its scalar 1,000,000: 16 × 1,000 × 100 wei. Isthmus: constant 77
+  // Fjord: minimum size 100 bytes, L1 base fee 1,000 and its scalar 1,000,000: 16 × 1,000 × 100 wei. Isthmus: constant 77
   chain.slots
     .set(slot(1), 1_000n)
     .set(slot(3), 1_000_000n << 96n)

@@ -14,7 +14,7 @@ import { createTxPool, type TxPool } from './txPool.ts'
 const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 
-/** An execution whose pool hears of each record. */
+/** An execution that publishes its records to the pool. */
 function start() {
   const shared = { config, clock: createManualClock(), log: silentLog, senders: createSenders({ maxBytes: 100_000 }) }
   let opened: Execution | undefined
@@ -47,7 +47,7 @@ const names = (pool: TxPool) =>
   })
 const sorted = (pool: TxPool) => names(pool).sort()
 
-/** All that the pool would give, as a block of its own. */
+/** Drains the pool into a block. */
 function waiting(pool: TxPool): readonly Uint8Array[] {
   const cursor = pool.best(1_000n)
   const raws: Uint8Array[] = []
@@ -55,7 +55,7 @@ function waiting(pool: TxPool): readonly Uint8Array[] {
   return raws
 }
 
-it.each(['in memory', 'committed'])('txpool: transactions of executed blocks that a reorg unwinds come back, blocks %s', async (where) => {
+it.each(['in memory', 'committed'])('txpool/txPool: restores the transactions of unwound blocks that are %s', async (where) => {
   const { pool, execution, extend, setHead, genesisRef } = start()
   await using _closed = execution
   pool.add([...of('alice', 0, 1, 2, 3), ...of('bob', 0)])
@@ -69,14 +69,14 @@ it.each(['in memory', 'committed'])('txpool: transactions of executed blocks tha
   const other = await extend(first, of('bob', 0), 1)
   await setHead(other)
   expect(sorted(pool)).toEqual(['alice 1 pending', 'alice 2 pending', 'alice 3 pending'])
-  // judged by the executor: they make a block
+  // checked by execution: they can form a block
   const next = await extend(other, waiting(pool), 1)
   await setHead(next)
   expect(names(pool)).toEqual([])
   expect((await execution.payload(next.hash))?.transactions).toHaveLength(1 + 3)
 })
 
-it('txpool: what comes back is judged by the other branch: a nonce that it used, a balance that it spent', async () => {
+it('txpool/txPool: validates restored transactions on the other branch, with its nonces and balances', async () => {
   const { pool, execution, extend, setHead, genesisRef } = start()
   await using _closed = execution
   await setHead(await extend(genesisRef, [...of('alice', 0, 1), ...of('bob', 0, 1)]))
@@ -86,7 +86,7 @@ it('txpool: what comes back is judged by the other branch: a nonce that it used,
   expect(sorted(pool)).toEqual(['alice 1 pending'])
 })
 
-it('txpool: a head that only goes back gives everything back; forth again takes it', async () => {
+it('txpool/txPool: restores all transactions when the head moves back, and removes them when it moves forward again', async () => {
   const { pool, execution, extend, setHead, genesisRef } = start()
   await using _closed = execution
   const first = await extend(genesisRef, of('alice', 0))
@@ -97,7 +97,7 @@ it('txpool: a head that only goes back gives everything back; forth again takes 
   expect(names(pool)).toEqual(['alice 1 pending', 'alice 2 pending'])
   await setHead(second)
   expect(names(pool)).toEqual([])
-  // several blocks at once, committed in between
+  // several blocks at once, with a commit in between
   await setHead(first)
   execution.commit()
   await setHead(await extend(second, of('alice', 3)))

@@ -2,7 +2,7 @@ import type { Address, Hash } from '#types/ids'
 import type { PoolEntry } from './entry.ts'
 import type { PoolTotals } from './poolTotals.ts'
 
-/** What decides about an account's transactions. `code`: none, a delegation (EIP-7702), or a contract's. */
+/** Account facts that decide which transactions can run. `code`: none, an EIP-7702 delegation, or a contract's. */
 export type SenderAccount = {
   readonly nonce: bigint
   readonly balance: bigint
@@ -11,8 +11,8 @@ export type SenderAccount = {
 }
 
 /**
- * The transactions of one sender in the order of their nonces. The first `pendingCount` of them are pending: their nonces follow the account's
- * without a gap, and its balance covers them all together. An account with a delegation has one that is pending at most: anybody may spend its balance.
+ * Transactions of one sender in nonce order. The first `pendingCount` of them are pending: their nonces follow the account's without a gap, and its
+ * balance covers their total cost. An account with a delegation has at most one pending transaction, because any transaction may spend its balance.
  */
 export class SenderQueue {
   readonly address: Address
@@ -25,7 +25,7 @@ export class SenderQueue {
   #pendingCost = 0n
   #totalCost = 0n
   #heldBytes = 0
-  /** rises with every change */
+  /** incremented by every change */
   version = 0
 
   constructor(address: Address, addressKey: Uint8Array, account: SenderAccount, totals: PoolTotals) {
@@ -51,12 +51,12 @@ export class SenderQueue {
     return this.#heldBytes
   }
 
-  /** The nonce after the pending ones. */
+  /** Nonce after the pending transactions. */
   get nextNonce(): bigint {
     return this.#account.nonce + BigInt(this.#pendingCount)
   }
 
-  /** The place of the first with this nonce or a later one. */
+  /** Returns the index of the first transaction with this nonce or a higher one. */
   placeOf(nonce: bigint): number {
     let low = 0
     let high = this.#entries.length
@@ -80,7 +80,7 @@ export class SenderQueue {
     return ahead >= 0n && ahead < this.#pendingCount ? this.#entries[Number(ahead)] : undefined
   }
 
-  /** Wei that the account needs for a transaction and all of its others with lower nonces; undefined: it has enough for these and all later ones. */
+  /** Returns the balance in wei needed for a transaction and all with lower nonces; undefined when the balance covers those and all later ones. */
   wantFor(nonce: bigint, costWei: bigint): bigint | undefined {
     const place = this.placeOf(nonce)
     const same = this.#entries[place]
@@ -91,7 +91,7 @@ export class SenderQueue {
     return sum
   }
 
-  /** The last ones, of so many bytes together at least; undefined when not all of these come after the nonce. */
+  /** Returns the last transactions, of at least `bytes` together; undefined when one of them does not come after the nonce. */
   lastAfter(nonce: bigint, bytes: number): readonly PoolEntry[] | undefined {
     const last: PoolEntry[] = []
     for (let rest = bytes; rest > 0; ) {
@@ -103,13 +103,13 @@ export class SenderQueue {
     return last
   }
 
-  /** Whether a transaction that the balance covers would be pending. */
+  /** Whether a transaction would be pending, provided that the balance covers it. */
   wouldBePending(nonce: bigint): boolean {
     if (this.#account.code === 'delegation') return nonce === this.#account.nonce
     return nonce <= this.nextNonce
   }
 
-  /** Takes a transaction that the balance covers; one with the same nonce leaves. @returns the one that left */
+  /** Adds a transaction that the balance covers. @returns the transaction with the same nonce that it replaces */
   put(entry: PoolEntry): PoolEntry | undefined {
     const place = this.placeOf(entry.tx.nonce)
     const same = this.#entries[place]
@@ -136,7 +136,7 @@ export class SenderQueue {
     return same
   }
 
-  /** Takes one out: later ones wait until its nonce comes again. */
+  /** Removes a transaction. The sender's later ones wait until its nonce is filled again. */
   remove(entry: PoolEntry): void {
     const place = this.placeOf(entry.tx.nonce)
     if (this.#entries[place] !== entry) return
@@ -147,7 +147,7 @@ export class SenderQueue {
     this.#weigh(place)
   }
 
-  /** Goes by what the account is now. @returns the transactions whose nonces are used up: they are gone */
+  /** Applies the account's new state. @returns the transactions whose nonces are used, which are removed */
   settle(account: SenderAccount): readonly PoolEntry[] {
     this.version++
     this.#account = account
@@ -170,7 +170,7 @@ export class SenderQueue {
     return code === 'delegation' ? 1 : this.#entries.length
   }
 
-  /** How many from the first on could be pending. */
+  /** Returns the number of transactions, from the first on, that can be pending. */
   #countAffordable(): number {
     const { nonce, balance } = this.#account
     const most = this.#mostPending()
@@ -216,7 +216,7 @@ export class SenderQueue {
     this.#totals.move(entry, 'gone')
   }
 
-  /** Sets what a transaction and those before it pay at least, from one on, as far as it changes. */
+  /** Updates the minimum tip and fee cap from an index on, and stops at the first that does not change. */
   #weigh(from: number): void {
     let before = this.#entries[from - 1]
     for (let i = from; i < this.#entries.length; i++) {

@@ -8,7 +8,7 @@ const names = (pool: TxPool) => pool.content().map(({ raw, isPending }) => `${na
 const kinds = (pool: TxPool, ...raws: Uint8Array[]) =>
   pool.add(raws).map((outcome) => (outcome.kind === 'refused' ? outcome.refusal.kind : outcome.kind))
 
-it('txpool/txPool: transactions without a gap are pending, those behind one are queued until it is filled', () => {
+it('txpool/txPool: makes transactions without a gap pending, and queues those behind a gap until it is filled', () => {
   const pool = new PoolChain().pool()
   expect(kinds(pool, poolTransaction(1), poolTransaction(1, { nonce: 2n }), poolTransaction(2, { nonce: 1n }))).toEqual([
     'added',
@@ -24,17 +24,17 @@ it('txpool/txPool: transactions without a gap are pending, those behind one are 
   expect(pool.size()).toEqual({ pending: 3, queued: 1 })
 })
 
-it('txpool/txPool: the best is who pays the highest tip at the base fee, the earlier of equals, each sender by nonce', () => {
+it('txpool/txPool: orders by tip at the base fee, then by arrival, and each sender by nonce', () => {
   const pool = new PoolChain().pool()
   const tip = (maxPriorityFeePerGas: bigint, maxFeePerGas = 10_000n) => ({ maxPriorityFeePerGas, maxFeePerGas })
   kinds(pool, poolTransaction(1, tip(5n)), poolTransaction(1, { nonce: 1n, ...tip(50n) }), poolTransaction(2, tip(20n)))
-  // the cap leaves 3 above a base fee of 1,000 and nothing above 2,000
+  // the fee cap leaves 3 above a base fee of 1,000 and nothing above 2,000
   kinds(pool, poolTransaction(3, tip(900n, 1_003n)), poolTransaction(4, tip(20n)))
   expect(drain(pool)).toEqual(['2/0', '4/0', '1/0', '1/1', '3/0'])
   expect(drain(pool, 2_000n)).toEqual(['2/0', '4/0', '1/0', '1/1'])
 })
 
-it('txpool/txPool: a head takes out what it includes and judges the accounts that it changes', () => {
+it('txpool/txPool: removes included transactions with a new head and checks the changed accounts', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   kinds(pool, poolTransaction(1), poolTransaction(1, { nonce: 1n }), poolTransaction(2), poolTransaction(3))
@@ -43,7 +43,7 @@ it('txpool/txPool: a head takes out what it includes and judges the accounts tha
   expect(pool.facts().removals).toEqual({ included: 1 })
 })
 
-it('txpool/txPool: what a reorg takes out comes back, less what the other branch includes', () => {
+it('txpool/txPool: restores the transactions of a reorg, except those that the other branch includes', () => {
   const chain = new PoolChain()
   const pool = chain.pool()
   const [first, second, other] = [poolTransaction(1), poolTransaction(1, { nonce: 1n }), poolTransaction(2)]
@@ -56,7 +56,7 @@ it('txpool/txPool: what a reorg takes out comes back, less what the other branch
   expect(names(pool)).toEqual(['1/0 pending', '1/1 pending'])
 })
 
-it('txpool/txPool: what an operator drops leaves, one by hash, those of a sender, or all; later ones of a sender wait', () => {
+it('txpool/txPool: drops transactions for an operator by hash, by sender or all, and queues later ones of a sender', () => {
   const segments = new Map()
   const chain = new PoolChain()
   const pool = chain.pool({}, { journal: createMemoryJournal(segments) })

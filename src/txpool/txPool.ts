@@ -28,29 +28,29 @@ import { type SenderAccount, SenderQueue } from './senderQueue.ts'
 
 export type TxPoolDeps = {
   readonly config: ExecutionConfig
-  /** The chain as it is now, not before the first record was published; disposed of before the call that opened it ends. */
+  /** Opens a view of the present chain. Not called before the first record is published. The view is disposed of before the pool's call ends. */
   readonly view: () => PoolView
   readonly senders: Senders
-  /** Keeps the transactions through a restart; the caller closes it after the pool. Left out: they are lost. */
+  /** Keeps the transactions across restarts. The caller closes it after the pool. Absent: the transactions are lost. */
   readonly journal?: Journal
   readonly clock: Pick<Clock, 'elapsedMs'>
   readonly log: Log
 }
 
 export type TxPoolLimits = Partial<EntryLimits> & {
-  /** of memory that all transactions take, roughly */
+  /** approximate memory of all transactions, in bytes */
   readonly maxBytes?: number
-  /** of one sender's */
+  /** approximate memory of one sender's transactions, in bytes */
   readonly maxAccountBytes?: number
-  /** How long a transaction may wait for another. */
+  /** maximum time for which a transaction may be queued */
   readonly queuedLifetimeMs?: number
 }
 
-/** Why a transaction left. `superseded`: another one used its nonce. `unusable`: no block can take it. `dropped`: by an operator. */
+/** Why a transaction left. `superseded`: another transaction used its nonce. `unusable`: no block can take it. `dropped`: by an operator. */
 export const removalReasons = ['included', 'superseded', 'replaced', 'evicted', 'expired', 'unusable', 'dropped'] as const
 export type RemovalReason = (typeof removalReasons)[number]
 
-/** What there is now, in bytes as they are bounded, and what happened since the start. */
+/** Present contents of the pool, in bytes as counted towards the limits, and counts since the start. */
 export type TxPoolFacts = {
   readonly pending: number
   readonly queued: number
@@ -60,23 +60,23 @@ export type TxPoolFacts = {
 }
 
 /**
- * The transactions that wait for a block. Synchronous, beside the state that judges them. All came in through this node, so there are no local ones
- * to be preferred: when it is full, who pays least goes, queued ones first.
+ * Transactions that wait for a block. The pool is synchronous and runs in the thread that holds the state. All transactions arrive through this node,
+ * so none are preferred as local. A full pool evicts those with the lowest tips, queued ones first.
  */
 export interface TxPool extends BuildPool {
-  /** Checks transactions on the unsafe head; those that are kept are in the journal when this returns. @returns one outcome for each, in order */
+  /** Validates transactions on the unsafe head. Accepted ones are in the journal when this returns. @returns one outcome each, in order */
   add(raws: readonly Uint8Array[]): readonly PoolOutcome[]
   get(hash: Hash): PooledTransaction | undefined
-  /** The nonce after the account's pending transactions; undefined when it has none. */
+  /** Returns the nonce after the account's pending transactions; undefined when it has none. */
   nextNonce(sender: Address): bigint | undefined
   size(): { readonly pending: number; readonly queued: number }
-  /** By sender and nonce. */
+  /** Returns all transactions, or those of one sender, ordered by sender and nonce. */
   content(sender?: Address): readonly PooledTransaction[]
-  /** Takes transactions out, of the journal too. Later ones of their senders wait. @returns the hashes of those that were there */
+  /** Removes transactions, also from the journal. Later ones of their senders become queued. @returns the hashes of the removed ones */
   remove(what: PoolRemoval): readonly Hash[]
-  /** Takes back what the journal holds. To be called once, when the head of the start is published and before anything is added. */
+  /** Restores the transactions of the journal. Call it once, after the first head is published and before any transaction is added. */
   restore(): void
-  /** Goes by a new head: what was included leaves, accounts that changed are judged anew, what an unwind took out comes back. */
+  /** Applies a new head: removes included transactions, checks changed accounts again, and restores transactions that an unwind removed. */
   onPublished(record: HeadRecord): void
   facts(): TxPoolFacts
 }
@@ -89,9 +89,9 @@ const defaults = {
   maxNonceAhead: 10_000n,
   queuedLifetimeMs: 3 * 3_600_000,
 }
-/** With more new blocks than this at once the state is asked instead of their diffs. */
+/** Above this number of new blocks, accounts are read from the state instead of the blocks' diffs. */
 const maxDiffs = 16
-/** How often those that wait too long are looked for, as a part of what they may wait. */
+/** Number of expiry checks per lifetime of a queued transaction. */
 const expiryRounds = 60
 
 class LocalTxPool implements TxPool {
@@ -105,11 +105,11 @@ class LocalTxPool implements TxPool {
   readonly #outcomes: Partial<Record<'added' | 'known' | PoolRefusal['kind'], number>> = {}
   readonly #removals: Partial<Record<RemovalReason, number>> = {}
   #head: { readonly number: number; readonly hash: Hash } | undefined
-  /** of the head; undefined until something asks */
+  /** facts of the head; undefined until they are needed */
   #facts: HeadFacts | undefined
-  /** of a transaction's gas, by the rules after the head */
+  /** gas cap per transaction under the rules after the head */
   #gasCap: bigint | undefined
-  /** made when room is short */
+  /** created when the pool is full */
   #eviction: Eviction | undefined
   #arrivals = 0
   #nextExpiryMs = 0
@@ -177,7 +177,7 @@ class LocalTxPool implements TxPool {
     if (read === 0) return
     this.#rewrite(journal)
     const { pending, queued } = this.#totals
-    this.#deps.log.info('transactions taken back from the journal of the pool', { pending, queued, passedOver: read - pending - queued })
+    this.#deps.log.info('transactions restored from the journal of the pool', { pending, queued, skipped: read - pending - queued })
   }
 
   onPublished(record: HeadRecord): void {
@@ -217,7 +217,7 @@ class LocalTxPool implements TxPool {
     }
   }
 
-  /** One change of the pool: those that wait for transactions hear of it once. */
+  /** Runs one change of the pool and then notifies the listeners once, if transactions became pending. */
   #change<T>(run: (reader: HeadReader) => T): T {
     this.#totals.nowMs = this.#deps.clock.elapsedMs()
     const { last } = this.#totals
@@ -231,7 +231,7 @@ class LocalTxPool implements TxPool {
 
   #addRaw(reader: HeadReader, given: Uint8Array): PoolOutcome {
     const { maxTransactionBytes } = this.#limits
-    // bytes of their own: what is kept must not hold what is not
+    // a copy, so that the pool does not retain a larger buffer
     const raw = given.length === given.buffer.byteLength || given.length > maxTransactionBytes ? given : given.slice()
     const decoded = decodePooled(raw, maxTransactionBytes)
     if ('kind' in decoded) return { kind: 'refused', refusal: decoded }
@@ -241,7 +241,7 @@ class LocalTxPool implements TxPool {
     return refusal ? { kind: 'refused', refusal } : { kind: 'added', hash }
   }
 
-  /** Takes a transaction that is not there yet, or says why not: then nothing has changed. */
+  /** Adds a transaction that is not in the pool. @returns why it is refused; then nothing has changed */
   #admit(
     reader: HeadReader,
     raw: Uint8Array,
@@ -281,7 +281,7 @@ class LocalTxPool implements TxPool {
     this.#eviction?.changed(queue)
   }
 
-  /** Evicts what counts less than the transaction that comes until there is room for it; nothing when there would not be. */
+  /** Evicts lower ranked transactions until there is room for a new one. Evicts nothing when there would not be enough room. */
   #makeRoom(queue: SenderQueue, entry: PoolEntry, baseFee: bigint): PoolRefusal | undefined {
     const { nonce } = entry.tx
     const { maxBytes, maxAccountBytes } = this.#limits
@@ -302,7 +302,7 @@ class LocalTxPool implements TxPool {
     return undefined
   }
 
-  /** Takes out one that is there; no effect on others. */
+  /** Removes a transaction if it is in the pool. */
   #remove(entry: PoolEntry, reason: RemovalReason): void {
     const queue = this.#queues.get(entry.sender)
     if (queue === undefined || this.#byHash.get(entry.hash) !== entry) return
@@ -326,7 +326,7 @@ class LocalTxPool implements TxPool {
     if (entry) this.#remove(entry, 'unusable')
   }
 
-  /** Goes by new blocks on the head of before: of the accounts only those that they changed. */
+  /** Applies new blocks on the previous head. Checks only the accounts that they changed. */
   #advance(reader: HeadReader, blocks: readonly ExecutedBlock[]): void {
     const included = new Set<Hash>()
     if (this.#byHash.size > 0) for (const { executed } of blocks) for (const { hash } of executed) included.add(hash)
@@ -341,7 +341,7 @@ class LocalTxPool implements TxPool {
     this.#afterRemoval(queue)
   }
 
-  /** Goes by another branch, or a head of which nothing is known: all accounts are read, and what was unwound comes back. */
+  /** Applies another branch, or an unknown distance from the previous head: reads all accounts, and restores unwound transactions. */
   #rebase(reader: HeadReader, before: Hash | undefined): void {
     const none = new Set<Hash>()
     for (const queue of [...this.#queues.values()]) this.#settle(queue, reader.account(queue.address), none)
@@ -351,7 +351,7 @@ class LocalTxPool implements TxPool {
       for (const [i, raw] of transactions.entries()) if (this.#returns(reader, raw, senders[i])) returned.push(raw)
     }
     this.#journal?.append(returned)
-    if (returned.length > 0) this.#deps.log.info('transactions of unwound blocks are back in the pool', { count: returned.length })
+    if (returned.length > 0) this.#deps.log.info('transactions of unwound blocks restored', { count: returned.length })
   }
 
   #returns(reader: HeadReader, shared: Uint8Array, sender: Address | undefined): boolean {
@@ -363,7 +363,7 @@ class LocalTxPool implements TxPool {
     return !this.#byHash.has(hash) && this.#admit(reader, raw, hash, decoded.tx, () => sender) === undefined
   }
 
-  /** A fork that caps the gas of a transaction: what asks for more leaves, no block will take it. */
+  /** Removes transactions above the gas cap of a fork that has become active: no block can take them. */
   #keepToCap(headSec: number): void {
     const cap = transactionGasCap(plannedEvmRules(this.#deps.config.schedule, headSec + 1))
     if (cap === this.#gasCap) return
@@ -393,7 +393,7 @@ function count<K extends string>(counts: Partial<Record<K, number>>, kind: K): v
   counts[kind] = (counts[kind] ?? 0) + 1
 }
 
-/** A pool without transactions. */
+/** Creates an empty pool. */
 export function createTxPool(deps: TxPoolDeps, limits: TxPoolLimits = {}): TxPool {
   return new LocalTxPool(deps, limits)
 }
