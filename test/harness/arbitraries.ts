@@ -13,7 +13,7 @@ const exactly = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ mi
 const upTo = (bits: number): fc.Arbitrary<bigint> =>
   fc.oneof(fc.bigInt({ min: 0n, max: 300n }), fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n }), fc.constant(2n ** BigInt(bits) - 1n))
 
-/** Small ones, those around 2^53, and the largest. */
+/** Unsigned 64-bit integers: small ones, those around 2^53, the largest. */
 export const u64: fc.Arbitrary<bigint> = fc.oneof(upTo(64), fc.bigInt({ min: 2n ** 53n - 2n, max: 2n ** 53n + 2n }))
 const u256: fc.Arbitrary<bigint> = upTo(256)
 export const hash: fc.Arbitrary<Hash> = exactly(32).map(hashFromBytes)
@@ -48,7 +48,7 @@ const withCode = fc.record({
   authorizationList: fc.array(authorization, { maxLength: 2 }),
 })
 
-/** Any that a batch may hold. */
+/** Transaction of any type that a batch may contain. */
 const batchTransaction: fc.Arbitrary<SignedTransaction> = fc.oneof(legacy, protectedLegacy, withAccessList, withFees, withCode)
 export const signedTransaction: fc.Arbitrary<SignedTransaction> = fc.oneof(batchTransaction, withBlobs)
 
@@ -100,7 +100,7 @@ function damaged(bytes: Uint8Array, { kind, at, value }: Damage): Uint8Array {
   return Uint8Array.from(all)
 }
 
-/** Bytes that a decoder must stand: noise, and good bytes with a few faults. */
+/** Input for a decoder: random bytes, and valid bytes with one to three changes. */
 export function hostile(good: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> {
   const spoilt = fc.tuple(good, fc.array(damage, { minLength: 1, maxLength: 3 })).map(([bytes, faults]) => faults.reduce(damaged, bytes))
   return fc.oneof(fc.uint8Array({ maxLength: 300 }), spoilt, spoilt)

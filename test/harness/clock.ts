@@ -3,22 +3,22 @@ import type { Clock } from '#lib/clock'
 type Timer = { readonly atMs: number; readonly run: () => void }
 
 export type ManualClock = Clock & {
-  /** Moves time and runs what falls due, in order, letting promises settle in between. */
+  /** Moves time and runs the timers that are due, in order; promises settle after each. */
   advanceMs(ms: number): Promise<void>
-  /** Moves time to the next timer; false when nothing waits. */
+  /** Moves time to the next timer and runs it. Returns false when no timer is set. */
   advanceToNext(): Promise<boolean>
-  /** Sets the wall clock forwards or back; what waits, waits on. */
+  /** Moves the wall clock forwards or backwards; timers keep their remaining time. */
   jumpMs(ms: number): void
-  /** How many timers wait. */
+  /** Number of timers that are set. */
   readonly waiting: number
 }
 
-/** Lets everything that can go on without a timer go on. */
+/** Waits until pending callbacks and promises that need no timer have run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A clock that stands still until it is told to move. */
+/** Clock whose time changes only by the calls above. */
 export function createManualClock(startMs = 1_700_000_000_000): ManualClock {
   let elapsedMs = 0
   let wallMs = startMs

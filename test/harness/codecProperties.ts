@@ -13,14 +13,14 @@ import { arbitraryChainId, batch, frame, hash, hostile, signedTransaction, singu
 
 export type CodecProperty = { readonly name: string; readonly property: fc.IProperty<unknown[]> }
 
-/** Equal in all fields, byte arrays by their bytes; text with bigints in it is enough for that. */
+/** Compares two values by all of their fields; byte arrays are equal when their bytes are. */
 function same(a: unknown, b: unknown): boolean {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}n` : field instanceof Uint8Array ? [...field] : field))
   return text(a) === text(b)
 }
 
-/** RlpError is the only refusal of a reader of RLP; anything else fails the property. */
+/** Returns undefined when a reader throws RlpError; any other error fails the property. */
 function refused<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -81,7 +81,7 @@ const roundTrips: readonly CodecProperty[] = [
     fc.property(batches, compression, (all, how) => same(readAll(encodeChannel(all, arbitraryChainId, how)), all)),
   ),
   property(
-    'channel cut anywhere: its first batches',
+    'channel cut at any byte: decodes to its first batches',
     fc.property(batches, compression, fc.nat(), (all, how, at) => {
       const channel = encodeChannel(all, arbitraryChainId, how)
       const read = readAll(channel.subarray(0, at % channel.length))
@@ -129,7 +129,7 @@ const receipt = fc
   .record({ gas: u64, ok: fc.boolean(), type: fc.constantFrom(0, 2, 0x7e) })
   .map(({ gas, ok, type }) => encodeReceipt({ type, succeeded: ok, cumulativeGasUsed: gas, logsBloom: new Uint8Array(256), logs: [] }))
 
-/** Any bytes: a value, or a refusal of the declared kind; what is read as a whole is written the same. */
+/** Arbitrary bytes decode to a value or to the declared error; a value that was decoded completely encodes to the same bytes. */
 const refusals: readonly CodecProperty[] = [
   property(
     'hostile frames',

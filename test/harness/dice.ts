@@ -1,4 +1,4 @@
-/** Numbers from 0 on below a bound, the same for the same seed (mulberry32). */
+/** Random integers from 0 to below a bound (mulberry32). The same seed gives the same sequence. */
 export function dice(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

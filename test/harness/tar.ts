@@ -2,7 +2,7 @@ import { readShared } from './sharedData.ts'
 
 const blockBytes = 512
 
-/** The files of an uncompressed tar archive by name, without a leading `./`; folders and links are left out. */
+/** Returns the files of an uncompressed tar archive by name, without a leading `./`. Folders and links are omitted. */
 function filesOfTar(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>()
   let longName: string | undefined
@@ -12,7 +12,7 @@ function filesOfTar(archive: Buffer): Map<string, Buffer> {
     const size = Number.parseInt(textOf(archive, at + 124, 12), 8)
     const kind = textOf(archive, at + 156, 1)
     const content = archive.subarray(at + blockBytes, at + blockBytes + size)
-    if (kind === 'x') throw new Error(`${name}: headers of this kind are not read here`)
+    if (kind === 'x') throw new Error(`${name}: tar headers of kind x are not supported`)
     if (kind === '0' || kind === '') files.set(name.replace(/^\.\//, ''), content)
     longName = kind === 'L' ? textOf(content, 0, size) : undefined
     at += blockBytes + Math.ceil(size / blockBytes) * blockBytes
@@ -20,12 +20,12 @@ function filesOfTar(archive: Buffer): Map<string, Buffer> {
   return files
 }
 
-/** The files of a `.tar.zst` of the recorded data. */
+/** Returns the files of a `.tar.zst` archive of the recorded data. */
 export function readSharedTar(path: string): Map<string, Buffer> {
   return filesOfTar(readShared(path))
 }
 
-/** In the header at `at`; a name of more than 100 bytes stands in an entry of kind `L` before its file's. */
+/** Name in the header at `at`. A name of more than 100 bytes is in an entry of kind `L` before the entry of its file. */
 function nameOf(archive: Buffer, at: number): string {
   const prefix = textOf(archive, at + 257, 5) === 'ustar' && archive[at + 262] === 0 ? textOf(archive, at + 345, 155) : ''
   return `${prefix ? `${prefix}/` : ''}${textOf(archive, at, 100)}`

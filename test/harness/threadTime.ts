@@ -1,10 +1,10 @@
-/** Time of this thread on a processor, in ms: other threads and processes do not count. */
+/** CPU time of this thread in ms, without other threads and processes. */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
-/** Longest time on a processor between two turns of this thread's event loop, until it is asked for. */
+/** Measures the longest CPU time between two turns of this thread's event loop, until `longestMs` is called. */
 export function watchTurns(): { longestMs(): number } {
   let longest = 0
   let last = threadCpuMs()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { RefusalReason } from '#batcher/faults'
 import type { BatcherWorld } from './world.ts'
 
-/** Something that happens to the batcher, L1 or L2. */
+/** One event in a random history of the batcher, L1 or L2. */
 export type Action = { readonly name: string; readonly run: (world: BatcherWorld) => Promise<void> | void }
 
 const action = <T>(
@@ -28,7 +28,7 @@ const slots = action(
   },
 )
 
-/** Runs slots with something out of order, and puts that in order again. */
+/** Causes a failure, runs slots, then ends the failure. */
 const during = (name: string, begin: (world: BatcherWorld) => void, end: (world: BatcherWorld) => void): fc.Arbitrary<Action> =>
   action(name, small, async (world, count) => {
     begin(world)

@@ -22,29 +22,29 @@ const feesOf = ({ tx }: Waiting): readonly bigint[] => [
   ...(tx.type === 3 ? [tx.maxFeePerBlobGas] : []),
 ]
 
-/** Gas of calldata by EIP-7623, written down once more. */
+/** Minimum gas of a transaction with calldata (EIP-7623), independent of the implementation under test. */
 const floorGas = (data: Uint8Array): bigint => data.reduce((sum, byte) => sum + (byte === 0 ? 10n : 40n), 21_000n)
 
 /**
- * L1 as the batcher sees it, on top of a derivation world: a pool with the rules of real ones (nonces in order, replacement by 10 % or, with
- * blobs, twice the fees, one kind of transaction an account), blocks that include what pays enough.
+ * L1 for the batcher, on top of a derivation world. Its pool has the rules of real pools: nonces in order, replacement by 10 % or, with blobs, twice
+ * the fees, one kind of transaction per account. Blocks include transactions that pay enough.
  */
 export class ScriptedL1 implements BatcherL1 {
   readonly #world: DeriveWorld
   readonly #pool = new Map<bigint, Waiting>()
   readonly #blobsOf = new Map<Hash, readonly Uint8Array[]>()
-  /** in the order of their nonces: where each used nonce is */
+  /** Transaction and L1 block of each used nonce, in the order of nonces. */
   #used: { readonly hash: Hash; readonly number: number }[] = []
   baseFeeWei = 10n ** 9n
   blobBaseFeeWei = 1n
-  /** what is sent is refused, the reason at the front first */
+  /** Reasons for which the next sends are rejected, in order. */
   readonly refusals: RefusalReason[] = []
   isReachable = true
-  /** blob transactions are refused, as by an L1 that wants proofs of another kind */
+  /** Rejects blob transactions, as an L1 does that requires proofs of another version. */
   hasNoBlobs = false
-  /** nothing is taken from the pool into blocks */
+  /** Blocks include no transactions. */
   isFull = false
-  /** every transaction that the pool took */
+  /** Every transaction that the pool accepted. */
   readonly taken: Waiting[] = []
   readonly asked = { sends: 0, inclusions: 0 }
 
@@ -70,7 +70,7 @@ export class ScriptedL1 implements BatcherL1 {
     this.#reach()
     this.asked.sends++
     const scripted = this.refusals.shift()
-    if (scripted) throw batcherFault('L1_TX_REFUSED', { reason: scripted, message: 'as the script says' })
+    if (scripted) throw batcherFault('L1_TX_REFUSED', { reason: scripted, message: 'rejected by the test' })
     const waiting = this.#read(bytes)
     const { nonce } = waiting.tx
     const before = this.#pool.get(nonce)
@@ -102,7 +102,7 @@ export class ScriptedL1 implements BatcherL1 {
     return this.#pool.size
   }
 
-  /** The next block, with what the pool has that pays for it. */
+  /** Adds a block with the pool's transactions that pay its fees. */
   mine(seconds?: number): L1Block {
     const included: Waiting[] = []
     for (let waiting = this.#next(included); waiting && !this.isFull; waiting = this.#next(included)) included.push(waiting)
@@ -116,7 +116,7 @@ export class ScriptedL1 implements BatcherL1 {
     return block
   }
 
-  /** Drops the last blocks. Their transactions go back to the pool, or are gone. */
+  /** Drops the last blocks. Their transactions return to the pool or disappear. */
   reorg(depth: number, fate: 'pooled' | 'gone'): void {
     const from = this.#world.l1.length - depth
     const dropped = this.#used.filter(({ number }) => number >= from)
@@ -124,7 +124,7 @@ export class ScriptedL1 implements BatcherL1 {
     for (const { hash, number } of dropped) {
       const raw = this.#world.l1[number]?.transactions.find((each) => hashTransaction(each) === hash)
       const tx = raw && decodeTransaction(raw)
-      // a pool that takes one kind of an account drops the other
+      // a pool with one kind of transaction per account drops those of the other kind
       const hasRoom = [...this.#pool.values()].every((waiting) => waiting.tx.type === tx?.type)
       if (fate === 'pooled' && hasRoom && raw && (tx?.type === 2 || tx?.type === 3)) {
         this.#pool.set(tx.nonce, { tx, raw, hash, blobs: this.#blobsOf.get(hash) ?? [] })
@@ -133,7 +133,7 @@ export class ScriptedL1 implements BatcherL1 {
     this.#world.reorg(depth)
   }
 
-  /** The pool loses what has this place in it. @returns its hash */
+  /** Removes the transaction at this index from the pool. @returns its hash */
   vanish(at = 0): Hash | undefined {
     const nonce = [...this.#pool.keys()].sort((a, b) => Number(a - b))[at]
     if (nonce === undefined) return undefined
@@ -142,7 +142,7 @@ export class ScriptedL1 implements BatcherL1 {
     return lost?.hash
   }
 
-  /** Somebody with the batcher's key uses its next nonce, in the next block, for something else. */
+  /** Uses the batcher's next nonce for another transaction, in the next block, as a second holder of its key can. */
   useNonceElsewhere(): void {
     const nonce = BigInt(this.#used.length)
     this.#pool.delete(nonce)
@@ -166,14 +166,15 @@ export class ScriptedL1 implements BatcherL1 {
   #read(bytes: Uint8Array): Waiting {
     const { raw, sidecar } = unwrapBlobTransaction(bytes)
     const tx = decodeTransaction(raw)
-    if (tx.type !== 2 && tx.type !== 3) throw new Error(`a batcher transaction of type ${tx.type}`)
+    if (tx.type !== 2 && tx.type !== 3) throw new Error(`batcher transaction of type ${tx.type}`)
     if (tx.chainId !== BigInt(this.#world.config.l1ChainId)) throw new Error('another chain')
     if (tx.maxPriorityFeePerGas > tx.maxFeePerGas) throw new Error('tip above the fee cap')
     if (tx.gasLimit < (tx.type === 3 ? 21_000n : floorGas(tx.data))) throw new Error('out of gas')
     if (tx.type === 3) {
       const hashes = (sidecar?.commitments ?? []).map((commitment) => hashFromBytes(versionedHashOfCommitment(commitment)))
-      if (hashes.join() !== tx.blobVersionedHashes.join() || hashes.length !== sidecar?.blobs.length) throw new Error('blobs do not fit')
-      if (hashes.length === 0 || sidecar.proofs.length !== hashes.length) throw new Error('proofs do not fit')
+      if (hashes.join() !== tx.blobVersionedHashes.join() || hashes.length !== sidecar?.blobs.length)
+        throw new Error('blobs do not match their hashes')
+      if (hashes.length === 0 || sidecar.proofs.length !== hashes.length) throw new Error('number of proofs differs from number of blobs')
     }
     return { tx, raw, hash: hashTransaction(raw), blobs: sidecar?.blobs ?? [] }
   }

@@ -6,10 +6,10 @@ import { decompressChannel, readBatches } from '../../../src/derive/codec/channe
 import { decodeFrames, type Frame } from '../../../src/derive/codec/frame.ts'
 import type { DeriveWorld } from '../derive/world.ts'
 
-/** One batcher transaction that is on L1. */
+/** Batcher transaction that is on L1. */
 export type PostedTransaction = { readonly l1: number; readonly type: number; readonly blobs: number; readonly frames: readonly Frame[] }
 
-/** Batcher transactions of the canonical L1, with the frames they carry. */
+/** Returns the batcher transactions of the canonical L1 chain, with their frames. */
 export function postedTransactions(world: DeriveWorld): PostedTransaction[] {
   return world.l1.flatMap(({ ref, transactions }) =>
     transactions.flatMap((raw) => {
@@ -30,7 +30,7 @@ function blobData(world: DeriveWorld, hash: Parameters<typeof world.blobs.get>[0
   return decoded.kind === 'decoded' ? decoded.value : new Uint8Array(0)
 }
 
-/** The batches of every channel that is complete on L1, in the order in which the channels began. */
+/** Returns the batches of every channel that is complete on L1, in the order in which the channels began. */
 export function postedBatches(world: DeriveWorld): Batch[][] {
   const channels = new Map<string, Frame[]>()
   for (const { frames } of postedTransactions(world)) {
@@ -45,7 +45,7 @@ export function postedBatches(world: DeriveWorld): Batch[][] {
   })
 }
 
-/** How often each L2 block is on L1, by its number. */
+/** Returns how many times each L2 block is on L1, by block number. */
 export function postedCounts(world: DeriveWorld): Map<number, number> {
   const { genesis, blockTimeSec } = world.config
   const counts = new Map<number, number>()
@@ -60,7 +60,7 @@ export function postedCounts(world: DeriveWorld): Map<number, number> {
   return counts
 }
 
-/** Numbers of the blocks up to `last` that are on L1 not exactly once. */
+/** Returns the numbers of blocks up to `last` that are missing on L1 or on it more than once. */
 export function notOnce(world: DeriveWorld, last: number): number[] {
   const counts = postedCounts(world)
   return Array.from({ length: last }, (_, at) => at + 1).filter((number) => counts.get(number) !== 1)

@@ -19,7 +19,7 @@ import { ScriptedL1 } from './l1.ts'
 const l1BlockMs = 12_000
 const blocksPerL1 = 6
 
-/** Commitments that are not points, but name their blob. */
+/** Prover with fake commitments: no curve points, but distinct for each blob. */
 export const fakeProver: BlobProver = {
   async prove(blob) {
     const commitment = new Uint8Array(48)
@@ -31,8 +31,8 @@ export const fakeProver: BlobProver = {
 type Running = { readonly batcher: Batcher; readonly abort: AbortController; readonly over: Promise<unknown> }
 
 /**
- * A sequencer, a scripted L1, the real pipeline as the node's derivation, and the batcher, on a clock that stands still. L1 blocks are 12 s apart,
- * with six L2 blocks each. The sequencer follows what derivation makes of L1, as a node does.
+ * A sequencer, a scripted L1, the real derivation pipeline and the batcher, on a manual clock. L1 blocks are 12 s apart, with six L2 blocks each.
+ * The sequencer reorganizes to derivation's result when the two differ, as a node does.
  */
 export class BatcherWorld {
   readonly world: DeriveWorld
@@ -41,7 +41,7 @@ export class BatcherWorld {
   readonly throttles: (DataThrottle | undefined)[] = []
   readonly warnings: string[] = []
   isL2Reachable = true
-  /** L1 blocks that derivation is behind */
+  /** Number of L1 blocks by which derivation lags behind the L1 head. */
   derivationLag = 0
   readonly #options: Omit<BatcherOptions, 'config'>
   readonly #random: (below: number) => number
@@ -63,11 +63,11 @@ export class BatcherWorld {
   }
 
   get batcher(): Batcher {
-    if (!this.#running) throw new Error('no batcher runs')
+    if (!this.#running) throw new Error('no batcher is running')
     return this.#running.batcher
   }
 
-  /** Starts a batcher that knows nothing of those before it. */
+  /** Starts a batcher without state of earlier ones. */
   async start(): Promise<void> {
     const { clock } = this
     const abort = new AbortController()
@@ -98,19 +98,19 @@ export class BatcherWorld {
     await this.#idle()
   }
 
-  /** As a kill does: what it knew is gone. */
+  /** Kills the batcher; its memory is lost. */
   async kill(): Promise<void> {
     this.#running?.abort.abort(new Error('killed'))
     await this.#running?.over
     this.#running = undefined
   }
 
-  /** What run() came to. */
+  /** Result of the batcher's run(). */
   get over(): Promise<unknown> {
     return this.#running?.over ?? Promise.resolve()
   }
 
-  /** Lets time pass, with the batcher's rounds in it, but no blocks. */
+  /** Advances the clock, including the batcher's rounds, without new blocks. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1_000) {
       await this.clock.advanceMs(Math.min(left, 1_000))
@@ -118,12 +118,12 @@ export class BatcherWorld {
     }
   }
 
-  /** L2 blocks on the newest L1 block that is old enough, with transactions. */
+  /** Sequences L2 blocks with transactions; their L1 origin is the newest L1 block that is old enough. */
   sequence(count = blocksPerL1, transactions = 1): readonly Sequenced[] {
     return this.world.sequence(count, () => Array.from({ length: transactions }, () => userTransaction(this.#nonce++)))
   }
 
-  /** One L1 block: mined, derived, with the L2 blocks of its time, and the batcher's rounds. */
+  /** Runs one L1 slot: an L1 block is mined and derived, the L2 blocks of its time are sequenced, the batcher runs its rounds. */
   async slot({ blocks = blocksPerL1, transactions = 1 }: { blocks?: number; transactions?: number } = {}): Promise<void> {
     this.l1.mine()
     this.derive()
@@ -135,7 +135,7 @@ export class BatcherWorld {
     for (let i = 0; i < count; i++) await this.slot()
   }
 
-  /** Until the safe head has reached the unsafe one of now, for at most so many L1 blocks. */
+  /** Runs slots until the present unsafe head is safe. Throws after `atMost` L1 blocks. */
   async untilSafe(atMost = 60): Promise<number> {
     const target = this.unsafe.number
     for (let slots = 1; slots <= atMost; slots++) {
@@ -151,7 +151,7 @@ export class BatcherWorld {
     return last.ref
   }
 
-  /** Reorganises L1: the L2 blocks on what is dropped go too. */
+  /** Reorganizes L1; L2 blocks whose origin is dropped are dropped too. */
   reorg(depth: number, fate: 'pooled' | 'gone' = 'gone'): void {
     this.l1.reorg(depth, fate)
     const { blocks, l1 } = this.world
@@ -159,14 +159,14 @@ export class BatcherWorld {
     if (stale > 0) this.world.blocks = blocks.slice(0, stale)
   }
 
-  /** The sequencer loses its last blocks, and makes others. */
+  /** Drops the last L2 blocks; the sequencer makes others in their place. */
   reorgL2(depth: number): void {
     const keep = Math.max(this.world.safe.number + 1, this.world.blocks.length - depth)
     this.world.blocks = this.world.blocks.slice(0, keep)
     this.sequence(depth, 2)
   }
 
-  /** Derives as far as L1 (less the lag) goes; the sequencer follows where that leads elsewhere. */
+  /** Derives up to the L1 head less the lag; the sequencer switches to the derived chain where it differs. */
   derive(): void {
     const { world } = this
     const { origin } = world.pipeline
@@ -223,7 +223,7 @@ export class BatcherWorld {
     }
   }
 
-  /** Until the batcher waits for time to pass, or has ended: compression is done in other threads. */
+  /** Waits until the batcher waits for a timer or has ended. Compression runs in other threads, so this polls. */
   async #idle(): Promise<void> {
     let isOver = this.#running === undefined
     void this.#running?.over

@@ -14,19 +14,19 @@ import { testAccount, testAddress } from '../evm/sessions.ts'
 
 export const chainStart = 1_000_000
 
-/** All forks up to one are active from genesis on; `later` ones at their times. */
+/** Schedule with all forks up to the given one active at genesis, and the `later` ones at their times. */
 export function scheduleTo(last: Fork, later: ForkSchedule = {}): ForkSchedule {
   const early = forks.slice(0, forks.indexOf(last) + 1).map((fork) => [fork, 0])
   return { ...Object.fromEntries(early), ...later }
 }
 
 export const hashOf = (text: string): Hash => hashFromBytes(keccak256Text(text))
-/** Key of a named account. */
+/** Private key of a named account. */
 export const keyOf = (name: string): Uint8Array => keccak256Text(name)
-/** Address of a named account whose key is made of its name. */
+/** Address of a named account; its key is derived from the name. */
 export const accountOf = (name: string): Address => addressFromBytes(addressOfKey(keyOf(name)))
 
-/** A chain of a few accounts: alice and bob have 1 ETH each. L1Block has no code, so that fees on L1 are zero. */
+/** Genesis with a few accounts; alice and bob have 1 ETH each. L1Block has no code, so that L1 fees are zero. */
 export function smallGenesis(schedule: ForkSchedule, extra: Genesis['accounts'] = []): Genesis {
   const isHolocene = isActive(schedule, 'holocene', chainStart)
   const isJovian = isActive(schedule, 'jovian', chainStart)
@@ -73,7 +73,7 @@ const attributesInfo: Omit<L1Attributes, 'format' | 'sequenceNumber'> = {
   daFootprintGasScalar: 400,
 }
 
-/** The L1 attributes transaction of a block. */
+/** L1 attributes transaction of a block. */
 function l1Attributes(schedule: ForkSchedule, timestamp: number, sequenceNumber: number): Uint8Array {
   const format = l1AttributesFormat(schedule, timestamp - 2, timestamp)
   const isRegolith = isActive(schedule, 'regolith', timestamp)
@@ -90,7 +90,7 @@ function l1Attributes(schedule: ForkSchedule, timestamp: number, sequenceNumber:
   })
 }
 
-/** Attributes of the block at a time, two seconds a block; `branch` tells siblings apart. */
+/** Attributes of the block at a time, with 2 s per block. `branch` makes siblings differ. */
 export function attributesAt(
   schedule: ForkSchedule,
   number: number,
@@ -113,7 +113,7 @@ export function attributesAt(
   }
 }
 
-/** A signed fee-market transaction of a named account. */
+/** Fee-market transaction signed by a named account. */
 export function signedBy(name: string, fields: Partial<FeeMarketTransaction>): Uint8Array {
   const unsigned: FeeMarketTransaction = {
     type: 2,
@@ -134,7 +134,7 @@ export function signedBy(name: string, fields: Partial<FeeMarketTransaction>): U
   return encodeTransaction(signed(unsigned, name))
 }
 
-/** The transaction with the signature of a named account. */
+/** Returns the transaction with the signature of a named account. */
 export function signed<T extends SignedTransaction>(tx: T, name: string): T {
   const { signature, yParity } = signDigest(signingDigest(tx), keyOf(name))
   return { ...tx, yParity, r: bigintFromBytes(signature.subarray(0, 32)), s: bigintFromBytes(signature.subarray(32)) }

@@ -5,22 +5,22 @@ import { tipPerGas } from '#block/validation/transactionValidity'
 import type { Address, Hash } from '#types/ids'
 import { decodeTransaction, depositType, hashTransaction } from '#types/transaction'
 
-/** A pool that believes everything and forgets nothing. */
+/** Pool that accepts every transaction and evicts none. */
 export type ListedPool = BuildPool & {
-  /** Adds signed transactions, a sender's in the order of their nonces. */
+  /** Adds signed transactions; those of one sender in the order of their nonces. */
   add(...raws: readonly Uint8Array[]): void
-  /** what cursors were told, in order */
+  /** Transactions that builds skipped, in order, with the reason. */
   readonly skipped: readonly (readonly [hash: Hash, why: 'now' | 'never'])[]
-  /** builds that listen */
+  /** Number of builds that are subscribed. */
   readonly listeners: number
 }
 
-/** A signed transaction as a pool hands it out. */
+/** Signed transaction as a pool candidate. */
 export function candidateOf(raw: Uint8Array): PoolCandidate {
   const tx = decodeTransaction(raw)
-  if (tx.type === depositType) throw new RangeError('a deposit is in no pool')
+  if (tx.type === depositType) throw new RangeError('deposit in a pool')
   const sender = recoverSender(tx)
-  if (sender === undefined) throw new RangeError('nobody has signed')
+  if (sender === undefined) throw new RangeError('transaction has no valid signature')
   return { hash: hashTransaction(raw), sender, raw, tx, sizeBytes: Number(estimatedSizeMillionths(raw) / 1_000_000n) }
 }
 

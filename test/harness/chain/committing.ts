@@ -19,7 +19,7 @@ const { genesis, config } = smallChain(schedule)
 export const committingConfig = config
 export const genesisId: BlockId = config.genesis.l2
 
-/** A store of which a test decides how much room it has, what its next writes throw, and what is seen right before and after each. */
+/** Store whose free room and write errors are set by a test, with callbacks immediately before and after each write. */
 export class Disk implements Kv {
   readonly inner = createMemoryKv()
   free = 1_000
@@ -45,7 +45,7 @@ export class Disk implements Kv {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** An execution over a disk, with what it tells and what it is asked noted. */
+/** Starts an execution on a disk and records its events and calls. */
 export function startCommitting(
   disk = new Disk(),
   opts: ExecutionOptions = {},
@@ -53,7 +53,7 @@ export function startCommitting(
   maxSegmentBytes?: number,
 ) {
   const manual = createManualClock()
-  /** what each block takes, on a clock that else stands still */
+  /** Time that each block takes; the clock does not move otherwise. */
   const pace = { executionMs: 0 }
   let extraMs = 0
   const evm = createWasmEvm()
@@ -104,7 +104,7 @@ export function startCommitting(
     void view
     return execution.published.committed.number
   }
-  /** Labels by number, and the sequence, as a start would find them. */
+  /** Block numbers of the stored labels, and the stored sequence, as a restart reads them. */
   const stored = (): number[] => {
     using reader = disk.snapshot()
     const { unsafe, safe, finalized } = readHeads(reader) ?? expect.fail()

@@ -6,10 +6,10 @@ import { batcher, provenBlob } from '../l1/devnetL1.ts'
 
 export const inbox = parseAddress(`0xff${'00'.repeat(18)}01`)
 
-/** Wei per gas that are enough for the first blocks of a devnet. */
+/** Fees in wei per gas that are enough for the first blocks of a devnet. */
 export const fees = { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 
-/** A transfer or call, signed by this project's own code. @param more `times`: percent of the usual fees */
+/** Transfer or call, signed by the code under test. @param more `times`: percent of the usual fees */
 export function signed(
   key: Hex,
   nonce: bigint,
@@ -33,7 +33,7 @@ export function signed(
   )
 }
 
-/** A transaction of the batcher with a blob. */
+/** Batcher transaction with one blob. */
 export function signedBlob(nonce: bigint, times = 100n) {
   const prices = {
     maxFeePerGas: (fees.maxFeePerGas * times) / 100n,

@@ -13,12 +13,12 @@ import { attributesAt } from './blocks.ts'
 
 export type BuiltBlock = { readonly block: ExecutedBlock; readonly state: WorldState }
 
-/** The genesis of a chain with the state after it. */
+/** Returns the genesis block of a chain with its state. */
 export function builtGenesis({ genesis, config }: { genesis: Genesis; config: ExecutionConfig }): BuiltBlock {
   return { block: genesisBlock(genesis, config.schedule), state: genesisState(genesis.accounts).state }
 }
 
-/** Blocks one on another, each with the transactions given; `branch` makes them differ from their siblings. */
+/** Builds a chain of blocks with the given transactions. `branch` makes siblings differ. */
 export function buildChain(config: ExecutionConfig, parent: BuiltBlock, transactions: readonly Uint8Array[][], branch = 0): BuiltBlock[] {
   const deps: BlockDeps = { evm: createWasmEvm(), config, senders: createSenders({ maxBytes: 100_000 }) }
   let below = parent

@@ -24,12 +24,12 @@ const genesisTimeSec = 1_760_000_000
 const [l1BlockSec, l2BlockSec, l2ChainId, l1ChainId] = [12, 2, 90_099, 900]
 const inbox = parseAddress(`0xff${'00'.repeat(18)}99`)
 const blocksPerL1 = l1BlockSec / l2BlockSec
-/** L1 blocks whose L2 blocks share a channel */
+/** Number of L1 blocks whose L2 blocks share a channel. */
 const l1BlocksPerChannel = 5
-/** blocks between two commits */
+/** Number of blocks between two commits. */
 const commitEvery = 64
 
-/** All forks that we run, from the first block on. */
+/** Genesis with all supported forks active from the first block on. */
 export function genesisNote(): { config: Record<string, unknown>; genesisTimestamp: number; extraAlloc: Record<string, unknown> } {
   const first = genesisTimeSec + l2BlockSec
   const times = { ecotoneTime: first, fjordTime: first, graniteTime: first, holoceneTime: first, isthmusTime: first, jovianTime: first }
@@ -49,7 +49,7 @@ export function genesisNote(): { config: Record<string, unknown>; genesisTimesta
   }
 }
 
-/** A chain of our own making: nobody else has seen it, so it shows that runs agree with each other, not that they are right. */
+/** Generated chain. No other client has executed it: it shows that runs agree with each other, not that they are right. */
 export type GeneratedChain = {
   readonly config: RollupConfig
   readonly genesis: Genesis
@@ -57,7 +57,7 @@ export type GeneratedChain = {
   readonly l1: L1Chain
 }
 
-/** The chain's facts, with nothing on it but genesis. */
+/** Returns the chain with its genesis block only. */
 export function emptyChain(kv: Kv): GeneratedChain {
   const note = genesisNote()
   const { genesis } = parseBaseGenesisNote(note)
@@ -97,7 +97,7 @@ export function emptyChain(kv: Kv): GeneratedChain {
   return { config, genesis, execution, l1 }
 }
 
-/** Transfers for one block in ten. */
+/** Transfers for every tenth block. */
 function transfersOf(number: number, sent: { nonce: number }): readonly Uint8Array[] {
   if (number % 10 !== 0) return []
   return Array.from({ length: 10 }, (_, i) => {
@@ -115,7 +115,7 @@ function transfersOf(number: number, sent: { nonce: number }): readonly Uint8Arr
   })
 }
 
-/** Sequences blocks on growing L1; each L1 block is mined with what `post` gives for the blocks since the last post. */
+/** Sequences blocks while L1 grows. Each L1 block contains the transactions that `post` returns for the blocks since the last call. */
 export async function extendChain(
   chain: GeneratedChain,
   blocks: number,
@@ -159,7 +159,7 @@ function attributesOf(
   return attributes
 }
 
-/** What a node in another process is started with, and where it must arrive. */
+/** Input of a node in another process, and the head that it must reach. */
 export type PostedChain = {
   readonly recording: L1Recording
   readonly rollupJson: unknown
@@ -167,7 +167,7 @@ export type PostedChain = {
   readonly head: { readonly number: number; readonly hash: string }
 }
 
-/** A chain in memory whose blocks the encoder has posted to L1: span batches, brotli, calldata. */
+/** Generates a chain whose blocks are on L1: span batches, brotli, calldata. */
 export async function generatePostedChain(blocks: number): Promise<PostedChain> {
   await using kv = createMemoryKv()
   const chain = emptyChain(kv)

@@ -1,7 +1,7 @@
 import type { Header } from '#types/header'
 import { emptyOmmersHash, emptyRoot, zeroAddress, zeroHash } from '#types/ids'
 
-/** A header of an empty block, with the fields that matter to the test. */
+/** Header of an empty block, with the given fields. */
 export function headerOf(fields: Partial<Header>): Header {
   return {
     parentHash: zeroHash,

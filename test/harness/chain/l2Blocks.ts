@@ -10,7 +10,7 @@ export const recordedChains = ['op-bedrock-to-holocene', 'op-ecotone-to-jovian']
 
 export type RecordedL2 = { readonly config: RollupConfig; readonly payloads: readonly Payload[] }
 
-/** A recorded chain's rollup config and L2 blocks, genesis first. */
+/** Returns a recorded chain's rollup config and L2 blocks, genesis first. */
 export function readRecordedL2(name: string): RecordedL2 {
   const { config } = parseRollupConfig(readSharedJson(`chains/${name}/rollup.json`))
   const l2 = readSharedJson<{ blocks: { raw: string }[] }>(`chains/${name}/l2.json.zst`)

@@ -1,5 +1,4 @@
-// Execution as its thread serves it, over stores in memory: such a thread may end at any time. One that has lmdb open may be in the middle of
-// its flush to the disk, which aborts the whole process.
+// Execution thread over stores in memory. Such a thread may be terminated at any time; terminating a thread during an LMDB flush aborts the process.
 import { once } from 'node:events'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { ExecutionWatch } from '#block/execution/executionWatch'
@@ -20,7 +19,7 @@ import { createTxPool } from '#txpool/txPool'
 async function genesisFrom(port: MessagePort, outbox: WorkerOutbox): Promise<Genesis> {
   outbox.send({ kind: 'genesis-wanted' })
   const [message] = (await once(port, 'message')) as [ToWorker]
-  if (message.kind !== 'genesis') throw new RangeError(`${message.kind} in the place of a genesis`)
+  if (message.kind !== 'genesis') throw new RangeError(`expected genesis, received ${message.kind}`)
   return message.genesis
 }
 
@@ -41,7 +40,7 @@ async function run({
   const common = { config, senders, clock: systemClock, log: silentLog, watch }
   let opened: Execution | undefined
   const view = () => {
-    if (opened === undefined) throw new RangeError('the pool reads before the chain is open')
+    if (opened === undefined) throw new RangeError('pool read before the chain was opened')
     return opened.view()
   }
   const pool = createTxPool({ ...common, view, journal: createMemoryJournal() }, limits)

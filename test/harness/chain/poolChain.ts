@@ -23,10 +23,10 @@ import { createManualClock, type ManualClock } from '../clock.ts'
 import { hashOf, scheduleTo } from './blocks.ts'
 import { headerOf } from './headers.ts'
 
-/** Account number n of a chain whose signatures are not real: the sender's number stands in r. */
+/** Address of account number n on a chain without real signatures: r contains the number of the sender. */
 export const poolAccount = (n: number): Address => addressFromBytes(bytesFromBigint(BigInt(n) + (1n << 150n), 20))
 
-/** A transaction of account number n. */
+/** Transaction of account number n. */
 export function poolTransaction(n: number, fields: Partial<FeeMarketTransaction> = {}): Uint8Array {
   const to = poolAccount(999_999)
   const tx = { type: 2, chainId: 901n, nonce: 0n, maxFeePerGas: 10_000n, maxPriorityFeePerGas: 10n, gasLimit: 21_000n, to, value: 1n }
@@ -48,7 +48,7 @@ const codeHashOf = ({ code }: PoolAccountState): Hash => (code ? hashFromBytes(k
 
 type Made = { readonly block: ExecutedBlock; readonly accounts: ReadonlyMap<Address, PoolAccountState> }
 
-/** A chain for the pool alone: blocks say what they include and what they leave of accounts; nothing is executed. */
+/** Chain for tests of the pool. A test sets the transactions of a block and the accounts after it; nothing is executed. */
 export class PoolChain {
   readonly config: ExecutionConfig
   readonly clock: ManualClock = createManualClock()
@@ -57,7 +57,7 @@ export class PoolChain {
   #canonical: Made[]
   gasLimit = 30_000_000n
   baseFee = 1_000n
-  /** how often the state of an account was read, and how often a view was opened */
+  /** Number of reads of an account, and of opened views. */
   reads = 0
   views = 0
   #made = 0
@@ -84,7 +84,7 @@ export class PoolChain {
     return this.#top.accounts.get(address) ?? rich
   }
 
-  /** A block that includes these transactions, whose senders pay nothing, and leaves these accounts. */
+  /** Adds a block with these transactions and sets these accounts. The senders pay nothing. */
   include(raws: readonly Uint8Array[], left: Iterable<readonly [Address, PoolAccountState]> = []): HeadRecord {
     const accounts = new Map<Address, PoolAccountState>()
     for (const raw of raws) {
@@ -97,7 +97,7 @@ export class PoolChain {
     return this.record()
   }
 
-  /** Takes the last blocks away; they stay known. */
+  /** Unwinds the last blocks; they remain readable by hash. */
   unwind(blocks: number): void {
     this.#canonical = this.#canonical.slice(0, this.#canonical.length - blocks)
   }
@@ -140,14 +140,14 @@ export class PoolChain {
         code: (address) => account(address).code ?? new Uint8Array(0),
         slot: (address, slot) => (address === l1BlockAddress ? (this.slots.get(slot) ?? 0n) : 0n),
         prove: () => {
-          throw new Error('no proofs here')
+          throw new Error('proofs are not supported')
         },
       }),
       [Symbol.dispose]: () => {},
     }
   }
 
-  /** A pool on this chain that knows its head. */
+  /** Creates a pool with this chain's head. */
   pool(limits: TxPoolLimits = {}, deps: Partial<TxPoolDeps> = {}): TxPool {
     const { config, clock } = this
     const pool = createTxPool({ config, clock, view: () => this.view(), senders: { of: senderOf }, log: silentLog, ...deps }, limits)
@@ -203,7 +203,7 @@ function senderOf(tx: SignedTransaction): Address {
   return poolAccount(Number(tx.r - 1n))
 }
 
-/** What a cursor gives, all of it. */
+/** Returns all candidates of a cursor, in order. */
 export function drain(pool: TxPool, baseFee = 1_000n, how: 'named' | 'counted' = 'named'): readonly string[] {
   const cursor = pool.best(baseFee)
   const found: string[] = []
@@ -211,7 +211,7 @@ export function drain(pool: TxPool, baseFee = 1_000n, how: 'named' | 'counted' =
   return found
 }
 
-/** `account/nonce` of a transaction of this chain. */
+/** Names a transaction of this chain `account/nonce`. */
 export function nameOf(raw: Uint8Array): string {
   const tx = decodeTransaction(raw)
   if (tx.type === depositType) return 'deposit'

@@ -2,7 +2,7 @@ import type { Address } from '#types/ids'
 import { decodeTransaction, type FeeMarketTransaction } from '#types/transaction'
 import type { PoolAccountState } from './poolChain.ts'
 
-/** A transaction as the model sees it. */
+/** Transaction in the model. */
 type Waiting = {
   readonly raw: Uint8Array
   readonly sender: Address
@@ -19,8 +19,8 @@ const counts = (a: Standing, b: Standing): boolean => (a.isPending === b.isPendi
 const least = (values: readonly bigint[]): bigint => values.reduce((a, b) => (b < a ? b : a))
 
 /**
- * The pool's rules once more, each counted anew from a plain list: no queues, no indices, nothing remembered but what waits. Transactions are of type
- * 2 and sound by themselves; there are no L1 and operator fees.
+ * Model of the pool's rules. It recomputes each from a plain list, without queues, indices or caches. All transactions are of type 2 and valid by
+ * themselves; there are no L1 fees and no operator fees.
  */
 export class PoolModel {
   #all: Waiting[] = []
@@ -40,7 +40,7 @@ export class PoolModel {
     return this.#all.filter((one) => one.sender === sender).sort((a, b) => (a.tx.nonce < b.tx.nonce ? -1 : 1))
   }
 
-  /** Those that could be in a block, of one sender, by nonce. */
+  /** Executable transactions of a sender, by nonce. */
   pending(sender: Address): readonly Waiting[] {
     const { nonce, balance } = this.#accountOf(sender)
     const found: Waiting[] = []
@@ -57,7 +57,7 @@ export class PoolModel {
     return this.#all.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** By sender and nonce. */
+  /** All transactions by sender and nonce. */
   content(): readonly { readonly raw: Uint8Array; readonly isPending: boolean }[] {
     const senders = [...new Set(this.#all.map(({ sender }) => sender))].sort()
     return senders.flatMap((sender) => {
@@ -66,7 +66,7 @@ export class PoolModel {
     })
   }
 
-  /** What a block would take, in order. */
+  /** Transactions in the order in which a block includes them. */
   best(): readonly Uint8Array[] {
     const lanes = [...new Set(this.#all.map(({ sender }) => sender))].map((sender) => [...this.pending(sender)])
     const taken: Uint8Array[] = []
@@ -83,7 +83,7 @@ export class PoolModel {
     return least([tx.maxPriorityFeePerGas, tx.maxFeePerGas - this.#baseFee])
   }
 
-  /** @returns the kind of the outcome */
+  /** Adds a transaction. @returns the kind of the outcome */
   add(raw: Uint8Array, sender: Address): string {
     const tx = decodeTransaction(raw) as FeeMarketTransaction
     if (this.#all.some((one) => equal(one.raw, raw))) return 'known'
@@ -130,7 +130,7 @@ export class PoolModel {
       gone.add(victim)
     }
     this.#all = left()
-    // the one that is replaced is still there for the caller to take out
+    // the caller removes the replaced transaction
     if (old) this.#all.push(old)
     return undefined
   }
@@ -145,7 +145,7 @@ export class PoolModel {
     return { isPending: this.pending(one.sender).includes(one), worth: least(upTo.map((other) => this.#tip(other))) }
   }
 
-  /** The chain has another head. @param unwound transactions of blocks that are on it no more, oldest first */
+  /** Applies a new head. @param unwound transactions of blocks that are no longer canonical, oldest first */
   onHead(unwound: readonly { readonly raw: Uint8Array; readonly sender: Address }[]): void {
     this.#all = this.#all.filter(({ sender, tx }) => tx.nonce >= this.#accountOf(sender).nonce)
     for (const { raw, sender } of unwound) this.add(raw, sender)

@@ -5,31 +5,31 @@ import type { Address } from '#types/ids'
 import { testAccount, testAddress } from '../evm/sessions.ts'
 import { accountOf, signedBy } from './blocks.ts'
 
-/** 32 bytes. */
+/** Encodes a number in 32 bytes. */
 export const word = (value: number): Uint8Array => fromHex(`0x${value.toString(16).padStart(64, '0')}`)
 const contract = (number: number, code: string): { address: Address; account: GenesisAccount } => ({
   address: testAddress(number),
   account: testAccount(testAddress(number), { nonce: 1n, code: `0x${code}` }),
 })
-/** SSTORE(first word, second word); LOG1 of it */
+/** Runs SSTORE(first word, second word), then LOG1 with the same words. */
 export const setter = contract(0x5e, '6020356000355560203560005260003560206000a1')
-/** SSTORE(NUMBER, BLOCKHASH(NUMBER − 1)) */
+/** Runs SSTORE(NUMBER, BLOCKHASH(NUMBER − 1)). */
 export const noter = contract(0xb1, '60014303404355')
-/** returns BALANCE(CALLER), BLOCKHASH(NUMBER − 1) */
+/** Returns BALANCE(CALLER), BLOCKHASH(NUMBER − 1). */
 export const reader = contract(0x4e, '3331600052600143034060205260406000f3')
-/** writes, then reverts */
+/** Writes a slot, then reverts. */
 const reverter = contract(0xba, '600160005560006000fd')
-/** What is called, for the genesis. */
+/** Contracts of the genesis. */
 export const contracts = [setter, noter, reader, reverter]
 
-/** Contracts out of init code: one that writes and stays, one that destroys itself while it is made. */
+/** Init codes: the first contract writes and stays, the second destroys itself during creation. */
 const initCodes = ['600160005560016000526001601ff3', '6001600055600135ff'].map((code) => fromHex(`0x${code}`))
-/** that the setter writes */
+/** Slots that the setter writes. */
 export const slots = [0, 1, 2, 3, 4, 5, 6, 7]
-/** who has, gets or is paid wei */
+/** Accounts that hold or receive wei. */
 export const people = [accountOf('alice'), accountOf('bob'), accountOf('carol'), testAddress(0xfe), testAddress(0x77)]
 
-/** Transactions of alice and bob: transfers, writes, creations, reverts. */
+/** Generates transactions of alice and bob: transfers, writes, creations, reverts. */
 export function* randomTransactions(roll: (below: number) => number): Generator<Uint8Array, never> {
   const nonces = { alice: 0n, bob: 0n }
   for (;;) {

@@ -5,7 +5,7 @@ import { silentLog } from '#lib/log'
 import { DeriveDriver } from '../derive/driver.ts'
 import { attributesIn, headAt, type Recording, readableAttributes, recordedWorld, startAt } from '../derive/recordedDerivation.ts'
 
-/** Derives a recorded chain from one of its blocks on; each block's attributes must be those of the recording. */
+/** Derives a recorded chain from one of its blocks. Each block's attributes must equal the recorded ones. */
 export function deriveRecorded(recording: Recording, from: number): DeriveDriver {
   const { config, payloads, l1 } = recording
   const start = startAt(recording, from, config.channelTimeoutBlocks)
@@ -21,7 +21,7 @@ export function deriveRecorded(recording: Recording, from: number): DeriveDriver
   return driver
 }
 
-/** The whole chain, and the safe head after each L1 block (by L1 number). */
+/** Derives the whole chain and checks the safe head after each L1 block (indexed by L1 number). */
 export function checkWholeChain(recording: Recording, safeHeads: readonly number[]): void {
   const driver = deriveRecorded(recording, 0)
   expect(driver.derived).toHaveLength(recording.payloads.length - 1)

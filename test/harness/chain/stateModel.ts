@@ -12,19 +12,19 @@ import { emptyCodeHash, emptyRoot, type Hash, hashFromBytes } from '#types/ids'
 import type { StateDiff, StateDiffParts } from '#types/stateDiff'
 import { createStateDiff } from '#types/stateDiffTable'
 
-/** A hashed key for a small number. */
+/** Hashed key of a small number. */
 export const key = (n: number): Uint8Array => keccak256(Uint8Array.of(n))
 export const accountKeys = Array.from({ length: 12 }, (_, i) => key(i))
 const slotKeys = Array.from({ length: 20 }, (_, i) => key(100 + i))
 const codeOf = (n: number): Uint8Array => Uint8Array.of(0x60, n)
 
 type ModelAccount = { nonce: bigint; balance: bigint; codeHash: Hash; slots: Map<Hex, bigint> }
-/** All accounts with all slots, by hex of their keys. */
+/** All accounts with all their slots; both maps use the hex of a key. */
 export type Model = Map<Hex, ModelAccount>
 
 const copyOf = (model: Model): Model => new Map([...model].map(([name, account]) => [name, { ...account, slots: new Map(account.slots) }]))
 
-/** What a block does to one account: numbers are indices of the keys above. */
+/** Change of one account in a block. Numbers are indices of the keys above. */
 export type Touch = {
   readonly account: number
   readonly kind: 'change' | 'remove' | 'wipe' | 'slots'
@@ -49,7 +49,7 @@ const anyTouch: fc.Arbitrary<Touch> = fc.record({
 })
 export const anyBlock = fc.uniqueArray(anyTouch, { selector: ({ account }) => account, maxLength: 8 })
 
-/** The diff of a block on a model, and the model after it. */
+/** Applies a block to a model. Returns its diff and the model after it. */
 export function play(model: Model, block: readonly Touch[]): { diff: StateDiff; after: Model } {
   const after = copyOf(model)
   const accounts: StateDiffParts['accounts'][number][] = []
@@ -77,7 +77,7 @@ export function play(model: Model, block: readonly Touch[]): { diff: StateDiff; 
   return { diff: createStateDiff(parts), after }
 }
 
-/** Sets the slots in a model. @returns them as a diff has them */
+/** Sets the slots in a model. @returns the slots of the diff */
 function applySlots(addressKey: Uint8Array, slots: Map<Hex, bigint>, touch: Touch): StateDiffParts['slots'] {
   return touch.slots.map(({ slot, value }) => {
     const slotKey = slotKeys[slot] ?? key(0)
@@ -98,7 +98,7 @@ const touchedCodes = (accounts: StateDiffParts['accounts'], codes: ReadonlyMap<H
   return [...codes].filter(([hash]) => used.has(hash)).map(([hash, code]) => ({ hash, code }))
 }
 
-/** The diff that makes a model of nothing. */
+/** Diff from an empty state to a model. */
 export function wholeOf(model: Model): StateDiff {
   const accounts = [...model].map(([name, { nonce, balance, codeHash }]) => ({
     key: fromHex(name),
@@ -113,7 +113,7 @@ export function wholeOf(model: Model): StateDiff {
 
 const byKey = (a: { key: Uint8Array }, b: { key: Uint8Array }): number => compareBytes(a.key, b.key)
 
-/** The root of a model, built from scratch. */
+/** State root of a model, built from scratch. */
 export function rootOf(model: Model): Hash {
   const leaves = [...model].map(([name, account]) => ({
     key: fromHex(name),
@@ -127,7 +127,7 @@ function storageRootOf({ slots }: ModelAccount): Hash {
   return buildTrie(leaves.sort(byKey)).root
 }
 
-/** Everything the state says is what the model says: values, and for a few keys the proofs under the model's root. */
+/** Expects a state to equal a model: all values, and for each key the proofs under the model's root. */
 export function expectModel({ view, nodes }: WorldState, model: Model, root: Hash): void {
   for (const addressKey of accountKeys) {
     const known = model.get(toHex(addressKey))

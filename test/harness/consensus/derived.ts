@@ -10,7 +10,7 @@ import { type DeriveWorld, genesisTimeSec, stubBlock } from '../derive/world.ts'
 import { payloadOf } from '../engine/engine.ts'
 import { createHost, type Host } from './execution.ts'
 
-/** The driver on the L1 of a small world, with the real pipeline; `safe` is 3 blocks behind, `finalized` 5. */
+/** Driver on the L1 of a small world, with the real pipeline. `safe` is 3 blocks behind the L1 head, `finalized` 5. */
 export function createDerivedHost(world: DeriveWorld): Host & { readonly l1: L1Source & { readonly tip: L1Ref } } {
   const { config } = world
   const lag: Record<L1Label, number> = { latest: 1, safe: 4, finalized: 6 }

@@ -20,7 +20,7 @@ import { type Alter, ScriptedPipeline } from './pipeline.ts'
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
-/** A durable table in memory. @param effect called before and after each write; it may throw, which is the kill */
+/** Durable table in memory. @param effect called before and after each write; an exception from it is the kill */
 export function createMemoryTable(effect: (name: string) => void = () => {}, rows: Row[] = []): OrderedTable {
   return {
     floor: (key) => rows.findLast((row) => compareBytes(row.key, key) <= 0),
@@ -34,12 +34,12 @@ export function createMemoryTable(effect: (name: string) => void = () => {}, row
 }
 
 const l1GenesisTime = 1_000_000
-/** number of the L1 block on which the rollup begins */
+/** Number of the L1 block in which the rollup begins. */
 const rollupGenesisL1 = 2
 
 const systemConfig = systemConfigWith({})
 
-/** L2 block n at 2 n seconds after L1 block 2; all forks to Granite from the start, later ones as the schedule says. */
+/** Rollup whose block n is 2 n seconds after L1 block 2. All forks to Granite are active at genesis, later ones by the schedule. */
 function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly config: RollupConfig; readonly genesis: Payload } {
   const origin = l1.at(rollupGenesisL1)
   const genesis = payloadOf({ number: -1, hash: zeroHash }, { timestamp: origin.timestamp, transactions: [] })
@@ -66,25 +66,25 @@ function testRollup(l1: MemoryL1, schedule: ForkSchedule = {}): { readonly confi
   return { config, genesis }
 }
 
-/** One run of the driver between a start and a stop (or a kill). */
+/** Run of the driver from a start to a stop or a kill. */
 export type Session = {
   readonly driver: Driver
   readonly engine: MemoryEngine
   readonly store: SafeHeadStore
   readonly registry: Registry
-  /** Lets the driver go on, moving time where it waits, until the condition holds; fails when it never does, or with what stopped the driver. */
+  /** Advances the clock until the condition holds. Fails when no timer is left, and with the driver's error when the driver ends. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
-  /** Until the driver has read all of L1 and waits for more. */
+  /** Runs until the driver has read all of L1 and waits for the next block. */
   toTip(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Where processes follow one another on the same disk. */
+/** Disk on which one process after another runs. */
 export type Host = {
   readonly clock: ManualClock
-  /** A new process on what the last one left. @param effect see `createMemoryEngine` */
+  /** Starts a process on the state that the last one left. @param effect see `createMemoryEngine` */
   start(effect?: (name: string) => void, options?: Partial<DriverOptions>): Session
-  /** Loses the safe head store. */
+  /** Deletes the safe head store. */
   loseStore(): void
 }
 
@@ -95,7 +95,7 @@ export type HostParts = {
   readonly execute: Execute
   readonly createPipeline: (start: StartPoint) => Pipeline
   readonly log?: Log
-  /** what the clock shows at first */
+  /** Initial time of the clock. */
   readonly startMs?: number
 }
 
@@ -141,10 +141,10 @@ export function runSession(driver: Driver, clock: ManualClock, l1: L1Source): Om
     for (let turn = 0; turn < 500; turn++) {
       await settle()
       if (await condition()) return
-      if (end) throw end.error ?? new Error('the driver has stopped')
-      if (!(await clock.advanceToNext())) throw new Error('the driver waits for nothing')
+      if (end) throw end.error ?? new Error('driver stopped')
+      if (!(await clock.advanceToNext())) throw new Error('driver has no timer to wait for')
     }
-    throw new Error(`not reached: ${JSON.stringify(driver.status())}`)
+    throw new Error(`condition not reached: ${JSON.stringify(driver.status())}`)
   }
   return {
     driver,
@@ -161,7 +161,7 @@ export function runSession(driver: Driver, clock: ManualClock, l1: L1Source): Om
   }
 }
 
-/** Hash of the last block, asked in a way that scripted failures of `head` do not meet. */
+/** Hash of the L1 head, read without `head` where possible, so that its scripted failures do not apply. */
 async function tipOf(l1: L1Source & { readonly tip?: L1Ref }): Promise<Hash | undefined> {
   return (l1.tip ?? (await l1.head('latest', new AbortController().signal)))?.hash
 }
@@ -170,13 +170,13 @@ export type World = Host & {
   readonly l1: MemoryL1
   readonly config: RollupConfig
   readonly genesis: Payload
-  /** that of the last session, once it has derived */
+  /** Pipeline of the last session that has derived. */
   readonly pipeline: ScriptedPipeline
-  /** Sessions that follow derive otherwise. */
+  /** Changes the derivation of later sessions. */
   alterDerivation(alter: Alter): void
 }
 
-/** An L1 of three blocks, and a rollup that begins on the last of them, derived by the scripted pipeline. */
+/** An L1 of three blocks, and a rollup that begins in the last of them, derived by the scripted pipeline. */
 export function createWorld(schedule: ForkSchedule = {}, log: Log = silentLog): World {
   const l1 = createMemoryL1(l1GenesisTime)
   l1.mine()

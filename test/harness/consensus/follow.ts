@@ -31,7 +31,7 @@ export const followConfig: RollupConfig = {
   eip1559: { elasticity: 6, denominator: 50, denominatorCanyon: 250 },
 }
 
-/** The chain with blocks put on top, up to a number; branches differ from each other. `extra` goes into the first of them. */
+/** Extends a chain up to a block number. `branch` makes branches differ; `extra` is added to the first new block. */
 export function grow(chain: readonly Payload[], to: number, branch = 0, extra: readonly Uint8Array[] = []): readonly Payload[] {
   const grown = [...chain]
   for (let number = chain.length; number <= to; number++) {
@@ -46,28 +46,28 @@ export const genesisOnly: readonly Payload[] = [followGenesis]
 const idOf = ({ blockNumber, blockHash }: Payload): BlockId => ({ number: blockNumber, hash: blockHash })
 
 export type ScriptedSource = L2Source & {
-  /** what it serves; changed at any time */
+  /** Chain that the source serves; a test may replace it at any time. */
   chain: readonly Payload[]
-  /** numbers of its labels */
+  /** Block numbers of its labels. */
   safe: number | undefined
   finalized: number | undefined
-  /** what it says its head is, when that is a lie */
+  /** Head that the source claims to have, when it differs from its chain. */
   claimed: BlockId | undefined
-  /** how long it is silent while nothing tells of a head */
+  /** Interval between polls without a notification of a head. */
   idleMs: number
-  /** Tells of a head. */
+  /** Notifies of a head. */
   tell(): void
-  /** The next calls fail with these, in order. */
+  /** Errors with which the next calls fail, in order. */
   readonly failures: unknown[]
-  /** each call of `payloads` waits for this */
+  /** Promise that each call of `payloads` waits for. */
   hold: Promise<void> | undefined
-  /** what was asked, in order: `latest`, `4+32` … */
+  /** Requests so far: `latest`, `4+32` … */
   readonly asked: string[]
-  /** fetches under way, most at once */
+  /** Highest number of concurrent requests. */
   mostAtOnce: number
 }
 
-/** A source in memory that polls every 500 ms when nothing tells of a head, unless `idleMs` says otherwise. */
+/** Source in memory. Without notifications it polls every 500 ms, or every `idleMs`. */
 export function scriptedSource(clock: ManualClock, chain: readonly Payload[]): ScriptedSource {
   let wake = (): void => {}
   let running = 0
@@ -140,11 +140,11 @@ export type FollowWorld = AsyncDisposable & {
   readonly waits: Waits
   readonly follower: Follower
   readonly registry: Registry
-  /** how the follower ended */
+  /** Result of the follower's run. */
   readonly ended: Promise<unknown>
-  /** Moves time where the follower waits until the condition holds; fails when it never does. */
+  /** Advances the clock until the condition holds. Fails when no timer is left. */
   until(condition: () => boolean): Promise<void>
-  /** reasons of the waits there are now */
+  /** Reasons of the present waits. */
   reasons(): string[]
   stop(): Promise<void>
 }
@@ -154,12 +154,12 @@ export type FollowSetup = {
   readonly safe?: number
   readonly finalized?: number
   readonly proofs?: ProofsStatus
-  /** of the source's first calls */
+  /** Errors with which the source's first calls fail. */
   readonly failures?: readonly unknown[]
   readonly options?: Partial<FollowOptions>
 }
 
-/** A follower over the real engine queue, an engine in memory and a scripted source; it runs from the start. */
+/** Starts a follower on the real engine queue, an engine in memory and a scripted source. */
 export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}): Promise<FollowWorld> {
   const { ours = genesisOnly, safe = 0, finalized = 0, proofs, failures = [], options = {} } = setup
   const clock = createManualClock()
@@ -197,7 +197,7 @@ export async function follow(theirs: readonly Payload[], setup: FollowSetup = {}
         if (condition()) return
         await clock.advanceToNext()
       }
-      throw new Error(`it never comes to that: ${JSON.stringify(follower.status())}`)
+      throw new Error(`condition not reached: ${JSON.stringify(follower.status())}`)
     },
     reasons: () => waits.current.map(({ reason }) => reason),
     [Symbol.asyncDispose]: stop,

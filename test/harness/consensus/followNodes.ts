@@ -26,12 +26,12 @@ import type { Payload } from '#types/payload'
 
 export type FollowChain = { readonly config: RollupConfig; readonly genesis: Genesis }
 
-/** An execution half in this thread that serves its chain, and takes blocks from the test. */
+/** Execution half in this thread that serves its chain and imports blocks from the test. */
 export type ServedExecution = AsyncDisposable & {
   readonly execution: Execution
   readonly httpUrl: string
   readonly wsUrl: string
-  /** Makes linked payloads canonical, one head each. */
+  /** Makes linked payloads canonical, with one change of the head for each. */
   extend(payloads: readonly Payload[], labels?: { safe?: Payload; finalized?: Payload }): Promise<void>
 }
 
@@ -82,15 +82,15 @@ export async function serveExecution({ config, genesis }: FollowChain): Promise<
   }
 }
 
-/** A node that follows a URL: execution and consensus in this thread, without L1. */
+/** Node that follows a URL: execution and consensus in this thread, without L1. */
 export type FollowingNode = AsyncDisposable & {
   readonly execution: Execution
   readonly consensus: Consensus
   readonly follower: Follower
   readonly source: SourceNode
-  /** blocks executed so far */
+  /** Blocks executed so far. */
   readonly executed: readonly BlockId[]
-  /** Resolves when the unsafe head has the hash; rejects with what stopped the node. */
+  /** Resolves when the unsafe head has the hash. Rejects with the error that stopped the node. */
   reached(hash: string): Promise<void>
 }
 

@@ -12,9 +12,9 @@ export const l1Fault = defineFaults({
   L1_MISMATCH: { severity: 'retry', says: (_: Record<never, never>) => 'block does not match its hash', fix: 'none' },
 })
 
-/** A block that a batch asks for: its number, its L1 origin, and what tells it from others of the same number. */
+/** Block in a batch: its number, its L1 origin, and a tag that makes blocks with the same number differ. */
 export type Batch = { readonly number: number; readonly origin: number; readonly tag: string }
-/** Batches of one channel; `span`: they come as one span batch; `blob`: they lie in a blob of this name. */
+/** Batches of one channel. `span`: all in one span batch. `blob`: in the blob with this name. */
 export type Channel = { readonly batches: readonly Batch[]; readonly span?: true; readonly blob?: string }
 
 const textHash = (text: string): Hash => hashFromBytes(keccak256(new TextEncoder().encode(text)))
@@ -47,24 +47,24 @@ type Method = 'head' | 'ref' | 'block' | 'blobs'
 export type MemoryL1 = L1Source & {
   readonly tip: L1Ref
   at(number: number): L1Ref
-  /** Adds a block with these channels. */
+  /** Mines a block with these channels. */
   mine(...channels: readonly Channel[]): L1Ref
-  /** Forgets the last `depth` blocks; what is mined from now on differs. */
+  /** Drops the last `depth` blocks; later blocks are on another branch. */
   rollBack(depth: number): void
-  /** Hides the blocks above the number until `reveal` is called again, as if they were not there yet. */
+  /** Hides the blocks above a number until the next call. */
   reveal(number: number): void
-  /** The number of the finalized block; none at first. */
+  /** Sets the number of the finalized block; without a call there is none. */
   finalize(number: number): void
   lose(blob: string): void
   find(blob: string): void
   failNext(method: Method, ...errors: readonly unknown[]): void
-  /** These methods fail (L1_TIMEOUT) until they are told otherwise. */
+  /** Replaces the set of methods that fail with L1_TIMEOUT. */
   cut(...methods: readonly Method[]): void
-  /** calls so far, by method */
+  /** Number of calls by method. */
   readonly calls: Readonly<Record<Method, number>>
 }
 
-/** An L1 in memory: block n at `genesisTime + 12 n` seconds. Blobs lie in no block, only their names do. */
+/** L1 in memory with block n at `genesisTime + 12 n` seconds. Its blocks contain no blobs, only their names. */
 export function createMemoryL1(genesisTime: number): MemoryL1 {
   let branch = 0
   let visible = Number.POSITIVE_INFINITY

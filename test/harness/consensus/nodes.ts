@@ -24,31 +24,31 @@ import { createRecordedHost } from './recorded.ts'
 
 export type OpenExecution = {
   readonly engine: Execution
-  /** blocks executed so far */
+  /** Number of blocks executed so far. */
   readonly executed: () => number
 }
 
-/** One run of both halves in this process. */
+/** Run of both halves in this process. */
 export type NodeSession = Omit<Session, 'engine'> & OpenExecution & { readonly store: SafeHeadStore }
 
 export type RecordedNodes = {
   readonly config: RollupConfig
   readonly l1: L1Source
-  /** The execution half alone. */
+  /** Opens the execution half without the consensus half. */
   open(effect?: (name: string) => void): OpenExecution
-  /** @param effect called before and after each durable effect; it may throw, which is the kill */
+  /** Starts both halves. @param effect called before and after each durable effect; an exception from it is the kill */
   start(effect?: (name: string) => void, options?: Partial<DriverOptions>, alter?: (pipeline: Pipeline) => Pipeline): NodeSession
-  /** Shows L1 up to the block of this number. */
+  /** Shows L1 blocks up to this number. */
   reveal(l1Number: number): void
   loseStore(): void
-  /** Loses what is acknowledged but not committed: a disk of a power failure. */
+  /** Loses blocks that are acknowledged but not committed, as a power failure can. */
   loseJournal(): void
-  /** all L2 blocks, genesis first, as their forks have them */
+  /** All L2 blocks, genesis first, in the format of their forks. */
   readonly payloads: readonly Payload[]
   readonly safeHeads: readonly number[]
 }
 
-/** Both halves on a recorded L1, on memory stores that outlive them. */
+/** Both halves on a recorded L1. Their stores in memory survive a restart. */
 export function createRecordedNodes(name: string): RecordedNodes {
   const { l1, safeHeads, reveal } = createRecordedHost(name)
   const l2 = readSharedJson<{ blocks: { raw: string; hash: string }[] }>(`chains/${name}/l2.json.zst`)

@@ -10,13 +10,13 @@ import { type Batch, blobHash, decodeChannel } from './l1.ts'
 
 type Queued = Batch & { readonly channel: number; readonly isSpan: boolean; readonly isLast: boolean; readonly from: L1Ref }
 
-/** Another version of derivation: what it makes of the attributes of a block. */
+/** Changes the attributes of a block, as another version of derivation does. */
 export type Alter = (attributes: PayloadAttributes, number: number) => PayloadAttributes
 
 /**
- * Derivation in small, by the rules that matter to its driver: batches for past blocks are skipped; one that comes too early is kept before
- * Holocene, and voids its channel after; a span batch before Holocene stands or falls as a whole; a start point is read again from its
- * L1 block, from Holocene on without the batches of L1 blocks that are accounted for.
+ * Small model of derivation with the rules that affect its driver. Batches for past blocks are skipped. An early batch is kept before Holocene and voids
+ * its channel from Holocene on. Before Holocene a span batch is valid as a whole or not at all. After a reset the pipeline reads again from the start
+ * point's L1 block; from Holocene on it skips the batches of L1 blocks that are already applied.
  */
 export class ScriptedPipeline implements Pipeline {
   readonly #config: RollupConfig
@@ -60,7 +60,7 @@ export class ScriptedPipeline implements Pipeline {
   provide(answer: Parameters<Pipeline['provide']>[0]): void {
     if (answer.kind === 'l1-block') this.#read(answer.block)
     if (answer.kind !== 'blobs' || !this.#blobs) return
-    if (answer.blobs === 'missing') this.#reset = 'blobs are missing'
+    if (answer.blobs === 'missing') this.#reset = 'missing blobs'
     else this.#enqueue(this.#blobs)
     this.#blobs = undefined
   }
@@ -108,7 +108,7 @@ export class ScriptedPipeline implements Pipeline {
     }
   }
 
-  /** Before Holocene: the rest of a span batch whose last block was not taken over. */
+  /** Before Holocene: drops the rest of a span batch whose last block was not adopted. */
   #dropBrokenSpan(safe: SafeHead): void {
     const { isSpan, isLast, channel, number } = this.#reading ?? { isLast: true }
     if (isSpan && !isLast && number !== safe.ref.number) this.#queue = this.#queue.filter((queued) => queued.channel !== channel)
@@ -134,7 +134,7 @@ export class ScriptedPipeline implements Pipeline {
 
   #attributes(queued: Queued, { ref, systemConfig }: SafeHead): DerivedAttributes {
     const block = this.#blocks.get(queued.origin)
-    if (!block) throw new RangeError(`origin ${queued.origin} of batch ${queued.number} was not read`)
+    if (!block) throw new RangeError(`batch ${queued.number}: origin ${queued.origin} not read yet`)
     const sequenceNumber = ref.l1Origin.number === queued.origin ? ref.sequenceNumber + 1 : 0
     const timestamp = ref.timestamp + this.#config.blockTimeSec
     const place = { parentTimestamp: ref.timestamp, timestamp, sequenceNumber }

@@ -13,14 +13,14 @@ import { createHost, type Host } from './execution.ts'
 
 export type RecordedHost = Host & {
   readonly recording: Recording
-  /** the L2 safe head number after each L1 block */
+  /** Number of the L2 safe head after each L1 block. */
   readonly safeHeads: readonly number[]
   readonly l1: L1Source & { readonly tip: L1Ref }
-  /** Shows L1 up to the block of this number; `safe` is 3 blocks behind, `finalized` 5. */
+  /** Shows L1 blocks up to this number. `safe` is 3 blocks behind the last one, `finalized` 5. */
   reveal(l1Number: number): void
 }
 
-/** Execution by the recording: attributes give the recorded block when its transactions are the same. */
+/** Executes attributes by looking up the recorded block with the same transactions. */
 function recordedExecution({ payloads }: Recording): Execute {
   return (parent, { timestamp, transactions }) => {
     const payload = payloads[parent.blockNumber + 1]
@@ -33,7 +33,7 @@ function recordedExecution({ payloads }: Recording): Execute {
   }
 }
 
-/** A recorded L1 in memory, the pipeline, the driver, and the recorded L2 instead of execution. */
+/** A recorded L1 in memory, the pipeline, the driver, and the recorded L2 blocks in place of execution. */
 export function createRecordedHost(name: string): RecordedHost {
   const { blocks, blobs } = readRecordedL1(name)
   const recording: Recording = { ...readRecordedL2(name), l1: blocks.map(l1BlockOfJson), blobs }

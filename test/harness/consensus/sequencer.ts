@@ -19,33 +19,33 @@ import { createDerivedHost } from './derived.ts'
 import { createMemoryTable } from './execution.ts'
 import { l1Fault } from './l1.ts'
 
-/** Transactions that a pool has for a block. */
+/** Returns the pool's transactions for the block with this number. */
 export type Pool = (number: number) => readonly Uint8Array[]
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array }
 
-/** A node that sequences, between a start and a stop. */
+/** Run of a sequencing node from a start to a stop. */
 export type SequencerRun = {
   readonly sequencer: Sequencer
   readonly driver: Driver
   readonly engine: MemoryEngine
   readonly registry: Registry
-  /** the fault that ended it */
+  /** Fault that ended the run. */
   readonly ended: () => unknown
   stop(): Promise<void>
 }
 
-/** One node that sequences on the L1 of a small world, with its disk; the clock shows the genesis time at first. */
+/** Sequencing node on the L1 of a small world, with its disk. The clock starts at the genesis time. */
 export type SequencerHost = {
   readonly clock: ManualClock
   readonly world: DeriveWorld
   readonly lines: readonly Record<string, unknown>[]
-  /** L1 fails these calls until it is told otherwise; `numbered`: blocks by number, as derivation reads them. */
+  /** Replaces the set of L1 calls that fail. `numbered`: blocks by number, which derivation reads. */
   cutL1(...methods: readonly ('head' | 'ref' | 'block' | 'numbered')[]): void
   start(options?: Partial<SequencerOptions>): SequencerRun
-  /** what was asked to be built so far */
+  /** Attributes of all builds so far. */
   readonly asked: readonly PayloadAttributes[]
-  /** Lets so much time pass. */
+  /** Advances the clock. */
   pass(seconds: number): Promise<void>
 }
 
@@ -157,7 +157,7 @@ export function createSequencerHost(world: DeriveWorld, pool: Pool = () => []): 
 
 export const headOf = ({ engine }: SequencerRun): Payload => engine.durable.chain.at(-1) as Payload
 
-/** Batcher transactions with the canonical blocks after the safe head. */
+/** Returns batcher transactions with the canonical blocks after the safe head. */
 export function postRest(world: DeriveWorld, { engine }: SequencerRun): readonly Uint8Array[] {
   const { chain, heads } = engine.durable
   const rest = chain.filter(({ blockNumber }) => blockNumber > heads.safe.number)
@@ -166,11 +166,11 @@ export function postRest(world: DeriveWorld, { engine }: SequencerRun): readonly
     : world.post(rest.map((payload) => ({ ref: l2RefOf(world.config, payload), transactions: payload.transactions })))
 }
 
-/** The L1 origin of each canonical block, genesis first. */
+/** Returns the L1 origin of each canonical block, genesis first. */
 export const originsOf = ({ config }: DeriveWorld, { engine }: SequencerRun): readonly L1Ref['number'][] =>
   engine.durable.chain.map((payload) => l2RefOf(config, payload).l1Origin.number)
 
-/** Hashes of the safe chain that a node with nothing but this L1 derives. */
+/** Returns the hashes of the safe chain that another node derives from this L1 alone. */
 export async function derivedElsewhere(world: DeriveWorld): Promise<readonly Hash[]> {
   const session = createDerivedHost(world).start()
   await session.toTip()
@@ -179,6 +179,6 @@ export async function derivedElsewhere(world: DeriveWorld): Promise<readonly Has
   return session.engine.hashes().slice(0, heads.safe.number + 1)
 }
 
-/** What derivation says of a block's place in L1. */
+/** Returns derivation's verdict on the sequencer drift of a block. */
 export const driftVerdict = (...block: Parameters<typeof checkSequencerDrift>): ReturnType<typeof checkSequencerDrift>['kind'] =>
   checkSequencerDrift(...block).kind

@@ -7,17 +7,17 @@ import type { Batch, Channel } from './l1.ts'
 
 export const holocene: ForkSchedule = { holocene: 0 }
 
-/** Batches `from` to `to` with this origin; each block's transaction is the tag and its number. */
+/** Channel with batches `from` to `to` and this origin. Each block's transaction is the tag and the block number. */
 export const channel = (from: number, to: number, origin: number, tag = 'a'): Channel => ({
   batches: Array.from({ length: to - from + 1 }, (_, at): Batch => ({ number: from + at, origin, tag: `${tag}${from + at}` })),
 })
 
-/** L1 blocks 3 … 8: three L2 blocks in each, with the L1 block before as origin. */
+/** Mines L1 blocks 3 … 8, each with three L2 blocks whose origin is the L1 block before. */
 export function mineSix({ l1 }: World, tag = 'a'): void {
   for (let block = 0; block < 6; block++) l1.mine(channel(block * 3 + 1, block * 3 + 3, l1.tip.number, tag))
 }
 
-/** What derivation makes of an L1 that is mined so: blocks 1 to the last. */
+/** Returns the chain that derivation makes from an L1: blocks 1 to the last. */
 export async function chainOf(mine: (world: World) => void, schedule: ForkSchedule = holocene): Promise<readonly Payload[]> {
   const world = createWorld(schedule)
   mine(world)
@@ -27,7 +27,7 @@ export async function chainOf(mine: (world: World) => void, schedule: ForkSchedu
   return session.engine.durable.chain.slice(1)
 }
 
-/** The payloads with another transaction from a number on, linked anew. */
+/** Replaces the transactions after the first in each payload from a number on; later payloads get new parent hashes. */
 export function forkedFrom(payloads: readonly Payload[], number: number, text: string): readonly Payload[] {
   const forked: Payload[] = []
   for (const payload of payloads) {
@@ -43,7 +43,7 @@ export function forkedFrom(payloads: readonly Payload[], number: number, text: s
   return forked
 }
 
-/** Numbers of the unsafe, safe and finalized head. */
+/** Numbers of the unsafe, the safe and the finalized head. */
 export const numbers = (session: Session): readonly (number | undefined)[] => {
   const { heads } = session.driver.status()
   return [heads?.unsafe, heads?.safe, heads?.finalized].map((ref: L2Ref | undefined) => ref?.number)

@@ -5,7 +5,7 @@ import type { L1Ref, L2Ref } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
-/** What execution made of attributes: the new safe head, or nothing because they are invalid. */
+/** Executes attributes. Returns the new safe head, or `invalid` for attributes that execution rejects. */
 export type Build = (derived: DerivedAttributes, safe: SafeHead) => SafeHead | 'invalid'
 
 export type DriverWorld = {
@@ -16,19 +16,19 @@ export type DriverWorld = {
 }
 
 export type Halt =
-  /** L1 has no such block yet */
+  /** The pipeline needs an L1 block that does not exist yet. */
   | { readonly kind: 'l1'; readonly number: number }
   | { readonly kind: 'reset'; readonly reason: string }
   | { readonly kind: 'invalid'; readonly derived: DerivedAttributes }
 
 /**
- * Drives a pipeline with everything at hand. Attributes of a span batch move the safe head only with its last block (before Holocene), as the
- * specification has it; an invalid block stops it unless `onInvalid` says to go on.
+ * Drives a pipeline whose inputs are all in memory. Before Holocene, attributes of a span batch move the safe head only with the span's last block, as
+ * the specification requires. An invalid block ends the run.
  */
 export class DeriveDriver {
   readonly #pipeline: Pipeline
   readonly #world: DriverWorld
-  /** safe head after each L1 block that was read to its end */
+  /** Safe head after each L1 block that the pipeline has read completely. */
   readonly history: { readonly l1: L1Ref; readonly safe: SafeHead }[] = []
   readonly derived: DerivedAttributes[] = []
   safe: SafeHead
@@ -45,7 +45,7 @@ export class DeriveDriver {
     for (;;) {
       const step = this.#pipeline.step(this.#tip)
       if (step.kind === 'reset') return step
-      if (step.kind === 'wait') throw new Error('the pipeline never waits')
+      if (step.kind === 'wait') throw new Error('unexpected wait of the pipeline')
       if (step.kind === 'item') {
         const invalid = this.#take(step.item)
         if (invalid) return invalid
@@ -57,17 +57,17 @@ export class DeriveDriver {
     }
   }
 
-  /** Before Holocene: an invalid block voids the span it stands in. */
+  /** Drops the pending blocks of a span: before Holocene an invalid block voids its span. */
   dropPending(): void {
     this.#tip = this.safe
   }
 
-  /** What the next block is built on: ahead of `safe` in the middle of a span. */
+  /** Parent of the next block. It is ahead of `safe` in the middle of a span. */
   get tip(): SafeHead {
     return this.#tip
   }
 
-  /** Another block was built in place of the derived one. */
+  /** Moves the safe head to another block, built in place of the derived one. */
   moveTo(head: SafeHead): void {
     this.safe = head
     this.#tip = head
@@ -82,7 +82,7 @@ export class DeriveDriver {
     return undefined
   }
 
-  /** Safe head after an L1 block; undefined when that was not read. */
+  /** Number of the safe head after an L1 block; undefined when the pipeline has not read that block. */
   safeAfter(l1Number: number): number | undefined {
     return this.history.findLast(({ l1 }) => l1.number === l1Number)?.safe.ref.number
   }
@@ -107,7 +107,7 @@ export class DeriveDriver {
   }
 }
 
-/** The safe head at a recorded block. */
+/** Returns the safe head at a recorded block. */
 export function safeHeadAt(config: RollupConfig, ref: L2Ref, payload: Payload): SafeHead {
   return { ref, systemConfig: systemConfigOf(config, payload) }
 }

@@ -18,7 +18,7 @@ const word = (value: bigint | number | Uint8Array): Uint8Array => {
 }
 const topic = (value: bigint | number | Uint8Array): Hash => hashFromBytes(word(value))
 
-/** Distinct keys: 'batcher', 'other' … */
+/** Returns a private key for a name such as 'batcher' or 'other'; distinct for each name. */
 export const keyOf = (name: string): Uint8Array => {
   const key = new Uint8Array(32).fill(1)
   key.set(new TextEncoder().encode(name).subarray(0, 31))
@@ -41,7 +41,7 @@ type Sent = {
   readonly type?: 0 | 1 | 2
 }
 
-/** A signed L1 transaction: of type 2, of the type named, or (with blobs) of type 3. */
+/** Returns a signed L1 transaction: type 3 with blobs, else the given type, by default 2. */
 export function l1Transaction({ to, from = 'batcher', data = new Uint8Array(0), blobs, type = 2 }: Sent): Uint8Array {
   const base = { nonce: 0n, gasLimit: 1_000_000n, to, value: 0n, data, chainId: 900n }
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, accessList: [] }
@@ -56,7 +56,7 @@ export type MinedBlock = {
   readonly header?: Partial<Header>
 }
 
-/** A child of a block. Its roots cover the content, though not as tries: derivation gets verified blocks and does not look. */
+/** Returns a child of a block. Its roots cover the content but are no trie roots: derivation does not verify L1 blocks. */
 export function mineL1(parent: L1Block | undefined, timestamp: number, { transactions = [], receipts = [], header }: MinedBlock): L1Block {
   const full = headerOf({
     parentHash: parent?.ref.hash ?? zeroHash,
@@ -75,7 +75,7 @@ export function receiptOf(logs: readonly Log[], succeeded = true): Receipt {
   return createReceipt({ type: 2, succeeded, cumulativeGasUsed: 21_000n, logs })
 }
 
-/** ConfigUpdate of a kind; `data` is what the ABI's bytes hold. */
+/** ConfigUpdate log of a kind; `data` is the content of its ABI-encoded bytes. */
 export function configUpdate(contract: Address, kind: number, data: readonly (bigint | number | Uint8Array)[]): Log {
   const event = parseHash('0x1d2b0bda21d56b8bd12d4f94ebacffdfb35f5e226f84b461103bb8beab6353be')
   const content = concatBytes(...data.map(word))
@@ -84,7 +84,7 @@ export function configUpdate(contract: Address, kind: number, data: readonly (bi
 
 export const batcherUpdate = (contract: Address, batcher: string): Log => configUpdate(contract, 0, [fromHex(addressOf(batcher))])
 
-/** TransactionDeposited: a call with the given mint and value. */
+/** TransactionDeposited log: a call with the given mint and value. */
 export function depositLog(portal: Address, from: string, mint: bigint): Log {
   const event = parseHash('0xb3813568d9991fc951961fcb4c784893574240a28925604d09fc577c55bb7c32')
   const opaque = concatBytes(word(mint), word(mint), bytesFromBigint(100_000n, 8), Uint8Array.of(0))

@@ -9,12 +9,12 @@ import type { Payload, PayloadAttributes } from '#types/payload'
 import type { Build, DriverWorld } from './driver.ts'
 import { safeHeadAt } from './driver.ts'
 
-/** A recorded chain as derivation needs it: L1 verified and in memory, L2 instead of execution. */
+/** Recorded chain for derivation: verified L1 blocks in memory, recorded L2 blocks in place of execution. */
 export type Recording = {
   readonly config: RollupConfig
   readonly payloads: readonly Payload[]
   readonly l1: readonly L1Block[]
-  /** by versioned hash; without their trailing zero bytes */
+  /** By versioned hash; `data` omits trailing zero bytes. */
   readonly blobs: Readonly<Record<string, { readonly data: string }>>
 }
 
@@ -39,7 +39,7 @@ function systemConfigAt({ config, l1 }: Recording, number: number): SystemConfig
   return now
 }
 
-/** Where derivation begins when the block of this number is safe. */
+/** Start point of derivation when the block with this number is safe. */
 export function startAt(recording: Recording, number: number, channelTimeoutBlocks: number): StartPoint {
   const safe = headAt(recording, number)
   const from = Math.max(recording.config.genesis.l1.number, safe.ref.l1Origin.number - channelTimeoutBlocks)
@@ -73,7 +73,7 @@ export function recordedWorld(recording: Recording, build: Build): DriverWorld {
 
 const transactionsAsHex = (transactions: readonly Uint8Array[]): string[] => transactions.map(toHex)
 
-/** Attributes with hex for bytes: so that a difference can be read. */
+/** Returns attributes with hex in place of bytes, for readable differences. */
 export function readableAttributes(attributes: PayloadAttributes): Readonly<Record<string, unknown>> {
   return {
     ...attributes,
@@ -83,8 +83,8 @@ export function readableAttributes(attributes: PayloadAttributes): Readonly<Reco
 }
 
 /**
- * The attributes that a payload was built from, readable.
- * @param isFirstHolocene zero parameters stand for the chain's own, which execution writes into the block
+ * Returns the attributes from which a payload was built, in readable form.
+ * @param isFirstHolocene the attributes have zero EIP-1559 parameters, which execution replaces by the chain's own
  */
 export function attributesIn(payload: Payload, isFirstHolocene: boolean): Readonly<Record<string, unknown>> {
   const { extraData } = payload

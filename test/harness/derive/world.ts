@@ -28,22 +28,22 @@ export const configContract: Address = parseAddress(`0x${'cc'.repeat(20)}`)
 
 const systemConfig = systemConfigWith({ batcher: addressOf('batcher'), overhead: 188n, scalar: 684_000n })
 
-/** All forks up to one at genesis. */
+/** Schedule with all forks up to the given one active at genesis. */
 export function forksTo(last: keyof ForkSchedule): ForkSchedule {
   const all = ['bedrock', 'regolith', 'canyon', 'delta', 'ecotone', 'fjord', 'granite', 'holocene', 'isthmus', 'jovian'] as const
   return Object.fromEntries(all.slice(0, all.indexOf(last as (typeof all)[number]) + 1).map((fork) => [fork, 0]))
 }
 
-/** A transaction that a span batch can hold; the stub of execution refuses those of 'bad'. */
+/** Transaction that a span batch can encode. The execution stub rejects those of account 'bad'. */
 export function userTransaction(nonce: number, from = 'user'): Uint8Array {
   const tx = { type: 2, chainId: 90_001n, nonce: BigInt(nonce), gasLimit: 21_000n, to: inbox, value: 1n, data: new Uint8Array(0) }
   return sign({ ...tx, maxFeePerGas: 9n, maxPriorityFeePerGas: 1n, accessList: [] } as never, keyOf(from))
 }
 
-/** A transaction that batches may hold, but no block. */
+/** Transaction that a batch may contain but a block may not. */
 export const badTransaction: Uint8Array = userTransaction(666, 'bad')
 
-/** Execution as far as derivation notices it: a block whose hash covers its attributes. */
+/** Block in place of an executed one: its hash covers its attributes. */
 export function stubBlock(
   config: RollupConfig,
   parent: SafeHead,
@@ -84,7 +84,7 @@ export function stubBlock(
   return { head: { ref: l2RefOf(config, payload), systemConfig: systemConfigOf(config, payload) }, payload }
 }
 
-/** What a faulty sequencer takes for the head after a block that nobody else accepts. */
+/** Head that a faulty sequencer builds on after a block that other nodes reject. */
 function faultyHead({ ref, systemConfig: inForce }: SafeHead, l1: L1Block, { timestamp }: PayloadAttributes): SafeHead {
   const l1Origin = { hash: l1.ref.hash, number: l1.ref.number }
   const sequenceNumber = ref.l1Origin.number === l1Origin.number ? ref.sequenceNumber + 1 : 0
@@ -96,11 +96,11 @@ export type Sequenced = SafeBlock & { readonly head: SafeHead; readonly attribut
 
 const singular: BatchForm = { batches: 'singular', compression: 'zlib' }
 
-/** A small L1, a sequencer, a batcher and a pipeline, all in memory; L1 blocks are 12 s apart, L2 blocks 2 s. */
+/** A small L1, a sequencer, a batcher and a pipeline, in memory. L1 blocks are 12 s apart, L2 blocks 2 s. */
 export class DeriveWorld {
   readonly config: RollupConfig
   readonly l1: L1Block[] = []
-  /** what the sequencer made, genesis first */
+  /** Blocks of the sequencer, genesis first. */
   blocks: Sequenced[]
   readonly blobs = new Map<Hash, Uint8Array>()
   readonly safeBlocks = new Map<number, SafeBlock>()
@@ -144,7 +144,7 @@ export class DeriveWorld {
     this.driver = this.#drive(start)
   }
 
-  /** Mines one L1 block, 12 s after its parent unless told. */
+  /** Mines an L1 block, by default 12 s after its parent. */
   mine(block: MinedBlock = {}, seconds = l1BlockSec): L1Block {
     const parent = this.l1.at(-1)
     const mined = mineL1(parent, (parent?.ref.timestamp ?? genesisTimeSec) + seconds, block)
@@ -156,12 +156,12 @@ export class DeriveWorld {
     for (let i = 0; i < count; i++) this.mine()
   }
 
-  /** Drops the last L1 blocks: what is mined next is another branch. */
+  /** Drops the last L1 blocks; later blocks are on another branch. */
   reorg(depth: number): void {
     this.l1.length -= depth
   }
 
-  /** Makes L2 blocks on the newest L1 block that is old enough, one L1 block further at a time. */
+  /** Sequences L2 blocks. Their origin is the newest L1 block that is old enough, and advances by at most one L1 block at a time. */
   sequence(count: number, transactions: (number: number) => readonly Uint8Array[] = () => [], stayOnOrigin = false): readonly Sequenced[] {
     const made: Sequenced[] = []
     for (let i = 0; i < count; i++) {
@@ -179,7 +179,7 @@ export class DeriveWorld {
     return made
   }
 
-  /** The frames of a channel of blocks, as data of batcher transactions. */
+  /** Returns the frames of a channel with these blocks, as data of batcher transactions. */
   data(blocks: readonly SafeBlock[], form: BatchForm = singular, maxBytes = 120_000): readonly Uint8Array[] {
     const carrier: Carrier = { kind: 'calldata', maxBytes }
     return framesOf(this.channelId(), channelOf(this.config, blocks, form), carrier).map((frame) => calldataOf([frame]))
@@ -189,25 +189,25 @@ export class DeriveWorld {
     return `0x${(++this.#channels).toString(16).padStart(32, '0')}`
   }
 
-  /** Batcher transactions with a channel of blocks in their calldata. */
+  /** Returns batcher transactions with a channel of these blocks in their calldata. */
   post(blocks: readonly SafeBlock[], form: BatchForm = singular, maxBytes = 120_000): readonly Uint8Array[] {
     return this.data(blocks, form, maxBytes).map((data) => l1Transaction({ to: inbox, data }))
   }
 
-  /** Keeps a blob. @returns its (made-up) versioned hash */
+  /** Stores a blob. @returns its versioned hash, which is made up */
   keepBlob(data: Uint8Array): Hash {
     const hash = hashFromBytes(keccak256(data))
     this.blobs.set(hash, data)
     return hash
   }
 
-  /** One batcher transaction with a blob for each frame of a channel of blocks. */
+  /** Returns a batcher transaction with one blob for each frame of a channel of these blocks. */
   postBlobs(blocks: readonly SafeBlock[], form: BatchForm, frameBytes: number): Uint8Array {
     const frames = framesOf(this.channelId(), channelOf(this.config, blocks, form), { kind: 'calldata', maxBytes: frameBytes })
     return l1Transaction({ to: inbox, blobs: frames.map((frame) => this.keepBlob(blobOf([frame]))) })
   }
 
-  /** Derives as far as L1 goes. @returns the number of the safe head */
+  /** Derives up to the L1 head. @returns the number of the safe head */
   derive(): number {
     for (;;) {
       const halt = this.driver.run()
@@ -217,7 +217,7 @@ export class DeriveWorld {
     }
   }
 
-  /** Derives until something stops it. */
+  /** Derives until the driver halts, and returns the reason. */
   deriveUntilHalt(): Halt {
     return this.driver.run()
   }
@@ -226,7 +226,7 @@ export class DeriveWorld {
     return this.driver.safe.ref
   }
 
-  /** Whether the safe head is the block that the sequencer made. */
+  /** True when the safe head is the sequencer's block of that number. */
   get agrees(): boolean {
     return this.blocks[this.safe.number]?.ref.hash === this.safe.hash
   }
@@ -236,13 +236,13 @@ export class DeriveWorld {
     const isGranite = isActive(this.config.schedule, 'granite', timestamp)
     const timeout = isGranite ? this.config.channelTimeoutGraniteBlocks : this.config.channelTimeoutBlocks
     const from = this.l1[Math.max(0, l1Origin.number - timeout)]
-    if (!from) throw new Error('no L1 block to start from')
+    if (!from) throw new Error('start point not found: its L1 block is missing')
     return { l1: from.ref, systemConfig: this.#systemConfigAt(from.ref.number), safe, accountedFor }
   }
 
-  /** As a driver does after a reset: from the safe head after the last L1 block that still stands. */
+  /** Restarts derivation as a driver does after a reset: at the safe head after the last canonical L1 block. */
   restart(): void {
-    // what it read again before where it began says nothing of the safe head of that time
+    // L1 blocks before the start point are read again; their entries do not describe the safe head of that time
     const readTo = this.#history.at(-1)?.l1.number ?? -1
     this.#history.push(...this.driver.history.filter(({ l1 }) => l1.number > readTo))
     while (this.#history.length > 0 && this.l1[this.#history.at(-1)?.l1.number ?? 0]?.ref.hash !== this.#history.at(-1)?.l1.hash)
@@ -304,7 +304,7 @@ export class DeriveWorld {
     }
     this.pipeline.flushChannel()
     const head = this.#execute({ ...derived, attributes: depositsOnly(derived.attributes) }, this.driver.tip)
-    if (head === 'invalid') throw new Error('deposits only, and still invalid')
+    if (head === 'invalid') throw new Error('block with deposits only is invalid')
     this.driver.moveTo(head)
   }
 }

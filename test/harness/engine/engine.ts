@@ -13,12 +13,12 @@ export const busyFault = defineFaults({
   ENGINE_BUSY: { severity: 'retry', says: (_: Record<never, never>) => 'busy', fix: 'none' },
 })
 
-/** A transaction that no engine here accepts. */
+/** Transaction that every engine of this harness rejects. */
 export const badTransaction = Uint8Array.of(2, 0xba, 0xd)
 
 const isBad = (raw: Uint8Array): boolean => raw.length === 3 && raw.every((byte, at) => byte === badTransaction[at])
 
-/** A block without execution: the hash covers parent, time and transactions. */
+/** Block without execution: its hash covers parent, time and transactions. */
 export function payloadOf(
   parent: BlockId,
   attributes: Pick<PayloadAttributes, 'timestamp' | 'transactions'> & Partial<PayloadAttributes>,
@@ -44,31 +44,31 @@ export function payloadOf(
   }
 }
 
-/** Of a block that has L1 attributes; those of genesis are made up. */
+/** Reference of a block with L1 attributes; the genesis attributes are made up. */
 function refOf(payload: Payload): L2Ref {
   return l2RefOf({ genesis: { l1: { number: 0, hash: zeroHash }, l2: { number: 0, hash: payload.blockHash } } }, payload)
 }
 
-/** What survives a kill. */
+/** State that survives a kill. */
 export type Durable = { readonly chain: readonly Payload[]; readonly heads: Heads; readonly genesis?: L2Ref }
 
 export type MemoryEngine = Engine & {
   readonly durable: Durable
-  /** all heads ever set here, in order */
+  /** All heads that were set, in order. */
   readonly history: readonly Heads[]
-  /** hashes of the canonical chain, genesis first */
+  /** Hashes of the canonical chain, genesis first. */
   hashes(): Hash[]
-  /** The next calls of the method fail with these errors, in order. */
+  /** Adds errors with which the next calls of the method fail, in order. */
   failNext(method: 'insert' | 'build' | 'setHeads', ...errors: readonly unknown[]): void
-  /** Off: no call is answered (ENGINE_BUSY). On again: what was built but not labelled is forgotten, and the chain above `tail`. */
+  /** Off: every call fails with ENGINE_BUSY. On: blocks built but not labelled, and the chain above `tail`, are lost. */
   turn(power: 'off' | 'on', tail?: number): void
-  /** calls that came through, by method */
+  /** Calls that did not fail, by method. */
   readonly calls: Readonly<Record<'insert' | 'build' | 'setHeads', number>>
-  /** blocks executed so far */
+  /** Number of blocks executed so far. */
   readonly executed: number
 }
 
-/** Execution as far as the consensus half notices it; undefined: the attributes cannot be executed. */
+/** Executes attributes in place of a real engine. Returns undefined for attributes that cannot be executed. */
 export type Execute = (parent: Payload, attributes: PayloadAttributes) => Payload | undefined
 
 export const executeNothing: Execute = (parent, attributes) => {
@@ -77,8 +77,8 @@ export const executeNothing: Execute = (parent, attributes) => {
 }
 
 /**
- * An engine in memory. Built blocks are forgotten by a kill until they are below the unsafe head.
- * @param effect called before and after each effect; it may throw, which is the kill
+ * Creates an engine in memory. A kill loses blocks until they are at or below the unsafe head.
+ * @param effect called before and after each effect; an exception from it is the kill
  */
 export function createMemoryEngine(durable: Durable, execute: Execute, effect: (name: string) => void = () => {}): MemoryEngine {
   let state = durable
@@ -100,7 +100,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
   function forget(tail: number): void {
     const chain = state.chain.filter((payload) => payload.blockNumber <= tail)
     const last = chain.at(-1)
-    if (last === undefined) throw new RangeError('an engine keeps its genesis')
+    if (last === undefined) throw new RangeError('genesis is missing')
     const lastRef = last.blockHash === state.genesis?.hash ? state.genesis : refOf(last)
     const lower = (ref: Heads['unsafe']): Heads['unsafe'] => (ref.number > last.blockNumber ? lastRef : ref)
     state = {
@@ -112,7 +112,7 @@ export function createMemoryEngine(durable: Durable, execute: Execute, effect: (
     for (const payload of chain) known.set(payload.blockHash, payload)
   }
 
-  /** Genesis to head. */
+  /** Returns the chain from genesis to a head. */
   function chainTo(head: BlockId): Payload[] {
     const chain: Payload[] = []
     const genesis = state.chain[0]?.blockHash

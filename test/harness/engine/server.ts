@@ -16,7 +16,7 @@ export const jwtSecret: Uint8Array = new Uint8Array(32).fill(0x5e)
 
 export type EngineServerSetup = {
   readonly execution: Pick<Execution, 'view'>
-  /** what the Engine API is over; default: the execution itself */
+  /** Engine behind the Engine API; by default the execution's own. */
   readonly engine: Engine
   readonly config: ExecutionConfig
   readonly clock?: Clock
@@ -25,10 +25,10 @@ export type EngineServerSetup = {
 
 export type ServedEngine = RpcServer & { readonly api: EngineApi }
 
-/** The engine port over an execution half of this process. */
+/** Serves the Engine API for an execution half in this process. */
 export async function serveEngine({ execution, engine, config, clock = systemClock, port = 0 }: EngineServerSetup): Promise<ServedEngine> {
   const api = createEngineApi({ engine, config, clock })
-  // the reads need no more of a config than execution has
+  // these methods read only the execution part of a config
   const eth = createEthContext({
     execution,
     heads: scriptedFeed(),
@@ -50,7 +50,7 @@ export function engineClient(url: string, config: ExecutionConfig, secret: Uint8
 
 export type RpcAnswer = { readonly status: number; readonly text: string; readonly json: unknown }
 
-/** One POST with a token, or with the headers given. */
+/** Sends one POST with a token, or with the given headers instead. */
 export async function post(url: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<RpcAnswer> {
   const token = { authorization: `Bearer ${signJwt(jwtSecret, Math.floor(systemClock.nowMs() / 1_000))}` }
   const response = await fetch(url, {
@@ -62,7 +62,7 @@ export async function post(url: string, body: unknown, headers?: Readonly<Record
   return { status: response.status, text, json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined }
 }
 
-/** Result of a call; an error object as it is. */
+/** Calls a method and returns its result, or its error object. */
 export async function ask(url: string, method: string, ...params: readonly unknown[]): Promise<unknown> {
   const { json } = await post(url, { jsonrpc: '2.0', id: 1, method, params })
   const { result, error } = json as { result?: unknown; error?: unknown }

@@ -21,46 +21,46 @@ export type CaseMessage = {
   readonly value: bigint
   readonly data: Uint8Array
   readonly gas: bigint
-  /** what the access list names (EIP-2930) */
+  /** Addresses and slots of the access list (EIP-2930). */
   readonly warm?: readonly { readonly address: Address; readonly slots: readonly Hash[] }[]
   readonly blobHashes?: readonly Hash[]
-  /** code that is set before the message runs, as authorizations do (EIP-7702) */
+  /** Code that is set before the message runs, as by an authorization (EIP-7702). */
   readonly setCode?: { readonly of: Address; readonly code: Uint8Array }
 }
 
-/** A state and the messages that run on it in one session, a transaction each. */
+/** A state, and messages that run on it in one session, each in its own transaction. */
 export type EvmCase = {
   readonly fork: EvmFork
-  /** in the place of `fork`: one from before Paris, which only the reference interpreter and the oracle have */
+  /** Replaces `fork` by one before Paris, which only the reference interpreter and the oracle support. */
   readonly old?: OldEvmFork
   readonly accounts: ReadonlyMap<Address, CaseAccount>
   readonly messages: readonly CaseMessage[]
 }
 
-/** What all interpreters must agree on for one message. Why one halted is not part of it: any halt takes all and undoes all. */
+/** Result of a message on which all interpreters must agree. It omits the reason of a halt: every halt uses all gas and reverts all changes. */
 export type MessageEnd = {
   readonly kind: Outcome['kind']
   readonly gasUsed: bigint
   readonly gasRefund: bigint
   readonly output: Hex
-  /** address, topics, data of each, as text */
+  /** Address, topics and data of each log, as text. */
   readonly logs: readonly string[]
   readonly created?: Address
 }
 
-/** The state after all messages: a line for each account and each slot that is not zero, by hashed keys, sorted. */
+/** State after all messages: a line for each account and each non-zero slot, by hashed keys, sorted. */
 export type StateLines = readonly string[]
 export type CaseEnd = { readonly messages: readonly MessageEnd[]; readonly state: StateLines }
 
 const rules: Readonly<Record<EvmFork, EvmRules>> = { paris, shanghai, cancun, prague, osaka }
-/** Ethereum's own, without OP's limits. */
+/** Ethereum's rules, without the limits of OP chains. */
 export const rulesOf = (fork: EvmFork): EvmRules => rules[fork]
 
 const rulesFor = ({ fork, old }: EvmCase): EvmRules => (old === undefined ? rulesOf(fork) : { ...paris, old })
 
 const keys = new Map<Address, Hex>()
 
-/** keccak of the address. */
+/** Keccak hash of the address. */
 export function addressKeyOf(address: Address): Hex {
   const known = keys.get(address)
   if (known) return known
@@ -72,7 +72,7 @@ export function addressKeyOf(address: Address): Hex {
 
 const slotKeys = new Map<bigint, Hex>()
 
-/** keccak of the slot's 32-byte number. */
+/** Keccak hash of the slot's number in 32 bytes. */
 export function slotKeyOf(slot: bigint): Hex {
   const known = slotKeys.get(slot)
   if (known) return known
@@ -83,15 +83,15 @@ export function slotKeyOf(slot: bigint): Hex {
 
 const codeHashOf = (code: Uint8Array): Hash => (code.length === 0 ? emptyCodeHash : hashFromBytes(keccak256(code)))
 
-/** Stands for any root that is not the empty one. */
+/** Placeholder for any root other than the empty one. */
 const someRoot = `0x${'5a'.repeat(32)}` as Hash
 
-/** keccak of the number in decimal digits. */
+/** Keccak hash of the number in decimal digits. */
 export const blockHashOf = (number: number): Hash => hashFromBytes(keccak256Text(`${number}`))
 
 const views = new WeakMap<EvmCase['accounts'], StateView>()
 
-/** The state before a case; the same view for the same map. */
+/** State before a case. The same map gives the same view. */
 export function viewOf(accounts: EvmCase['accounts']): StateView {
   const known = views.get(accounts)
   if (known) return known
@@ -115,7 +115,7 @@ function createView(accounts: EvmCase['accounts']): StateView {
     slot: (addressKey, slotKey) => byKey.get(toHex(addressKey))?.slots.get(toHex(slotKey)),
     code(codeHash): Uint8Array {
       const code = codes.get(codeHash)
-      if (!code) throw new Error(`the case has no code ${codeHash}`)
+      if (!code) throw new Error(`code ${codeHash} is not in the case`)
       return code
     },
     blockHash: blockHashOf,
@@ -134,12 +134,12 @@ function endOf(outcome: Outcome, gas: bigint): MessageEnd {
   }
 }
 
-/** How whatever may ask the view is called: as it is, or again and again until the view has what is wanted. */
+/** Calls a function that may read the view: once, or repeatedly until the view has the missing state. */
 type Patience = { at<T>(ask: () => T): T; run(session: EvmSession, message: Message): Outcome }
 
 const sure: Patience = { at: (ask) => ask(), run: (session, message) => session.run(message) }
 
-/** For a view that has nothing at first, and what was wanted from then on. */
+/** For a view that throws MissingState at the first read of each item. */
 const patient: Patience = {
   at(ask) {
     for (;;) {
@@ -160,7 +160,7 @@ const patient: Patience = {
   },
 }
 
-/** Sends one message as a transaction without fees. */
+/** Runs one message as a transaction without fees. */
 function send(session: EvmSession, patience: Patience, message: CaseMessage): MessageEnd {
   const { from, to, value, data, gas, warm = [], blobHashes = [], setCode } = message
   patience.at(() => session.beginTransaction({ origin: from, gasPrice: 10n, blobHashes, warm }))
@@ -173,11 +173,11 @@ function send(session: EvmSession, patience: Patience, message: CaseMessage): Me
 export type CaseRun = {
   readonly messages: readonly MessageEnd[]
   readonly diff: StateDiff
-  /** what the session itself says of the case's accounts in the end */
+  /** Final accounts of the case as the session reads them. */
   readonly reads: readonly string[]
 }
 
-/** A view that lacks each thing when it is first asked for it. */
+/** View that throws MissingState at the first read of each item. */
 function forgetful(view: StateView): StateView {
   const told = new Set<string>()
   const tell = (name: string, wanted: WantedState): void => {
@@ -206,8 +206,8 @@ function forgetful(view: StateView): StateView {
 }
 
 /**
- * Runs a case on an interpreter of ours.
- * @param state `missing`: the view has nothing at first, each message is interrupted for all that it touches, and goes on
+ * Runs a case on an interpreter of this project.
+ * @param state `missing`: the view throws MissingState at the first read of each item; the message is interrupted and resumed each time
  */
 export function runCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = 'there'): CaseRun {
   const { accounts, messages } = given
@@ -226,7 +226,7 @@ export function runCase(evm: Evm, given: EvmCase, state: 'there' | 'missing' = '
 const accountLine = (key: string, { nonce, balance, codeHash }: { nonce: bigint; balance: bigint; codeHash: Hash }): string =>
   `${key} nonce ${nonce} balance ${balance} code ${codeHash}`
 
-/** The state that a diff makes of the case's accounts. */
+/** Returns the state of the case's accounts after a diff. */
 export function stateAfter(accounts: EvmCase['accounts'], diff: StateDiff): StateLines {
   const lines = new Map<string, string>()
   for (const [address, { nonce, balance, code, storage }] of accounts) {
@@ -247,7 +247,7 @@ function setSlotLine(lines: Map<string, string>, key: string, slotKey: string, v
   else lines.set(name, `${name} = ${value}`)
 }
 
-/** The lines of a state given by address, for an interpreter that is not ours. */
+/** Returns the lines of a state given by address, for an interpreter of another project. */
 export function linesOf(
   accounts: Iterable<readonly [Address, { readonly nonce: bigint; readonly balance: bigint; readonly codeHash: Hash }]>,
   slots: Iterable<readonly [Address, bigint, bigint]>,

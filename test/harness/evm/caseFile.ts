@@ -3,9 +3,9 @@ import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { parseAddress, parseHash } from '#types/ids'
 import type { CaseMessage, EvmCase } from './case.ts'
 
-/** A case as it is kept; quantities and bytes in hex, slots by number. */
+/** Case in its file format: quantities and bytes in hex, slots by number. */
 export type EvmCaseFile = {
-  /** what differed when it was found, or what it is for */
+  /** The difference that the case showed, or its purpose. */
   readonly about: string
   readonly fork: EvmFork
   readonly accounts: Readonly<
@@ -23,7 +23,7 @@ export type EvmCaseFile = {
   }[]
 }
 
-/** `about`: what differed, or what the case is for. */
+/** Converts a case to its file format. @param about the difference that the case showed, or its purpose */
 export function fileOfCase(about: string, { fork, accounts, messages }: EvmCase): EvmCaseFile {
   return {
     about,
@@ -52,9 +52,9 @@ export function fileOfCase(about: string, { fork, accounts, messages }: EvmCase)
   }
 }
 
-/** RangeError when it is not a case. */
+/** Parses a case. Throws RangeError for an invalid one. */
 export function caseOfFile({ fork, accounts, messages }: EvmCaseFile): EvmCase {
-  if (!evmForks.includes(fork)) throw new RangeError(`no fork ${fork}`)
+  if (!evmForks.includes(fork)) throw new RangeError(`unknown fork ${fork}`)
   return {
     fork,
     accounts: new Map(

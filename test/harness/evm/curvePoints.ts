@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { bytesFromBigint, concatBytes } from '#lib/bytes'
 
-/** What of a point of the oracle library is used. */
+/** Part of the oracle library's point that is used here. */
 export type OraclePoint<F, P> = {
   add(other: P): P
   double(): P
@@ -10,12 +10,12 @@ export type OraclePoint<F, P> = {
 }
 export type Fp2 = { c0: bigint; c1: bigint }
 
-/** Big-endian, each number in `width` bytes. */
+/** Encodes numbers in big-endian order, each in `width` bytes. */
 export function encodeNumbers(width: number, ...numbers: readonly bigint[]): Uint8Array {
   return concatBytes(...numbers.map((number) => bytesFromBigint(number, width)))
 }
 
-/** scalar · point by doubling and adding, whatever the order of the point: the oracle's own refuses scalars beyond the group's. */
+/** Returns scalar · point by doubling and adding, for a point of any order. The oracle's own function rejects scalars above the group order. */
 export function times<F, P extends OraclePoint<F, P>>(point: P, scalar: bigint, zero: P): P {
   let result = zero
   for (const bit of scalar.toString(2)) {
@@ -25,7 +25,7 @@ export function times<F, P extends OraclePoint<F, P>>(point: P, scalar: bigint, 
   return result
 }
 
-/** Numbers below 2^256 that look random, the same ones for the same seed. */
+/** Generator of pseudo-random numbers below 2^256. The same seed gives the same sequence. */
 export function createNumbers(seed: string): () => bigint {
   let count = 0
   return () => BigInt(`0x${hash('sha256', `${seed} ${count++}`)}`)

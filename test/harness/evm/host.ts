@@ -21,10 +21,10 @@ export const testBlock: BlockEnv = {
   blobBaseFee: 1n,
 }
 
-/** 0x1111… for 0x11. */
+/** Address 0x1111… for the byte 0x11. */
 export const addressOf = (byte: number): Address => parseAddress(`0x${byte.toString(16).padStart(2, '0').repeat(20)}`)
 
-/** An account of a test's world; what is left out is zero or empty. */
+/** Account in a test's state; omitted fields are zero or empty. */
 export const testAccount = (parts: Partial<StateTestAccount>): StateTestAccount => ({
   nonce: '0x0',
   balance: '0x0',
@@ -35,14 +35,14 @@ export const testAccount = (parts: Partial<StateTestAccount>): StateTestAccount 
 
 export const testTransaction = (origin: Address): TransactionEnv => ({ origin, gasPrice: 10n, blobHashes: [], warm: [] })
 
-/** PUSH of a number, the shortest that holds it. */
+/** Shortest PUSH of a number. */
 export function push(value: number | bigint | string): string {
   const digits = typeof value === 'string' ? value.replace('0x', '') : value.toString(16)
   const hex = digits.length % 2 === 0 ? digits : `0${digits}`
   return (0x5f + hex.length / 2).toString(16) + hex
 }
 
-/** CALL without input and output, all gas: the flag stays on the stack. */
+/** CALL without input and output, with all gas; leaves the success flag on the stack. */
 export const callTo = (to: Address, value = 0): string => `${push(0).repeat(4)}${push(value)}${push(to)}5af1`
-/** slot := what is on the stack */
+/** Stores the top of the stack in a slot. */
 export const storeIn = (slot: number): string => `${push(slot)}55`

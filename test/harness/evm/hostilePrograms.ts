@@ -15,17 +15,17 @@ export const target = testAddress(0xc0)
 export const reference = createReferenceEvm()
 export const wasm = createWasmEvm()
 
-/** 0x…100007 for 7. */
+/** Address 0x…100007 for 7. */
 export const numbered = (i: number): Address => parseAddress(`0x${(0x100000 + i).toString(16).padStart(40, '0')}`)
 export const none = new Uint8Array(0)
 
-/** A body as often as about 20 KB hold it, for ever. */
+/** Endless loop whose body is repeated up to a code size of about 20 KB. */
 export function forever(before: string, body: string): string {
   const times = Math.max(1, Math.floor(40_000 / body.length))
   return `0x${before}5b${body.repeat(times)}${push(before.length / 2)}56`
 }
 
-/** Code that ends in bytes of a kind, up to a size. */
+/** Code padded to a size with repeated bytes. */
 export function padded(code: string, unit: string, size: number): string {
   const bytes = size - code.length / 2
   return `0x${code}${unit.repeat(Math.ceil((2 * bytes) / unit.length)).slice(0, 2 * bytes)}`
@@ -36,7 +36,7 @@ export type Attack = { readonly accounts: readonly HostileAccount[]; readonly ga
   Pick<Message, 'data' | 'to' | 'value'>
 >
 
-/** One transaction on a session of its own. */
+/** Runs one transaction in a new session. */
 export function attack(evm: Evm, { accounts, gas, rules, data = none, to = target, value = 0n }: Attack): Run {
   const parts = accounts.map(({ address, code, storage }) => testAccount(address, { code, balance: 10n, nonce: 1n, ...(storage && { storage: storage as never }) })) // biome-ignore format: one line
   const { view } = genesisState([...parts, testAccount(attacker, { balance: 10n ** 20n })]).state
@@ -47,7 +47,7 @@ export function attack(evm: Evm, { accounts, gas, rules, data = none, to = targe
   return { outcome, diff: toHex(new Uint8Array(session.diff().bytes)) }
 }
 
-/** What interpreters must agree on: which of two halts it is may differ. */
+/** Part of a run on which interpreters must agree. The reason of a halt may differ. */
 export function seen({ outcome, diff }: Run): unknown {
   const { kind, gasLeft, gasRefund, output } = outcome
   const logs = outcome.kind === 'success' ? outcome.logs.map(({ address, topics, data }) => [address, topics, toHex(data)]) : []
@@ -56,8 +56,8 @@ export function seen({ outcome, diff }: Run): unknown {
 }
 
 /**
- * Many small programs on one session, a transaction each, beginning with a stack and without.
- * @returns how each ended, and the state after all of them
+ * Runs many small programs in one session, each in its own transaction.
+ * @returns the result of each, and the state after all of them
  */
 export function endsOf(evm: Evm, rules: EvmRules, programs: Iterable<string>, gas: bigint): { ends: string[]; diff: string } {
   const { view } = genesisState([testAccount(attacker, { balance: 10n ** 20n }), testAccount(target, { nonce: 1n, balance: 10n })]).state

@@ -2,10 +2,10 @@ import type { Evm } from '#evm/ports'
 import { createReferenceEvm } from '#evm/referenceEvm'
 import { createWasmEvm } from '#evm/wasmEvm'
 
-/** An interpreter that the public tests, the fuzzer and the tables of halts hold to the same answers. */
+/** Interpreter that must give the same results as others in public tests, the fuzzer and the tables of halts. */
 export type Interpreter = { readonly name: string; readonly create: () => Evm }
 
-/** All of ours; the first is the one that others are held against. */
+/** All interpreters of this project. Others are compared with the first. */
 export const interpreters: readonly Interpreter[] = [
   { name: 'reference', create: createReferenceEvm },
   { name: 'wasm', create: () => createWasmEvm() },

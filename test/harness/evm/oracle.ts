@@ -12,7 +12,7 @@ type OracleAddress = Parameters<EVM['stateManager']['putCode']>[0]
 type OracleAccount = NonNullable<Parameters<EVM['stateManager']['putAccount']>[1]>
 type OracleOptions = NonNullable<Parameters<typeof createEVM>[0]>
 type OracleCommon = NonNullable<OracleOptions['common']>
-/** The state that the oracle makes for itself: maps by address, and by address and slot. */
+/** State that the oracle creates: maps by address, and by address and slot. */
 type OracleState = EVM['stateManager'] & {
   topAccountStack(): Map<string, OracleAccount | undefined>
   topCodeStack(): Map<string, Uint8Array>
@@ -20,7 +20,7 @@ type OracleState = EVM['stateManager'] & {
 }
 type OracleResult = Awaited<ReturnType<EVM['runCall']>>
 
-// What belongs to the oracle's package is taken from beside it: it is no dependency of this one.
+// these packages are dependencies of the oracle's package, not of this one
 const beside = createRequire(createRequire(import.meta.url).resolve('@ethereumjs/evm'))
 const { Account, createAddressFromString } = beside('@ethereumjs/util') as {
   Account: new (nonce: bigint, balance: bigint) => OracleAccount
@@ -35,7 +35,7 @@ const header = {
   number: BigInt(testBlock.number),
   coinbase: createAddressFromString(testBlock.beneficiary),
   timestamp: BigInt(testBlock.timestamp),
-  // before Paris; ours has it where later the random value is
+  // before Paris; this project's block has the difficulty in the field of the random value
   difficulty: BigInt(testBlock.prevRandao),
   prevRandao: fromHex(testBlock.prevRandao),
   gasLimit: testBlock.gasLimit,
@@ -43,14 +43,14 @@ const header = {
   getBlobGasPrice: () => testBlock.blobBaseFee,
 }
 
-/** Named after its parent, which its hash is of. */
+/** Chain of block hashes; each hash is derived from the block's number. */
 const blockchain = {
   getBlock: async (number: unknown) => ({ hash: () => fromHex(blockHashOf(Number(number))) }),
   putBlock: async () => undefined,
   shallowCopy: () => blockchain,
 }
 
-/** `gas` before the opcode is paid for; the top of `stack` last. */
+/** Step of the oracle. `gas` is the gas before the opcode is paid; the top of `stack` is last. */
 export type OracleStep = {
   readonly depth: number
   readonly pc: number
@@ -59,12 +59,12 @@ export type OracleStep = {
   readonly stack: readonly bigint[]
 }
 
-/** Sees what the oracle does while it runs. */
+/** Callbacks of a run of the oracle. */
 export type OracleWatch = {
   beforeMessage(): void
-  /** before the opcode runs */
+  /** Called before an opcode runs. */
   step(step: OracleStep): void
-  /** the oracle's word for why it failed */
+  /** Called after a message, with the oracle's text for its failure. */
   afterMessage(error: string | undefined): void
 }
 
@@ -86,13 +86,13 @@ async function oracleWith(hardfork: string, accounts: EvmCase['accounts'], watch
   return evm
 }
 
-/** As the oracle keeps the values of slots: without leading zeros. */
+/** Value of a slot as the oracle stores it: without leading zeros. */
 function shortest(value: bigint): Uint8Array {
   const text = value.toString(16)
   return bytesFromBigint(value, Math.ceil(text.length / 2))
 }
 
-/** What a transaction has warm from the start (EIP-2929, EIP-3651). */
+/** Marks the addresses and slots that are warm at the start of a transaction (EIP-2929, EIP-3651). */
 function warmUp(evm: EVM, fork: EvmFork, { from, to, warm: listed = [] }: CaseMessage): void {
   const warm = [from, ...(to === null ? [] : [to]), ...precompileAddresses(rulesOf(fork))]
   if (fork !== 'paris') warm.push(testBlock.beneficiary)
@@ -103,14 +103,14 @@ function warmUp(evm: EVM, fork: EvmFork, { from, to, warm: listed = [] }: CaseMe
   }
 }
 
-/** Removes the code and storage of an account that is gone: the oracle's state leaves them, so that a new account there would have them. */
+/** Removes the code and storage of a deleted account. The oracle keeps both, and a new account at the address would have them. */
 async function remove(evm: EVM, address: string): Promise<void> {
   await evm.journal.deleteAccount(createAddressFromString(address))
   await evm.stateManager.clearStorage(createAddressFromString(address))
   ;(evm.stateManager as OracleState).topCodeStack().delete(address)
 }
 
-/** The end of a transaction as the oracle's own package for blocks has it. */
+/** Ends a transaction as the oracle's own package for blocks does. */
 async function endTransaction(evm: EVM, fork: EvmFork, { execResult }: OracleResult): Promise<void> {
   for (const address of execResult.selfdestruct?.keys() ?? []) {
     const isNew = execResult.createdAddresses?.has(address) === true
@@ -160,7 +160,7 @@ async function send(evm: EVM, fork: EvmFork, message: CaseMessage): Promise<Mess
   return to === null ? withoutCode(end) : withoutCreated(end)
 }
 
-/** Ours says nothing where the oracle says what code was left behind. */
+/** Removes the output of a successful creation: the oracle returns the deployed code, this project's interpreters return nothing. */
 function withoutCode(end: MessageEnd): MessageEnd {
   return end.kind === 'success' ? { ...end, output: '0x' } : end
 }
@@ -186,7 +186,7 @@ function stateOf(evm: EVM): StateLines {
   return linesOf(accounts, slots)
 }
 
-/** Runs a case on `@ethereumjs/evm`. Rejects when the oracle itself fails, as it does without a library for KZG. */
+/** Runs a case on `@ethereumjs/evm`. Rejects when the oracle fails, as it does without a KZG library. */
 export async function runOracle({ fork, old, accounts, messages }: EvmCase, watch?: OracleWatch): Promise<CaseEnd> {
   const evm = await oracleWith(old === 'frontier' ? 'chainstart' : (old ?? fork), accounts, watch)
   const ends: MessageEnd[] = []

@@ -7,7 +7,7 @@ type OracleAddress = Parameters<EVM['stateManager']['putCode']>[0]
 type OracleAccount = NonNullable<Parameters<EVM['stateManager']['putAccount']>[1]>
 type OracleOptions = NonNullable<Parameters<typeof createEVM>[0]>
 
-// What belongs to the oracle's package is taken from beside it: it is no dependency of this one.
+// these packages are dependencies of the oracle's package, not of this one
 const beside = createRequire(createRequire(import.meta.url).resolve('@ethereumjs/evm'))
 const { Account, createAddressFromString } = beside('@ethereumjs/util') as {
   Account: new (nonce: bigint, balance: bigint) => OracleAccount
@@ -20,7 +20,7 @@ const { Common, Mainnet } = beside('@ethereumjs/common') as {
 
 const slotKey = (slot: Hash): Uint8Array => Uint8Array.from(Buffer.from(slot.slice(2), 'hex'))
 
-/** Another interpreter's word on one call of a contract, under Ethereum's own rules: whether it succeeds, and the slots asked for after it. */
+/** Runs a call of a contract on another interpreter, under Ethereum's rules. Returns its success and the given slots after it. */
 export async function oracleCall(
   hardfork: 'prague' | 'osaka',
   of: { readonly to: Address; readonly code: Uint8Array; readonly data: Uint8Array; readonly gas: bigint; readonly slots: readonly Hash[] },

@@ -1,7 +1,7 @@
 import type { EvmFork } from '#chainspec/evmRules'
 import { precompileAt } from '../../../src/evm/precompiles/precompileAt.ts'
 
-/** One public vector: hex without `0x`; a vector that fails has `ExpectedError` and neither output nor gas. */
+/** Public vector, hex without `0x`. A vector that must fail has `ExpectedError` and neither output nor gas. */
 export type PrecompileVector = {
   readonly Name: string
   readonly Input: string
@@ -10,7 +10,7 @@ export type PrecompileVector = {
   readonly Gas?: number
 }
 
-/** What a file is about, and the forks under which its vectors have their outputs and prices. */
+/** Precompile of a file, and the forks whose outputs and prices its vectors have. */
 type Subject = { readonly address: bigint; readonly forks: readonly EvmFork[]; readonly withoutPrices?: boolean }
 
 const toPrague: readonly EvmFork[] = ['paris', 'shanghai', 'cancun', 'prague']
@@ -19,7 +19,7 @@ const fromPrague: readonly EvmFork[] = ['prague', 'osaka']
 
 const subjects: Readonly<Record<string, Subject>> = {
   ecRecover: { address: 0x01n, forks: always },
-  // the prices are those of EIP-198, which Berlin replaced
+  // prices of EIP-198, which Berlin replaced
   modexp: { address: 0x05n, forks: always, withoutPrices: true },
   modexp_eip2565: { address: 0x05n, forks: toPrague },
   modexp_eip7883: { address: 0x05n, forks: ['osaka'] },
@@ -41,10 +41,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   p256Verify: { address: 0x100n, forks: ['osaka'] },
 }
 
-/** Without OP's input limits; P256VERIFY has the price of EIP-7951. */
+/** Rules without OP's input limits; P256VERIFY has the price of EIP-7951. */
 const rulesOf = (fork: EvmFork): Parameters<typeof precompileAt>[0] => ({ fork, precompileLimits: {}, p256VerifyGas: 6900 })
 
-/** The address that a file's vectors are for. */
+/** Address of the precompile that a file's vectors are for. */
 export function precompileOfVectors(file: string): bigint | undefined {
   return subjectOf(file)?.address
 }
@@ -54,13 +54,13 @@ function subjectOf(file: string): Subject | undefined {
 }
 
 /**
- * Runs the vectors of one file, once for each distinct contract that the forks it prices have at its address.
- * @param file its name without `.json`
- * @returns what came out other than expected, a line each
+ * Runs the vectors of one file, once for each distinct contract at the file's address in its forks.
+ * @param file name without `.json`
+ * @returns the differences, one line each
  */
 export function wrongVectors(file: string, vectors: readonly PrecompileVector[]): string[] {
   const subject = subjectOf(file)
-  if (!subject) return [`${file}: no precompile for these vectors`]
+  if (!subject) return [`${file}: unknown file of vectors`]
   const wrong: string[] = []
   const seen = new Set<unknown>()
   for (const fork of subject.forks) {
@@ -83,8 +83,8 @@ function wrongVector(
   const got = output === undefined ? 'failure' : Buffer.from(output).toString('hex')
   const expected = ExpectedError === undefined ? Expected : 'failure'
   const wrong: string[] = []
-  if (got !== expected) wrong.push(`${Name}: ${got.slice(0, 64)} for ${expected?.slice(0, 64)}`)
+  if (got !== expected) wrong.push(`${Name}: got ${got.slice(0, 64)}, expected ${expected?.slice(0, 64)}`)
   const gas = precompile.gas(input)
-  if (Gas !== undefined && !withoutPrices && gas !== BigInt(Gas)) wrong.push(`${Name}: gas ${gas} for ${Gas}`)
+  if (Gas !== undefined && !withoutPrices && gas !== BigInt(Gas)) wrong.push(`${Name}: got gas ${gas}, expected ${Gas}`)
   return wrong
 }

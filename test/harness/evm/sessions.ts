@@ -6,7 +6,7 @@ import { fromHex } from '#lib/hex'
 import { genesisState } from '#state/genesisState'
 import { type Address, type Hash, parseAddress, zeroHash } from '#types/ids'
 
-/** 0x…0a0a for 0x0a: an address that is easy to read. */
+/** Readable address: 0x0a0a… for 0x0a. */
 export const testAddress = (byte: number): Address => parseAddress(`0x${byte.toString(16).padStart(2, '0').repeat(20)}`)
 
 export const testAccount = (
@@ -28,7 +28,7 @@ export const testBlock: BlockEnv = {
   blobBaseFee: 1n,
 }
 
-/** A session over these accounts alone. */
+/** Opens a session on a state with only these accounts. */
 export function openSession(accounts: readonly GenesisAccount[], rules: EvmRules, block: BlockEnv = testBlock): EvmSession {
   return createWasmEvm().open(genesisState(accounts).state.view, block, rules)
 }

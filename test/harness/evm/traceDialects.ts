@@ -4,8 +4,8 @@ import type { Dialect } from '../rpc/dialects.ts'
 import type { Json } from '../rpc/json.ts'
 
 /**
- * Where the two recorded clients differ in traces, ours follows the newer one (`reth`), and neither where it contradicts the chain. What is left out
- * of a comparison for that stands here, with its reason.
+ * Differences between the traces of the two recorded clients. This project follows the newer client (`reth`), except where it contradicts the chain.
+ * Each function below omits one kind of difference from a comparison and gives the reason.
  */
 
 type Fields = Readonly<Record<string, Json>>
@@ -17,7 +17,7 @@ const vaults: readonly string[] = [baseFeeVault, l1FeeVault, operatorFeeVault]
 const without = (value: Fields, isGone: (key: string, value: Json) => boolean): Fields =>
   Object.fromEntries(Object.entries(value).filter(([key, member]) => !isGone(key, member)))
 
-/** No account, and no value in its slots. */
+/** True for an account without balance and code, whose slots are zero. */
 const isEmptyAccount = (account: Json): boolean =>
   /^\{"balance":"0x0"(,"storage":\{("0x[0-9a-f]{64}":"0x0{64}",?)*\})?\}$/.test(JSON.stringify(account))
 
@@ -27,7 +27,7 @@ function mapFrames(frame: Fields, change: (frame: Fields) => Fields): Fields {
   return calls === undefined ? own : { ...own, calls: (calls as readonly Fields[]).map((call) => mapFrames(call, change)) }
 }
 
-/** op-geth numbers no logs, and tells precompiles' failures apart. */
+/** op-geth has no log indices, and has a text of its own for each failure of a precompile. */
 function callsOfOpGeth({ theirs, ours }: TracePair): TracePair {
   const unnumbered = (frame: Fields): Fields =>
     frame['logs'] === undefined
@@ -37,13 +37,16 @@ function callsOfOpGeth({ theirs, ours }: TracePair): TracePair {
   return { theirs: mapFrames(fields(theirs), failed), ours: mapFrames(fields(ours), unnumbered) }
 }
 
-/** op-geth sees the accounts that opcodes name, sender, receiver and beneficiary, also where no fee is paid; not the vaults, and none that was not there. */
+/**
+ * op-geth lists the accounts that opcodes name, the sender, the receiver and the beneficiary, even if no fee is paid. It lists neither the fee vaults
+ * nor accounts that did not exist.
+ */
 function prestateOfOpGeth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
   const told = fields(theirs)
   const found = fields(ours)
   const fewer = (pre: Fields, known: Fields): Fields =>
     without(pre, (address, account) => known[address] === undefined && (vaults.includes(address) || isEmptyAccount(account)))
-  // of a deposit that failed without running: the receiver
+  // receiver of a deposit that failed before it ran
   const hasRun = Object.keys(found).length > 1
   const isUnpaid = (address: string): boolean => found[address] === undefined && (address === sequencerFeeVault || !hasRun)
   if (!isDiff) return { theirs: without(told, isUnpaid), ours: fewer(found, told) }
@@ -54,7 +57,7 @@ function prestateOfOpGeth({ theirs, ours }: TracePair, isDiff: boolean): TracePa
 
 const bare = (word: string): string => word.replace(/^0x/, '')
 
-/** A step of ours as both clients write it: words of memory and storage without the 0x that execution-apis has (rpc-compat). */
+/** Step in the format of both clients: words of memory and storage without the 0x of the execution-apis (rpc-compat). */
 function bareWords(step: Fields): Fields {
   const { memory, storage } = step
   const slots = Object.entries(fields(storage)).map(([slot, value]) => [bare(slot), bare(String(value))])
@@ -65,7 +68,7 @@ function bareWords(step: Fields): Fields {
   }
 }
 
-/** op-geth's return value has no 0x and is empty at a revert; it leaves return data out when there is none. */
+/** op-geth's return value has no 0x and is empty after a revert; empty return data is omitted. */
 function stepsOfOpGeth({ theirs, ours }: TracePair): TracePair {
   const { returnValue, failed, structLogs, ...rest } = fields(ours)
   const steps = (structLogs as readonly Fields[]).map((step) =>
@@ -77,7 +80,7 @@ function stepsOfOpGeth({ theirs, ours }: TracePair): TracePair {
   }
 }
 
-/** The newer client lists the operator's vault before Isthmus, when nothing is paid to it. */
+/** The newer client lists the operator fee vault before Isthmus, although no fee is paid to it. */
 function prestateOfReth({ theirs, ours }: TracePair, isDiff: boolean): TracePair {
   if (isDiff) return { theirs, ours }
   const isUnpaid = (address: string, account: Json): boolean =>
@@ -85,7 +88,7 @@ function prestateOfReth({ theirs, ours }: TracePair, isDiff: boolean): TracePair
   return { theirs: without(fields(theirs), isUnpaid), ours }
 }
 
-/** The newer client's return data is always empty, although its own RETURNDATASIZE at the same step is not zero. */
+/** The newer client's return data is always empty, even if its own RETURNDATASIZE at the same step is not zero. */
 function stepsOfReth({ theirs, ours }: TracePair): TracePair {
   const unread = (trace: Json): Json => {
     const { structLogs, ...rest } = fields(trace)
@@ -94,7 +97,7 @@ function stepsOfReth({ theirs, ours }: TracePair): TracePair {
   return { theirs: unread(theirs), ours: unread(ours) }
 }
 
-/** A recorded trace and ours, without what is known to differ. */
+/** Returns a recorded trace and the trace of this project, without known differences. */
 export function comparableTraces(dialect: Dialect, { tracer, tracerConfig }: TraceRequest, pair: TracePair): TracePair {
   const isOpGeth = dialect === 'op-geth'
   if (tracer === undefined) return isOpGeth ? stepsOfOpGeth(pair) : stepsOfReth(pair)
@@ -104,8 +107,8 @@ export function comparableTraces(dialect: Dialect, { tracer, tracerConfig }: Tra
 }
 
 /**
- * What either client says of a deposit that failed before it ran: frames of their own making, from the zero address. Ours says who sent what.
- * op-geth: a STOP with an error; the newer: a call that succeeds, with all of the gas.
+ * True for a client's trace of a deposit that failed before it ran. Both clients make up a frame from the zero address; this project shows sender and
+ * receiver. op-geth: a STOP with an error. The newer client: a successful call with all of the gas.
  */
 export function isFailedDeposit(dialect: Dialect, theirs: Json): boolean {
   const { type, from, to } = fields(theirs)

@@ -8,7 +8,7 @@ import { fromHex, type Hex, toHex, toQuantity } from '#lib/hex'
 import { type Address, type Hash, parseAddress, zeroHash } from '#types/ids'
 import { precompileAddresses, precompileAt } from '../../../src/evm/precompiles/precompileAt.ts'
 
-/** The events of a traced run as another interpreter has them: what our tracers are developed and judged on. */
+/** Events of a traced run by another interpreter: the reference for this project's tracers. */
 
 type OracleAddress = Parameters<EVM['stateManager']['putCode']>[0]
 type OracleAccount = NonNullable<Parameters<EVM['stateManager']['putAccount']>[1]>
@@ -46,7 +46,7 @@ type OracleStep = {
   readonly address: OracleAddress
 }
 
-// What belongs to the oracle's package is taken from beside it: it is no dependency of this one.
+// these packages are dependencies of the oracle's package, not of this one
 const beside = createRequire(createRequire(import.meta.url).resolve('@ethereumjs/evm'))
 const { Account, createAddressFromString } = beside('@ethereumjs/util') as {
   Account: new (nonce: bigint, balance: bigint, storageRoot?: Uint8Array, codeHash?: Uint8Array) => OracleAccount
@@ -58,7 +58,7 @@ const { createCustomCommon, Mainnet } = beside('@ethereumjs/common') as {
 }
 const { SimpleStateManager } = beside('@ethereumjs/statemanager') as { SimpleStateManager: new () => OracleState }
 
-/** Reads through to a state of ours, and keeps what it changes. */
+/** State of the oracle that reads through to a state of this project and keeps its own changes. */
 class ReadThrough extends SimpleStateManager {
   readonly #below: StateReader
 
@@ -89,18 +89,18 @@ class ReadThrough extends SimpleStateManager {
   }
 }
 
-/** A transaction's message, where and on what it runs. */
+/** Message of a transaction with its environment and state. */
 export type OracleRun = {
   readonly message: Message
   readonly transaction: TransactionEnv
   readonly block: BlockEnv
   readonly rules: EvmRules
-  /** as it is when the message begins: fees are paid, nonces are raised; not changed */
+  /** State when the message begins: fees are paid and nonces raised. It is not changed. */
   readonly state: StateReader
   blockHash(number: number): Hash | undefined
 }
 
-/** Blocks of which only the hash is asked. */
+/** Chain whose blocks have only a hash. */
 function blockchainOf({ blockHash }: OracleRun): unknown {
   const blockchain = {
     getBlock: async (number: unknown) => ({ hash: () => fromHex(blockHash(Number(number)) ?? zeroHash) }),
@@ -161,9 +161,9 @@ const haltReasons: Readonly<Record<string, HaltReason>> = {
 
 function endOf(error: string | undefined): FrameEnd['end'] {
   if (error === undefined) return 'success'
-  // a jump is named with its place
+  // the error of a jump includes its location
   const end = error === 'revert' ? 'revert' : haltReasons[error.replace(/ at .*/, '')]
-  if (end === undefined) throw new Error(`the oracle ends with "${error}"`)
+  if (end === undefined) throw new Error(`unknown error of the oracle: "${error}"`)
   return end
 }
 
@@ -178,10 +178,10 @@ type OpenFrame = {
   readonly value: bigint
   isTold: boolean
   lastOp: number
-  /** the price that the oracle puts on the last step */
+  /** Price of the last step by the oracle. */
   lastPrice: number
   returned: Uint8Array
-  /** what a SELFDESTRUCT as last step moves */
+  /** Transfer of a SELFDESTRUCT that is the last step. */
   left: { readonly to: Address; readonly balance: bigint } | undefined
 }
 
@@ -193,7 +193,7 @@ function stepOf(step: OracleStep, returned: Uint8Array): TraceStep {
     ...{ pc, depth, op: opcode.code, gas: Number(gasLeft), staticCost: opcode.fee, refund: Number(gasRefund), stackSize: stack.length },
     stack(below): bigint {
       const word = stack.at(-1 - below)
-      if (word === undefined) throw new RangeError(`no word ${below}`)
+      if (word === undefined) throw new RangeError(`no word ${below} on the stack`)
       return word
     },
     stackHex(below): Hex {
@@ -204,13 +204,13 @@ function stepOf(step: OracleStep, returned: Uint8Array): TraceStep {
   }
 }
 
-/** Tells the events of one message in the order in which the interface promises them. */
+/** Emits the events of one message in the order that the interface defines. */
 class Teller {
   readonly #events: TraceEvents
   readonly #rules: EvmRules
   readonly #evm: EVM
   readonly #frames: OpenFrame[] = []
-  /** the prices of all steps, in their order */
+  /** Prices of all steps, in order. */
   readonly prices: number[] = []
 
   constructor(evm: EVM, rules: EvmRules, events: TraceEvents) {
@@ -228,7 +228,7 @@ class Teller {
   enter(message: OracleMessage): void {
     const caller = this.#frames.at(-1)
     const kind = caller === undefined ? (message.to === undefined ? 'CREATE' : 'CALL') : kinds[caller.lastOp]
-    if (kind === undefined) throw new Error('a call by no call opcode')
+    if (kind === undefined) throw new Error('call without a call opcode')
     const value = kind === 'DELEGATECALL' ? (caller?.value ?? 0n) : message.value
     const self = message.to && nameOf(message.to)
     const frame = { kind, message, self, value, isTold: false, lastOp: -1, lastPrice: 0, returned: new Uint8Array(0), left: undefined }
@@ -236,7 +236,7 @@ class Teller {
     if (self !== undefined) this.#tell(frame, self)
   }
 
-  /** A creation is told when its address is known. */
+  /** Emits the start of a creation, once its address is known. */
   created(address: OracleAddress): void {
     this.#tell(this.#top, nameOf(address))
   }
@@ -313,9 +313,9 @@ class Teller {
 }
 
 /**
- * Runs a message with another interpreter and tells its events. Not told: calls that end at once because they are too deep or lack the money, and
- * the STOP behind the end of code.
- * @returns the prices that the interpreter puts on the steps, in their order
+ * Runs a message on another interpreter and emits its events. It emits none for calls that end at once, for their depth or for lack of balance, and
+ * none for the STOP after the end of the code.
+ * @returns the oracle's prices of the steps, in order
  */
 export async function traceWithOracle(run: OracleRun, events: TraceEvents): Promise<readonly number[]> {
   const { message, transaction, block, rules } = run

@@ -4,7 +4,7 @@ import { type Hex, toQuantity } from '#lib/hex'
 import { type Address, emptyCodeHash, emptyRoot, type Hash } from '#types/ids'
 import { addressOf } from './host.ts'
 
-/** Events written by hand, for what no recording holds. */
+/** Events written by hand, for cases that are not recorded. */
 
 export const [alice, bob, carol] = [addressOf(0xaa), addressOf(0xbb), addressOf(0xcc)] as const
 export const slotNumber = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}` as Hash
@@ -35,14 +35,14 @@ export const ended = (change: Partial<FrameEnd> = {}): FrameEnd => ({
   ...change,
 })
 
-/** A call of the message's callee, and its end. */
+/** Call by the callee of the message, and its end. */
 export const inner = (change: Partial<FrameStart> = {}): FrameStart => frame({ depth: 1, from: bob, to: carol, gas: 30_000, ...change })
 export const innerEnd = (change: Partial<FrameEnd> = {}): FrameEnd => ended({ depth: 1, gasUsed: 1_000, ...change })
 
 export const wordsOf = (...bytes: readonly number[]): Uint8Array => Uint8Array.from(bytes)
 
 type Step = Partial<Pick<TraceStep, 'pc' | 'op' | 'depth' | 'gas' | 'refund' | 'staticCost'>> & {
-  /** the top last */
+  /** The top of the stack is last. */
   readonly words?: readonly bigint[]
   readonly memory?: Uint8Array
   readonly returned?: Uint8Array
@@ -54,7 +54,7 @@ export function step({ words = [], memory = emptyBytes, returned = emptyBytes, .
     stackSize: words.length,
     stack(below): bigint {
       const word = words.at(-1 - below)
-      if (word === undefined) throw new RangeError(`no word ${below}`)
+      if (word === undefined) throw new RangeError(`no word ${below} on the stack`)
       return word
     },
     stackHex(below): Hex {
@@ -72,7 +72,7 @@ type Kept = {
   readonly slots?: Readonly<Record<Hash, bigint>>
 }
 
-/** A state of a few accounts. */
+/** State of a few accounts. */
 export function stateOf(accounts: Readonly<Record<Address, Kept>>): StateReader {
   return {
     account(address) {
@@ -86,7 +86,7 @@ export function stateOf(accounts: Readonly<Record<Address, Kept>>): StateReader 
   }
 }
 
-/** What a tracer makes of events. */
+/** Returns the result of a tracer for these events. */
 export function traceOf(
   tracer: Tracer,
   tell: (tracer: Tracer) => void,

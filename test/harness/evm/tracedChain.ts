@@ -25,10 +25,10 @@ import { type OracleRun, traceWithOracle } from './traceOracle.ts'
 type RecordedBlocks = { readonly blocks: readonly { readonly raw: Hex }[] }
 type ChainBlock = { readonly block: ExecutedBlock; readonly parent: ParentBlock; readonly input: BlockInput }
 
-/** Thrown in the place of a message that is not to run. */
+/** Thrown in place of running a message. */
 class Stopped extends Error {}
 
-/** A session that remembers what is asked of it. */
+/** Session that records its calls. */
 class Watched {
   readonly evm: Evm
   readonly touched = new Set<Address>()
@@ -47,7 +47,7 @@ class Watched {
     }
   }
 
-  /** The message that was to run, with all that it runs on; undefined when there was none. */
+  /** Message that was about to run, with its environment and state; undefined without one. */
   get run(): OracleRun | undefined {
     const { message, transaction } = this
     if (message === undefined || transaction === undefined || this.#place === undefined) return undefined
@@ -100,16 +100,16 @@ function inputOf({ header, transactions }: ReturnType<typeof decodeBlock>): Bloc
   return { timestamp, beneficiary, prevRandao: mixHash, gasLimit, extraData, ...root, transactions }
 }
 
-/** A recorded chain of which any transaction can be run again with a tracer. */
+/** Recorded chain whose transactions can be run again with a tracer. */
 export class TracedChain {
   readonly #deps: BlockDeps & { readonly config: RollupConfig }
   readonly #blocks: ChainBlock[] = []
-  /** by number */
+  /** By block number. */
   readonly #parents: ParentBlock[] = []
   readonly #traced: TracedEvm | undefined
   #stack: StateStack = emptyStack
 
-  /** @param traced who runs and tells what is traced; the other interpreter when there is none */
+  /** @param traced interpreter that runs and traces; without it another project's interpreter does */
   constructor(folder: string, traced?: TracedEvm) {
     this.#traced = traced
     const recorded = readSharedJson<RecordedBlocks>(`${folder}/l2.json.zst`)
@@ -144,11 +144,11 @@ export class TracedChain {
 
   #at(number: number): ChainBlock {
     const found = this.#blocks[number - 1]
-    if (found === undefined) throw new Error(`no block ${number}`)
+    if (found === undefined) throw new Error(`block ${number} not found`)
     return found
   }
 
-  /** Hashes of a block's transactions. */
+  /** Returns the hashes of a block's transactions. */
   transactions(number: number): readonly Hash[] {
     return this.#at(number).block.executed.map(({ hash }) => hash)
   }
@@ -158,10 +158,10 @@ export class TracedChain {
       const index = block.executed.findIndex((one) => one.hash === hash)
       if (index >= 0) return { number: block.header.number, index }
     }
-    throw new Error(`no transaction ${hash}`)
+    throw new Error(`transaction ${hash} not found`)
   }
 
-  /** Runs transaction `index` of a block with a tracer, which has its result then. @returns the prices that the oracle puts on the steps */
+  /** Runs transaction `index` of a block with a tracer, which has its result afterwards. @returns the oracle's prices of the steps */
   async trace(number: number, index: number, tracer: Tracer): Promise<readonly number[]> {
     const { block, parent, input } = this.#at(number)
     const openWith = (evm: Evm): BlockExecutor => {
@@ -177,7 +177,7 @@ export class TracedChain {
     }
     const raw = block.transactions[index]
     const executed = block.executed[index]
-    if (raw === undefined || executed === undefined) throw new Error(`no transaction ${index} in block ${number}`)
+    if (raw === undefined || executed === undefined) throw new Error(`transaction ${index} of block ${number} not found`)
     const [before, during, after] = [new Watched(), new Watched(), new Watched()]
     const end = { gasUsed: Number(executed.gasUsed), succeeded: executed.receipt.succeeded }
     const facts = factsOf(block, index, executed.sender)
@@ -195,10 +195,10 @@ export class TracedChain {
     return this.#tell(tracer, facts, { before, during, after }, end)
   }
 
-  /** As `trace`, for a message in the environment of a block on the state after it. */
+  /** Traces a message in the environment of a block, on the state after it. */
   async traceCall(number: number, message: CallMessage, tracer: Tracer): Promise<readonly number[]> {
     const at = this.#parents[number]
-    if (at === undefined) throw new Error(`no block ${number}`)
+    if (at === undefined) throw new Error(`block ${number} not found`)
     const { config } = this.#deps
     const [before, during, after] = [new Watched(), new Watched(), new Watched()]
     const { from, to, value, data, gasLimit } = message
@@ -235,7 +235,7 @@ export class TracedChain {
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('nothing has run')
+  if (value === undefined) throw new Error('no message has run')
   return value
 }
 
@@ -246,7 +246,7 @@ type Listening = {
   end(): TracedEnd
 }
 
-/** Lets a tracer hear one piece of work. @param prepare what comes before the work, unheard. @returns no prices: this interpreter says none */
+/** Traces the work that follows `prepare`, which runs untraced. @returns no prices: this interpreter reports none */
 function listenTo(traced: TracedEvm, { tracer, facts, before, end }: Listening, prepare: (evm: Evm) => () => void): readonly number[] {
   const { evm, listen } = createTraceableEvm(traced)
   let session: EvmSession | undefined
@@ -265,7 +265,7 @@ function listenTo(traced: TracedEvm, { tracer, facts, before, end }: Listening, 
   return []
 }
 
-/** Runs up to where a message would begin. */
+/** Runs until the first message is about to begin. */
 function stopAtRun(watched: Watched, work: () => void): void {
   watched.stopsAtRun = true
   try {
@@ -277,7 +277,7 @@ function stopAtRun(watched: Watched, work: () => void): void {
 
 function factsOf(block: ExecutedBlock, index: number, from: Address): TracedTransaction {
   const raw = block.transactions[index]
-  if (raw === undefined) throw new Error(`no transaction ${index}`)
+  if (raw === undefined) throw new Error(`transaction ${index} not found`)
   const transaction = decodeTransaction(raw)
   const { to, value, data, gasLimit } = transaction
   return {

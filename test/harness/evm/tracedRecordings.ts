@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Exchange, parseExchanges } from '../rpc/exchanges.ts'
 import { readShared, sharedDataDir } from '../sharedData.ts'
 
-/** What was recorded of one method on a chain. */
+/** Returns the recorded exchanges of one method on a chain. */
 export function recordedExchanges(chainName: string, method: string): readonly Exchange[] {
   const path = join('chains', chainName, 'rpc', `${method}.io`)
   const packed = `${path}.zst`

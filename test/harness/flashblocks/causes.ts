@@ -1,18 +1,18 @@
-// Where the client that was recorded beside the stream of flashblocks is known to be wrong: its answers put right, by the name of the cause.
+// Known defects of the client whose results were recorded with the flashblock stream. Each corrects the client's result and has a name.
 import { zeroHash } from '#types/ids'
 
 type Shape = { readonly [key: string]: unknown }
 type LogShape = Shape & { readonly blockHash: string; readonly blockNumber: string; readonly topics: readonly string[] }
 
-/** Of the event that a contract of the recording tells its environment by: (number, hash of the parent). */
+/** Topic of the event with which a contract of the recording logs its environment: (number, hash of the parent). */
 const environmentEvent = '0xefa72a30c038f3977671735a8e224ac308ccc94eb80508699d75b208aebdf6ba'
 
 export type Known = {
-  /** what our node answers at the same instant */
+  /** This node's result at the same time. */
   readonly ours: unknown
-  /** number of the newest sealed block of our node then */
+  /** Number of this node's newest sealed block at that time. */
   readonly latest: number
-  /** `l1Fee` of all transactions of the block that is pending in our node then */
+  /** `l1Fee` of all transactions of this node's pending block at that time. */
   readonly l1Fees: readonly string[]
 }
 
@@ -30,7 +30,7 @@ function withLogs(value: unknown, logs: readonly unknown[]): unknown {
   return isLog(value) ? logs[0] : { ...(value as Shape), logs }
 }
 
-/** `peers.md` 2.7 and the README: BLOCKHASH(parent) is 0 while the parent is itself pending. A bloom has the topic too. */
+/** `peers.md` 2.7 and the README: BLOCKHASH(parent) is 0 while the parent is itself pending. The bloom contains the wrong topic too. */
 const blockHashOfPending: Cause = {
   name: 'BLOCKHASH of a pending parent is 0',
   right(theirs, { ours }) {
@@ -48,7 +48,7 @@ const blockHashOfPending: Cause = {
   },
 }
 
-/** `flashblocks.md` 4.3, "Continue": sealed blocks stay in its snapshot, and their logs as pending ones below the block that is asked from. */
+/** `flashblocks.md` 4.3, "Continue": sealed blocks stay in the client's snapshot. It returns their logs as pending ones, below `fromBlock`. */
 const sealedStay: Cause = {
   name: 'logs of blocks before fromBlock',
   right: (theirs, { latest }) =>
@@ -57,7 +57,7 @@ const sealedStay: Cause = {
       : theirs,
 }
 
-/** `rpc.md` 5.1: the cost of L1 is kept from one transaction to the next. The fee vaults of the sealed blocks have ours. */
+/** `rpc.md` 5.1: the client keeps the L1 cost from one transaction to the next. The fee vaults of the sealed blocks confirm this node's value. */
 const feeOfAnother: Cause = {
   name: 'l1Fee of another transaction of the block',
   right(theirs, { ours, l1Fees }) {

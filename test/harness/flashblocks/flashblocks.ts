@@ -4,7 +4,7 @@ import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroHash } from '#types/ids'
 import type { Payload } from '#types/payload'
 
-/** The build of a payload: 8 bytes as hex. */
+/** Id of a payload's build: 8 bytes in hex. */
 export const payloadIdOf = ({ blockHash }: Payload, build = 0): string =>
   `0x${createHash('sha256').update(`${blockHash} ${build}`).digest('hex').slice(0, 16)}`
 
@@ -13,9 +13,9 @@ const pieces = <T>(list: readonly T[], cuts: readonly number[]): T[][] =>
   [...cuts, list.length].map((end, i) => list.slice(i === 0 ? 0 : cuts[i - 1], end))
 
 /**
- * A payload as the flashblocks that a builder would have told of it.
- * @param maker knows the block: the gas is that of its receipts
- * @param cuts indexes of transactions that begin another flashblock; twice the same: one is empty
+ * Returns the flashblocks with which a builder would have published a payload.
+ * @param maker execution that has the block; its receipts give the gas of each flashblock
+ * @param cuts indexes of the transactions that begin a flashblock; a repeated index gives an empty flashblock
  */
 export function flashblocksOf(maker: Execution, payload: Payload, cuts: readonly number[], build = 0): Flashblock[] {
   using view = maker.view()

@@ -4,14 +4,14 @@ import type { BlockId } from '#types/blockRef'
 import type { Flashblock } from '#types/flashblock'
 import { type Hash, zeroAddress, zeroHash } from '#types/ids'
 
-/** A hash that tells which branch of which number it is. */
+/** Hash that contains the branch and the block number. */
 export const hashAt = (number: number, branch = 'a'): Hash => `0x${branch.repeat(58)}${number.toString(16).padStart(6, '0')}` as Hash
 export const blockAt = (number: number, branch?: string): BlockId => ({ number, hash: hashAt(number, branch) })
-/** The build of a block: `variant` tells several of one number apart. */
+/** Payload id of a build of a block. `variant` makes builds with the same number differ. */
 export const buildAt = (number: number, variant = 1): string =>
   `0x${variant.toString(16).padStart(8, '0')}${number.toString(16).padStart(8, '0')}`
 
-/** A flashblock without transactions. */
+/** Flashblock without transactions. */
 export function flashblockAt(number: number, index: number, more: { readonly variant?: number; readonly parent?: Hash } = {}): Flashblock {
   const { variant, parent = hashAt(number - 1) } = more
   const base = {
@@ -28,7 +28,7 @@ export function flashblockAt(number: number, index: number, more: { readonly var
   return { payloadId: buildAt(number, variant), blockNumber: number, index, ...(index === 0 && { base }), transactions: [], outcome }
 }
 
-/** The message of a publisher that says this. */
+/** Encodes a flashblock as the message of a publisher. */
 export function messageOf({ payloadId, blockNumber, index, base, transactions, outcome }: Flashblock): string {
   const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`
   const quantity = (value: number | bigint): string => `0x${value.toString(16)}`
@@ -62,19 +62,19 @@ export function messageOf({ payloadId, blockNumber, index, base, transactions, o
   })
 }
 
-/** Execution of unsealed blocks as its port has it, without executing anything. */
+/** Model of the port that executes flashblocks; it executes nothing. */
 export type PendingModel = PendingPort & {
   readonly head: BlockId
-  /** what is pending, oldest first */
+  /** Pending blocks, oldest first. */
   readonly blocks: readonly Executed[]
   readonly executed: Executed | undefined
   readonly freshUntilMs: number
   readonly drops: readonly string[]
-  /** Slices as text, in the order in which they were executed. */
+  /** Accepted flashblocks as `number.index`, in the order of execution. */
   readonly took: readonly string[]
-  /** A new head: what is pending stays where `keeps` says so. */
+  /** Sets a new head. Pending blocks above it are kept or dropped, by `keeps`. */
   setHead(head: BlockId, keeps?: 'above' | 'nothing'): void
-  /** What the next flashblocks are refused with. */
+  /** Sets a function that refuses the next flashblocks, or undefined to accept one. */
   refuse(refusal: (flashblock: Flashblock) => PendingRefusal | undefined): void
 }
 

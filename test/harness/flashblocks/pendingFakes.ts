@@ -6,23 +6,23 @@ import type { BlockId } from '#types/blockRef'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { hashTransaction } from '#types/transaction'
 
-/** A fake chain with blocks above it that are not sealed, which grow when they are told to. */
+/** Fake chain with pending blocks above it, which a test extends. */
 export type FakePendingChain = ChainReader & {
   readonly sealed: FakeChain
   readonly feed: PendingFeed
-  /** The newest unsealed block has these transactions now; `next`: it is one more. What is new is told. */
+  /** Sets the transactions of the newest pending block, or with `next` appends a pending block. Notifies of new transactions. */
   show(transactions: FakeBlock, where?: 'same' | 'next'): PendingBlock
-  /** The newest unsealed block goes, told from this transaction on. */
+  /** Drops the newest pending block; notifies of its transactions from this index on. */
   drop(first: number): void
-  /** The oldest unsealed block is sealed as it is. */
+  /** Seals the oldest pending block unchanged. */
   seal(): void
-  /** hash of a transaction of the newest */
+  /** Hash of a transaction of the newest pending block. */
   hashOf(index: number): Hash
 }
 
 type Unsealed = { readonly id: BlockId; readonly shown: PendingBlock; readonly content: FakeBlock }
 
-/** @param state of all blocks. @param pendingState of the unsealed ones */
+/** @param state state of all blocks. @param pendingState state of the pending ones */
 export function fakePendingChain(contents: readonly FakeBlock[], state: FakeState = {}, pendingState: FakeState = state): FakePendingChain {
   const sealed = fakeChain(contents, state)
   const above = fakeChain([[]], pendingState)

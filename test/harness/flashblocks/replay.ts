@@ -1,4 +1,4 @@
-// A node's RPC over the recorded stream of flashblocks and the blocks that were sealed out of it.
+// RPC of a node over the recorded stream of flashblocks and the blocks that were sealed from it.
 
 import { payloadOfBlock } from '#block/execution/payloadBlock'
 import { createExecution } from '#blockchain/execution'
@@ -29,7 +29,7 @@ type Told = {
   readonly params?: { readonly subscription: string; readonly result: unknown }
 }
 
-/** What a subscription of the recording client told, and when. `kind`: 1 newHeads, 2 newFlashblocks, 3 pendingLogs, 4 and 5 transactions */
+/** Recorded notification of a subscription, with its time. `kind`: 1 newHeads, 2 newFlashblocks, 3 pendingLogs, 4 and 5 transactions. */
 export type RecordedTold = { readonly t: number; readonly kind: number; readonly result: unknown }
 export type RecordedAnswer = { readonly m: string; readonly p: readonly unknown[]; readonly r?: unknown; readonly e?: unknown }
 export type RecordedPoll = { readonly t: number; readonly end: number; readonly a: readonly RecordedAnswer[] }
@@ -60,26 +60,26 @@ export function readTold(): readonly RecordedTold[] {
   })
 }
 
-/** Something that happened to the recorded node. */
+/** Recorded event of the node's input. */
 export type Happening = { readonly t: number } & (
   | { readonly kind: 'increment'; readonly flashblock: Flashblock }
   | { readonly kind: 'head'; readonly number: number }
 )
 
-/** A node in this thread that is told what happens. */
+/** Node in this thread that replays recorded events. */
 export type Replay = {
-  /** Time passes until then. */
+  /** Advances time to the event and applies it. */
   happen(of: Happening): Promise<void>
   passMs(ms: number): void
-  /** What is pending is given up. */
+  /** Drops the pending blocks. */
   drop(): Promise<void>
-  /** What a client reads. */
+  /** Calls a method and returns the result as a client reads it. */
   ask(method: string, params: readonly unknown[]): Promise<unknown>
-  /** @returns what a subscriber is told, as it grows */
+  /** @returns the notifications of a subscription; the list grows */
   subscribe(...params: readonly unknown[]): Promise<readonly unknown[]>
 }
 
-/** @param freshMs how long a flashblock is shown at most */
+/** @param freshMs time after which a flashblock is no longer shown, in ms */
 export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
   const recorded = readSharedJson<{ blocks: readonly { readonly raw: Hex }[] }>('flashblocks/l2.json.zst')
   const { genesis } = parseBaseGenesisNote(recorded)
@@ -115,7 +115,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
         return
       }
       const payload = payloads[of.number]
-      if (payload === undefined) throw new Error(`no block ${of.number}`)
+      if (payload === undefined) throw new Error(`block ${of.number} not found`)
       const inserted = await execution.insert(payload)
       if (inserted.kind !== 'valid') throw new Error(`block ${of.number}: ${inserted.kind}`)
       await execution.setHeads({ ...(await execution.heads()), unsafe: l2RefOf(config, payload) })
@@ -129,7 +129,7 @@ export function createReplay(freshMs = Number.MAX_SAFE_INTEGER / 2): Replay {
     async subscribe(...params): Promise<readonly unknown[]> {
       const told: unknown[] = []
       const open = (subscription: Subscription): string => {
-        if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is told elsewhere`)
+        if (subscription.kind !== 'feed') throw new Error(`${subscription.kind} is no subscription of a feed`)
         subscription.open((notification) =>
           told.push((JSON.parse(String(notification(''))) as { params: { result: unknown } }).params.result),
         )

@@ -5,16 +5,16 @@ import { type Json, objectOf } from '#types/jsonShape'
 import { transactionFromJson } from '#types/transactionJson'
 import { readSharedJson } from '../sharedData.ts'
 
-/** An L1 block as `eth_getBlockByNumber` (full) and `eth_getBlockReceipts` answer it. */
+/** L1 block as the results of `eth_getBlockByNumber` (full transactions) and `eth_getBlockReceipts`. */
 export type RecordedBlock = { readonly block: Json; readonly receipts: readonly unknown[] }
 export type RecordedBlob = { readonly slot: number; readonly commitment: string; readonly proof: string; readonly data: string }
 export type RecordedL1 = {
   readonly chainId: number
-  /** seconds */
+  /** Unix time in seconds. */
   readonly genesisTime: number
   readonly secondsPerSlot: number
   readonly blocks: readonly RecordedBlock[]
-  /** by versioned hash; `data` lacks its trailing zero bytes */
+  /** By versioned hash; `data` omits trailing zero bytes. */
   readonly blobs: Readonly<Record<string, RecordedBlob>>
 }
 
@@ -22,7 +22,7 @@ export function readRecordedL1(name: string): RecordedL1 {
   return readSharedJson<RecordedL1>(`chains/${name}/l1.json.zst`)
 }
 
-/** A recorded block, every root and hash recomputed; an Error when one does not fit. */
+/** Returns a recorded block with every root and hash recomputed. Throws when one of them differs. */
 export function l1BlockOfJson({ block, receipts }: RecordedBlock): L1Block {
   const must = <T>(verdict: Verdict<T>): T => {
     if (verdict.kind === 'mismatch') throw new Error(`${verdict.what}: ${verdict.computed}, not ${verdict.expected}`)
@@ -37,7 +37,7 @@ export function l1BlockOfJson({ block, receipts }: RecordedBlock): L1Block {
   return must(verifyBody(must(verifyHeader(json)), transactions, receipts.map(receiptFromJson)))
 }
 
-/** All L1 blocks of a recorded chain, verified. */
+/** Returns all L1 blocks of a recorded chain, verified. */
 export function readRecordedL1Blocks(name: string): readonly L1Block[] {
   return readRecordedL1(name).blocks.map(l1BlockOfJson)
 }

@@ -11,32 +11,32 @@ import { createReceipt, encodeReceipt, type Receipt } from '#types/receipt'
 import { headerOf } from '../chain/headers.ts'
 import { recordedBlockOf } from './json.ts'
 
-/** What a block holds; receipts that are left out are those of plain successes with the given logs. */
+/** Content of a block. Missing receipts default to successes with the given logs. */
 export type Mined = {
   readonly transactions?: readonly Uint8Array[]
-  /** logs of each transaction */
+  /** Logs of each transaction. */
   readonly logs?: readonly (readonly Log[])[]
   readonly receipts?: readonly Receipt[]
   readonly header?: Partial<Header>
 }
 
-/** An L1 that grows and reorganises as a test says; every hash and root is right. */
+/** L1 chain that a test extends and reorganizes. Every hash and root is valid. */
 export interface L1Chain {
   readonly blocks: readonly L1Block[]
   mine(mined?: Mined): L1Block
-  /** Removes the last blocks; what is mined instead has other hashes. */
+  /** Removes the last blocks. The blocks mined in their place have other hashes. */
   drop(count: number): void
-  /** Makes a blob known. @returns its versioned hash, for a transaction of type 3 */
+  /** Stores a blob. @returns its versioned hash, for a transaction of type 3 */
   addBlob(blob: Uint8Array): Hash
-  /** The chain as a server replays it. */
+  /** The chain as a recording for a server to replay. */
   recording(): L1Recording
-  /** The chain in process. */
+  /** The chain as a source in this process. */
   source(): L1Source
 }
 
 export type L1ChainOptions = { readonly chainId: number; readonly genesisTimeSec: number; readonly blockTimeSec: number }
 
-/** How far the labels are behind the head, in blocks. */
+/** Distance of each label from the head, in blocks. */
 const lag: Readonly<Record<L1Label, number>> = { latest: 0, safe: 3, finalized: 5 }
 
 function receiptsOf({ transactions = [], logs = [] }: Mined): Receipt[] {
@@ -95,7 +95,7 @@ export function createL1Chain({ chainId, genesisTimeSec, blockTimeSec }: L1Chain
     },
     addBlob(blob) {
       const hash = versionedHashOfBlob(blob)
-      if (!hash) throw new RangeError('not a blob')
+      if (!hash) throw new RangeError('addBlob: data is not a blob')
       blobs.set(hashFromBytes(hash), blob)
       return hashFromBytes(hash)
     },

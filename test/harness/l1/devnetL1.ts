@@ -14,7 +14,7 @@ import { silentLog } from '#lib/log'
 import { addressOfKey } from '#lib/secp256k1'
 import { type Address, addressFromBytes, parseHash } from '#types/ids'
 
-/** Keys of the well-known development accounts 0 to 3; nobody else's money is behind them. */
+/** Keys of the well-known development accounts 0 to 3. They are public: use them in tests only. */
 export const keys = [
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -55,7 +55,7 @@ const fixture = JSON.parse(readFileSync(new URL('../../fixtures/kzg-blob.json', 
 const field = (name: string): Uint8Array => fromHex(fixture[name] ?? '')
 const blob = new Uint8Array(131_072)
 blob.set(field('data'))
-/** A blob with its commitment and proof, by another implementation. */
+/** Blob with its commitment and proof, computed by another implementation. */
 export const provenBlob = {
   hash: parseHash(fixture['versionedHash'] ?? ''),
   blob,
@@ -70,7 +70,7 @@ const chainOf = (l1: DevnetL1): Chain =>
     rpcUrls: { default: { http: [l1.rpcUrl] } },
   })
 
-/** viem as it comes, polling often; the first blob costs anvil seconds. */
+/** viem's public client with a short polling interval. The first blob takes anvil seconds. */
 export const viemReader = (l1: DevnetL1) =>
   createPublicClient({
     chain: chainOf(l1),
@@ -85,7 +85,7 @@ export const viemWallet = (l1: DevnetL1, key: Hex) =>
     account: privateKeyToAccount(key),
   })
 
-/** What a node reads the L1 with; anvil's blocks with blobs need trust. */
+/** L1 source of a node. It trusts the endpoint, since anvil's blocks with blobs fail verification. */
 export function sourceOf(l1: DevnetL1): HttpL1Source {
   return createL1Source(
     { fetch, clock: systemClock, random: () => 0, log: silentLog, metrics: l1Metrics.register(new Registry()) },

@@ -6,14 +6,14 @@ import { type Hash, hashFromBytes } from '#types/ids'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The same content under another hash, on another parent. */
+/** Returns a block with the same content, another parent and another hash. */
 function relinked({ block, receipts }: RecordedBlock, parentHash: Hash, mixHash: Hash): RecordedBlock {
   const changed: Json = { ...block, parentHash, mixHash }
   return { block: { ...changed, hash: hashHeader(headerFromJson(changed)) }, receipts }
 }
 
 /**
- * A recording whose last blocks belong to another branch: what L1 said before a reorg gave the recorded ones.
+ * Returns a recording whose last blocks are on another branch: L1 before a reorg to the recorded chain.
  * @param from number of the first block that differs
  * @param until number of the last block
  */

@@ -59,7 +59,7 @@ function feesJson(tx: SignedTransaction): Json {
 
 function transactionJson(raw: Uint8Array): Json {
   const tx = decodeTransaction(raw)
-  if (tx.type === depositType) throw new RangeError('a deposit is no L1 transaction')
+  if (tx.type === depositType) throw new RangeError('deposit in an L1 block')
   return {
     type: toQuantity(tx.type),
     hash: hashTransaction(raw),
@@ -74,11 +74,11 @@ function transactionJson(raw: Uint8Array): Json {
   }
 }
 
-/** A block and its receipts as JSON-RPC answers them. */
+/** Returns a block and its receipts as JSON-RPC results. */
 export function recordedBlockOf({ ref, header, transactions, receipts }: L1Block): RecordedBlock {
   const block = { ...headerJson(header, ref.hash), transactions: transactions.map(transactionJson), uncles: [] }
   return {
-    // as a client sends it: without what is undefined
+    // clients omit undefined fields
     block: JSON.parse(JSON.stringify(block)) as Json,
     receipts: receipts.map((receipt) => ({
       type: toQuantity(receipt.type),

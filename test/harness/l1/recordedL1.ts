@@ -1,6 +1,6 @@
 import { createRecordedL1, type Exchange, type L1Recording, type L1Server, type RecordedL1, type Reply, serveL1 } from '#devnet/recordedL1'
 
-/** Something an L1 endpoint does wrong. */
+/** Failure of an L1 endpoint. */
 export type L1FaultKind =
   | 'timeout'
   | 'rate-limit'
@@ -15,7 +15,7 @@ export type L1FaultKind =
   | 'no-receipts'
   | 'no-blob'
   | 'no-slot'
-  /** of the hashes asked for the last one counts */
+  /** The endpoint applies only the last of several requested versioned hashes. */
   | 'last-hash'
   | 'no-columns'
   | 'gone'
@@ -24,21 +24,21 @@ export type L1FaultKind =
 
 export type PlannedFault = {
   readonly kind: L1FaultKind
-  /** how many requests it hits; Infinity: all */
+  /** Number of requests that fail; Infinity for all. */
   readonly times: number
-  /** which requests: searched in method names and path */
+  /** Requests that can fail: matched against method names and path. */
   readonly on?: RegExp
 }
 
 export type FaultyL1 = L1Server & {
   readonly l1: RecordedL1
-  /** Faults hit requests in the order in which they were planned. */
+  /** Adds a fault. Faults apply to requests in the order in which they were added. */
   fail(fault: PlannedFault): void
-  /** Kinds that have not hit anything yet. */
+  /** Kinds of faults that have not applied to a request yet. */
   readonly waiting: readonly L1FaultKind[]
-  /** Another history from now on, with its own head: a reorg. */
+  /** Replaces the chain and its head: a reorg. */
   replay(recording: L1Recording, head: number): void
-  /** What was asked, oldest first: method names joined by commas, or the path. */
+  /** Requests so far, oldest first: method names joined by commas, or the path. */
   readonly asked: readonly string[]
 }
 
@@ -53,7 +53,7 @@ const askedBy = ({ method, url, body }: Exchange): string => {
     .join(',')
 }
 
-/** Applies a change to each result of a JSON-RPC answer or to each item of a beacon answer. */
+/** Applies a change to each result of a JSON-RPC response or to each item of a beacon response. */
 function alter(reply: Reply, change: (value: Json | string | Json[]) => unknown): Reply {
   const json = JSON.parse(reply.body) as Json | Json[]
   const altered = [json].flat().map((one) => {
@@ -67,7 +67,7 @@ function alter(reply: Reply, change: (value: Json | string | Json[]) => unknown)
 const isBlock = (value: unknown): value is Json => typeof value === 'object' && value !== null && 'parentHash' in value
 const isReceipts = (value: unknown): value is Json[] => Array.isArray(value) && value.length > 0 && 'cumulativeGasUsed' in value[0]
 
-/** The last digit of a hex text becomes another one. */
+/** Changes the last digit of a hex text. */
 const flip = (hex: string): string => hex.slice(0, -1) + (hex.endsWith('0') ? '1' : '0')
 const alterBlob = (item: unknown, change: (blob: string) => string): unknown =>
   typeof item === 'string' ? change(item) : { ...(item as Json), blob: change(String((item as Json)['blob'])) }
@@ -122,7 +122,7 @@ function spoil(kind: L1FaultKind, exchange: Exchange, right: Reply, l1: Recorded
   }
 }
 
-/** A recorded L1 as an HTTP server that does wrong what it is told to. */
+/** Starts an HTTP server that replays a recorded L1 with the faults that a test adds. */
 export async function startFaultyL1(recording: L1Recording, head = recording.blocks.length - 1): Promise<FaultyL1> {
   let l1 = createRecordedL1(recording, { head })
   let planned: { fault: PlannedFault; left: number }[] = []

@@ -2,13 +2,13 @@ import type { Io } from '../../../src/cli/command.ts'
 import { createManualClock } from '../clock.ts'
 
 export type ScriptedIo = Io & {
-  /** what was written so far */
+  /** Output written so far. */
   readonly written: { out: string; err: string }
-  /** As Ctrl-C does. */
+  /** Sends the interrupt of Ctrl-C. */
   interrupt(): void
 }
 
-/** A process that a command believes to run in. */
+/** Process environment of a command under test. */
 export function scriptedIo(options: { env?: NodeJS.ProcessEnv; isTerminal?: boolean; clock?: Io['clock'] } = {}): ScriptedIo {
   const { env = {}, isTerminal = false, clock = createManualClock() } = options
   const written = { out: '', err: '' }

@@ -1,7 +1,7 @@
 import type { SystemConfig } from '#chainspec/systemConfig'
 import { zeroAddress } from '#types/ids'
 
-/** A system config of before Holocene whose data costs nothing on L1, with the fields that matter to the test. */
+/** System config before Holocene with zero L1 fees, and the given fields. */
 export function systemConfigWith(fields: Partial<SystemConfig>): SystemConfig {
   return {
     batcher: zeroAddress,

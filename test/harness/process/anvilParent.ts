@@ -1,4 +1,4 @@
-// A process with an L1 by anvil: it tells where, and stays until it is killed.
+// A process with an L1 by anvil. It prints the URL and runs until it is killed.
 import { startAnvilL1 } from '#devnet/anvil'
 import { systemClock } from '#lib/clock'
 import { devnetL1Options } from '../l1/devnetL1.ts'

@@ -12,27 +12,27 @@ import type { Payload } from '#types/payload'
 import { emptyChain, extendChain, genesisNote } from '../chain/generatedChain.ts'
 import { l1Transaction } from '../derive/l1.ts'
 
-/** A chain that nodes in processes of their own are run on, and what each of its blocks must be. */
+/** Chain for nodes in processes, with the expected block of each number. */
 export type ProcessChain = {
   readonly name: string
   readonly config: RollupConfig
   readonly l1: L1Recording
   readonly rollupJson: unknown
   readonly genesisJson: unknown
-  /** by number, genesis first */
+  /** By number, genesis first. */
   readonly blocks: readonly Payload[]
-  /** number of the safe L2 block after each L1 block, by L1 number */
+  /** Number of the safe L2 block after each L1 block, indexed by L1 number. */
   readonly safeHeads: readonly number[]
 }
 
-/** A chain that other clients made: its safe heads are theirs. */
+/** Recorded chain of other clients, with their safe heads. */
 export function recordedProcessChain(name: RecordedChainName): ProcessChain {
   const { config, l1, rollupJson, genesisJson, blocks, safeHeads } = readRecordedChain(name)
   const payloads = blocks.map(({ raw, hash }) => payloadOfBlock(decodeBlock(raw), hash))
   return { name, config, l1, rollupJson, genesisJson, blocks: payloads, safeHeads }
 }
 
-/** A longer chain of our own making, posted to L1 in span batches: runs on it agree with each other, nobody else judges them. */
+/** Longer generated chain, posted to L1 in span batches. It shows that runs agree with each other; no other client has executed it. */
 export async function generatedProcessChain(length: number): Promise<ProcessChain> {
   await using kv = createMemoryKv()
   const chain = emptyChain(kv)
@@ -54,7 +54,7 @@ export async function generatedProcessChain(length: number): Promise<ProcessChai
   const blocks: Payload[] = []
   for (let number = 0; number <= length; number++) {
     const payload = await execution.payload(number)
-    if (payload === undefined) throw new Error(`no block ${number}`)
+    if (payload === undefined) throw new Error(`block ${number} not found`)
     blocks.push(payload)
   }
   const rollupJson = toRollupJson(config)
@@ -64,15 +64,15 @@ export async function generatedProcessChain(length: number): Promise<ProcessChai
 /** Number of the last L1 block of a chain. */
 export const lastL1 = ({ l1 }: Pick<ProcessChain, 'l1'>): number => l1.blocks.length - 1
 
-/** What is safe after an L1 block: number and hash. */
+/** Number and hash of the safe head after an L1 block. */
 export function safeAfter({ safeHeads, blocks }: ProcessChain, l1Number: number): { readonly number: number; readonly hash: Hash } {
   const number = safeHeads[Math.max(0, Math.min(l1Number, safeHeads.length - 1))] ?? 0
   const block = blocks[number]
-  if (block === undefined) throw new Error(`no block ${number}`)
+  if (block === undefined) throw new Error(`block ${number} not found`)
   return { number, hash: block.blockHash }
 }
 
-/** Writes the chain's two files into a folder. @returns the flags that name them */
+/** Writes the rollup config and the genesis into a folder. @returns the flags that name the two files */
 export function chainFlags({ name, rollupJson, genesisJson }: ProcessChain, folder: string): readonly string[] {
   const file = (what: string, json: unknown): string => {
     const path = join(folder, `${name}-${what}.json`)

@@ -6,17 +6,17 @@ const root = resolve(import.meta.dirname, '../../..')
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-/** A `basalt` command in a process of its own. */
+/** `basalt` command in a child process. */
 export interface CliProcess extends AsyncDisposable {
   readonly child: ChildProcess
-  /** what it has written so far */
+  /** Output so far. */
   output(): { stdout: string; stderr: string }
-  /** Resolves when standard output or standard error matches; rejects when the process ends before. */
+  /** Resolves when standard output or standard error matches; rejects when the process exits without a match. */
   until(pattern: RegExp): Promise<RegExpExecArray>
   ended(): Promise<Ended>
 }
 
-/** Starts `basalt …`; killed when disposed. */
+/** Starts `basalt …`. Disposal kills the process. */
 export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliProcess {
   const child = spawn(process.execPath, ['bin/basalt.js', ...args], {
     cwd: root,
@@ -56,7 +56,7 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
         }
         listeners.add(look)
         look()
-        void closed.then(() => reject(new Error(`ended with ${child.exitCode} before ${pattern}: ${stderr}`)))
+        void closed.then(() => reject(new Error(`exited with ${child.exitCode} before a match of ${pattern}: ${stderr}`)))
       })
     },
     async [Symbol.asyncDispose]() {
@@ -66,12 +66,12 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): 
   }
 }
 
-/** Runs `basalt …` to its end. */
+/** Runs `basalt …` until it exits. */
 export async function runCliProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return startCli(args, env).ended()
 }
 
-/** A JSON-RPC call over HTTP; throws on an error answer. */
+/** Sends a JSON-RPC request over HTTP and returns the result. Throws for an error response. */
 export async function rpcCall(url: string, method: string, params: readonly unknown[] = []): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

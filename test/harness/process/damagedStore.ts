@@ -1,4 +1,4 @@
-// A process of its own that opens copies of a data directory whose database file was damaged, one after another, until one of them ends it.
+// A process that opens copies of a data directory with a damaged database file, one after another, until one of them ends the process.
 import { cpSync, openSync, readSync, rmSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createExecution, type Execution } from '#blockchain/execution'
@@ -33,7 +33,7 @@ async function openStore(dir: string): Promise<{ kv: Kv; execution: Execution } 
   return { kv, execution, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-/** Makes a store with a chain whose blocks are all committed, each by a transaction. @returns their hashes, youngest first */
+/** Creates a store with a chain whose blocks are all committed, each in its own transaction. @returns their hashes, youngest first */
 export async function makeStore(dir: string): Promise<readonly string[]> {
   await using store = await openStore(dir)
   const { execution } = store
@@ -61,7 +61,7 @@ function apply(damage: Damage, path: string): void {
   writeSync(file, byte, 0, 1, damage.byte)
 }
 
-/** The head that a start shows, or the code of its fault. */
+/** Returns the head after a start, or the code of its fault. */
 async function start(dir: string): Promise<string> {
   try {
     await using store = await openStore(dir)

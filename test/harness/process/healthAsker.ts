@@ -1,4 +1,4 @@
-// Asks a URL once, so many milliseconds after it is told to: from outside a process that is busy then.
+// A process that requests a URL once, `afterMs` after its parent's message. The parent may be busy at that time.
 const [url = '', afterMs = '0'] = process.argv.slice(2)
 
 process.once('message', () => {

@@ -1,14 +1,14 @@
 import { createRecordedL1, type L1Recording, type RecordedL1, serveL1 } from '#devnet/recordedL1'
 import { startProxy, type TcpProxy } from './proxy.ts'
 
-/** `finalized-above-safe`: the head passes for finalized, genesis for safe. */
+/** Wrong labels of an L1. `finalized-above-safe`: the head is labelled finalized, genesis safe. */
 export type LabelLie = 'none' | 'finalized-above-safe'
 
-/** Requests with the labels in them exchanged, so that the answer is that lie. */
+/** Exchanges the labels in a request, so that the response has the wrong label. */
 export const withLie = (lie: LabelLie, body: string): string =>
   lie === 'none' ? body : body.replaceAll('"finalized"', '"latest"').replaceAll('"safe"', '"earliest"')
 
-/** A recorded L1 for other processes: JSON-RPC and beacon API at two addresses, each behind a proxy that can be told to fail. */
+/** Recorded L1 for other processes: JSON-RPC and beacon API on two addresses, each behind a proxy whose failures a test controls. */
 export interface ProcessL1 extends AsyncDisposable {
   readonly l1: RecordedL1
   readonly rpc: TcpProxy

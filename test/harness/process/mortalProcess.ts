@@ -1,4 +1,4 @@
-// A process of its own with an execution worker on a small chain, which does what it is told until it is killed.
+// A process with an execution worker on a small chain. It runs the commands of its parent until it is killed.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { l2RefOf } from '#chainspec/l2Ref'
@@ -15,18 +15,18 @@ type Settings = Omit<ExecutionWorkerOptions, 'config' | 'minFreeBytes'>
 export const schedule = scheduleTo('isthmus')
 const { genesis, config } = smallChain(schedule)
 
-/** A worker on the chain of `schedule`, in this process. */
+/** Starts a worker in this process, on the chain of `schedule`. */
 export const startSmallExecution = (settings: Settings): Promise<ExecutionWorker> =>
   startExecutionWorker({ clock: systemClock, log: silentLog, genesis: () => genesis }, { ...settings, config, minFreeBytes: 0 })
 
-/** What it can be told to do. */
+/** Commands of the parent process. */
 const deeds = {
   add: ({ pool }: ExecutionWorker, raw: Uint8Array) => pool.add(raw),
   poolSize: ({ pool }: ExecutionWorker) => pool.size(),
   nextNonce: ({ pool }: ExecutionWorker, sender: Address) => pool.nextNonce(sender),
   limitBlocks: ({ pool }: ExecutionWorker, change: BlockLimits) => pool.limitBlocks(change),
   publishedSizes: async (worker: ExecutionWorker) => worker.sizes(),
-  /** Builds on the unsafe head and moves it there. */
+  /** Builds a block on the unsafe head and makes it the unsafe head. */
   async extend(worker: ExecutionWorker, attributes: PayloadAttributes): Promise<Payload> {
     const heads = await worker.heads()
     const built = await worker.build(heads.unsafe, attributes)
@@ -59,13 +59,13 @@ if (process.send && script === import.meta.filename) {
 }
 
 export interface MortalProcess extends AsyncDisposable {
-  /** @returns its answer; rejects when it is gone before */
+  /** Sends a command. @returns its result; rejects when the process exits first */
   tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>>
-  /** SIGKILL, which it cannot prepare for. @returns when the process is gone */
+  /** Sends SIGKILL. @returns when the process has exited */
   kill(): Promise<void>
 }
 
-/** Starts one; killed when disposed. */
+/** Starts a process. Disposal kills it. */
 export function startMortalProcess(settings: Settings): MortalProcess {
   const child = fork(import.meta.filename, [JSON.stringify(settings)], {
     execPath: process.execPath,
@@ -76,12 +76,12 @@ export function startMortalProcess(settings: Settings): MortalProcess {
   const calls: PromiseWithResolvers<unknown>[] = []
   child.on('message', ({ id, ...said }: Said) => ('error' in said ? calls[id]?.reject(said.error) : calls[id]?.resolve(said.answer)))
   child.once('exit', () => {
-    for (const { reject } of calls) reject(new Error('the process is gone'))
+    for (const { reject } of calls) reject(new Error('process exited'))
   })
   async function kill(): Promise<void> {
     child.kill('SIGKILL')
     const [code, signal] = await gone
-    if (signal !== 'SIGKILL') throw new Error(`ended before it was killed: ${signal ?? code}`)
+    if (signal !== 'SIGKILL') throw new Error(`exited before it was killed: ${signal ?? code}`)
   }
   return {
     tell<D extends keyof Deeds>(deed: D, ...rest: Arguments<D>): Promise<Answer<D>> {

@@ -1,11 +1,11 @@
 import type { Journal, JournalRecord, Kv, KvReader, KvWriter } from '#store/ports'
 
-/** What a test sees instead of the end of the process. */
+/** Simulates the end of the process. */
 export class Killed extends Error {}
 
 /**
- * Counts durable effects and "kills" right before or right after one of them: from then on nothing has an effect any more.
- * @param at number of the effect, from 0
+ * Counts durable effects and simulates a kill before or after one of them: later effects do not happen.
+ * @param at index of the effect, from 0
  */
 export class Fate {
   readonly #at: number

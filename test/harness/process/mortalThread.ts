@@ -1,6 +1,6 @@
-// A thread of the program, with an end that a test can bring about: by a message, between two of its own instructions.
-// `terminate` from outside may hit it inside a call of a native library, which aborts the whole process. So may its own end while a library
-// works for it in a thread of the library's: execution, whose lmdb flushes behind, dies in memory only, or with its process (mortalProcess.ts).
+// A thread of the node that a test can end: by a message, between two of its own instructions.
+// `terminate` can stop a thread inside a call of a native library, which aborts the whole process. So can the thread's own exit while a library works
+// for it in a library thread. Execution, whose LMDB flushes in the background, is therefore ended in memory only, or with its process (mortalProcess.ts).
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads'
@@ -19,11 +19,11 @@ if (parentPort) {
 
 const threads: Worker[] = []
 
-/** Takes the thread of the execution that is being started to die, which works in memory then. */
+/** Receives the execution thread that is being started; it then runs on stores in memory. */
 const mortalStart = new AsyncLocalStorage<(thread: Worker) => void>()
 const memoryExecution = new URL('../chain/memoryExecution.ts', import.meta.url)
 
-/** In the place of Node's Worker while the module that starts the thread is mocked. */
+/** Replaces Node's Worker while the module that starts the thread is mocked. */
 export class MortalWorker extends Worker {
   constructor(entry: URL, options: WorkerOptions) {
     const take = entry.pathname.endsWith('/executionThread/threadEntry.ts') ? mortalStart.getStore() : undefined
@@ -34,21 +34,21 @@ export class MortalWorker extends Worker {
 }
 
 async function end(thread: Worker | undefined): Promise<void> {
-  if (thread === undefined) throw new Error('no thread has been started')
+  if (thread === undefined) throw new Error('no thread was started')
   const gone = once(thread, 'exit')
   thread.postMessage(endWord)
   await gone
 }
 
-/** Ends the thread that was started last, which is not one of execution. @returns when it is gone */
+/** Ends the thread that was started last, which must not be an execution thread. @returns when it has exited */
 export const endNewestThread = (): Promise<void> => end(threads.at(-1))
 
-/** From now on the thread that was started last does nothing any more, until it is ended. */
+/** Blocks the thread that was started last until it is ended. */
 export const holdNewestThread = (): void => threads.at(-1)?.postMessage(holdWord)
 
 /**
- * Starts what has execution in a thread of its own: that thread works in memory and can be ended. Its chain begins anew; the starter reads the
- * directory, which has the chain's beginning from a start before.
+ * Starts a part of the node with an execution thread that runs in memory and can be ended. Its chain begins with genesis; the starter reads the
+ * directory, which has the beginning of the chain from an earlier start.
  */
 export async function startMortal<T>(start: () => Promise<T>): Promise<{ readonly started: T; endExecution(): Promise<void> }> {
   let execution: Worker | undefined

@@ -6,7 +6,7 @@ export const anyPort = { host, port: 0 } as const
 
 export const l1At = (url: string, pollMs = 50): NonNullable<NodeOptions['l1']> => ({ rpcUrls: [url], beaconUrls: [url], pollMs })
 
-/** Options of a node on a recorded chain: nothing is served, nothing derived, unless asked for. */
+/** Options of a node on a recorded chain. By default it serves nothing and derives nothing. */
 export function nodeOptions(
   changes: Partial<NodeOptions> & Pick<NodeOptions, 'datadir' | 'mode'>,
   chain: Pick<RecordedChain, 'config' | 'genesis'> = readRecordedChain('op-bedrock-to-holocene'),

@@ -1,11 +1,11 @@
-/** A whole code span that is a variable, with what the page leaves out (`…_ADDR`, `_DLO`), lists (`A_B/C`) or cuts short (`A_*`). */
+/** Code span that is a variable. The page abbreviates names: `…_ADDR`, `_DLO`, `A_B/C`, `A_*`. */
 const spanned = /^(…?_?[A-Z][A-Z0-9_]{2,}(?:\/[A-Z]+)*\*?)(?:=.*)?$/
-/** Names that stand for any name, and words of a command's usage. */
+/** Placeholders for names, and words of a command's usage. */
 const placeholders: ReadonlySet<string> = new Set(['BASE_NODE_X', 'RETH_X', 'SVC_NODE_X', 'CLIENT_X'])
-/** `…_BOOTNODES` after `…_LISTEN_IP`: what of the name before is left out cannot be told from its words. */
+/** Names whose abbreviation cannot be expanded by its words: `…_BOOTNODES` after `…_LISTEN_IP`. */
 const misread: Readonly<Record<string, string>> = { OP_NODE_P2P_LISTEN_BOOTNODES: 'OP_NODE_P2P_BOOTNODES' }
 
-/** `BASE_NODE_METRICS_ENABLED`, `…_ADDR` → `BASE_NODE_METRICS_ADDR`: the words that both names end in, or else the last one, are replaced. */
+/** Expands `…_ADDR` after `BASE_NODE_METRICS_ENABLED` to `BASE_NODE_METRICS_ADDR`: replaces the words that both names end in, or else the last one. */
 function completed(suffix: string, anchor: string): string {
   const [words, added] = [anchor.split('_'), suffix.split('_')]
   const shared = words.indexOf(added[0] ?? '')
@@ -14,13 +14,13 @@ function completed(suffix: string, anchor: string): string {
   return misread[name] ?? name
 }
 
-/** `GETH_CACHE_GC/TRIE` → both names. */
+/** Expands `GETH_CACHE_GC/TRIE` to both names. */
 function alternatives(name: string): readonly string[] {
   const [first = '', ...others] = name.split('/')
   return [first, ...others.map((word) => [...first.split('_').slice(0, -1), word].join('_'))]
 }
 
-/** What the names of a line of a section are the ends of. */
+/** Prefix of the abbreviated names in a line of a section. */
 function prefixAt(heading: string, line: string, before: string): string {
   if (/^10\.1/.test(heading)) return 'TIPS_INGRESS_'
   if (/^10\.3/.test(heading)) return 'TIPS_AUDIT_'
@@ -29,7 +29,7 @@ function prefixAt(heading: string, line: string, before: string): string {
   return line.includes('**Metrics**') || before === '' ? 'BASE_NODE_' : before
 }
 
-/** Code spans of the part of a line that names variables: in a table of section 6 its second column. */
+/** Code spans of the part of a line that names variables: in a table of section 6 the second column. */
 function spansOf(line: string, heading: string): readonly string[] {
   const part = /^6\./.test(heading) && line.startsWith('|') ? (line.split('|')[2] ?? '') : line
   return [...part.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span)
@@ -49,7 +49,7 @@ function namesIn(line: string, heading: string, prefix: string): readonly string
   })
 }
 
-/** Every variable that the page for operators names; one that ends in `*` stands for all that begin so. */
+/** Returns every variable that the page for operators names. A name that ends in `*` covers all names with that prefix. */
 export function operatorVariables(markdown: string): readonly string[] {
   const names = new Set<string>()
   let [heading, prefix] = ['', '']

@@ -20,7 +20,7 @@ async function pair() {
   }
 }
 
-it('harness/proxy: passes, cuts, passes again', async () => {
+it('harness/proxy: passes data, cuts connections, passes data again', async () => {
   await using held = await pair()
   expect(await held.ask()).toBe(body)
   held.proxy.setMode({ kind: 'cut' })
@@ -30,7 +30,7 @@ it('harness/proxy: passes, cuts, passes again', async () => {
   expect(held.proxy.accepted).toBeGreaterThanOrEqual(3)
 })
 
-it('harness/proxy: a stalled request is answered when the stall is over', async () => {
+it('harness/proxy: answers a stalled request when the stall ends', async () => {
   await using held = await pair()
   held.proxy.setMode({ kind: 'stall' })
   const answer = held.ask()
@@ -39,7 +39,7 @@ it('harness/proxy: a stalled request is answered when the stall is over', async 
   expect(await answer).toBe(body)
 })
 
-it('harness/proxy: garbled JSON is still JSON and not the same; a truncated answer is an error', async () => {
+it('harness/proxy: changes a garbled response but keeps it valid JSON; a truncated response is an error', async () => {
   await using held = await pair()
   held.proxy.setMode({ kind: 'garble' })
   const answer = await held.ask()
@@ -49,7 +49,7 @@ it('harness/proxy: garbled JSON is still JSON and not the same; a truncated answ
   await expect(held.ask()).rejects.toThrow()
 })
 
-it('harness/proxy: where there is nothing behind it, connections are reset', async () => {
+it('harness/proxy: resets connections when it has no target', async () => {
   await using held = await pair()
   held.proxy.setTarget(undefined)
   await expect(held.ask()).rejects.toThrow()

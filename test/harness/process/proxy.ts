@@ -4,28 +4,28 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * What a proxy does to what passes. `cut`: every connection is reset, old and new. `stall`: bytes stay where they are, connections are held;
- * they go on when the mode changes. `slow`: so many bytes a second each way. `garble`: in each piece of an answer one hexadecimal digit after
- * its first quarter is another one, which JSON survives and a hash does not. `truncate`: an answer ends in its middle.
+ * Effect of a proxy on its connections. `cut`: resets all, old and new. `stall`: holds data and connections until the mode changes. `slow`: limits
+ * the bytes per second in each direction. `garble`: changes one hexadecimal digit after the first quarter of each piece of a response, so that
+ * JSON stays valid and a hash does not. `truncate`: ends a response in the middle.
  */
 export type ProxyMode =
   | { readonly kind: 'pass' | 'cut' | 'stall' | 'garble' | 'truncate' }
   | { readonly kind: 'slow'; readonly bytesPerSec: number }
 
-/** A TCP proxy on 127.0.0.1 whose address stays while what is behind it comes and goes. */
+/** TCP proxy on 127.0.0.1. Its address stays the same while its target changes. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
   readonly mode: ProxyMode
   setMode(mode: ProxyMode): void
-  /** Where connections go from now on; undefined: nowhere, as in a cut. */
+  /** Sets the target of new connections. Without a target, connections are reset as in `cut`. */
   setTarget(port: number | undefined): void
-  /** Connections accepted so far, those that were reset at once included. */
+  /** Number of connections accepted so far, including connections that were reset at once. */
   readonly accepted: number
 }
 
 const digitOf = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66)
 
-/** One lower-case hexadecimal digit that stands between two others becomes another one. */
+/** Changes one lower-case hexadecimal digit that is between two others. */
 function garbled(chunk: Uint8Array): Uint8Array {
   const at = chunk.findIndex((byte, i) => i > chunk.length / 4 && digitOf(byte) && digitOf(chunk[i - 1] ?? 0) && digitOf(chunk[i + 1] ?? 0))
   if (at < 0) return chunk
@@ -83,7 +83,7 @@ export async function startProxy(target?: number): Promise<TcpProxy> {
     sockets.add(client)
     client.on('error', () => {})
     client.on('close', () => sockets.delete(client))
-    // a connection that breaks is what a proxy is for: the two ends notice it by themselves
+    // a broken connection is expected here: both ends notice it themselves
     carry(client).catch(() => client.destroy())
   })
   await new Promise<void>((resolve, reject) => {

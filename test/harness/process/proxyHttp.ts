@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** An HTTP proxy on 127.0.0.1 that may change what is asked. */
+/** HTTP proxy on 127.0.0.1 that can change requests. */
 export type HttpProxy = AsyncDisposable & { readonly port: number }
 
 /**
- * Passes JSON-RPC requests on; where nothing answers, the connection is reset.
- * @param rewrite makes the body that is asked out of the one that came
+ * Forwards JSON-RPC requests. Resets the connection when the target does not respond.
+ * @param rewrite returns the body to forward for a received body
  */
 export async function startHttpProxy(targetUrl: string, rewrite: (body: string) => string): Promise<HttpProxy> {
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {

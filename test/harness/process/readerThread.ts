@@ -1,4 +1,4 @@
-// A thread that looks at the chain of an execution worker for as long as a test lets it.
+// A thread that reads the chain of an execution worker until a test stops it.
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
@@ -13,20 +13,20 @@ import { testAddress } from '../evm/sessions.ts'
 
 type Settings = {
   readonly chain: ReaderSettings
-  /** [whether it is over, the highest head that anybody has seen] */
+  /** [1 when the test has ended, highest head that any thread has read] */
   readonly seen: SharedArrayBuffer
 }
 
-/** How often it looked, and whether it knew in the end that the worker is gone. */
+/** Number of views, the error that ended the reads, and the code of the fault with which the reader ended. */
 export type Looked = { readonly views: number; readonly failure: string | undefined; readonly end: string }
 
-/** Takes down what was seen, for whoever looks next. */
+/** Records a head for the other threads. */
 export function noteSeen(seen: Int32Array, number: number): void {
   for (let highest = Atomics.load(seen, 1); highest < number; highest = Atomics.load(seen, 1))
     Atomics.compareExchange(seen, 1, highest, number)
 }
 
-/** Everything that a view answers about its head belongs to that head, down to the trie; each block sends one wei. @returns its number */
+/** Checks that all reads of a view belong to its head, down to the trie. Each block sends one wei. @returns the number of the head */
 export function checkWhole(view: ExecutionView): number {
   const { latest } = view.heads
   const header = view.header(latest.hash)
@@ -42,7 +42,7 @@ export function checkWhole(view: ExecutionView): number {
   return latest.number
 }
 
-/** Looks until it is over: what anybody saw before is there. */
+/** Reads until the test ends. Each view must include every head that another thread has read before. */
 async function look({ chain, seen: shared }: Settings): Promise<Looked> {
   const reader = await openExecutionReader(chain, { clock: systemClock })
   const seen = new Int32Array(shared)
@@ -54,7 +54,7 @@ async function look({ chain, seen: shared }: Settings): Promise<Looked> {
       const atLeast = Atomics.load(seen, 1)
       using view = reader.view()
       const number = checkWhole(view)
-      assert(number >= atLeast, `block ${atLeast} was seen elsewhere, here the head is ${number}`)
+      assert(number >= atLeast, `another thread has read block ${atLeast}, here the head is ${number}`)
       noteSeen(seen, number)
       if (++views % 5 === 0) await nextTurn()
     }
@@ -68,7 +68,7 @@ async function look({ chain, seen: shared }: Settings): Promise<Looked> {
 
 if (parentPort && workerData) parentPort.postMessage(await look(workerData as Settings))
 
-/** Starts one. @returns what it will have to say, once it reads */
+/** Starts a thread. @returns, once it reads, a promise of its result */
 export async function startReaderThread(settings: Settings): Promise<{ readonly looked: Promise<Looked> }> {
   const thread = new Worker(new URL(import.meta.url), { workerData: settings, transferList: [settings.chain.port] })
   const opened = Promise.withResolvers<void>()

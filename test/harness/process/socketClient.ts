@@ -4,17 +4,17 @@ type Message = Readonly<Record<string, unknown>>
 
 export type SocketClient = AsyncDisposable & {
   readonly socket: WebSocket
-  /** Sends text as it is, anything else as JSON. */
+  /** Sends a string unchanged and any other value as JSON. */
   send(message: unknown): void
-  /** The next message that nobody has taken. */
+  /** Returns the next message that is not taken yet. */
   next(): Promise<Message>
   call(method: string, ...params: unknown[]): Promise<Message>
-  /** messages that nobody has taken */
+  /** Messages that are not taken yet. */
   readonly waiting: readonly Message[]
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
 }
 
-/** A WebSocket client; rejects with what the server says when it refuses. */
+/** Connects a WebSocket client. Rejects with the server's reason when the server refuses. */
 export async function openSocket(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
   const socket = new WebSocket(url, { headers, perMessageDeflate: false })
   const messages: Message[] = []

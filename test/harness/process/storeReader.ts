@@ -1,4 +1,4 @@
-// A thread that reads a data directory which its parent writes: answers each message, a key, with the value of a fresh snapshot.
+// A thread that reads a data directory which its parent writes. It answers each message, a key, with the value in a new snapshot.
 import { parentPort, workerData } from 'node:worker_threads'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'

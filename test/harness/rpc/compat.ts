@@ -4,24 +4,24 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from './json.ts'
 import { mismatch, shapeOf } from './jsonForm.ts'
 
-/** One request of the suite, and what go-ethereum answered. */
+/** Request of the suite with go-ethereum's response. */
 export type CompatCase = {
   /** METHOD/NAME.io */
   readonly file: string
-  /** the answer shows the form only: values are another client's */
+  /** Only the form of the response is compared: its values are another client's. */
   readonly isFormOnly: boolean
   readonly request: string
   readonly expected: JsonObject
 }
 
-/** The exchanges of a file; the notes before the first request hold for all of them. */
+/** Exchanges of a file. Notes before the first request apply to all of them. */
 function casesOf(dir: string, file: string): CompatCase[] {
   const lines = readFileSync(join(dir, file), 'utf8').split('\n')
   const isFormOnly = lines.some((line) => line.startsWith('//') && line.includes('speconly:'))
   return lines.flatMap((line, at) => {
     if (!line.startsWith('>> ')) return []
     const answer = lines.slice(at + 1).find((each) => each.startsWith('<< '))
-    if (answer === undefined) throw new Error(`${file}: a request without an answer`)
+    if (answer === undefined) throw new Error(`${file}: request without a response`)
     return [{ file, isFormOnly, request: line.slice(3), expected: JSON.parse(answer.slice(3)) as JsonObject }]
   })
 }
@@ -38,10 +38,10 @@ export function readCompatCases(dir: string): CompatCase[] {
     )
 }
 
-/** Members that an example happens to have, or to lack, and that the schema leaves open; with the reason. */
+/** Members that an example has or lacks although the schema makes them optional; with the reason. */
 const openMembers: readonly (readonly [path: RegExp, reason: string])[] = [
-  [/^result\.logs\.deleteStrategy$/, 'the other sections of the answer, of the same schema, do without it: what is kept for ever has none'],
-  [/\.structLogs\.\d+\.returnData$/, 'it was asked for; go-ethereum leaves it out where it is empty, as it is in the example'],
+  [/^result\.logs\.deleteStrategy$/, 'other sections of the response, with the same schema, omit it; data without an expiry has none'],
+  [/\.structLogs\.\d+\.returnData$/, 'the request asks for it; go-ethereum omits it when empty, as in the example'],
 ]
 const isOpen = (path: string): boolean => openMembers.some(([pattern]) => pattern.test(path))
 
@@ -50,7 +50,7 @@ const short = (value: unknown): string => {
   return text.length > 160 ? `${text.slice(0, 160)}…` : text
 }
 
-/** The first place where two values differ. */
+/** Returns the path of the first difference between two values. */
 function firstDifference(expected: Json | undefined, found: Json | undefined, path: string): string | undefined {
   if (isDeepStrictEqual(expected, found)) return undefined
   const areObjects = [expected, found].every((value) => typeof value === 'object' && value !== null)
@@ -64,13 +64,13 @@ function firstDifference(expected: Json | undefined, found: Json | undefined, pa
 }
 
 /**
- * How the suite's own runner compares: results must be equal, or of the same form where only that is asked; of an error that it is one, and its code.
- * @returns what is wrong with the answer, or undefined
+ * Compares as the suite's own runner does: results must be equal, or of the same form where only that is required; errors must have the same code.
+ * @returns the difference, or undefined
  */
 export function judgeCompat({ expected, isFormOnly }: CompatCase, answer: JsonObject): string | undefined {
   const { error: wantedError, result: wanted } = expected
   const { error, result } = answer
-  if (answer['id'] !== expected['id'] || answer['jsonrpc'] !== '2.0') return 'not a JSON-RPC answer to this request'
+  if (answer['id'] !== expected['id'] || answer['jsonrpc'] !== '2.0') return 'not a JSON-RPC response to this request'
   if (wantedError !== undefined) {
     if (error === undefined) return `result ${short(result)}, an error expected: ${short(wantedError)}`
     const [code, wantedCode] = [error, wantedError].map((each) => (each as JsonObject)['code'])
@@ -81,7 +81,7 @@ export function judgeCompat({ expected, isFormOnly }: CompatCase, answer: JsonOb
   return mismatch(shapeOf(wanted ?? null), result ?? null, 'result', isOpen)
 }
 
-/** Asks all cases in order, over HTTP. @returns what is wrong, by file */
+/** Sends all requests in order, over HTTP. @returns the differences, by file */
 export async function runCompatCases(url: string, cases: readonly CompatCase[]): Promise<ReadonlyMap<string, string>> {
   const wrong = new Map<string, string>()
   for (const each of cases) {

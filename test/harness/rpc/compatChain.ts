@@ -20,23 +20,23 @@ import { poolPort } from '#test/harness/rpc/recordedNode'
 import { sharedDataDir } from '#test/harness/sharedData'
 import { createTxPool } from '#txpool/txPool'
 
-/** Where the conformance suite of the execution-apis lies. */
+/** Folder of the conformance suite of the execution-apis. */
 export const compatDir: string = resolve(sharedDataDir, 'spec', 'rpc-compat')
 
-/** What its head is said to be (`headfcu.json`): the call that makes it unsafe, safe and finalized head at once. */
+/** Head of the suite's chain (`headfcu.json`): a call makes it the unsafe, safe and finalized head. */
 export function compatHead(): string {
   const { params } = JSON.parse(readFileSync(resolve(compatDir, 'headfcu.json'), 'utf8')) as { params: [{ headBlockHash: string }] }
   return params[0].headBlockHash
 }
 
-/** A rollup config where one is asked for: nothing in it that is not in the genesis file is looked at. */
+/** Rollup config for functions that require one. They use only the facts that the genesis file has too. */
 function compatConfig(genesis: Parameters<typeof configOfGenesis>[0]): RollupConfig {
   const { config: other } = networkOf('base')
   const config = configOfGenesis(genesis)
   return { ...other, ...config, blockTimeSec: 10, genesis: { ...other.genesis, ...config.genesis, l2TimeSec: genesis.header.timestamp } }
 }
 
-/** The suite's chain, imported into a store in memory. */
+/** Imports the suite's chain into a store in memory. */
 export function importCompatChain(): { readonly chain: EthereumChain; readonly config: RollupConfig } {
   const { genesis } = parseEthereumGenesis(JSON.parse(readFileSync(resolve(compatDir, 'genesis.json'), 'utf8')))
   const config = compatConfig(genesis)
@@ -46,7 +46,7 @@ export function importCompatChain(): { readonly chain: EthereumChain; readonly c
   return { chain, config }
 }
 
-/** The methods of a node over that chain, with a pool. */
+/** Serves the methods of a node on that chain, with a pool. */
 export async function serveCompatChain({ chain, config }: ReturnType<typeof importCompatChain>): Promise<RpcServer> {
   const shared = { evm: createEthereumEvm(createWasmEvm()), config, clock: systemClock, log: silentLog }
   const pool = createTxPool({ ...shared, view: () => chain.view(), senders: createSenders({ maxBytes: senderCacheBytes }) })

@@ -2,13 +2,13 @@ import { getContractAddress, type Hex } from 'viem'
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * How the clients that were recorded differ from each other where both are right. Our node speaks `reth`'s dialect, which is what users of
- * Base see; what `op-geth` and `op-node` answered is translated into it before the comparison. Nothing else is forgiven:
- * - reth: deposits show a parity and no `to` when they create, their receipts show L1 fees, logs show the block's time; op-geth has none of these.
- * - reth tells the size of its block with a header, op-geth does not.
- * - Absent accounts in proofs: reth gives the hashes of no code and of an empty trie and the empty trie's node, op-geth zeros and no node.
- * - The rollup config of op-node keeps to its input; the other client adds what stands for it.
- * - op-node tells of `pending_safe_l2`, which the other client does not have.
+ * Differences between the recorded clients where each is valid. This node uses `reth`'s dialect, which users of Base see; results of `op-geth` and
+ * `op-node` are translated into it before a comparison. No other difference is accepted:
+ * - reth: deposits have a parity and, for creations, no `to`; their receipts have L1 fees; logs have the block's time. op-geth has none of these.
+ * - reth returns the size of a block with a header, op-geth does not.
+ * - Absent accounts in proofs: reth returns the hashes of no code and of an empty trie and the empty trie's node, op-geth zeros and no node.
+ * - op-node returns the rollup config as it was given; the other client adds defaults.
+ * - op-node returns `pending_safe_l2`, which the other client does not have.
  */
 export type Dialect = 'reth' | 'op-geth'
 
@@ -28,10 +28,10 @@ const pick = (object: JsonObject, ...names: readonly string[]): JsonObject =>
 const mapItems = (value: Json | undefined, translate: (item: JsonObject) => JsonObject): Json | undefined =>
   Array.isArray(value) ? value.map((item) => (isObject(item) ? translate(item) : item)) : value
 
-/** Fields of both answers that only one of the clients knows, taken from the one that has them. */
+/** Fields of results that only one of the clients has; they are compared with that client. */
 const feeFields = ['l1GasPrice', 'l1GasUsed', 'l1Fee', 'l1FeeScalar', 'l1BaseFeeScalar', 'l1BlobBaseFee', 'l1BlobBaseFeeScalar']
 
-/** Ours in the words of op-geth. */
+/** Translates this node's transaction into op-geth's dialect. */
 function transactionOfOurs(transaction: JsonObject): JsonObject {
   const { type } = transaction
   if (type !== '0x7e') return transaction
@@ -52,7 +52,7 @@ function withSystemConfig(config: JsonObject, translate: (systemConfig: JsonObje
   return isObject(systemConfig) ? { ...config, genesis: { ...genesis, system_config: translate(systemConfig) } } : config
 }
 
-/** op-geth tells slots in no order, and not why a message reverts, whose gas it gives with the list. */
+/** op-geth returns slots in no fixed order. For a failed message it returns no reason, and the gas with the access list. */
 function accessListOf(result: JsonObject): JsonObject {
   const { accessList, error } = result
   const whole = error === undefined ? result : without(result, 'gasUsed')
@@ -68,8 +68,8 @@ function accessListOf(result: JsonObject): JsonObject {
 }
 
 /**
- * What calls did in simulated blocks. The blocks are others: op-geth keeps neither extra data nor beacon root, has a second between blocks, gives
- * each call all the gas of its block, names as parent a block that it does not show, and has the data of a revert in the error.
+ * Results of calls in simulated blocks. The blocks themselves differ: op-geth drops extra data and beacon root, uses one second between blocks, gives
+ * each call the whole gas of its block, names a parent block that it does not return, and has the data of a revert in the error.
  */
 const simulatedOf = (blocks: Json): Json | undefined =>
   mapItems(blocks, (block) => ({ ...pick(block, 'number', 'gasUsed', 'baseFeePerGas', 'gasLimit', 'miner'), calls: callsOf(block) }))
@@ -93,8 +93,8 @@ function configOfOurs(config: JsonObject): JsonObject {
 }
 
 /**
- * A defect of the recorded reth node: it gives the address of a contract that a deposit creates as if the depositor's nonce were 0. op-geth,
- * asked about the same deposit, and the protocol take the nonce that the receipt itself names.
+ * A defect of the recorded reth node: it computes the address of a contract that a deposit creates with nonce 0. op-geth, for the same deposit,
+ * and the protocol use the nonce in the receipt.
  */
 function receiptOfReth(receipt: JsonObject): JsonObject {
   const { type, to, from, depositNonce } = receipt
@@ -103,13 +103,13 @@ function receiptOfReth(receipt: JsonObject): JsonObject {
   return { ...receipt, contractAddress }
 }
 
-/** A recorded result of reth without its known defects. */
+/** Returns a recorded result of reth with its known defects corrected. */
 export function resultOfReth(method: string, result: Json): Json {
   if (method === 'eth_getTransactionReceipt' && isObject(result)) return receiptOfReth(result)
   return method === 'eth_getBlockReceipts' ? (mapItems(result, receiptOfReth) ?? result) : result
 }
 
-/** Our result, with what op-geth and op-node do not tell taken away. */
+/** Returns this node's result without the fields that op-geth and op-node lack. */
 export function resultOfOurs(method: string, result: Json): Json {
   if (method === 'eth_getLogs' && Array.isArray(result)) return mapItems(result, logOfOurs) ?? result
   if (method === 'eth_simulateV1') return simulatedOf(result) ?? result
@@ -133,14 +133,14 @@ function proofOfTheirs(proof: JsonObject): JsonObject {
   return { ...proof, ...(codeHash === zeroHash && { codeHash: emptyCodeHash, storageHash: emptyRoot }), storageProof: slots ?? null }
 }
 
-/** A mistake of op-geth at the last block before Canyon: it tells the next base fee by the old denominator. Block 12's is another. */
+/** A defect of op-geth at the last block before Canyon: it computes the next base fee with the old denominator. Block 12's is another. */
 function feeHistoryOfTheirs(history: JsonObject): JsonObject {
   const { baseFeePerGas } = history
   const corrected = (fee: Json): Json => (fee === '0x2f5b16d7' ? '0x301e6f22' : fee)
   return { ...history, baseFeePerGas: Array.isArray(baseFeePerGas) ? baseFeePerGas.map(corrected) : (baseFeePerGas ?? null) }
 }
 
-/** op-geth's or op-node's result, with what the other clients do not tell taken away. */
+/** Returns a result of op-geth or op-node without the fields that the other clients lack. */
 export function resultOfTheirs(method: string, result: Json): Json {
   if (method === 'eth_simulateV1') return simulatedOf(result) ?? result
   if (!isObject(result)) return result
@@ -164,7 +164,7 @@ function gasOf([request]: readonly Json[]): number {
   return Number(gas)
 }
 
-/** Errors of op-geth and op-node, and what our dialect says in the same situation. */
+/** Errors of op-geth and op-node, and the error of this dialect for the same cause. */
 const translations: readonly Translation[] = [
   { says: /^the method \S+ does not exist/, ours: () => ({ code: -32601, message: 'Method not found' }) },
   { says: /hex string has length \d+, want 40/, ours: () => unreadable('invalid string length') },
@@ -184,14 +184,14 @@ const translations: readonly Translation[] = [
     ours: (_match, params) => ({ code: -32602, message: `account ${addressOf(params[2])} has both 'state' and 'stateDiff'` }),
   },
   { says: /^stack underflow/, ours: () => rejected('EVM error: StackUnderflow') },
-  // of bytes that are no transaction
+  // bytes that are no transaction
   {
     says: /^(?:transaction type not supported|rlp: value size exceeds available input length)$/,
     ours: () => ({ code: -32602, message: 'failed to decode signed transaction' }),
   },
   { says: /^filter not found$/, ours: ([message]) => ({ code: -32602, message }) },
   { says: /intrinsic gas too low/, ours: ([message]) => ({ code: -32000, message }) },
-  // the base fee is looked at first there
+  // op-geth checks the base fee first
   {
     says: /max fee per gas less than block base fee|max priority fee per gas higher than max fee/,
     ours: () => ({ code: -32000, message: 'max fee per gas less than block base fee' }),
@@ -199,14 +199,14 @@ const translations: readonly Translation[] = [
   { says: /^failed to get L2 block ref .* not found$/, ours: () => ({ code: -32603, message: 'Internal error' }) },
 ]
 
-/** The one account that is overridden. */
+/** Address of the only overridden account. */
 const addressOf = (overrides: Json | undefined): string => (isObject(overrides) ? String(Object.keys(overrides)[0]).toLowerCase() : '')
 
 function rejected(message: string): RpcErrorJson {
   return { code: -32003, message }
 }
 
-/** op-geth's or op-node's error in our dialect; reverts are the same in both but for the words of a panic. */
+/** Translates an error of op-geth or op-node into this dialect. Reverts are equal except for the text of a panic. */
 export function errorOfTheirs(error: RpcErrorJson, params: readonly Json[]): RpcErrorJson {
   if (error.code === 3) return { ...error, message: error.message.replace('assert(false)', 'panic: assertion failed (0x01)') }
   for (const { says, ours } of translations) {
@@ -216,10 +216,10 @@ export function errorOfTheirs(error: RpcErrorJson, params: readonly Json[]): Rpc
   return error
 }
 
-/** Requests that op-geth answers and the other client refuses, or the other way round: ours is the outcome of the other. */
+/** Requests that only one of op-geth and the other client accepts: returns the other client's outcome. */
 export function divergence(method: string, params: readonly Json[], head: number): RpcErrorJson | 'answered' | undefined {
   const first = params[0]
-  if (method === 'eth_getBlockByNumber' && first === '0x01') return 'answered' // leading zeros are let pass
+  if (method === 'eth_getBlockByNumber' && first === '0x01') return 'answered' // leading zeros are accepted
   if (!isObject(first)) return undefined
   const { data, input, toBlock } = first
   if (method === 'eth_getLogs' && Number(toBlock) > head) return { code: -32602, message: 'block range extends beyond current head block' }

@@ -21,7 +21,7 @@ describe('harness/rpcExchanges', () => {
     expect(balance.outcome).toMatchObject({ error: { code: -32602 } })
   })
 
-  it('sees a wrong value, a missing and an extra member, an error in place of a result, and the other way round', () => {
+  it('reports a wrong value, a missing and an extra member, an error in place of a result and the reverse', () => {
     expect(isEqual(chainId, { result: '0x1' })).toBe(true)
     expect(isEqual(chainId, { result: '0x2' })).toBe(false)
     expect(isEqual(chainId, { error: { code: -32602, message: 'Invalid params' } })).toBe(false)
@@ -41,7 +41,7 @@ describe('harness/rpcExchanges', () => {
     expect(isEqual(balance, { error: { code: error.code, message: error.message } })).toBe(false)
   })
 
-  it("translates op-geth's errors, and only into the right one", () => {
+  it("translates each of op-geth's errors into one error only", () => {
     const missing = exchange('eth_getBalance', ['0x1', '0xff'], { error: { code: -32000, message: 'header not found' } })
     expect(isEqual(missing, { error: { code: -32001, message: 'block not found: 0xff' } }, 'op-geth')).toBe(true)
     expect(isEqual(missing, { error: { code: -32001, message: 'block not found: 0xfe' } }, 'op-geth')).toBe(false)
@@ -49,7 +49,7 @@ describe('harness/rpcExchanges', () => {
     expect(isEqual(missing, { error: { code: -32001, message: 'block not found: 0xff' } }, 'reth')).toBe(false)
   })
 
-  it('forgives extra members only where the recording client has none', () => {
+  it('ignores extra members only if the recording client lacks them', () => {
     const log = { address: '0x1', data: '0x' }
     const logs = exchange('eth_getLogs', [{}], { result: [log] })
     expect(isEqual(logs, { result: [{ ...log, blockTimestamp: '0x5' }] }, 'op-geth')).toBe(true)
@@ -58,7 +58,7 @@ describe('harness/rpcExchanges', () => {
     expect(isEqual(logs, { result: [] }, 'op-geth')).toBe(false)
   })
 
-  it('skips what waits, and nothing else', () => {
+  it('skips methods that are not offered yet, and no others', () => {
     const result = { result: '0x' }
     expect(skipReason(exchange('eth_call', [{}, 'latest'], result))).toBeUndefined()
     expect(skipReason(exchange('debug_traceCall', [], result))).toMatch('not offered')
@@ -68,7 +68,7 @@ describe('harness/rpcExchanges', () => {
     )
   })
 
-  it('tells the dialects apart by the version', () => {
+  it('determines the dialect from the client version', () => {
     expect(dialectOf([exchange('web3_clientVersion', [], { result: 'Geth/v1' })])).toBe('op-geth')
     expect(dialectOf([exchange('web3_clientVersion', [], { result: 'reth/v1' })])).toBe('reth')
   })

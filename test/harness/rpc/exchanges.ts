@@ -5,7 +5,7 @@ import { type Dialect, divergence, errorOfTheirs, type RpcErrorJson, resultOfOur
 import type { Json } from './json.ts'
 
 export type Outcome = { readonly result: Json } | { readonly error: RpcErrorJson }
-/** One recorded request and what the recording client answered. */
+/** Recorded request with the outcome of the recording client. */
 export type Exchange = { readonly note: string; readonly method: string; readonly params: readonly Json[]; readonly outcome: Outcome }
 
 export type Difference = {
@@ -16,13 +16,13 @@ export type Difference = {
 }
 export type Comparison = {
   readonly equal: number
-  /** equal ones by method, so that a caller sees what was compared at all */
+  /** Equal outcomes by method; the caller can check that methods were compared at all. */
   readonly equalByMethod: Readonly<Record<string, number>>
   readonly different: readonly Difference[]
   readonly skipped: readonly { readonly exchange: Exchange; readonly reason: string }[]
 }
 
-/** What the node offers now; everything else that was recorded waits. */
+/** Methods that the node offers; recordings of other methods are skipped. */
 const offeredMethods: readonly string[] = [
   ...['eth_chainId', 'eth_blockNumber', 'eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getTransactionByHash'],
   ...['eth_getTransactionReceipt', 'eth_getBlockReceipts', 'eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'],
@@ -44,7 +44,7 @@ const offeredMethods: readonly string[] = [
   ...['eth_notAMethod', 'optimism_notAMethod'],
 ]
 
-/** `// note`, `>> request`, `<< response`; exchanges are separated by an empty line. */
+/** Parses `// note`, `>> request`, `<< response`; an empty line separates exchanges. */
 export function parseExchanges(text: string): readonly Exchange[] {
   const exchanges: Exchange[] = []
   let note = ''
@@ -53,7 +53,7 @@ export function parseExchanges(text: string): readonly Exchange[] {
     if (line.startsWith('//')) note = line.slice(2).trim()
     if (line.startsWith('>>')) request = JSON.parse(line.slice(2)) as typeof request
     if (!line.startsWith('<<')) continue
-    if (request === undefined) throw new Error(`an answer without a request: ${line.slice(0, 80)}`)
+    if (request === undefined) throw new Error(`response without a request: ${line.slice(0, 80)}`)
     const answer = JSON.parse(line.slice(2)) as { result?: Json; error?: RpcErrorJson }
     const outcome = answer.error === undefined ? { result: answer.result ?? null } : { error: answer.error }
     exchanges.push({ note, method: request.method, params: request.params ?? [], outcome })
@@ -62,7 +62,7 @@ export function parseExchanges(text: string): readonly Exchange[] {
   return exchanges
 }
 
-/** All recorded exchanges of a chain folder. */
+/** Reads all recorded exchanges of a chain folder. */
 export function readExchanges(chainDir: string): readonly Exchange[] {
   const dir = join(chainDir, 'rpc')
   const files = readdirSync(dir).filter((name) => /\.io(\.zst)?$/.test(name))
@@ -72,13 +72,13 @@ export function readExchanges(chainDir: string): readonly Exchange[] {
   })
 }
 
-/** The words of whoever was recorded. */
+/** Dialect of the recording client. */
 export function dialectOf(exchanges: readonly Exchange[]): Dialect {
   const version = exchanges.find(({ method }) => method === 'web3_clientVersion')?.outcome
   return version !== undefined && 'result' in version && String(version.result).startsWith('Geth') ? 'op-geth' : 'reth'
 }
 
-/** Why an exchange is not compared. */
+/** Reason for skipping an exchange; undefined for a comparison. */
 export function skipReason({ method, outcome }: Exchange): string | undefined {
   if (!offeredMethods.includes(method)) return 'the method is not offered yet'
   const isMissing = 'error' in outcome && outcome.error.code === -32601
@@ -88,7 +88,7 @@ export function skipReason({ method, outcome }: Exchange): string | undefined {
 
 const isContainer = (value: Json | undefined): value is Extract<Json, object> => typeof value === 'object' && value !== null
 
-/** The first place where two values differ; the order of members does not count. */
+/** Returns the first difference between two values. The order of members does not matter. */
 export function firstDifference(expected: Json | undefined, found: Json | undefined, path = ''): Omit<Difference, 'exchange'> | undefined {
   if (!isContainer(expected) || !isContainer(found) || Array.isArray(expected) !== Array.isArray(found)) {
     return expected === found ? undefined : { path, expected, found }
@@ -103,7 +103,7 @@ export function firstDifference(expected: Json | undefined, found: Json | undefi
 
 const isVersion = (method: string): boolean => method === 'web3_clientVersion' || method === 'optimism_version'
 
-/** In `reth`'s dialect an internal error tells nothing; ours may say more in `data`. */
+/** In `reth`'s dialect an internal error has no details; this node's may have `data`. */
 function compareErrors(expected: RpcErrorJson, found: RpcErrorJson, dialect: Dialect): Omit<Difference, 'exchange'> | undefined {
   const { data, ...rest } = found
   const told = dialect === 'op-geth' && typeof data === 'string' ? data.replace(/ at line \d+ column \d+$/, '') : data
@@ -119,7 +119,7 @@ function expectedOutcome({ method, params, outcome }: Exchange, dialect: Dialect
   return 'error' in outcome ? { error: errorOfTheirs(outcome.error, params) } : { result: resultOfTheirs(method, outcome.result) }
 }
 
-/** Where our outcome differs from the recorded one. @param head number of the latest block */
+/** Compares this node's outcome with the recorded one. @param head number of the latest block */
 export function compareOutcome(exchange: Exchange, found: Outcome, dialect: Dialect, head: number): Difference | undefined {
   const { method } = exchange
   const expected = expectedOutcome(exchange, dialect, head)
@@ -133,7 +133,7 @@ export function compareOutcome(exchange: Exchange, found: Outcome, dialect: Dial
   return differs(firstDifference(expected.result, dialect === 'op-geth' ? resultOfOurs(method, found.result) : found.result, '.result'))
 }
 
-/** One call over HTTP. */
+/** Sends one request over HTTP. */
 export async function callRpc(url: string, method: string, params: readonly Json[]): Promise<Outcome> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -144,11 +144,11 @@ export async function callRpc(url: string, method: string, params: readonly Json
 const isRollupMethod = (method: string): boolean => method.startsWith('optimism_')
 
 /**
- * Asks a node every recorded question that it should be able to answer.
- * @param url of the execution half
- * @param rollupUrl of the consensus half
- * @param chainDir folder of the recorded chain, its `rpc/` in it
- * @param options.methods compare these only
+ * Sends a node every recorded request that it should be able to answer.
+ * @param url URL of the execution half
+ * @param rollupUrl URL of the consensus half
+ * @param chainDir folder of the recorded chain, with its `rpc/`
+ * @param options.methods only these methods are compared
  */
 export async function compareExchanges(
   url: string,
@@ -180,7 +180,7 @@ export async function compareExchanges(
   return { equal, equalByMethod, different, skipped }
 }
 
-/** A difference in one line. */
+/** Formats a difference in one line. */
 export function describeDifference({ exchange, path, expected, found }: Difference): string {
   const short = (value: Json | undefined): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300)
   return `${exchange.method} ${short(exchange.params)} at ${path || 'the answer'}: expected ${short(expected)}, found ${short(found)}`

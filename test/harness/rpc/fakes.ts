@@ -39,10 +39,10 @@ export const account = (last: number): Address => parseAddress(`0x${last.toStrin
 export const topic = (last: number): Hash => `0x${last.toString(16).padStart(64, '0')}` as Hash
 
 const key = new Uint8Array(32).fill(7)
-/** Who signed every transaction of a fake chain. */
+/** Sender of every transaction of a fake chain. */
 export const fakeSender: Address = addressFromBytes(addressOfKey(key))
 
-/** A transfer of 1 wei with 2 bytes of data, by `fakeSender`; EIP-2718 bytes. @param tip wei per gas */
+/** Transfer of 1 wei with 2 bytes of data from `fakeSender`, as EIP-2718 bytes. @param tip wei per gas */
 export function signedTransaction(nonce: number, tip = 5n): Uint8Array {
   const unsigned: FeeMarketTransaction = {
     ...{ type: 2, chainId: 8453n, nonce: BigInt(nonce), gasLimit: 100_000n, to: account(0xcc), value: 1n, data: Uint8Array.of(1, 2) },
@@ -69,7 +69,7 @@ function header(number: number, parentHash: Hash, logsBloom: Uint8Array): Header
   }
 }
 
-/** What is in a block, one list of logs for each transaction. */
+/** Content of a block: a list of logs for each transaction. */
 export type FakeBlock = readonly (readonly Log[])[]
 type StoredBlock = { readonly of: ChainBlock; readonly receipts: readonly ChainReceipt[] }
 
@@ -128,16 +128,16 @@ function fakeState(state: FakeState, reading: Guard): WorldReads {
 
 export type FakeChain = ChainReader & {
   readonly blocks: readonly ChainBlock[]
-  /** hash of a transaction */
+  /** Hash of a transaction. */
   transactionHash(block: number, index: number): Hash
   /** Replaces the blocks from a number on. */
   reorganise(from: number, blocks: readonly FakeBlock[]): void
-  /** How many views are open now, and how many were opened. */
+  /** Number of open views, and of views opened so far. */
   readonly views: { open: number; opened: number }
 }
 
 /**
- * A chain in memory whose blocks hold one signed transaction for each list of logs. All blocks have the same state.
+ * A chain in memory. Each block has one signed transaction for each list of logs; all blocks have the same state.
  * @param prunedBelow states of earlier blocks are not retained
  */
 export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {}, prunedBelow = 0): FakeChain {
@@ -155,12 +155,12 @@ export function fakeChain(contents: readonly FakeBlock[], state: FakeState = {},
       return index < 0 ? [] : { block: idOf(number), index }
     })[0]
 
-  /** Every answer, and what an answer computes later, is refused once the view is closed. */
+  /** View that throws on every read after it is closed, including deferred ones. */
   function view(): ChainView {
     let isOpen = true
     const reading = <A extends readonly unknown[], R>(read: (...args: A) => R) => {
       return (...args: A): R => {
-        if (!isOpen) throw new Error('the view is closed')
+        if (!isOpen) throw new Error('view is closed')
         return read(...args)
       }
     }
@@ -204,7 +204,7 @@ const noCalls: CallRuns = { list: () => undefined, many: () => undefined, simula
 
 const untraced = {
   prepare: () => true,
-  trace: (): TraceOutcome => ({ kind: 'refused', reason: 'nothing is traced here' }),
+  trace: (): TraceOutcome => ({ kind: 'refused', reason: 'tracing is not supported' }),
 }
 
 const noTracing: Tracing = {
@@ -213,12 +213,12 @@ const noTracing: Tracing = {
   calls: () => untraced,
   code: () => undefined,
   witness: () => undefined,
-  payloadWitness: () => ({ refused: 'nothing is traced here' }),
+  payloadWitness: () => ({ refused: 'tracing is not supported' }),
 }
 
 const unmeasured: MeterWork<never> = { work: () => 'pruned', outcome: undefined, [Symbol.dispose]: () => {} }
 
-/** A context over a fake chain whose executor answers `outcome` and keeps what it was asked. */
+/** Context over a fake chain whose executor returns `outcome` and records the messages. */
 export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthContext & { readonly asked: CallMessage[] } {
   const asked: CallMessage[] = []
   const call = (_at: unknown, message: CallMessage): CallOutcome | undefined => {
@@ -258,14 +258,14 @@ export function fakeContext(chain: ChainReader, outcome?: CallOutcome): EthConte
   }
 }
 
-/** `added`, `removals`, `limits`: what it was asked. */
+/** Pool that records its inputs in `added`, `removals`, `limits`. */
 export type FakePool = TransactionPool & {
   readonly added: Uint8Array[]
   readonly removals: PoolRemoval[]
   readonly limits: BlockLimits[]
 }
 
-/** A link to a sequencer that takes everything and knows nothing else, but for what is given. */
+/** Link to a sequencer that accepts every transaction. `given` replaces its other functions. */
 export function fakeSequencer(given: Partial<SequencerLink> = {}): SequencerLink & { readonly sent: Uint8Array[] } {
   const sent: Uint8Array[] = []
   return {
@@ -280,7 +280,7 @@ export function fakeSequencer(given: Partial<SequencerLink> = {}): SequencerLink
   }
 }
 
-/** A pool with these transactions that answers whatever is added, and keeps it aside. */
+/** Pool with these transactions. It accepts and records further ones without listing them. */
 export function fakePool(
   content: readonly PooledTransaction[] = [],
   answer: (raw: Uint8Array) => PoolOutcome = (raw) => ({ kind: 'added', hash: hashTransaction(raw) }),

@@ -1,12 +1,12 @@
 import type { HeadBlock, HeadFeed } from '#rpc/ports'
 
 export type ScriptedFeed = HeadFeed & {
-  /** As after a published head. */
+  /** Notifies the listeners as a published head does. */
   tell(...blocks: HeadBlock[]): void
   readonly listeners: number
 }
 
-/** A feed of heads that a test tells. */
+/** Feed of heads that a test drives. */
 export function scriptedFeed(): ScriptedFeed {
   const listeners = new Set<(blocks: readonly HeadBlock[]) => void>()
   return {

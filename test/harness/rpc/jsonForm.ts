@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * What values look like that stand in one place: scalars by kind, members that all have or only some (one that is null somewhere need not be there),
- * entries of lists and maps.
+ * Form of the values in one position: kinds of scalars, members (required, or optional when a value lacks them or has null), entries of lists and
+ * maps.
  */
 export type Shape = {
   readonly scalars: ReadonlySet<string>
   readonly items: Shape | undefined
   readonly members: ReadonlyMap<string, { readonly shape: Shape; readonly isInAll: boolean }> | undefined
-  /** an object whose keys are data: addresses, slots, numbers */
+  /** Object whose keys are data: addresses, slots, numbers. */
   readonly values: Shape | undefined
 }
 
@@ -27,7 +27,7 @@ function kindOf(value: Json): string {
   return 'hex'
 }
 
-/** What several values of one place have in common. */
+/** Common form of several values in one position. */
 function shapeOfAll(values: readonly Json[]): Shape {
   const objects = values.filter(isObject)
   const maps = objects.filter(isMap)
@@ -47,23 +47,23 @@ function shapeOfAll(values: readonly Json[]): Shape {
   }
 }
 
-/** The form of an example. */
+/** Form of an example. */
 export const shapeOf = (example: Json): Shape => shapeOfAll([example])
 
 const isUnknown = ({ scalars, items, members, values }: Shape): boolean => scalars.size === 0 && !items && !members && !values
 
-/** A number is written with as many digits as it has: where some hex stands, as many as an address or a hash has may stand too. */
+/** Quantities have any number of digits: where the example has hex, a value may have the length of an address or a hash. */
 const fits = (scalars: ReadonlySet<string>, kind: string): boolean => scalars.has(kind) || (scalars.has('hex') && kind.endsWith('bytes'))
 
 /**
- * The first place where a value has not the form; undefined when it has. An empty list or map of the example says nothing of its entries.
- * @param isOpen whether the member at a path may be there or not, and be anything, whatever the example has
+ * Returns the first position where a value does not have the form; undefined for none. An empty list or map in the example permits any entries.
+ * @param isOpen returns true for the path of a member that may be absent or have any form, whatever the example contains
  */
 export function mismatch(shape: Shape, value: Json, path: string, isOpen: (path: string) => boolean): string | undefined {
   if (isUnknown(shape)) return undefined
   const { items, members, values } = shape
   if (Array.isArray(value)) {
-    if (!items) return `${path}: a list`
+    if (!items) return `${path}: unexpected list`
     return first(value, (item, at) => mismatch(items, item, `${path}.${at}`, isOpen))
   }
   if (!isObject(value)) {
@@ -74,7 +74,7 @@ export function mismatch(shape: Shape, value: Json, path: string, isOpen: (path:
   if (values && (isEmpty || isMap(value))) {
     return first(Object.entries(value), ([key, each]) => mismatch(values, each, `${path}.${key}`, isOpen))
   }
-  return members ? mismatchOfMembers(members, value, path, isOpen) : `${path}: an object`
+  return members ? mismatchOfMembers(members, value, path, isOpen) : `${path}: unexpected object`
 }
 
 function mismatchOfMembers(

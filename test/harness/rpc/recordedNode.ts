@@ -35,7 +35,7 @@ const l1RefOf = ({ hash, parentHash, number, timestamp }: L1Block): L1Ref => ({
   ...{ hash, parentHash, number: Number(number), timestamp: Number(timestamp) },
 })
 
-/** What the consensus half knew when the chain was complete: L1's safe head is 3, its finalized head 5 blocks behind. */
+/** Status of the consensus half after the whole chain: L1's safe head is 3 blocks behind its head, the finalized head 5. */
 function statusOf({ blocks }: L1Json, heads: Heads): RollupStatus {
   const back = (distance: number): L1Ref | undefined => {
     const found = blocks.at(-1 - distance)
@@ -47,7 +47,7 @@ function statusOf({ blocks }: L1Json, heads: Heads): RollupStatus {
   }
 }
 
-/** A pool of this thread as one of another. */
+/** Wraps a pool of this thread in the port of a pool in another thread. */
 export function poolPort(pool: TxPool): TransactionPool {
   return {
     async add(raw) {
@@ -65,8 +65,8 @@ export function poolPort(pool: TxPool): TransactionPool {
 }
 
 /**
- * Both servers over a recorded chain: the RPC methods and execution as in a node, on a store in memory, without derivation.
- * @param finalized number of the finalized block when the answers were recorded
+ * Serves a recorded chain on both servers: RPC methods and execution as in a node, on a store in memory, without derivation.
+ * @param finalized number of the finalized block when the responses were recorded
  */
 export async function serveRecordedChain(chainName: string, finalized: number): Promise<{ eth: RpcServer; rollup: RpcServer }> {
   const recorded = readSharedJson<RecordedChain>(`chains/${chainName}/l2.json.zst`)

@@ -1,7 +1,7 @@
 import { ByteList } from '#rpc/byteList'
 import { JsonText } from '#rpc/json'
 
-/** What a method answered, as a client reads it. */
+/** Result of a method as a client reads it. */
 export function readResult<T = unknown>(result: unknown): T {
   if (result instanceof ByteList) return JSON.parse(result.toString()) as T
   return (result instanceof JsonText ? JSON.parse(result.text) : result) as T
