@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { type RecordedChain, type RecordedChainName, readRecordedChain } from '#devnet/recordedChain'
 import { createRecordedL1, type RecordedL1 } from '#devnet/recordedL1'
+import { errorMessage } from '#lib/fault'
 import { rpcCall } from '#test/harness/process/cliProcess'
 
 export type World = AsyncDisposable & {
@@ -60,7 +61,7 @@ export async function untilSafe(
       seen = `safe ${status.safe_l2.number}, on the other port ${block?.hash}`
       if (status.safe_l2.hash === hash && block?.hash === hash) return
     } catch (error) {
-      seen = error instanceof Error ? error.message : String(error)
+      seen = errorMessage(error)
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -1,5 +1,6 @@
 import { blobOfData, type Carrier, calldataOf, compressedChannel, framesOf } from '#derive/batchEncoder'
 import { type CompressionEffort, compress } from '#lib/compress'
+import { errorMessage } from '#lib/fault'
 import { toHex } from '#lib/hex'
 import { versionedHashOfCommitment } from '#lib/kzg'
 import type { Random } from '#lib/retry'
@@ -69,7 +70,7 @@ async function proveBlobs(blobs: readonly Uint8Array[], kind: ProofKind, prover:
     const sidecar: BlobSidecar = { kind, blobs, commitments, proofs: proved.flatMap(({ proofs }) => proofs) }
     return { kind: 'blobs', sidecar, hashes: commitments.map((commitment) => hashFromBytes(versionedHashOfCommitment(commitment))) }
   } catch (cause) {
-    throw batcherFault('BLOBS_NOT_PROVED', { blobs: blobs.length, reason: cause instanceof Error ? cause.message : String(cause) }, cause)
+    throw batcherFault('BLOBS_NOT_PROVED', { blobs: blobs.length, reason: errorMessage(cause) }, cause)
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
+import { errorMessage } from '#lib/fault'
 import { cliFault } from './faults.ts'
 
 /** zstd output beyond this is refused: no file that we read comes near. */
@@ -14,13 +15,13 @@ export function readFileBytes(path: string): Uint8Array {
   try {
     bytes = readFileSync(path)
   } catch (error) {
-    throw cliFault('UNREADABLE_FILE', { path, reason: error instanceof Error ? error.message : String(error) }, error)
+    throw cliFault('UNREADABLE_FILE', { path, reason: errorMessage(error) }, error)
   }
   if (!path.endsWith('.zst')) return bytes
   try {
     return zstdDecompressSync(bytes, { maxOutputLength: maxOutputBytes })
   } catch (error) {
-    throw cliFault('BAD_FILE', { path, expected: 'a zstd file', reason: error instanceof Error ? error.message : String(error) }, error)
+    throw cliFault('BAD_FILE', { path, expected: 'a zstd file', reason: errorMessage(error) }, error)
   }
 }
 
@@ -35,6 +36,6 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw cliFault('BAD_FILE', { path, expected: 'JSON', reason: error instanceof Error ? error.message : String(error) }, error)
+    throw cliFault('BAD_FILE', { path, expected: 'JSON', reason: errorMessage(error) }, error)
   }
 }

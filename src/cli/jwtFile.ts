@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, linkSync, mkdirSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isFault } from '#lib/fault'
+import { errorMessage, isFault } from '#lib/fault'
 import { fromHex } from '#lib/hex'
 import { cliFault } from './faults.ts'
 
@@ -9,8 +9,6 @@ import { cliFault } from './faults.ts'
 const maxFileBytes = 1_024
 
 const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** undefined: there is no such file. */
 function readSecret(path: string): Uint8Array | undefined {
   let file: number
@@ -18,7 +16,7 @@ function readSecret(path: string): Uint8Array | undefined {
     file = openSync(path, 'r')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw cliFault('UNREADABLE_FILE', { path, reason: reasonOf(error) }, error)
+    throw cliFault('UNREADABLE_FILE', { path, reason: errorMessage(error) }, error)
   }
   try {
     const { mode } = fstatSync(file)
@@ -32,7 +30,7 @@ function readSecret(path: string): Uint8Array | undefined {
     return fromHex(`0x${digits.toLowerCase()}`)
   } catch (error) {
     if (isFault(error)) throw error
-    throw cliFault('UNREADABLE_FILE', { path, reason: reasonOf(error) }, error)
+    throw cliFault('UNREADABLE_FILE', { path, reason: errorMessage(error) }, error)
   } finally {
     closeSync(file)
   }
@@ -61,7 +59,7 @@ function makeSecret(path: string): void {
       unlinkSync(own)
     }
   } catch (error) {
-    throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: reasonOf(error) }, error)
+    throw cliFault('JWT_FILE_UNWRITABLE', { path, reason: errorMessage(error) }, error)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#lib/clock'
+import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { type Block, encodeBlock } from '#types/block'
 import type { Hash } from '#types/ids'
@@ -68,7 +69,7 @@ function readBlock(view: ComparedView, number: number): Read {
     const found = view.block(hash)
     return found ? { hash, rlp: encodeBlock(found.block) } : { hash: undefined, problem: `${hash}, body missing` }
   } catch (error) {
-    return { hash: undefined, problem: `${hash}, unreadable: ${error instanceof Error ? error.message : String(error)}` }
+    return { hash: undefined, problem: `${hash}, unreadable: ${errorMessage(error)}` }
   }
 }
 

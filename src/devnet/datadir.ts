@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isFault } from '#lib/fault'
+import { errorMessage, isFault } from '#lib/fault'
 import { parseAddress } from '#types/ids'
 import { type DevnetChain, type DevnetChainFiles, type DevnetChainOptions, parseChainFiles, toChainFiles } from './devnetChain.ts'
 import { devnetFault } from './faults.ts'
@@ -38,15 +38,13 @@ const schema = z.strictObject({
   chain: z.strictObject({ rollup: z.unknown(), genesis: z.unknown() }).optional(),
 })
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 function readFile(path: string): KeptDevnet {
   try {
     const parsed = schema.parse(JSON.parse(readFileSync(path, 'utf8')))
     const chain = parsed.chain && parseChainFiles(parsed.chain as DevnetChainFiles)
     return { options: parsed.options, genesisTimeSec: parsed.genesisTimeSec, chain }
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ').slice(0, 200) : reasonOf(error)
+    const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ').slice(0, 200) : errorMessage(error)
     throw devnetFault('DEVNET_FILE_BAD', { path, reason }, isFault(error) ? error : undefined)
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { errorMessage } from '#lib/fault'
 import { devnetFault } from './faults.ts'
 
 const busy = 5
@@ -19,7 +20,7 @@ export function holdDatadir(datadir: string): Disposable {
   } catch (error) {
     file?.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === busy) throw devnetFault('DEVNET_DATADIR_BUSY', { datadir }, error)
-    throw devnetFault('DEVNET_DATADIR_UNWRITABLE', { datadir, reason: error instanceof Error ? error.message : String(error) }, error)
+    throw devnetFault('DEVNET_DATADIR_UNWRITABLE', { datadir, reason: errorMessage(error) }, error)
   }
   const held = file
   return { [Symbol.dispose]: () => held.close() }

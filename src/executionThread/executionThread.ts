@@ -4,6 +4,7 @@ import { ExecutionWatch } from '#block/execution/executionWatch'
 import { executionFault } from '#block/faults'
 import type { Execution } from '#blockchain/execution'
 import type { Engine } from '#engine/port'
+import { errorMessage } from '#lib/fault'
 import type { Supervisor } from '#lib/supervisor'
 import { openLmdbReader } from '#store/lmdbReader'
 import { tables } from '#store/tables'
@@ -53,7 +54,7 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const client = new ExecutionClient(port1, { ...deps, config, shown: new PublishedSequence(shown), watch: new ExecutionWatch(watch) })
   const worker = new Worker(entry, { workerData: settings, transferList: [port2], name: 'basalt execution' })
   const gone = Promise.withResolvers<void>()
-  worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: reasonOf(error) }, error)))
+  worker.once('error', (error) => client.fail(executionFault('EXECUTION_STOPPED', { reason: errorMessage(error) }, error)))
   worker.once('exit', (code) => {
     client.fail(executionFault('EXECUTION_STOPPED', { reason: `its thread ended with code ${code}` }))
     supervised?.[Symbol.dispose]()
@@ -76,5 +77,3 @@ export async function startExecutionWorker(deps: ExecutionWorkerDeps, options: E
   const kept = parts.move()
   return Object.assign(client, { reader, [Symbol.asyncDispose]: () => kept.disposeAsync() })
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

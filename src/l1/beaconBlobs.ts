@@ -1,3 +1,4 @@
+import { errorMessage } from '#lib/fault'
 import { versionedHashOfCommitment } from '#lib/kzg'
 import { type Hash, hashFromBytes } from '#types/ids'
 import { bytesField, type Json, objectOf } from '#types/jsonShape'
@@ -29,7 +30,7 @@ async function checked<T>(check: Promise<T>): Promise<T> {
   try {
     return await check
   } catch (error) {
-    throw l1Fault('BLOB_UNCHECKED', { reason: error instanceof Error ? error.message : String(error) }, error)
+    throw l1Fault('BLOB_UNCHECKED', { reason: errorMessage(error) }, error)
   }
 }
 

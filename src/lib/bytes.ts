@@ -21,6 +21,9 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
+/** Returns the bytes as a string with one character per byte, which compares fast as a map key. */
+export const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
 /** Compares lexicographically; a prefix sorts before a longer array. This is the key order of the store and of tries. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)

@@ -44,3 +44,6 @@ export function defineFaults<const T extends Record<string, FaultSpec>>(specs: T
 export function isFault(error: unknown, code?: string): error is Fault {
   return error instanceof Fault && (code === undefined || error.code === code)
 }
+
+/** Returns the text of a thrown value. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer'
-import { concatBytes, trimLeft } from '#lib/bytes'
+import { concatBytes, latin1, trimLeft } from '#lib/bytes'
 import { fromHex, toHex } from '#lib/hex'
 import { afterPrefix } from '#store/keys'
 import type { KvReader, KvWriter } from '#store/ports'
@@ -100,7 +99,7 @@ class RowWriter {
   }
 }
 
-const nameOf = (table: number, key: Uint8Array): string => `${table}:${Buffer.from(key).toString('latin1')}`
+const nameOf = (table: number, key: Uint8Array): string => `${table}:${latin1(key)}`
 
 function applyDiff(
   tx: KvWriter,

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer'
-import { compareBytes, concatBytes, u64Bytes, u64FromBytes } from '#lib/bytes'
+import { compareBytes, concatBytes, latin1, u64Bytes, u64FromBytes } from '#lib/bytes'
 import type { KvReader, KvWriter } from '#store/ports'
 import { changeKey, changesTable, decodeBefore, decodeChangeKey, historyIndexTable, readMark, type StateRows, writeMark } from './rows.ts'
 
@@ -23,8 +22,6 @@ function firstAbove(chunk: Uint8Array, number: number): number | undefined {
 }
 
 const encodeNumbers = (numbers: readonly number[]): Uint8Array => concatBytes(...numbers.map(u64Bytes))
-
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
 /** Iterates over the changes of blocks first … last, in order. */
 export function* changesOf(
@@ -69,7 +66,7 @@ function* changesByRow(tx: KvWriter, first: number, last: number): Generator<Ind
   const rows = new Map<string, IndexRow>()
   for (const key of keys) {
     const [number, prefix] = [key.subarray(0, 8), key.subarray(8)]
-    const name = latin(prefix)
+    const name = latin1(prefix)
     const known = rows.get(name)
     if (known) known.numbers.push(number)
     else rows.set(name, { prefix, numbers: [number] })
@@ -132,7 +129,7 @@ function changesIn(reader: KvReader, number: number): ReadonlyMap<string, Uint8A
   const changes = new Map<string, Uint8Array>()
   let loadedBytes = 0
   for (const { key, value } of reader.range(changesTable, { from: u64Bytes(number), to: u64Bytes(number + 1) })) {
-    changes.set(latin(key.subarray(8)), value)
+    changes.set(latin1(key.subarray(8)), value)
     loadedBytes += loadedRowBytes + key.length + value.length
     if (loadedBytes > maxLoadedBytes) return undefined
   }
@@ -163,7 +160,7 @@ export class HistoricalRows implements StateRows {
   }
 
   #changeFromLoaded(next: ReadonlyMap<string, Uint8Array>, table: number, key: Uint8Array): Uint8Array | undefined {
-    return next.get(latin(indexPrefix(table, key))) ?? this.#firstChange(table, key, this.#number + 1)
+    return next.get(latin1(indexPrefix(table, key))) ?? this.#firstChange(table, key, this.#number + 1)
   }
 
   *range(table: number, from: Uint8Array, to: Uint8Array | undefined): Generator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
@@ -176,7 +173,7 @@ export class HistoricalRows implements StateRows {
   /** Returns all keys that existed at any time since the block. */
   #keys(table: number, from: Uint8Array, to: Uint8Array | undefined): Uint8Array[] {
     const keys = new Map<string, Uint8Array>()
-    const add = (key: Uint8Array): void => void keys.set(latin(key), key)
+    const add = (key: Uint8Array): void => void keys.set(latin1(key), key)
     const id = Uint8Array.of(table)
     for (const key of this.#reader.keys(table, to ? { from, to } : { from })) add(key)
     const end = to ? concatBytes(id, to) : Uint8Array.of(table + 1)

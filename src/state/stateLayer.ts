@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { latin1 } from '#lib/bytes'
 import type { BlockId } from '#types/blockRef'
 import type { Hash } from '#types/ids'
 import type { AccountChange, StateDiff } from '#types/stateDiff'
@@ -44,7 +45,6 @@ type Draft = {
   readonly nodes: ByOwner<Uint8Array | null>
 }
 
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 
 function ofOwner<T>(map: ByOwner<T>, owner: string): Map<string, T> {
@@ -57,7 +57,7 @@ function ofOwner<T>(map: ByOwner<T>, owner: string): Map<string, T> {
 
 function nodesByPlace(changed: TrieDiff): ByOwner<Uint8Array | null> {
   const nodes: ByOwner<Uint8Array | null> = new Map()
-  for (const { owner, path, node } of changed) ofOwner(nodes, owner ? latin(owner) : '').set(latin(path), node)
+  for (const { owner, path, node } of changed) ofOwner(nodes, owner ? latin1(owner) : '').set(latin1(path), node)
   return nodes
 }
 
@@ -115,13 +115,13 @@ class BlockLayer implements Layer {
 
   addTo(draft: Draft): void {
     for (const { key, change, wiped } of this.#diff.accounts()) {
-      if (wiped) wipe(draft, latin(key))
+      if (wiped) wipe(draft, latin1(key))
       setAccount(draft, hexOf(key), change)
     }
     for (const [name, root] of this.#result.storageRoots) draft.storageRoots.set(name, root)
-    for (const { addressKey, slotKey, value } of this.#diff.slots()) ofOwner(draft.slots, latin(addressKey)).set(latin(slotKey), value)
+    for (const { addressKey, slotKey, value } of this.#diff.slots()) ofOwner(draft.slots, latin1(addressKey)).set(latin1(slotKey), value)
     for (const { hash, code } of this.#diff.codes()) draft.codes.set(hash, code)
-    for (const { owner, path, node } of this.#result.nodes) ofOwner(draft.nodes, owner ? latin(owner) : '').set(latin(path), node)
+    for (const { owner, path, node } of this.#result.nodes) ofOwner(draft.nodes, owner ? latin1(owner) : '').set(latin1(path), node)
   }
 }
 

@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer'
 import type { StateView } from '#evm/ports'
+import { latin1 } from '#lib/bytes'
 import { toHex } from '#lib/hex'
 import type { NodeSource } from '#trie/ports'
 import type { Account } from '#types/account'
@@ -40,7 +40,6 @@ export function trimStack(stack: StateStack, upTo: number): StateStack {
   return { layers: from < 0 ? [] : stack.layers.slice(from) }
 }
 
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 const isZero = (value: Uint8Array): boolean => value.every((byte) => byte === 0)
 
 class StackView implements StateView {
@@ -67,7 +66,7 @@ class StackView implements StateView {
   }
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
-    const [owner, name] = [latin(addressKey), latin(slotKey)]
+    const [owner, name] = [latin1(addressKey), latin1(slotKey)]
     for (const layer of this.#layers) {
       const value = layer.slot(addressKey, slotKey, owner, name)
       if (value !== undefined) return isZero(value) ? undefined : value
@@ -103,7 +102,7 @@ class StackNodes implements NodeSource {
   }
 
   get(owner: Uint8Array | undefined, path: Uint8Array, hash: Uint8Array, key?: Uint8Array): Uint8Array | undefined {
-    const [of, name] = [owner ? latin(owner) : '', latin(path)]
+    const [of, name] = [owner ? latin1(owner) : '', latin1(path)]
     for (const layer of this.#layers) {
       const node = layer.node(of, name)
       if (node !== undefined) return node ?? undefined

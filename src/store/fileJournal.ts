@@ -1,9 +1,10 @@
 import { closeSync, ftruncateSync, openSync, readdirSync, statSync, truncateSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorMessage } from '#lib/fault'
 import type { Log } from '#lib/log'
 import { storeFault } from './faults.ts'
 import { encodeRecordHead, SegmentReader, sizeOfRecord } from './journalSegment.ts'
-import { reasonOf, storeFailure } from './lmdb/failure.ts'
+import { storeFailure } from './lmdb/failure.ts'
 import { makeDir } from './lmdb/makeDir.ts'
 import { defaultSegmentBytes, type Journal, type JournalPlace, type JournalRecord, type PlacedRecord } from './ports.ts'
 
@@ -154,7 +155,7 @@ class FileJournal implements Journal {
     try {
       ftruncateSync(file, sizeBytes)
     } catch (error) {
-      this.#broken = storeFault('STORE_FAILED', { dir: this.#dir, reason: reasonOf(error) }, error)
+      this.#broken = storeFault('STORE_FAILED', { dir: this.#dir, reason: errorMessage(error) }, error)
     }
   }
 
@@ -175,6 +176,6 @@ export function openFileJournal(dir: string, log: Log, maxSegmentBytes: number =
     makeDir(dir)
     return new FileJournal(dir, log, maxSegmentBytes)
   } catch (error) {
-    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: reasonOf(error) }, error)
+    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: errorMessage(error) }, error)
   }
 }

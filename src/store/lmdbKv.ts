@@ -1,9 +1,10 @@
+import { errorMessage } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { damageOf } from './lmdb/damage.ts'
 import { lockDir } from './lmdb/dirLock.ts'
 import { Draft } from './lmdb/draft.ts'
 import { openTables, type Root, snapshotOf, type Tables } from './lmdb/environment.ts'
-import { isLmdbError, reasonOf, roomIn, storeFailure } from './lmdb/failure.ts'
+import { isLmdbError, roomIn, storeFailure } from './lmdb/failure.ts'
 import { makeDir } from './lmdb/makeDir.ts'
 import type { Kv, KvReader, KvWriter } from './ports.ts'
 import type { TableSpec } from './tables.ts'
@@ -99,7 +100,7 @@ class LmdbKv implements Kv {
         await syncToDisk(this.#root)
       }
     } catch (error) {
-      this.#flushFailure = storeFault('STORE_FAILED', { dir: this.#dir, reason: reasonOf(error) }, error)
+      this.#flushFailure = storeFault('STORE_FAILED', { dir: this.#dir, reason: errorMessage(error) }, error)
     } finally {
       this.#flushing = undefined
     }
@@ -122,7 +123,7 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () =
   try {
     makeDir(dir)
   } catch (error) {
-    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: reasonOf(error) }, error)
+    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: errorMessage(error) }, error)
   }
   const lock = lockDir(dir)
   try {
@@ -132,6 +133,6 @@ export function openLmdbKv(dir: string, specs: readonly TableSpec[], onRow: () =
     return new LmdbKv(dir, root, tables, lock, onRow)
   } catch (error) {
     lock[Symbol.dispose]()
-    throw storeFault('DATADIR_DAMAGED', { dir, reason: reasonOf(error) }, error)
+    throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
   }
 }

@@ -1,6 +1,6 @@
+import { errorMessage } from '#lib/fault'
 import { storeFault } from './faults.ts'
 import { openTables, snapshotOf } from './lmdb/environment.ts'
-import { reasonOf } from './lmdb/failure.ts'
 import type { KvReader, SnapshotSource } from './ports.ts'
 import type { TableSpec } from './tables.ts'
 import type { Usage } from './usage.ts'
@@ -27,6 +27,6 @@ function opened(dir: string, specs: readonly TableSpec[]): ReturnType<typeof ope
   try {
     return openTables(dir, specs, 'reader')
   } catch (error) {
-    throw storeFault('DATADIR_DAMAGED', { dir, reason: reasonOf(error) }, error)
+    throw storeFault('DATADIR_DAMAGED', { dir, reason: errorMessage(error) }, error)
   }
 }

@@ -2,13 +2,13 @@ import { floorGas, initcodeRefusal, intrinsicGas } from '#block/validation/intri
 import { feeCapOf, tipCapOf } from '#block/validation/transactionValidity'
 import { hasFork, transactionGasCap } from '#chainspec/evmRules'
 import { RlpError } from '#lib/rlp'
+import { maxNonce } from '#types/account'
 import type { PoolRefusal } from '#types/pooledTransaction'
 import { decodeTransaction, depositType, type SignedTransaction } from '#types/transaction'
 import type { PoolEntry } from './entry.ts'
 import type { HeadFacts } from './headFacts.ts'
 import type { SenderQueue } from './senderQueue.ts'
 
-const maxNonce = 2n ** 64n - 1n
 const blobType = 3
 const legacyFrom = 0xc0
 /** Minimum price of a replacement relative to the old price, in tenths. */

@@ -10,3 +10,6 @@ export type Account = {
   /** Storage root in the view; stale while a block runs. The empty root means that the account has no slots, and none is read (EIP-7610). */
   readonly storageRoot: Hash
 }
+
+/** Largest nonce of an account. No transaction or creation may use it (EIP-2681). */
+export const maxNonce = 2n ** 64n - 1n

@@ -5,12 +5,11 @@ import { fromHex, type Hex } from '#lib/hex'
 import { RlpError } from '#lib/rlp'
 import { scheduleTo } from '#test/harness/chain/blocks'
 import { addressKeyOf } from '#test/harness/evm/case'
+import { maxNonce } from '#types/account'
 import { decodeTransaction, depositType } from '#types/transaction'
 import { type BlockDifference, differenceOfAnswers, differenceOfEnds } from './difference.ts'
 import { type OurAnswer, runOurs } from './ours.ts'
 import type { WireAnswer, WireCase } from './wire.ts'
-
-const maxNonce = 2n ** 64n - 1n
 
 type Exclusion = {
   readonly name: string

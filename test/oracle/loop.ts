@@ -1,3 +1,4 @@
+import { errorMessage } from '#lib/fault'
 import type { Corpus } from '../fuzz/evm/corpus.ts'
 import { smallest } from '../fuzz/evm/minimise.ts'
 import { type BlockCase, wireOf } from './blockCase.ts'
@@ -99,7 +100,7 @@ export class OracleLoop implements Disposable {
       return await oracle.ask(wire)
     } catch (error) {
       if (oracle === this.#oracle) this.#oracle = new Oracle(this.#path)
-      return { thrown: error instanceof Error ? error.message : String(error) }
+      return { thrown: errorMessage(error) }
     }
   }
 

@@ -1,3 +1,4 @@
+import { maxNonce } from '#types/account'
 // Small blocks at each edge of each check, under every fork: what chance may miss.
 
 import { gasBounds } from '#block/validation/intrinsicGas'
@@ -28,7 +29,6 @@ type Parts = {
 }
 
 const ether = 10n ** 18n
-const maxNonce = 2n ** 64n - 1n
 const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(accountOf) as [Address, Address, Address]
 const empty: CaseAccount = { nonce: 0n, balance: 0n, code: emptyBytes, storage: new Map() }
 const code = (hex: string): Partial<CaseAccount> => ({ nonce: 1n, code: fromHex(`0x${hex}`) })

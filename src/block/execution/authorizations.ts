@@ -4,12 +4,12 @@ import { fromHex } from '#lib/hex'
 import { keccak256 } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
 import { recoverAddress, secp256k1HalfOrder } from '#lib/secp256k1'
+import { maxNonce } from '#types/account'
 import { type Address, addressFromBytes, emptyCodeHash, zeroAddress } from '#types/ids'
 import { type Authorization, signatureBytes } from '#types/transaction'
 
 const delegationPrefix = Uint8Array.of(0xef, 0x01, 0x00)
 const delegationSize = 23
-const maxNonce = 2n ** 64n - 1n
 /** Gas refund for an existing authority, because the transaction paid 25,000 gas for a new one. */
 const existingAuthorityRefund = 12_500n
 

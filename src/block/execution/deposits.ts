@@ -1,11 +1,10 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import type { EvmSession, Outcome } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
+import { maxNonce } from '#types/account'
 import type { Deposit } from '#types/deposit'
 import type { Log } from '#types/log'
 import { floorGas, gasAfterRefund, intrinsicGas } from '../validation/intrinsicGas.ts'
-
-const maxNonce = 2n ** 64n - 1n
 
 /** How deposits count gas. `used`: from Regolith on, the gas used. `limit`: before Regolith, the gas limit, and zero for system transactions. */
 export type DepositMetering = 'used' | 'limit'

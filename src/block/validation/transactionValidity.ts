@@ -1,11 +1,11 @@
 import { type EvmRules, hasFork, hasOldFork, transactionGasCap } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession } from '#evm/ports'
+import { maxNonce } from '#types/account'
 import { type Address, emptyCodeHash } from '#types/ids'
 import type { BlobTransaction, SignedTransaction } from '#types/transaction'
 import { isDelegation } from '../execution/authorizations.ts'
 import { type GasBounds, gasBounds, initcodeRefusal } from './intrinsicGas.ts'
 
-const maxNonce = 2n ** 64n - 1n
 const gasPerBlob = 131_072n
 const blobHashVersion = '0x01'
 

@@ -1,6 +1,7 @@
 import { emptyBytes } from '#lib/bytes'
 import { keccak256, keccak256Of } from '#lib/keccak'
 import { encodeRlp, rlpScalar } from '#lib/rlp'
+import { maxNonce } from '#types/account'
 import { emptyCodeHash } from '#types/ids'
 import { enter, takeGas } from './calls.ts'
 import { prepareCode } from './code.ts'
@@ -27,8 +28,6 @@ function isTaken({ rules, journal }: Machine, account: AccountState): boolean {
   if (account.nonce !== 0n || account.codeHash !== emptyCodeHash) return true
   return rules.creationOverStorage !== 'allow' && journal.hasOldStorage(account)
 }
-
-const maxNonce = 2n ** 64n - 1n
 
 const createAddress = (creator: Word, nonce: bigint): Word =>
   wordFromBytes(keccak256(encodeRlp([addressBytes(creator), rlpScalar(nonce)])).subarray(12))

@@ -1,5 +1,6 @@
 import type { EvmRules } from '#chainspec/evmRules'
 import type { Account } from '#types/account'
+import { maxNonce } from '#types/account'
 import type { Address, Hash } from '#types/ids'
 import type { StateDiff } from '#types/stateDiff'
 import {
@@ -46,7 +47,6 @@ import type { WasmMemory } from './wasmMemory.ts'
 import { World } from './world.ts'
 
 const maxBlobHashes = (staticBase - ctxBlobHashes) / 32
-const maxNonce = 2n ** 64n - 1n
 /** Maximum size of entries kept for the next session on the same view. */
 const maxKeptBytes = 20 * 2 ** 20
 /** Maximum transaction number. Sessions on one view continue the numbering, and numbers near 2^32 have a special meaning. */

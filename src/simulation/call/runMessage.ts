@@ -3,10 +3,9 @@ import { gasAfterRefund, gasBounds, initcodeRefusal } from '#block/validation/in
 import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
 import type { CallMessage, CallOutcome, CallRefusal, MeasuredCall } from '#rpc/callPorts'
+import { maxNonce } from '#types/account'
 import { OutOfTime } from './callTimer.ts'
 import { warmOverridden } from './overriddenPrecompiles.ts'
-
-const maxNonce = 2n ** 64n - 1n
 
 /** Where a message runs. */
 export type MessageContext = { readonly session: EvmSession; readonly env: BlockEnv; readonly rules: EvmRules }

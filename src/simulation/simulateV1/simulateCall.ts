@@ -6,11 +6,10 @@ import { type EvmRules, hasFork } from '#chainspec/evmRules'
 import type { BlockEnv, EvmSession, InterruptCheck, Outcome } from '#evm/ports'
 import { emptyBytes } from '#lib/bytes'
 import type { CallRequest, SimulationRefusal } from '#rpc/callPorts'
+import { maxNonce } from '#types/account'
 import { type Address, zeroAddress } from '#types/ids'
 import type { SignedTransaction } from '#types/transaction'
 import { warmOverridden } from '../call/overriddenPrecompiles.ts'
-
-const maxNonce = 2n ** 64n - 1n
 
 /** A call of a simulated block and where it runs. */
 export type SimulatedContext = {

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import { latin1 } from '#lib/bytes'
 import { keccak256 } from '#lib/keccak'
 import { Lru } from '#lib/lru'
 import type { NodeSource } from '#trie/ports'
@@ -7,7 +7,7 @@ import type { Hash } from '#types/ids'
 /** The keccak of a node or a code, a character a byte. */
 export type PartName = string
 
-export const nameOf = (hash: Uint8Array): PartName => Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')
+export const nameOf = (hash: Uint8Array): PartName => latin1(hash)
 
 /** A witness by the names of its parts. */
 export type KnownWitness = {

@@ -1,6 +1,5 @@
-import { Buffer } from 'node:buffer'
 import type { StateView } from '#evm/ports'
-import { compareBytes } from '#lib/bytes'
+import { compareBytes, latin1 } from '#lib/bytes'
 import type { Account } from '#types/account'
 import type { Hash } from '#types/ids'
 
@@ -9,8 +8,6 @@ export type ReadSlot = { readonly key: Uint8Array; readonly value: Uint8Array | 
 
 /** An account that was read, and its slots that were. */
 export type ReadAccount = { readonly key: Uint8Array; readonly account: Account | undefined; readonly slots: Map<string, ReadSlot> }
-
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
 /** A state that notes what is read of it. */
 export class WitnessReads implements StateView {
@@ -30,8 +27,8 @@ export class WitnessReads implements StateView {
   }
 
   has(addressKey: Uint8Array, slotKey?: Uint8Array): boolean {
-    const found = this.#accounts.get(latin(addressKey))
-    return found !== undefined && (slotKey === undefined || found.slots.has(latin(slotKey)))
+    const found = this.#accounts.get(latin1(addressKey))
+    return found !== undefined && (slotKey === undefined || found.slots.has(latin1(slotKey)))
   }
 
   account(addressKey: Uint8Array): Account | undefined {
@@ -40,7 +37,7 @@ export class WitnessReads implements StateView {
 
   slot(addressKey: Uint8Array, slotKey: Uint8Array): Uint8Array | undefined {
     const value = this.#view.slot(addressKey, slotKey)
-    this.#read(addressKey).slots.set(latin(slotKey), { key: slotKey, value })
+    this.#read(addressKey).slots.set(latin1(slotKey), { key: slotKey, value })
     return value
   }
 
@@ -56,7 +53,7 @@ export class WitnessReads implements StateView {
   }
 
   #read(addressKey: Uint8Array): ReadAccount {
-    const name = latin(addressKey)
+    const name = latin1(addressKey)
     const known = this.#accounts.get(name)
     if (known !== undefined) return known
     const read = { key: addressKey, account: this.#view.account(addressKey), slots: new Map<string, ReadSlot>() }

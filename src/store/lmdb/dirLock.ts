@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 
 const sqliteBusy = 5
@@ -19,7 +20,7 @@ export function lockDir(dir: string): Disposable {
   } catch (error) {
     file?.close()
     if (hasErrorCode(error, sqliteBusy)) throw storeFault('DATADIR_LOCKED', { dir }, error)
-    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: error instanceof Error ? error.message : String(error) }, error)
+    throw storeFault('DATADIR_UNWRITABLE', { dir, reason: errorMessage(error) }, error)
   }
   const held = file
   return { [Symbol.dispose]: () => held.close() }

@@ -1,10 +1,11 @@
 import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
+import { errorMessage } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { requireKey } from '../keys.ts'
 import type { KvRange, KvReader } from '../ports.ts'
 import type { TableSpec } from '../tables.ts'
 import { requireUsable, type Usage } from '../usage.ts'
-import { isLmdbError, reasonOf } from './failure.ts'
+import { isLmdbError } from './failure.ts'
 
 type Table = Database<Uint8Array, Uint8Array>
 export type Root = RootDatabase<Uint8Array, Uint8Array>
@@ -75,7 +76,7 @@ export class Tables {
   }
 
   #failure(error: unknown): unknown {
-    return isLmdbError(error) ? storeFault('STORE_DAMAGED', { dir: this.#dir, reason: reasonOf(error) }, error) : error
+    return isLmdbError(error) ? storeFault('STORE_DAMAGED', { dir: this.#dir, reason: errorMessage(error) }, error) : error
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Fault, isFault } from '#lib/fault'
+import { errorMessage, type Fault, isFault } from '#lib/fault'
 import { storeFault } from '../faults.ts'
 import { freeBytes } from '../freeSpace.ts'
 
@@ -8,8 +8,6 @@ const roomBytes = 64 * 2 ** 20
 
 /** Errors of the database carry its negative codes or the system's numbers. */
 export const isLmdbError = (error: unknown): boolean => error instanceof Error && 'code' in error && typeof error.code === 'number'
-
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Returns the free bytes on the disk; infinity when the query fails, so that the original error is reported. */
 export function roomIn(dir: string): number {
@@ -23,7 +21,7 @@ export function roomIn(dir: string): number {
 /** Converts the error of a failed database call to a fault. Never throws, although the query for free space may fail too. */
 export function storeFailure(dir: string, error: unknown, room: number = roomIn(dir)): Fault {
   if (isFault(error)) return error
-  const reason = reasonOf(error)
+  const reason = errorMessage(error)
   const isFull = fullCodes.test(reason) || room < roomBytes
   return storeFault(isFull ? 'DISK_FULL' : 'STORE_FAILED', { dir, reason }, error)
 }

@@ -1,4 +1,5 @@
 import type { Evm } from '#evm/ports'
+import { errorMessage } from '#lib/fault'
 import type { CaseRun, EvmCase } from '#test/harness/evm/case'
 import { interpreters } from '#test/harness/evm/interpreters'
 import type { OracleWatch } from '#test/harness/evm/oracle'
@@ -76,7 +77,7 @@ export class Checker {
       this.#oracleEnded = true
       return difference
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error)
+      const words = errorMessage(error)
       this.oracleFailures.set(words, (this.oracleFailures.get(words) ?? 0) + 1)
       return undefined
     }
